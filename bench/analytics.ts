@@ -1,10 +1,11 @@
 /**
- * What the questions of a morning cost in ONE organization of 100,000 users with 60 event names, loaded through the
- * loader and never optimized by hand, each beside the same question asked of the raw events and the aim; and a scoring run.
+ * The cost of the dashboard's main figures in ONE organization of 100,000 users with 60 event names, loaded through
+ * the loader and never optimized by hand. Each is compared with the same figure from raw events, and with its aim.
+ * Also a scoring run.
  *
  *   cli/with-bun bench/analytics.ts [millions of events …, 1 5 20 by default]
  *
- * 20 million take five minutes, most of them to be loaded.
+ * 20 million take five minutes, most of them for loading.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +41,7 @@ const rawActiveUsers = `
   SELECT day, uniqExact(user) AS users FROM events
   WHERE organization = {organization:UInt32} AND day > toDate32('2026-03-03') GROUP BY day`;
 
-/** What is aimed at for 20 million events; the ratio is to the raw question in the form that one writes first. */
+/** The aim for 20 million events; the ratio is to the raw query in its simplest form. */
 interface Aim {
   readonly ms: number;
   readonly times?: number;
@@ -49,7 +50,7 @@ interface Aim {
 const verdict = (isMet: boolean) => (isMet ? "met" : "MISSED");
 const withinMs = ({ bestMs }: Took, { ms }: Aim) => `aim ${ms} ms: ${verdict(bestMs < ms)}`;
 
-/** Asks a question, and its raw forms beside it. */
+/** Times a figure and its raw forms. */
 async function compare(
   warehouse: Warehouse,
   name: string,

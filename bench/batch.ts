@@ -1,5 +1,5 @@
 /**
- * What batches bring: durable events a second in batches of 100 beside single requests, from one process, in
+ * The gain of batches: durable events a second in batches of 100 and in single requests, from one process, in
  * alternating rounds. Aim: 200,000 a second.
  *
  *   cli/with-bun bench/batch.ts [rounds] [seconds a round]

@@ -1,6 +1,6 @@
 /**
- * Events a second that are on disk, from one process: each in a request of its own, one after the other and 64 at once, and
- * through the client. In alternating rounds; and what a call costs the application.
+ * Durable events a second from one process: each in a request of its own, one after the other and 64 at once, and
+ * through the client, in alternating rounds. Also the cost of a call for the application.
  *
  *   cli/with-bun bench/client.ts [rounds] [seconds a round]
  */

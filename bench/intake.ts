@@ -1,7 +1,7 @@
 /**
- * What intake costs: durable `/track` requests a second and their latency at 64 connections, beside a bare
- * echo on Bun and on Node, in alternating rounds; alone, and with the loader, its rollups and three readers;
- * how soon an event is visible; and memory.
+ * The cost of intake: durable `/track` requests a second and their latency at 64 connections, compared with a bare
+ * echo on Bun and on Node, in alternating rounds. Alone, and with the loader, its rollups and three readers. Also how
+ * soon an event is visible, and memory.
  *
  *   cli/with-bun bench/intake.ts [rounds] [seconds a round] [seconds of steady load]
  */
@@ -43,7 +43,7 @@ async function compareWithEchoes(installation: Installation): Promise<void> {
   }
 }
 
-/** Three readers that ask one question after another, as long as `work` takes. */
+/** Three readers that send one query after another while `work` runs. */
 async function withReaders(installation: Installation, work: () => Promise<void>): Promise<void> {
   const today = Math.floor(Date.now() / 86_400_000);
   const questions = [
@@ -58,7 +58,7 @@ async function withReaders(installation: Installation, work: () => Promise<void>
     while (working) {
       await installation.ask(question());
       answers += 1;
-      // A person who looks at pages, not a loop that takes a core for itself.
+      // Like a person who looks at pages, not like a loop that uses a whole core.
       await Bun.sleep(100);
     }
     return answers;
@@ -97,7 +97,7 @@ async function withEverything(): Promise<void> {
   await installation.server.stop();
 }
 
-/** Sends at a steady pace, and watches how soon what was acknowledged is in the warehouse. */
+/** Sends at a steady pace, and measures how soon acknowledged events are in the warehouse. */
 async function visibility(): Promise<void> {
   console.log(`\nacknowledged → visible at ${steadyPerSecond} a second for ${steadySeconds} s`);
   const installation = await Installation.start();

@@ -1,6 +1,6 @@
 /**
- * How long one organization's `/track` takes while another organization's source request of 10,000 aliases is stored,
- * beside the same load without it: rounds of both alternate, and requests are due at fixed times.
+ * The time of one organization's `/track` while another organization's source request of 10,000 aliases is stored,
+ * and without it: rounds of both alternate, and requests are due at fixed times.
  *
  *   cli/with-bun bench/large-request.ts [rounds] [requests a second] [postgres]
  */
@@ -67,7 +67,7 @@ try {
   const other = await unlimited(server, "other");
   const port = Number(new URL(server.url).port);
   const headers = { Authorization: `Basic ${own}` };
-  // An event of a user who is not identified is answered 404 after the same look-ups, so all are identified first.
+  // An event of an unknown user is answered 404 after the same look-ups, so all users are identified first.
   const identify = (n: number) => `{"userId":"user-${n}","email":"user-${n}@example.com"}`;
   for (let n = 0; n < 1_000; n += 1) await server.post("/identify", own, identify(n));
   const request = (n: number) => eventWithId(n).replace(/user-\d+/, `user-${n % 1_000}`);

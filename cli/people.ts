@@ -1,4 +1,4 @@
-/** What commands say and do about people: whom an option names, and who sees an organization in the dashboard. */
+/** Team members in commands: finding them by e-mail, and making owners. */
 import { limits } from "../contract/limits.ts";
 import { Refusal } from "../contract/refusal.ts";
 import type { SharedLedger } from "../server/ledger/ledger.ts";
@@ -10,14 +10,14 @@ import type { Installation } from "./installation.ts";
 import { printable } from "./output.ts";
 import { oneLine } from "./print.ts";
 
-/** An e-mail in the form by which people are found. @throws Refusal when it is none */
+/** An e-mail in the form by which members are found. @throws Refusal when it is none */
 export function readEmail(text: string): string {
   const email = loginEmail(text);
   if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= limits.emailCharacters) return email;
   throw new Refusal(`${JSON.stringify(text)} is no e-mail address: give ada@example.com, say.`);
 }
 
-/** Who has an account with this e-mail. @throws Refusal when nobody has */
+/** The person with this e-mail. @throws Refusal when there is none */
 export async function personWith(ledger: SharedLedger, email: string): Promise<Person> {
   const person = await ledger.people.withEmail(email);
   if (person !== undefined) return person;
@@ -31,8 +31,8 @@ export async function addressOf({ config, served }: Installation): Promise<strin
   return remoteService<PublicPort>(socket, "http", ["publicAddress"]).publicAddress();
 }
 
-/** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link that does.
- * Without an address, says so when people sign in here and no member would see the organization.
+/** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link that
+ * does. Without an address, prints a hint when people sign in here and the organization has no members.
  * @throws Refusal as `PeopleStore.makeOwner` and `PeopleStore.invite` do */
 export async function letOwnerIn(
   installation: Installation,

@@ -22,7 +22,7 @@ function lineOf(organization: number, messageId: string, n: number, nowMs: numbe
   });
 }
 
-/** Stores so many events in one commit. @returns the bytes of their rows */
+/** Stores this many events in one commit. @returns the bytes of their rows */
 export async function storeEvents(node: Node, organization: number, events: number): Promise<number> {
   const keys = Array.from({ length: events }, () => ({
     ...{ organization, kind: "track" as const, messageId: crypto.randomUUID() },

@@ -25,7 +25,7 @@ export interface BacktestOptions extends ReadingOptions {
 const maxHorizonDays = 3_650;
 const maxCutoffs = 1_000;
 
-/** The command with its options, without what it does. */
+/** The command with its options, without its action. */
 export function backtestOptions(): Command {
   const command = new Command("backtest")
     .description(

@@ -36,7 +36,7 @@ export function backtestCommand(): Command {
 
 function run(path: string, options: BacktestOptions): Promise<Report> {
   const file = new ImportFile(path);
-  // A delimiter is CSV's, whatever the file is called.
+  // Only CSV has a delimiter, so the option implies CSV for any file name.
   const reading = readingOf(file, options.delimiter === undefined ? options : { format: "csv", ...options });
   return withThrowAwayWarehouse(async (warehouse) => {
     const { horizon: horizonDays, everyone, score: kind, timezone: zone, header } = options;
@@ -84,7 +84,7 @@ function foldDays({ firstDay, endDay }: LoadedLog, options: BacktestOptions): Fo
   );
 }
 
-/** What would serve with the data of the last cut-off. */
+/** The model that would serve with the data of the last cut-off. */
 function chooseAsOf(fold: Fold | undefined, result: Backtest): Choice {
   const rows = fold?.training.flatMap((snapshot) => snapshot.rows) ?? [];
   return chooseRung(countData(fold?.scoring.cells ?? [], rows), result);

@@ -18,7 +18,7 @@ import { withInstallation, withOrganization } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
-/** What the two kinds of credentials differ in. */
+/** The differences of the two kinds of credentials. */
 interface Kind {
   readonly word: "token" | "key";
   readonly title: string;

@@ -9,7 +9,7 @@ import { organizationNamed, withInstallation, withOrganization } from "../instal
 import { addressOf, personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
-/** The command for people who sign in to the dashboard. */
+/** The command for team members, who sign in to the dashboard. */
 export function memberCommand(): Command {
   return new Command("member")
     .description("List, invite and remove an organization's members, and help who is locked out")

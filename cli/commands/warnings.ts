@@ -11,7 +11,7 @@ interface Options {
   readonly limit: number;
 }
 
-/** The command that shows what senders did. */
+/** The command that lists ingestion warnings. */
 export function warningsCommand(): Command {
   return new Command("warnings")
     .description("Show what an organization's senders did that is worth knowing, of the last 30 days")

@@ -32,13 +32,13 @@ export interface DemoOptions {
   readonly owner?: string;
 }
 
-/** Above what one sender can reach, so that the limit is not what is waited for. */
+/** Higher than one sender can reach, so that the limit does not slow it down. */
 const itemsPerSecondWhileLoading = 1_000_000;
-/** So long the loader may bring nothing to the warehouse before nobody waits for it any more. */
+/** How long the loader may make no progress before the command stops waiting. */
 const loaderPatienceMs = 30_000;
 
-/** Creates the organization if need be, sends everything, waits until it can be seen, and prints what there is.
- * @throws Refusal when no server runs, or when the organization has users and `force` is not set. */
+/** Creates the organization if needed, sends everything, waits until it is visible, and prints a summary.
+ * @throws Refusal when no server runs, or when the organization has users and `force` is not set */
 export async function loadDemo(installation: Installation, options: DemoOptions): Promise<void> {
   const url = await serverAddress(installation, options.url);
   const { ledger } = installation;
@@ -67,7 +67,7 @@ export async function loadDemo(installation: Installation, options: DemoOptions)
   }
 }
 
-/** Sets the limits as they were and revokes the token. When the server has gone, it says what is left to do. */
+/** Resets the limits and revokes the token. If the server has gone, it prints the commands for that. */
 async function putBack(
   { organizations, tokens }: SharedLedger,
   before: Organization,
@@ -105,8 +105,8 @@ async function serverAddress({ config, served }: Installation, given: string | u
   throw new Refusal(`no rekindle answers at ${url}: give the server's address with --url.`);
 }
 
-/** An organization that says what counts: mails that were opened are no engagement, a subscription that is canceled
- * means that its user has left, and the vendor's own people, test users and monitor are in no figure. */
+/** Creates an organization with settings for the demonstration: opened mails are passive, a canceled subscription is
+ * the churn event, and the vendor's own staff, test users and monitor are excluded from figures. */
 async function newOrganization(ledger: SharedLedger, name: string): Promise<Organization> {
   const nowMs = Date.now();
   const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs }, settingUp);

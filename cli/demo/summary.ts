@@ -1,4 +1,4 @@
-/** What was loaded, and what to look at. */
+/** The summary of the loaded data, with the next commands. */
 
 import { formatDay } from "../../server/calendar/calendar.ts";
 import { vendorDomain } from "../../simulation/population.ts";

@@ -1,4 +1,4 @@
-/** The options of `rekindle import`, and what they say together. */
+/** The options of `rekindle import`, and their combined meaning. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ImportFile } from "./file.ts";
 import { type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
@@ -18,7 +18,7 @@ export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Ro
   readonly eventName?: string;
   readonly emailTemplate?: string;
   readonly timestampFormat: TimestampFormat;
-  /** False: none. True: not said. */
+  /** False: none. True: the default. */
   readonly properties: boolean;
   readonly property?: readonly string[];
   readonly number: readonly string[];
@@ -28,7 +28,7 @@ export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Ro
   readonly maxRejected?: MaxRejected;
 }
 
-/** How many rows may be rejected: so many, or such a share of all. */
+/** How many rows may be rejected: a number, or a share of all. */
 export interface MaxRejected {
   readonly text: string;
   readonly rowsOf: (rows: number) => number;
@@ -119,7 +119,7 @@ export function readingOf(file: ImportFile, options: ReadingOptions): Reading {
   return { path: file.path, format, gzip, delimiter: options.delimiter ?? usual, header: options.header };
 }
 
-/** What is said of the columns. */
+/** The options about columns. */
 export function mappingOptionsOf(options: ImportOptions): MappingOptions {
   const columns: Partial<Record<Role, string>> = {};
   for (const role of columnRoles) {

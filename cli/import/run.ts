@@ -1,6 +1,6 @@
 /**
- * Imports a file: reads it from its begin, passes over the rows that earlier runs have brought in, and sends
- * the rest in chunks. The record of what is done lies with the data, so this process may die at any moment.
+ * Imports a file: reads it from its start, skips the rows that earlier runs have imported, and sends the rest in
+ * chunks. The progress is stored with the data, so this process may die at any moment.
  */
 
 import { Refusal } from "../../contract/refusal.ts";
@@ -28,7 +28,7 @@ export interface Run {
   readonly checkFile: (rowsDone: number) => void;
 }
 
-/** Beside the rows' number: what a chunk may hold before it is sent. */
+/** The size of a chunk, besides its number of rows. */
 const maxChunkCharacters = 1024 * 1024;
 
 interface Chunk {
@@ -37,8 +37,8 @@ interface Chunk {
   readonly lines: number[];
 }
 
-/** Imports what is missing, and returns the record as it stands then.
- * @throws Refusal where the file cannot be read further; what came before is stored and counted */
+/** Imports the missing rows, and returns the final record.
+ * @throws Refusal where the file cannot be read further; earlier rows are stored and counted */
 export async function runImport(run: Run): Promise<ImportRecord> {
   let record = run.record;
   const send = async (chunk: Chunk) => {
@@ -76,7 +76,7 @@ async function* chunksOf({ rows, mapping, record, onPassed }: Run): AsyncIterabl
       chunk.lines.push(row.line);
     }
   } catch (error) {
-    // What was read before the file broke off is kept.
+    // Rows before the error are kept.
     if (chunk.rows.length > 0) yield chunk;
     if (passed === 0 || !(error instanceof Refusal)) throw error;
     throw new Refusal(`${error.message} Import the mended file without ${doneBefore(passed)}.`);
@@ -84,7 +84,7 @@ async function* chunksOf({ rows, mapping, record, onPassed }: Run): AsyncIterabl
   if (chunk.rows.length > 0) yield chunk;
 }
 
-/** Sends a chunk until all of it is taken: of users for whom very much waits the service takes a part at a time. */
+/** Sends a chunk until all of it is taken: for users with very many held events the service takes a part at a time. */
 async function append(run: Run, before: ImportRecord, chunk: Chunk): Promise<ImportRecord> {
   const fromRow = before.rowsDone;
   const record = await accepted(run, before, chunk);

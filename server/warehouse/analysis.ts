@@ -277,7 +277,7 @@ export class Analysis implements ServedAnalysis {
     await this.#upkeep.drain();
     await loader.pause();
     try {
-      // Read again: rows may have become dead letters while the inbox was drained.
+      // Read again: rows may have become rejected events while the inbox was drained.
       const missing = await this.#parts.ledger.deadLetters.missing(organization);
       const differences = await checkOrganization(warehouse, organization, { ...before, missing });
       if (differences.length === 0) return [];

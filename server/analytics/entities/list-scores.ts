@@ -31,7 +31,7 @@ export interface ScoreFilter {
   readonly verdict?: Verdict | "not_churned" | undefined;
   /** `no_data` for rows without any score. */
   readonly state?: State | undefined;
-  /** `none` also for who has no score at all. */
+  /** `none` also for rows without any score. */
   readonly healthBand?: HealthBand | undefined;
   readonly riskBand?: RiskBand | undefined;
   /** With an event within this many days that end today. */
@@ -40,7 +40,7 @@ export interface ScoreFilter {
   readonly notSeenForDays?: number | undefined;
   /** Whether they have a health score and have not churned. */
   readonly isPresent?: boolean | undefined;
-  /** Their colour in the earlier run; `present` is any but churned and none. */
+  /** Their health band in the earlier run; `present` is any but churned and none. */
   readonly healthBandBefore?: HealthBand | "present" | undefined;
   /** How health went since the earlier run. */
   readonly moved?: Moved | undefined;
@@ -48,7 +48,7 @@ export interface ScoreFilter {
   readonly call?: { readonly is: boolean; readonly by: ToCallQuestion | undefined } | undefined;
 }
 
-/** Scores of a row; state and colour are empty texts for who has none. */
+/** Scores of a row; state and health band are empty texts for rows without any. */
 export interface ScoresOfRow {
   readonly state: State | "";
   readonly healthBand: HealthBand | "";

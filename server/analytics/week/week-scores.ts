@@ -84,7 +84,7 @@ export function aboutScores(scores: ScoresOfWeek): Sentence[] {
   ];
 }
 
-/** Colours from worse to better; onboarding is neither. */
+/** Health bands from worse to better; onboarding is neither. */
 const ranks: Readonly<Record<string, number>> = { at_risk: 1, watch: 2, healthy: 3 };
 
 function healthSentence({ health, movement, sinceDay }: ScoresOfWeek, now: HealthOfUsers): Sentence {

@@ -142,7 +142,7 @@ function activeSentence(
   );
 }
 
-/** Of those who stayed away, beside how many did so a week before. */
+/** The number of dormant users, compared with a week before. */
 function awayTail(judged: JudgedChange | undefined): Piece {
   if (judged === undefined || judged.change === 0)
     return judged === undefined ? "" : ", as many as a week earlier";

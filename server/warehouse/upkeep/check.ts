@@ -1,12 +1,11 @@
 /**
- * Compares, for one organization, what the ledger acknowledged with what the warehouse holds, and the events
- * with their rollups. Everything that was acknowledged has to be loaded: drain the inbox, then ask the ledger,
- * then this.
+ * Compares, for one organization, the ledger's counts with the warehouse, and the events with their rollups.
+ * Everything that was acknowledged has to be loaded: drain the inbox, then read the ledger's counts, then call this.
  *
- * What must be equal: for every UTC day, the number of acknowledged events and the checksum of their ids are
- * those in the warehouse and among the dead letters together. The newest version of every user and account is
- * in the warehouse, but for those whose newest version is a dead letter or was dropped. Every row that was
- * appended to `user_versions` (not every version of a user is) is there or among the dead letters.
+ * These must be equal. For every UTC day, the number of acknowledged events and the checksum of their ids equal those
+ * in the warehouse and among the rejected events together. The newest version of every user and account is in the
+ * warehouse, unless it was rejected or dropped. Every row that was appended to `user_versions` (not every version of
+ * a user is) is there or among the rejected events.
  */
 
 import { formatDay } from "../../calendar/calendar.ts";
