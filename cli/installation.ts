@@ -71,7 +71,7 @@ export async function withInstallation<Result>(
   if (config.cluster !== null) return withCluster(config, config.cluster, work);
   const lock = takeLock(config.dataDir, "ledger");
   if (lock === undefined) return withServer(config, work);
-  if (lock.whyOpen !== undefined) process.stderr.write(`rekindle: ${lock.whyOpen}\n`);
+  if (lock.openFilesWarning !== undefined) process.stderr.write(`rekindle: ${lock.openFilesWarning}\n`);
   refuseMoved(config.dataDir);
   // Imported here, as the cluster's is: a command that uses a running server's ledger starts in half the time.
   const { openSqliteLedger } = await import("../server/ledger/sqlite/sqlite.ts");

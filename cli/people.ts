@@ -34,7 +34,7 @@ export async function addressOf({ config, served }: Installation): Promise<strin
 /** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link that
  * does. Without an address, prints a hint when people sign in here and the organization has no members.
  * @throws Refusal as `PeopleStore.makeOwner` and `PeopleStore.invite` do */
-export async function letOwnerIn(
+export async function addOwner(
   installation: Installation,
   { id, name }: { readonly id: number; readonly name: string },
   email: string | undefined,

@@ -23,7 +23,7 @@ export interface LogColumns {
 export interface LoadedLog {
   readonly rows: number;
   /** Rows without an entity. */
-  readonly rowsOfNobody: number;
+  readonly rowsWithoutEntity: number;
   readonly entities: number;
   readonly accounts: number;
   /** Days since 1970-01-01 of the first event, and of the day after the last. */
@@ -56,7 +56,12 @@ export async function loadLog(
   const batch = new Batch(warehouse);
   const users = new Numbers();
   const accounts = new Numbers();
-  let [count, rowsOfNobody, firstDay, lastDay] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [count, rowsWithoutEntity, firstDay, lastDay] = [
+    0,
+    0,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+  ];
   let leftOutHeader = false;
   let isFirst = true;
   for await (const row of rows) {
@@ -71,7 +76,7 @@ export async function loadLog(
     }
     isFirst = false;
     if (cells.entity === "" || (columns.account !== undefined && cells.account === "")) {
-      rowsOfNobody += 1;
+      rowsWithoutEntity += 1;
       continue;
     }
     const day = zone.dayOf(timeMs);
@@ -85,7 +90,7 @@ export async function loadLog(
   }
   await batch.insert();
   return {
-    ...{ rows: count, rowsOfNobody, entities: users.size, accounts: accounts.size, leftOutHeader },
+    ...{ rows: count, rowsWithoutEntity, entities: users.size, accounts: accounts.size, leftOutHeader },
     ...{ firstDay, endDay: lastDay + 1 },
   };
 }

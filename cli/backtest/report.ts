@@ -150,9 +150,9 @@ function headOf({ log, options, folds }: Report): string[] {
   ];
 }
 
-function notesOnRows({ log: { rowsOfNobody, leftOutHeader } }: Report): string[] {
+function notesOnRows({ log: { rowsWithoutEntity, leftOutHeader } }: Report): string[] {
   return [
-    ...(rowsOfNobody > 0 ? [`${rowsOfNobody} rows that name nobody are left out`] : []),
+    ...(rowsWithoutEntity > 0 ? [`${rowsWithoutEntity} rows that name nobody are left out`] : []),
     ...(leftOutHeader ? ["the first row has no time and was taken for a header"] : []),
   ];
 }

@@ -9,7 +9,7 @@ import { openChdbWarehouse } from "../../server/warehouse/warehouse.ts";
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** Opens a warehouse in a temporary folder for the time of `work`. */
-export async function withThrowAwayWarehouse<Result>(
+export async function withTemporaryWarehouse<Result>(
   work: (warehouse: Warehouse) => Promise<Result>,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-backtest-"));

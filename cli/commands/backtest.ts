@@ -16,7 +16,7 @@ import {
 import { type LoadedLog, loadLog, organization } from "../backtest/log.ts";
 import { type BacktestOptions, backtestOptions } from "../backtest/options.ts";
 import { printJson, printTables, type Report } from "../backtest/report.ts";
-import { withThrowAwayWarehouse } from "../backtest/warehouse.ts";
+import { withTemporaryWarehouse } from "../backtest/warehouse.ts";
 import { ImportFile } from "../import/file.ts";
 import { readingOf } from "../import/options.ts";
 import { openRows } from "../import/source.ts";
@@ -38,7 +38,7 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
   const file = new ImportFile(path);
   // Only CSV has a delimiter, so the option implies CSV for any file name.
   const reading = readingOf(file, options.delimiter === undefined ? options : { format: "csv", ...options });
-  return withThrowAwayWarehouse(async (warehouse) => {
+  return withTemporaryWarehouse(async (warehouse) => {
     const { horizon: horizonDays, everyone, score: kind, timezone: zone, header } = options;
     const rows = openRows(reading, file.bytes);
     const source = { rows, columns: columnsOf(options), header, zone };

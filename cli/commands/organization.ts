@@ -11,7 +11,7 @@ import { withAnalysis } from "../analysis.ts";
 import { organizationNamed, withInstallation, withOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
 import { printable } from "../output.ts";
-import { letOwnerIn, readEmail } from "../people.ts";
+import { addOwner, readEmail } from "../people.ts";
 import { instant, printTable } from "../print.ts";
 
 export function organizationCommand(): Command {
@@ -38,7 +38,7 @@ function create(): Command {
           process.stderr.write(
             `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
           );
-          await letOwnerIn(installation, created, email);
+          await addOwner(installation, created, email);
         },
         { mayBegin: true },
       ),

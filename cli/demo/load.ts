@@ -16,7 +16,7 @@ import { wireItem } from "../../simulation/items.ts";
 import { vendorDomain } from "../../simulation/population.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import type { Installation } from "../installation.ts";
-import { letOwnerIn } from "../people.ts";
+import { addOwner } from "../people.ts";
 import { Progress } from "../progress.ts";
 import { Sender } from "./sender.ts";
 import { summary } from "./summary.ts";
@@ -43,10 +43,10 @@ export async function loadDemo(installation: Installation, options: DemoOptions)
   const url = await serverAddress(installation, options.url);
   const { ledger } = installation;
   const organization = await organizationFor(installation, options);
-  await letOwnerIn(installation, organization, options.owner);
+  await addOwner(installation, organization, options.owner);
   const startedMs = performance.now();
   const interruption = new AbortController();
-  const interrupt = () => interruption.abort(new Refusal(`stopped; ${howToGoOn(options)}`));
+  const interrupt = () => interruption.abort(new Refusal(`stopped; ${resumeHint(options)}`));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
   const wanted = { organization: organization.id, name: "demo", nowMs: Date.now() };
   const { secret } = await createProjectToken(ledger.tokens, wanted, settingUp);
@@ -63,12 +63,12 @@ export async function loadDemo(installation: Installation, options: DemoOptions)
       summary({ ...loaded, ...options, url, isVisible, seconds: (performance.now() - startedMs) / 1_000 }),
     );
   } finally {
-    await putBack(ledger, organization, secret);
+    await resetLimits(ledger, organization, secret);
   }
 }
 
 /** Resets the limits and revokes the token. If the server has gone, it prints the commands for that. */
-async function putBack(
+async function resetLimits(
   { organizations, tokens }: SharedLedger,
   before: Organization,
   secret: string,
@@ -162,7 +162,7 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
     await sender.finish();
   } catch (error) {
     if (error instanceof Refusal && sender.totals.accepted > 0 && !error.message.startsWith("stopped")) {
-      throw new Refusal(`${error.message} When that is mended, ${howToGoOn(options)}`);
+      throw new Refusal(`${error.message} When that is mended, ${resumeHint(options)}`);
     }
     throw error;
   } finally {
@@ -171,7 +171,7 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
   return { events, firstDay, lastDay, truth: simulation.truth, duplicates: sender.totals.duplicates };
 }
 
-function howToGoOn({ organization }: DemoOptions): string {
+function resumeHint({ organization }: DemoOptions): string {
   return `run it again with --force to complete ${JSON.stringify(organization)}: on the same day nothing is doubled.`;
 }
 

@@ -1,7 +1,7 @@
 /** The week in sentences: every word follows from the figures. */
 import { describe, expect, test } from "bun:test";
 import { partsOf } from "../../server/analytics/week/sentence.ts";
-import { callNote, whyToCall } from "../../server/analytics/week/week-scores.ts";
+import { callNote, callReason } from "../../server/analytics/week/week-scores.ts";
 import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week/week-summary.ts";
 import { parseDay } from "../../server/calendar/days.ts";
 
@@ -213,7 +213,7 @@ describe("whom to call", () => {
   test("is told by a sharp fall, too, which alone may be why", () => {
     const why = (changes: object) =>
       scores.call.first.map((each) =>
-        partsOf(whyToCall({ ...each, ...changes }, toDay + 1))
+        partsOf(callReason({ ...each, ...changes }, toDay + 1))
           .map(({ text }) => text)
           .join(""),
       );

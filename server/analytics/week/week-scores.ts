@@ -189,7 +189,7 @@ export function callNote({ kind, hasAccounts, first }: ToCallFirst): string | nu
 }
 
 /** The reason for a call: 12 members, 52% likely to leave; silent for 11 days, usually back after 1. */
-export function whyToCall({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
+export function callReason({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
   const list: ListBehind = usersBehind({
     ...{ activeInAccount: id, activeFrom: formatDay(day - callMemberDays), activeTo: formatDay(day - 1) },
   });
@@ -220,7 +220,7 @@ function callSentence({ call }: ScoresOfWeek): Sentence {
   const list = listOfCalls(call);
   return sentence("call", "bad", [
     note === null ? "" : `${note} `,
-    ["Call ", named(kind, first), " first: ", whyToCall(first, day), ".", others],
+    ["Call ", named(kind, first), " first: ", callReason(first, day), ".", others],
     total === 1
       ? ` It is the only ${kind} with ${rule}.`
       : [" They come first of ", counted(total, kind, list), ` with ${rule}.`],

@@ -29,8 +29,8 @@ export async function probeClickHouse(options: ClickHouseOptions): Promise<reado
   const probing = { warehouse: connectClickHouse(options), database };
   const probed: Probed[] = [];
   try {
-    for (const { name, look, isNecessary = false } of looks) {
-      const found = await look(probing).catch((error: unknown) => failed(name, error));
+    for (const { name, run, isNecessary = false } of checks) {
+      const found = await run(probing).catch((error: unknown) => failed(name, error));
       if (found !== undefined) probed.push(found);
       if (found?.ok === false && isNecessary) break;
     }
@@ -40,21 +40,21 @@ export async function probeClickHouse(options: ClickHouseOptions): Promise<reado
   return probed;
 }
 
-interface Look {
+interface Check {
   /** The name of the finding when the check itself fails. */
   readonly name: string;
-  readonly look: (probing: Probing) => Promise<Probed | undefined>;
+  readonly run: (probing: Probing) => Promise<Probed | undefined>;
   /** If it fails, the other checks would fail with the same error. */
   readonly isNecessary?: boolean;
 }
 
-const looks: readonly Look[] = [
-  { name: "answers", look: ofVersion, isNecessary: true },
-  { name: "replicas", look: ofReplicas, isNecessary: true },
-  { name: "clock", look: ofClock },
-  { name: "settings", look: ofSettings },
-  { name: "rights", look: ofRights },
-  { name: "deduplication", look: ofDeduplication },
+const checks: readonly Check[] = [
+  { name: "answers", run: checkVersion, isNecessary: true },
+  { name: "replicas", run: checkReplicas, isNecessary: true },
+  { name: "clock", run: checkClock },
+  { name: "settings", run: checkSettings },
+  { name: "rights", run: checkRights },
+  { name: "deduplication", run: checkDeduplication },
 ];
 
 function failed(name: string, error: unknown): Probed {
@@ -62,7 +62,7 @@ function failed(name: string, error: unknown): Probed {
   return { name, ok: false, words: words.replace(/\.$/, "") };
 }
 
-async function ofVersion({ warehouse }: Probing): Promise<Probed> {
+async function checkVersion({ warehouse }: Probing): Promise<Probed> {
   const [row] = await warehouse.rowsOutside<{ version: string }>("SELECT version() AS version");
   const found = row?.version ?? "unknown";
   const ok = isNewEnough(found);
@@ -70,7 +70,7 @@ async function ofVersion({ warehouse }: Probing): Promise<Probed> {
   return { name: "version", ok, words };
 }
 
-async function ofReplicas({ warehouse }: Probing): Promise<Probed | undefined> {
+async function checkReplicas({ warehouse }: Probing): Promise<Probed | undefined> {
   const cluster = warehouse.topology.cluster;
   if (cluster === null) return undefined;
   const [row] = await warehouse.rowsOutside<{ replicas: number; shards: number }>(
@@ -91,7 +91,7 @@ async function ofReplicas({ warehouse }: Probing): Promise<Probed | undefined> {
   return { name, ok: true, words: `${replicas} in the cluster ${cluster}: ${waits}` };
 }
 
-async function ofClock({ warehouse }: Probing): Promise<Probed> {
+async function checkClock({ warehouse }: Probing): Promise<Probed> {
   const askedMs = Date.now();
   const [row] = await warehouse.rowsOutside<{ nowMs: number }>(
     "SELECT toUnixTimestamp64Milli(now64(3)) AS nowMs",
@@ -106,7 +106,7 @@ async function ofClock({ warehouse }: Probing): Promise<Probed> {
 }
 
 /** Settings that a profile or a constraint of the user may have changed. */
-async function ofSettings({ warehouse }: Probing): Promise<Probed> {
+async function checkSettings({ warehouse }: Probing): Promise<Probed> {
   const wanted = new Map<string, string>(
     Object.entries({
       ...clusterSettings(warehouse.topology),
@@ -128,13 +128,13 @@ async function ofSettings({ warehouse }: Probing): Promise<Probed> {
 
 const neededRights = ["SELECT", "INSERT", "ALTER", "CREATE TABLE", "CREATE VIEW", "DROP TABLE", "DROP VIEW"];
 
-async function ofRights({ warehouse, database }: Probing): Promise<Probed> {
+async function checkRights({ warehouse, database }: Probing): Promise<Probed> {
   const wanted = neededRights.map((right) => [right, `${right} ON \`${database}\`.*`] as const);
   const everywhere =
     warehouse.topology.cluster === null ? [] : (["CLUSTER", "SYSTEM SYNC REPLICA", "REMOTE"] as const);
-  const checks = [...wanted, ...everywhere.map((right) => [right, `${right} ON *.*`] as const)];
+  const grants = [...wanted, ...everywhere.map((right) => [right, `${right} ON *.*`] as const)];
   const missing: string[] = [];
-  for (const [right, grant] of checks) {
+  for (const [right, grant] of grants) {
     if (!(await warehouse.isGranted(grant))) missing.push(right);
   }
   const ok = missing.length === 0;
@@ -145,7 +145,7 @@ async function ofRights({ warehouse, database }: Probing): Promise<Probed> {
 }
 
 /** The same token twice, an equal row under another one, and a view behind: 2 rows in both, on every replica. */
-async function ofDeduplication({ warehouse, database }: Probing): Promise<Probed> {
+async function checkDeduplication({ warehouse, database }: Probing): Promise<Probed> {
   await createDatabase(warehouse, database);
   const { topology } = warehouse;
   const name = `probe_${crypto.randomUUID().slice(0, 8)}`;
