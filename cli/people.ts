@@ -14,14 +14,14 @@ import { oneLine } from "./print.ts";
 export function readEmail(text: string): string {
   const email = loginEmail(text);
   if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= limits.emailCharacters) return email;
-  throw new Refusal(`${JSON.stringify(text)} is no e-mail address: give ada@example.com, say.`);
+  throw new Refusal(`${JSON.stringify(text)} is not an e-mail address: give one such as ada@example.com.`);
 }
 
 /** The person with this e-mail. @throws Refusal when there is none */
 export async function personWith(ledger: SharedLedger, email: string): Promise<Person> {
   const person = await ledger.people.withEmail(email);
   if (person !== undefined) return person;
-  throw new Refusal(`nobody has an account with ${email}: invite them with rekindle member invite.`);
+  throw new Refusal(`no person has the e-mail ${email}: invite them with rekindle member invite.`);
 }
 
 /** The address under which people reach the service: the running server knows it best. */
@@ -43,7 +43,7 @@ export async function addOwner(
   if (email === undefined) {
     if (!(await people.isClaimed()) || (await people.members(id)).length > 0) return;
     process.stderr.write(
-      `no member sees ${printable(name)} in the dashboard yet: rekindle member invite EMAIL --role owner --organization ${JSON.stringify(name)} invites an owner\n`,
+      `${printable(name)} has no members yet: rekindle member invite EMAIL --role owner --organization ${JSON.stringify(name)} invites an owner\n`,
     );
     return;
   }
@@ -64,6 +64,6 @@ export async function addOwner(
     Date.now(),
   );
   process.stderr.write(
-    `${oneLine(email)} is not a verified e-mail here. This link, for 7 days and once, makes its reader owner of ${printable(name)}:\n${link}\n`,
+    `${oneLine(email)} is not a verified e-mail here. This link makes its reader an owner of ${printable(name)}. It works once, for 7 days:\n${link}\n`,
   );
 }

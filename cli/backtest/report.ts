@@ -152,7 +152,7 @@ function headOf({ log, options, folds }: Report): string[] {
 
 function notesOnRows({ log: { rowsWithoutEntity, leftOutHeader } }: Report): string[] {
   return [
-    ...(rowsWithoutEntity > 0 ? [`${rowsWithoutEntity} rows that name nobody are left out`] : []),
+    ...(rowsWithoutEntity > 0 ? [`${rowsWithoutEntity} rows without a user are left out`] : []),
     ...(leftOutHeader ? ["the first row has no time and was taken for a header"] : []),
   ];
 }
@@ -163,13 +163,13 @@ function missingOf({ log, options, folds }: Report): string {
   const days = log.endDay - log.firstDay;
   const need = leastLogDays(horizon);
   if (days < need) {
-    return `Not enough data: the log covers ${days} days, and a horizon of ${horizon} days takes ${need}, to look back, to train and to be judged.`;
+    return `Not enough data: the log covers ${days} days, and a horizon of ${horizon} days takes ${need}, for features, training and evaluation.`;
   }
   if (folds.length === 0 && firstCutoff !== undefined) {
     const [from, to] = [log.firstDay + need - horizon, log.endDay - horizon].map(formatDay);
-    return `Not enough data: the cut-offs that were asked for do not fit, they may lie between ${from} and ${to}.`;
+    return `Not enough data: the requested cut-off dates do not fit: they may be between ${from} and ${to}.`;
   }
-  return `Not enough data: at none of the ${folds.length} cut-offs were there both users to learn from who left and who stayed, and somebody to score.`;
+  return `Not enough data: at none of the ${folds.length} cut-offs were there training users who left, training users who stayed, and users to score.`;
 }
 
 function digits(value: number | null, count = 3): string {

@@ -45,7 +45,7 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
     const log = await withProgress("rows", (progress) =>
       loadLog(warehouse, source, (done) => progress.show({ done, fraction: rows.fractionRead() })),
     );
-    if (log.rows === 0) throw new Refusal("no row names somebody: there is nothing to judge.");
+    if (log.rows === 0) throw new Refusal("no row has a user: there is nothing to back-test.");
     const days = foldDays(log, options);
     const population = { organization, kind, settings: {}, zone };
     const folds = await withProgress("days", (progress) => {

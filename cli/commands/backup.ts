@@ -8,7 +8,7 @@ import { bytesProgress } from "../progress.ts";
 
 export function backupCommand(): Command {
   return new Command("backup")
-    .description("Write a backup of everything into a new folder, while the server goes on")
+    .description("Write a backup of everything into a new folder, while the server runs")
     .argument("<folder>", "where nothing is yet, or an empty folder; not in the data folder")
     .action((folder: string) =>
       withAnalysis(async (_installation, analysis) => {

@@ -22,7 +22,7 @@ export function importCommand(): Command {
   return addImportOptions(
     new Command("import")
       .description(
-        "Import events or users from CSV, JSON lines or Parquet. Run it again after a kill: it goes on where it stopped",
+        "Import events or users from CSV, JSON lines or Parquet. After an interruption, run it again: it resumes",
       )
       .argument("<file>", "its path; .csv and .jsonl may be compressed as .gz"),
   ).action((path: string, options: ImportOptions) =>

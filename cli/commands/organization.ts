@@ -95,7 +95,7 @@ function set(): Command {
   const command = new Command("set");
   return command
     .description("Change an organization")
-    .argument("<name>", "its present name")
+    .argument("<name>", "its current name")
     .option("--name <name>", "a new name", readName)
     .option("--timezone <zone>", "IANA timezone of its days; earlier days are computed again", readTimezone)
     .option("--rate-limit <number>", "requests a second that each of its tokens may send", readRate)
@@ -128,7 +128,7 @@ function set(): Command {
 function remove(): Command {
   const command = new Command("delete");
   return command
-    .description("Delete an organization with all its data; it cannot be taken back")
+    .description("Delete an organization with all its data; this cannot be undone")
     .argument("<name>", "its name")
     .requiredOption("--confirm <name>", "its name again")
     .action((name: string, { confirm }: { confirm: string }) => {
@@ -155,7 +155,7 @@ function readName(text: string): string {
 function readTimezone(text: string): string {
   const zone = zoneNamed(text);
   if (zone !== undefined) return zone;
-  throw new InvalidArgumentError("Give an IANA timezone, Europe/Paris say.");
+  throw new InvalidArgumentError("Give an IANA timezone, such as Europe/Paris.");
 }
 
 const readRate = wholeNumber(1, 1_000_000);

@@ -79,7 +79,7 @@ export function printFinished(record: ImportRecord, reportPath: string | undefin
       : [
           "  rows that were rejected are not tried again: import them from a file of their own",
           rejectedFile === undefined
-            ? "  their lines and reasons were reported then, and are in no file that is known here"
+            ? "  their lines and reasons were reported then, and no known file has them"
             : `  ${rejectedFile} has their lines and reasons`,
         ]),
   ];

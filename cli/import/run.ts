@@ -90,7 +90,9 @@ async function append(run: Run, before: ImportRecord, chunk: Chunk): Promise<Imp
   const record = await accepted(run, before, chunk);
   const taken = record.rowsDone - fromRow;
   if (record.lastFromRow !== fromRow || taken < 1 || taken > chunk.rows.length) {
-    throw new Refusal("another run of this import has moved on: let it finish, then run this command again.");
+    throw new Refusal(
+      "another run of this import is active: wait until it ends, then run this command again.",
+    );
   }
   for (const { row, reason } of record.lastRejected) {
     run.onRejected({ line: chunk.lines[row - fromRow] ?? 0, reason });
@@ -137,9 +139,9 @@ async function patiently<Result>(
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       if (performance.now() > deadlineMs) {
-        throw new Refusal("the server has been away for a minute: run this command again when it is back.");
+        throw new Refusal("the server was unreachable for a minute: run this command again when it is back.");
       }
-      run.onProgress(record, "the server is away");
+      run.onProgress(record, "the server is unreachable");
       await Bun.sleep(triesAgainMs);
     }
   }

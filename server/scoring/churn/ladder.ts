@@ -93,7 +93,7 @@ export function chooseRung(
     .sort((a, b) => shareOfRecencyLoss(a.result) - shareOfRecencyLoss(b.result));
   const best = proven[0];
   if (best === undefined) {
-    const why = "no model is good enough in the back-test to be shown; the reasons stand beside each";
+    const why = "no model passed the back-test; each has its reasons";
     return { rung: null, isProven: false, why, next: nextAfter(null, counts, backtest) };
   }
   const { rung, result } = best;

@@ -197,7 +197,7 @@ async function refuseFolder(folder: string, dataDir: string): Promise<void> {
   });
   const wanted = join(parent, basename(folder));
   if (`${wanted}${sep}`.startsWith(`${await realpath(dataDir)}${sep}`)) {
-    throw new Refusal(`${folder} lies in the data folder: a backup belongs on another disk.`);
+    throw new Refusal(`${folder} is in the data folder: a backup belongs on another disk.`);
   }
   const names = await readdir(folder).catch((error: unknown) => {
     if (isSystemError(error, "ENOENT")) return [];

@@ -87,7 +87,8 @@ async function checkReplicas({ warehouse }: Probing): Promise<Probed | undefined
     return { name, ok: false, words };
   }
   if (replicas >= 3) return { name, ok: true, words: `${replicas} in the cluster ${cluster}` };
-  const waits = "while one is away nothing is loaded (rows wait in the ledger); three go on with two";
+  const waits =
+    "while one is down no rows are loaded (they wait in the ledger); of three replicas two are enough";
   return { name, ok: true, words: `${replicas} in the cluster ${cluster}: ${waits}` };
 }
 
@@ -102,7 +103,7 @@ async function checkClock({ warehouse }: Probing): Promise<Probed> {
   const ok = Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs;
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
   const words = `${seconds} s ${differenceMs < 0 ? "behind" : "ahead of"} this machine's`;
-  return { name: "clock", ok, words: ok ? words : `${words}: let both follow NTP` };
+  return { name: "clock", ok, words: ok ? words : `${words}: synchronize both by NTP` };
 }
 
 /** Settings that a profile or a constraint of the user may have changed. */
@@ -121,8 +122,8 @@ async function checkSettings({ warehouse }: Probing): Promise<Probed> {
   const other = [...wanted].filter(([name, value]) => values.get(name) !== value).map(([name]) => name);
   const ok = other.length === 0;
   const words = ok
-    ? "are taken as they are given"
-    : `the profile of this user does not let these be: ${other.join(", ")}; take its constraints on them back`;
+    ? "can be set"
+    : `the profile of this user overrides ${other.join(", ")}: remove its constraints on them`;
   return { name: "settings", ok, words };
 }
 
@@ -139,7 +140,7 @@ async function checkRights({ warehouse, database }: Probing): Promise<Probed> {
   }
   const ok = missing.length === 0;
   const words = ok
-    ? `may do in ${database} what it has to`
+    ? `has all needed rights on ${database}`
     : `this user lacks ${missing.join(", ")} on ${database}: GRANT them`;
   return { name: "rights", ok, words };
 }
@@ -184,8 +185,8 @@ async function judgeRows(warehouse: ServerWarehouse, name: string): Promise<Prob
   const { stored = 0, counted = 0 } = row ?? {};
   const ok = stored === 2 && counted === 2;
   const words = ok
-    ? "what is sent twice under one token is stored once"
+    ? "rows that are sent twice under one token are stored once"
     : `of a row that was sent twice under one token and once under another, ${stored} are stored and ${counted} counted, ` +
-      "not 2 and 2: what is sent again after a failure would count twice or be lost";
+      "not 2 and 2: rows that are sent again after a failure would count twice or be lost";
   return { name: "deduplication", ok, words };
 }

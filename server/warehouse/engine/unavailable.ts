@@ -5,7 +5,7 @@ import { networkErrorCode } from "./query-watch.ts";
 import { WarehouseError } from "./warehouse.ts";
 
 export const otherLedger =
-  "the database in CLICKHOUSE_URL holds what another ledger has taken than the one in DATABASE_URL, whose rows would be lost there: set DATABASE_URL to the ledger that belongs to it, or CLICKHOUSE_URL to a database that is not there yet.";
+  "the database in CLICKHOUSE_URL belongs to another ledger than the one in DATABASE_URL, whose rows would be lost there: set DATABASE_URL to the ledger that belongs to it, or CLICKHOUSE_URL to a new database.";
 
 export const unavailableReasons = [
   "ClickHouse does not answer",
