@@ -1,13 +1,13 @@
 /**
- * What batches bring: durable events a second in batches of 100 beside single requests, from one process, in
+ * The gain of batches: durable events a second in batches of 100 and in single requests, from one process, in
  * alternating rounds. Aim: 200,000 a second.
  *
  *   cli/with-bun bench/batch.ts [rounds] [seconds a round]
  */
-import { alternate, formatTable } from "./alternate.ts";
-import { eventWithId as event, users } from "./events.ts";
-import { Installation } from "./installation.ts";
-import { runLoad } from "./load.ts";
+import { alternate, formatTable } from "./load/alternate.ts";
+import { eventWithId as event, users } from "./load/events.ts";
+import { Installation } from "./load/installation.ts";
+import { runLoad } from "./load/load.ts";
 
 const rounds = Number(process.argv[2] ?? 5);
 const seconds = Number(process.argv[3] ?? 3);

@@ -13,8 +13,8 @@ import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { PostgresServer } from "../test/postgres.ts";
-import { type Node, storeEvents } from "./event-groups.ts";
-import { loadHistory } from "./history.ts";
+import { type Node, storeEvents } from "./history/event-groups.ts";
+import { loadHistory } from "./history/history.ts";
 
 const events = Number(process.argv[2] ?? 60) * 1_000;
 const groupSizes = [1, 8, 64, 512];

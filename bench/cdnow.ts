@@ -1,7 +1,7 @@
 /**
- * A real log through the front door: the CDNOW purchases of 1997 and 1998, every customer identified, every
- * transaction tracked with its date, all of it sent twice. Prints what the warehouse holds after each pass
- * (the same), and the weekly retention table from the bitmaps beside one recounted from the raw events.
+ * A real log through the API: the CDNOW purchases of 1997 and 1998. Every customer is identified and every
+ * transaction tracked with its date, and all of it is sent twice. Prints the warehouse's contents after each pass
+ * (they are equal), and compares the weekly retention table from bitmaps with one from raw events.
  *
  *   cli/with-bun bench/cdnow.ts [path of CDNOW_master.txt]
  */
@@ -9,11 +9,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { retention } from "../server/analytics/retention/retention.ts";
-import type { RetentionQuestion } from "../server/analytics/retention/retention-question.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
 import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import { Server } from "../test/server.ts";
-import { type Facts, RetentionRecount } from "./retention-recount.ts";
+import { weeklyRetention } from "./history/history.ts";
+import { type Facts, RetentionRecount } from "./history/retention-recount.ts";
 
 const organization = "cdnow";
 const connections = 64;
@@ -108,21 +108,7 @@ await server.stop();
 
 const warehouse = await openChdbWarehouse({ folder: join(dataDir, "warehouse") });
 const [firstDay, lastDay] = [Date.UTC(1997, 0, 1) / msPerDay, Date.UTC(1998, 5, 30) / msPerDay];
-const question: RetentionQuestion = {
-  organization: id,
-  entry: { kind: "firstEvent" },
-  returnEvent: null,
-  passiveEvents: [],
-  horizonDays: 28,
-  period: { name: "week", weekStart: 1 },
-  measure: "in",
-  split: null,
-  fromDay: firstDay,
-  toDay: lastDay,
-  periods: 120,
-  today: lastDay,
-  transitions: [],
-};
+const question = weeklyRetention(id, { fromDay: firstDay, toDay: lastDay, periods: 120 });
 await retention(warehouse, question);
 const bitmaps = await timed(() => retention(warehouse, question));
 const recount = await timed(async () => {

@@ -1,12 +1,12 @@
 /**
- * Events a second that are on disk, from one process: each in a request of its own, one after the other and 64 at once, and
- * through the client. In alternating rounds; and what a call costs the application.
+ * Durable events a second from one process: each in a request of its own, one after the other and 64 at once, and
+ * through the client, in alternating rounds. Also the cost of a call for the application.
  *
  *   cli/with-bun bench/client.ts [rounds] [seconds a round]
  */
 import { Rekindle } from "../client/rekindle.ts";
 import { Server } from "../test/server.ts";
-import { eventWithId } from "./events.ts";
+import { eventWithId } from "./load/events.ts";
 
 const rounds = Number(process.argv[2] ?? 5);
 const seconds = Number(process.argv[3] ?? 2);

@@ -1,5 +1,5 @@
 /**
- * Durable groups of track rows a second: one, two and three nodes on one PostgreSQL, beside SQLite in the same run. A
+ * Durable groups of track rows a second: one, two and three nodes on one PostgreSQL, and SQLite in the same run. A
  * group has 64 events with message ids, in one commit; each node has four senders that wait for their commits.
  *
  *   cli/with-bun bench/cluster.ts [seconds]

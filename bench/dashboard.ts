@@ -1,10 +1,10 @@
 /**
- * What the pages cost, in three tables: their scripts in bytes, how soon they are usable in a browser on this machine, and
- * how long the endpoints behind them take for ONE organization of 100,000 users.
+ * The cost of the pages in three tables: the size of their scripts, the time until they are usable in a browser on
+ * this machine, and the time of the endpoints behind them for ONE organization of 100,000 users.
  *
  *   cli/with-bun bench/dashboard.ts [users of the demonstration, 2000] [users of the large organization, 100000] [its millions of events, 5]
  *
- * The design asks for one second until the first page is usable. 5 million events take about two minutes to be loaded.
+ * The design asks for one second until the first page is usable. 5 million events take about two minutes to load.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,11 +17,11 @@ import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import { startBrowser } from "../test/dashboard/chromium.ts";
 import { openPage, signedIn } from "../test/dashboard/support.ts";
 import { Server } from "../test/server.ts";
-import { loadHistory } from "./history.ts";
+import { loadHistory } from "./history/history.ts";
 
 const [demoUsers = "2000", largeUsers = "100000", millions = "5"] = process.argv.slice(2);
 
-/** Pages, and what of them is a figure. */
+/** Pages, and the selector of a figure on each. */
 const pages: readonly (readonly [path: string, figure: string])[] = [
   ["/overview", "dd"],
   ["/users", "td"],
@@ -32,7 +32,7 @@ const pages: readonly (readonly [path: string, figure: string])[] = [
   ["/start", "dd"],
 ];
 
-/** What the pages ask when they are opened. */
+/** The requests of the pages when they are opened. */
 const endpoints = [
   "/api/score-summary",
   "/api/movers",
@@ -69,7 +69,7 @@ async function shownMs(page: Page, address: string, figure: string): Promise<num
   return performance.now() - startedMs;
 }
 
-/** A page, with and without what the browser has kept, and the scripts that it loaded. */
+/** Opens a page with and without the browser's cache, and lists its scripts. */
 async function measurePage(browser: Browser, server: Server, path: string, figure: string) {
   const [cold, warm]: [number[], number[]] = [[], []];
   let scripts: readonly string[] = [];
@@ -118,11 +118,11 @@ async function benchPages(): Promise<void> {
   }
 }
 
-/** Asks every endpoint over HTTP, as pages do. */
+/** Requests every endpoint over HTTP, as pages do. */
 async function benchEndpoints(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), "rekindle-dashboard-"));
   try {
-    // The first start makes the organization, whose history is then brought into the warehouse by the loader itself.
+    // The first start creates the organization; then the loader itself loads its history into the warehouse.
     const first = await Server.start({ dataDir, role: "intake" });
     await first.stop();
     const warehouse = await openChdbWarehouse({ folder: join(dataDir, "warehouse") });

@@ -1,10 +1,10 @@
 /**
- * What a million events take on disk, rollups included and after the engine's own merges, and what it costs the
- * loader to bring them there: `cli/with-bun bench/disk.ts`
+ * The disk space of a million events, rollups included and after the engine's own merges, and the loader's cost:
+ * `cli/with-bun bench/disk.ts`
  */
-import { eventWithId, eventWithoutId, users } from "./events.ts";
-import { Installation } from "./installation.ts";
-import { runLoad } from "./load.ts";
+import { eventWithId, eventWithoutId, users } from "./load/events.ts";
+import { Installation } from "./load/installation.ts";
+import { runLoad } from "./load/load.ts";
 
 /** Bytes in the warehouse for a million events, after its own merges. */
 async function measure(name: string, request: (n: number) => string): Promise<void> {

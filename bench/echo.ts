@@ -1,16 +1,16 @@
-/** How fast a bare JSON echo is on Bun and on Node, on this machine: `cli/with-bun bench/echo.ts [seconds]`.
- * A third, which only reads lengths, shows that the load generator is not what limits the other two. */
+/** How fast a bare JSON echo is on Bun and on Node, on this machine: `cli/with-bun bench/echo.ts [seconds]`. A third
+ * server, which only reads lengths, shows that the load generator does not limit the other two. */
 import { join } from "node:path";
-import { alternate, formatTable } from "./alternate.ts";
-import { runLoad } from "./load.ts";
-import { startServer } from "./start-server.ts";
+import { alternate, formatTable } from "./load/alternate.ts";
+import { runLoad } from "./load/load.ts";
+import { startServer } from "./load/start-server.ts";
 
 const seconds = Number(process.argv[2] ?? 2);
 
 const body = (n: number) =>
   `{"userId":"user-${n % 100_000}","event":"page_viewed","messageId":"m-${n}","properties":{"path":"/pricing","seconds":${n % 60}}}`;
 
-const file = (name: string) => join(import.meta.dir, name);
+const file = (name: string) => join(import.meta.dir, "load", name);
 const servers = {
   "Bun.serve": await startServer(process.execPath, file("echo-bun.ts")),
   "node:http": await startServer("node", file("echo-node.mjs")),

@@ -1,6 +1,6 @@
 /**
- * How long every figure takes: an organization of random users is put into a warehouse of its own, and every question
- * is asked nine times. `cli/with-bun bench/figures.ts [events] [users] [word of a question]`, 2 million and 100,000 unless given.
+ * The time of every figure: random users of an organization are loaded into a warehouse, and every query runs nine
+ * times. `cli/with-bun bench/figures.ts [events] [users] [word of a query's name]`, 2 million and 100,000 by default.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ const days = 364;
 const usersPerAccount = 10;
 const rounds = 9;
 
-/** Users differ in how often they come: a few daily, most now and then. Days lie nearer to today than to the start. */
+/** A few users come daily, most of them rarely. More days are near today than near the start. */
 async function generate(warehouse: Warehouse, events: number, users: number): Promise<void> {
   const perInsert = 1_000_000;
   for (let from = 0; from < events; from += perInsert) {

@@ -1,17 +1,17 @@
 /**
- * What intake costs: durable `/track` requests a second and their latency at 64 connections, beside a bare
- * echo on Bun and on Node, in alternating rounds; alone, and with the loader, its rollups and three readers;
- * how soon an event is visible; and memory.
+ * The cost of intake: durable `/track` requests a second and their latency at 64 connections, compared with a bare
+ * echo on Bun and on Node, in alternating rounds. Alone, and with the loader, its rollups and three readers. Also how
+ * soon an event is visible, and memory.
  *
  *   cli/with-bun bench/intake.ts [rounds] [seconds a round] [seconds of steady load]
  */
 import { join } from "node:path";
-import { alternate, formatTable } from "./alternate.ts";
-import { eventWithId as event, users } from "./events.ts";
-import { Installation } from "./installation.ts";
-import { type Load, runLoad } from "./load.ts";
-import { startServer } from "./start-server.ts";
-import { VisibilityWatch } from "./visibility.ts";
+import { alternate, formatTable } from "./load/alternate.ts";
+import { eventWithId as event, users } from "./load/events.ts";
+import { Installation } from "./load/installation.ts";
+import { type Load, runLoad } from "./load/load.ts";
+import { startServer } from "./load/start-server.ts";
+import { VisibilityWatch } from "./load/visibility.ts";
 
 const rounds = Number(process.argv[2] ?? 7);
 const secondsARound = Number(process.argv[3] ?? 4);
@@ -26,8 +26,8 @@ function printMemory(when: string, installation: Installation): void {
 }
 
 async function compareWithEchoes(installation: Installation): Promise<void> {
-  const bun = await startServer(process.execPath, join(import.meta.dir, "echo-bun.ts"));
-  const node = await startServer("node", join(import.meta.dir, "echo-node.mjs"));
+  const bun = await startServer(process.execPath, join(import.meta.dir, "load", "echo-bun.ts"));
+  const node = await startServer("node", join(import.meta.dir, "load", "echo-node.mjs"));
   const measure = (load: Pick<Load, "port" | "path" | "headers">) => () =>
     runLoad({ ...load, request: event, warmUpSeconds: 0.3, seconds: secondsARound });
   const { port, headers } = installation;
@@ -43,7 +43,7 @@ async function compareWithEchoes(installation: Installation): Promise<void> {
   }
 }
 
-/** Three readers that ask one question after another, as long as `work` takes. */
+/** Three readers that send one query after another while `work` runs. */
 async function withReaders(installation: Installation, work: () => Promise<void>): Promise<void> {
   const today = Math.floor(Date.now() / 86_400_000);
   const questions = [
@@ -58,7 +58,7 @@ async function withReaders(installation: Installation, work: () => Promise<void>
     while (working) {
       await installation.ask(question());
       answers += 1;
-      // A person who looks at pages, not a loop that takes a core for itself.
+      // Like a person who looks at pages, not like a loop that uses a whole core.
       await Bun.sleep(100);
     }
     return answers;
@@ -97,7 +97,7 @@ async function withEverything(): Promise<void> {
   await installation.server.stop();
 }
 
-/** Sends at a steady pace, and watches how soon what was acknowledged is in the warehouse. */
+/** Sends at a steady pace, and measures how soon acknowledged events are in the warehouse. */
 async function visibility(): Promise<void> {
   console.log(`\nacknowledged → visible at ${steadyPerSecond} a second for ${steadySeconds} s`);
   const installation = await Installation.start();

@@ -1,14 +1,14 @@
 /**
- * How long one organization's `/track` takes while another organization's source request of 10,000 aliases is stored,
- * beside the same load without it: rounds of both alternate, and requests are due at fixed times.
+ * The time of one organization's `/track` while another organization's source request of 10,000 aliases is stored,
+ * and without it: rounds of both alternate, and requests are due at fixed times.
  *
  *   cli/with-bun bench/large-request.ts [rounds] [requests a second] [postgres]
  */
 import { PostgresServer } from "../test/postgres.ts";
 import { Server } from "../test/server.ts";
-import { median } from "./alternate.ts";
-import { eventWithId } from "./events.ts";
-import { type LoadResult, runLoad } from "./load.ts";
+import { median } from "./load/alternate.ts";
+import { eventWithId } from "./load/events.ts";
+import { type LoadResult, runLoad } from "./load/load.ts";
 
 const rounds = Number(process.argv[2] ?? 5);
 const requestsPerSecond = Number(process.argv[3] ?? 500);
@@ -67,7 +67,7 @@ try {
   const other = await unlimited(server, "other");
   const port = Number(new URL(server.url).port);
   const headers = { Authorization: `Basic ${own}` };
-  // An event of a user who is not identified is answered 404 after the same look-ups, so all are identified first.
+  // An event of an unknown user is answered 404 after the same look-ups, so all users are identified first.
   const identify = (n: number) => `{"userId":"user-${n}","email":"user-${n}@example.com"}`;
   for (let n = 0; n < 1_000; n += 1) await server.post("/identify", own, identify(n));
   const request = (n: number) => eventWithId(n).replace(/user-\d+/, `user-${n % 1_000}`);

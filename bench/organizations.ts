@@ -13,8 +13,8 @@ import type { Admitted } from "../server/intake/decide/requests.ts";
 import { settingUp } from "../server/ledger/ports/audit.ts";
 import { openPostgresLedger, type PostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../test/postgres.ts";
-import { median } from "./alternate.ts";
-import { Histogram } from "./histogram.ts";
+import { median } from "./load/alternate.ts";
+import { Histogram } from "./load/histogram.ts";
 
 const seconds = Number(process.argv[2] ?? 3);
 const rounds = Number(process.argv[3] ?? 3);

@@ -11,7 +11,7 @@ import { Server } from "../test/server.ts";
 
 const folder = join(import.meta.dir, "..", "pictures");
 
-/** Pages by the name of their picture; OF stands for the organization, EMPTY for one without data. */
+/** Pages by the name of their picture; OF is replaced by the organization, EMPTY by one without data. */
 const pages: readonly (readonly [name: string, address: string])[] = [
   ["sign-in", "/sign-in"],
   ["claim", "/claim#code"],

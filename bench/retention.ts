@@ -1,6 +1,6 @@
 /**
- * What retention costs from bitmaps, beside the same question asked of the raw events in the same run: 26 weeks of
- * 100,000 users with 60 event names, all together and split by plan as of entry. The answers are compared.
+ * The cost of retention from bitmaps, compared with the same query on raw events in the same run: 26 weeks of 100,000
+ * users with 60 event names, all together and split by plan as of entry. The answers are compared.
  *
  *   cli/with-bun bench/retention.ts [millions of events, 1 by default] [folder to keep the warehouse in]
  */
@@ -11,9 +11,9 @@ import { retention } from "../server/analytics/retention/retention.ts";
 import type { RetentionQuestion } from "../server/analytics/retention/retention-question.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
 import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
-import { loadHistory } from "./history.ts";
-import { rawRetention } from "./raw-retention.ts";
-import { printTook, type Took, timed } from "./timed.ts";
+import { loadHistory, weeklyRetention } from "./history/history.ts";
+import { rawRetention } from "./history/raw-retention.ts";
+import { printTook, type Took, timed } from "./history/timed.ts";
 
 const repeats = 15;
 const organization = 1;
@@ -21,21 +21,7 @@ const today = Date.UTC(2026, 5, 1) / msPerDay;
 const weeks = 26;
 const fromDay = today - (weeks - 1) * 7;
 
-const base: RetentionQuestion = {
-  organization,
-  entry: { kind: "firstEvent" },
-  returnEvent: null,
-  passiveEvents: [],
-  horizonDays: 28,
-  period: { name: "week", weekStart: 1 },
-  measure: "in",
-  split: null,
-  fromDay,
-  toDay: today,
-  periods: weeks,
-  today,
-  transitions: [{ fromMs: Date.UTC(1969, 0, 1), offsetSeconds: 0 }],
-};
+const base = weeklyRetention(organization, { fromDay, toDay: today, periods: weeks });
 const byPlan = { trait: "plan", of: "user", asOf: "entry" } as const;
 const questions: Record<string, Partial<RetentionQuestion>> = {
   "all users": {},

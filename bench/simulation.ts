@@ -1,5 +1,5 @@
 /**
- * How fast customers are simulated, and what memory that takes: items a second, without sending them.
+ * The speed and the memory of the simulation: items a second, without sending them.
  *
  *   cli/with-bun bench/simulation.ts [users] [weeks]
  */

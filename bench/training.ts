@@ -1,23 +1,23 @@
 /**
- * How long everything else waits while an organization's scores are worked out with models that are trained and
- * back-tested for it, week after week of its past. Meanwhile another organization's users are erased, its scores are
- * worked out and it is checked; figures are asked for; and events are sent and looked for.
+ * How long other work waits while an organization is scored, with training and back-tests, week after week of its
+ * past. Meanwhile another organization's users are erased, it is scored and checked, figures are read, and events are
+ * sent and looked up.
  *
  *   cli/with-bun bench/training.ts [users, 300 by default] [seconds, 90]
  *
- * People are those of `rekindle demo` over a year, and come in by the front door. A run that has not ended by then is
+ * The users are those of `rekindle demo` over a year, sent through the API. A run that is unfinished at the end is
  * not waited for.
  */
 import { msPerDay } from "../server/calendar/zone.ts";
 import { fetchSocket } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
 import { Server } from "../test/server.ts";
-import { Histogram } from "./histogram.ts";
-import { VisibilityWatch } from "./visibility.ts";
+import { Histogram } from "./load/histogram.ts";
+import { VisibilityWatch } from "./load/visibility.ts";
 
 const users = process.argv[2] ?? "300";
 const measuredMs = 1_000 * Number(process.argv[3] ?? 90);
-/** Whatever else has begun by then is waited for at most so long. */
+/** Other work that is unfinished at the end is waited for at most this long. */
 const leftMs = 30_000;
 /** The scheduler trains for the weeks since on its own. */
 const newestWeekAgo = 8;
@@ -73,7 +73,7 @@ async function measure(server: Server): Promise<void> {
   const person = (userId: string) => send("/identify", { userId, email: `${userId}@example.com` });
   let visibleEvents = 0;
   const watch = new VisibilityWatch(async () => {
-    // At the end, when the server is gone, as many as there were.
+    // After the server has stopped, as many as before.
     const text = await analysis(`/counts?organization=${small}`).catch(() => null);
     if (text !== null) visibleEvents = (JSON.parse(text) as { events: number }).events;
     return visibleEvents;
@@ -92,7 +92,7 @@ async function measure(server: Server): Promise<void> {
     await send("/track", { userId: "sender", event: "opened" });
     watch.acknowledged();
   };
-  // Nobody waits for its end.
+  // Its end is not awaited.
   void again("a run that trains", train, 0, weeks);
   const others = Promise.all([
     again("an erasure in another organization", erase, 2_000),

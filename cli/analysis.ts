@@ -1,4 +1,4 @@
-/** The analysis that a command asks: the running server's, or one of its own when no server runs. */
+/** The analysis that a command uses: the running server's, or one of its own when no server runs. */
 
 import { Refusal } from "../contract/refusal.ts";
 import { remoteAnalysis, remoteScoring } from "../server/between/between.ts";
@@ -34,15 +34,15 @@ export async function withAnalysis(work: Work): Promise<void> {
   });
 }
 
-/** Where nobody leads, a dead leader's lease holds for 30 s. */
+/** Without a leader, a dead leader's lease holds for 30 s. */
 const startingPatienceMs = 45_000;
 
-/** Without an analysis node that can be asked the command is one itself, for as long as it runs. */
+/** Without a reachable analysis node the command becomes a node itself while it runs. */
 async function withOwnNode(installation: Installation, cluster: ClusterConfig, work: Work): Promise<void> {
   const { openAnalysisNode } = await import("../server/analysis-node.ts");
   const { createLogger } = await import("../server/process/process.ts");
   const log = createLogger("analysis", "warn");
-  // Nobody else shall ask it.
+  // No other node shall use it.
   const config = { ...installation.config, cluster: { ...cluster, nodeUrl: null } };
   const host = await openAnalysisNode(config, log);
   try {

@@ -1,5 +1,5 @@
-/** Builds the dashboard's pages where they are not built yet, for an installation whose service may not write to its own
- * folder: `cli/with-bun cli/build-pages.ts`. Otherwise the first `rekindle serve` does it. */
+/** Builds the dashboard's pages if they are not built yet: `cli/with-bun cli/build-pages.ts`. For an installation
+ * whose service may not write to its own folder. Otherwise the first `rekindle serve` builds them. */
 import { builtPages } from "./pages.ts";
 
 process.exit((await builtPages()) === undefined ? 1 : 0);

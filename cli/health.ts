@@ -1,15 +1,16 @@
 /**
- * Whether the service of this machine or container lives: `cli/with-bun cli/health.ts`, under the service's own
- * environment. Exit code 0 or 1, with a word on stderr. It asks the public port, and where none is open, on a node with
- * the role analysis, the socket in the data folder. It is a program of its own because it runs every few seconds.
+ * Checks whether the service of this machine or container is healthy: `cli/with-bun cli/health.ts`, with the
+ * service's own environment. Exit code 0 or 1, with a message on stderr. It requests the public port. Where none is
+ * open, on a node with the role analysis, it uses the socket in the data folder. It is a program of its own because
+ * it runs every few seconds.
  */
 import { type Config, readConfig } from "../server/config.ts";
 import { fetchSocket, messageOf, socketPath } from "../server/process/process.ts";
 
-/** Shorter than what whoever runs this waits for it. */
+/** Shorter than the usual timeout of a health check. */
 const patienceMs = 4_000;
 
-/** What Bun calls a port that nobody listens on, in this version and others. */
+/** Bun's codes for a refused connection, in this version and others. */
 const refused = new Set(["ECONNREFUSED", "ConnectionRefused"]);
 
 /** Resolves with the status of the answer. Listening on every address, the service is reached on the loopback one. */

@@ -1,7 +1,7 @@
 /**
- * The installation that a command works on: the ledger of the running server, reached through its control
- * socket, or, when no server runs, the ledger itself, held under the same lock that a server would take. The ledger of a
- * cluster is everybody's: a command is a node of it while it runs.
+ * The installation that a command works on. While a server runs, that is its ledger through the control socket.
+ * Otherwise it is the ledger itself, under the lock that a server would take. With a cluster's ledger the command is
+ * a node while it runs.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
@@ -46,7 +46,7 @@ function refuseNothing({ cluster, dataDir }: Config): void {
   );
 }
 
-/** What can be no folder is refused with the reason when it is opened. */
+/** A path that cannot be a folder is refused with the reason when it is opened. */
 function mayBeFolder(path: string): boolean {
   try {
     readdirSync(path);
@@ -71,9 +71,9 @@ export async function withInstallation<Result>(
   if (config.cluster !== null) return withCluster(config, config.cluster, work);
   const lock = takeLock(config.dataDir, "ledger");
   if (lock === undefined) return withServer(config, work);
-  if (lock.whyOpen !== undefined) process.stderr.write(`rekindle: ${lock.whyOpen}\n`);
+  if (lock.openFilesWarning !== undefined) process.stderr.write(`rekindle: ${lock.openFilesWarning}\n`);
   refuseMoved(config.dataDir);
-  // Loaded here only, as the cluster's is: a command whose ledger is the server's starts in half the time.
+  // Imported here, as the cluster's is: a command that uses a running server's ledger starts in half the time.
   const { openSqliteLedger } = await import("../server/ledger/sqlite/sqlite.ts");
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir) });
   try {
@@ -92,7 +92,7 @@ async function withCluster<Result>(
   const { openCluster } = await import("../server/open-cluster.ts");
   const { createLogger } = await import("../server/process/process.ts");
   const { ledger, node } = await openCluster(cluster, "command", createLogger("command", "warn"));
-  // It remembers nothing; an import says when it has stored what it admitted.
+  // A command has no caches; an import reports when its admitted rows are stored.
   node.whenChanged({
     forget: () => undefined,
     settled: async () => undefined,
@@ -114,7 +114,7 @@ async function withCluster<Result>(
   }
 }
 
-/** The analysis node that leads, or else one that can ask it. */
+/** The leading analysis node, otherwise one that can reach the leader. */
 async function analysisOf(config: Config, node: ClusterNode): Promise<Peer | undefined> {
   const key = await node.key();
   const nodes = node.live.filter(({ role }) => role === "analysis");

@@ -10,7 +10,7 @@ const output = new StandardOutput();
 try {
   await program.parseAsync();
   const failure = await output.end();
-  // A reader that has seen enough, head say, needs no word about it.
+  // A reader that has seen enough, such as head, needs no message.
   if (failure !== undefined && failure.code !== "EPIPE") {
     throw new Refusal(`the output could not be written: ${failure.message}.`);
   }

@@ -1,6 +1,6 @@
 /**
- * Standard output to its end. `process.exit` drops what a slow reader of a pipe has not taken yet (all above the
- * 64 KiB that a pipe holds), and a write that fails, on a full disk say, fails in silence.
+ * Writes standard output to its end. `process.exit` drops output that a slow reader of a pipe has not taken yet
+ * (beyond the 64 KiB of a pipe). A failed write, on a full disk for example, gives no error otherwise.
  */
 import { controlCharacter } from "../contract/names.ts";
 
@@ -9,8 +9,8 @@ const writeRaw = process.stderr.write.bind(process.stderr);
 
 /**
  * Escapes control characters in all output: token names come from other users and could control the terminal. A
- * control character becomes its JSON escape, \u001b say, so that JSON stays the same JSON.
- * Line breaks stay; in a cell or a name they are escaped by `printable`.
+ * control character becomes its JSON escape, such as \u001b, so that JSON stays the same JSON. Line breaks stay; in a
+ * cell or a name `printable` escapes them.
  */
 export function escapeOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -41,7 +41,7 @@ function escaped(character: string): string {
 export class StandardOutput {
   #error: NodeJS.ErrnoException | undefined;
 
-  /** To be made before anything is written. */
+  /** Must be created before any output. */
   constructor() {
     process.stdout.on("error", (error) => {
       this.#error ??= error;
@@ -51,7 +51,7 @@ export class StandardOutput {
   /** Waits until the reader has all of it. Nothing can be written afterwards. Returns why it could not be
    * written, or nothing. */
   async end(): Promise<NodeJS.ErrnoException | undefined> {
-    // A failure is told one turn after its write, and a stream that has failed never ends.
+    // A failure is reported one turn after its write, and a stream that has failed never ends.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#error !== undefined) return this.#error;
     await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 /**
- * The dashboard's pages, built when they have to be: `dashboard/dist/` has a folder named after the hash of the sources
- * from which it was built. A build is made beside it and renamed, so that starts at the same time do not disturb each
- * other, and a folder with a name is whole.
+ * The dashboard's pages, built when needed: `dashboard/dist/` has a folder named after the hash of the sources. A
+ * build is made beside it and renamed, so that simultaneous starts do not disturb each other, and a named folder is
+ * complete.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
@@ -14,8 +14,8 @@ const dist = join(root, "dashboard", "dist");
 const maxBuildMs = 10 * 60_000;
 const hashCharacters = 16;
 
-/** The folder with the pages as they are served; they are built first when their sources have changed. Undefined when
- * they cannot be built: then that was said on stderr, and writes can still be taken. */
+/** The folder with the pages to serve; they are built first when their sources have changed. Undefined when the build
+ * fails: the reason is on stderr, and the service still takes writes. */
 export async function builtPages(): Promise<string | undefined> {
   // A published package has the pages and not their sources.
   if (!existsSync(join(root, "dashboard", "build.ts"))) return publishedPages();
@@ -34,7 +34,7 @@ function publishedPages(): string | undefined {
   return found === undefined ? undefined : join(dist, found);
 }
 
-/** What went wrong, in words; undefined when the folder is there. */
+/** The error message; undefined when the folder is there. */
 async function build(folder: string): Promise<string | undefined> {
   const unfinished = join(dist, `.unfinished-${process.pid}`);
   try {
@@ -64,7 +64,7 @@ function publish(unfinished: string, folder: string): void {
     // Another start was quicker, with the same sources.
     if (!existsSync(folder)) throw error;
   }
-  // Servers have their pages in memory, so that older ones can go; so can what a killed build left.
+  // Servers have their pages in memory, so older folders and those of killed builds can be removed.
   for (const name of readdirSync(dist)) {
     const other = join(dist, name);
     if (other !== folder && !(name.startsWith(".") && mayBeInWork(other))) {

@@ -1,4 +1,4 @@
-/** What commands say and do about people: whom an option names, and who sees an organization in the dashboard. */
+/** Team members in commands: finding them by e-mail, and making owners. */
 import { limits } from "../contract/limits.ts";
 import { Refusal } from "../contract/refusal.ts";
 import type { SharedLedger } from "../server/ledger/ledger.ts";
@@ -10,18 +10,18 @@ import type { Installation } from "./installation.ts";
 import { printable } from "./output.ts";
 import { oneLine } from "./print.ts";
 
-/** An e-mail in the form by which people are found. @throws Refusal when it is none */
+/** An e-mail in the form by which members are found. @throws Refusal when it is none */
 export function readEmail(text: string): string {
   const email = loginEmail(text);
   if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= limits.emailCharacters) return email;
-  throw new Refusal(`${JSON.stringify(text)} is no e-mail address: give ada@example.com, say.`);
+  throw new Refusal(`${JSON.stringify(text)} is not an e-mail address: give one such as ada@example.com.`);
 }
 
-/** Who has an account with this e-mail. @throws Refusal when nobody has */
+/** The person with this e-mail. @throws Refusal when there is none */
 export async function personWith(ledger: SharedLedger, email: string): Promise<Person> {
   const person = await ledger.people.withEmail(email);
   if (person !== undefined) return person;
-  throw new Refusal(`nobody has an account with ${email}: invite them with rekindle member invite.`);
+  throw new Refusal(`no person has the e-mail ${email}: invite them with rekindle member invite.`);
 }
 
 /** The address under which people reach the service: the running server knows it best. */
@@ -31,10 +31,10 @@ export async function addressOf({ config, served }: Installation): Promise<strin
   return remoteService<PublicPort>(socket, "http", ["publicAddress"]).publicAddress();
 }
 
-/** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link that does.
- * Without an address, says so when people sign in here and no member would see the organization.
+/** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link that
+ * does. Without an address, prints a hint when people sign in here and the organization has no members.
  * @throws Refusal as `PeopleStore.makeOwner` and `PeopleStore.invite` do */
-export async function letOwnerIn(
+export async function addOwner(
   installation: Installation,
   { id, name }: { readonly id: number; readonly name: string },
   email: string | undefined,
@@ -43,7 +43,7 @@ export async function letOwnerIn(
   if (email === undefined) {
     if (!(await people.isClaimed()) || (await people.members(id)).length > 0) return;
     process.stderr.write(
-      `no member sees ${printable(name)} in the dashboard yet: rekindle member invite EMAIL --role owner --organization ${JSON.stringify(name)} invites an owner\n`,
+      `${printable(name)} has no members yet: rekindle member invite EMAIL --role owner --organization ${JSON.stringify(name)} invites an owner\n`,
     );
     return;
   }
@@ -64,6 +64,6 @@ export async function letOwnerIn(
     Date.now(),
   );
   process.stderr.write(
-    `${oneLine(email)} is not a verified e-mail here. This link, for 7 days and once, makes its reader owner of ${printable(name)}:\n${link}\n`,
+    `${oneLine(email)} is not a verified e-mail here. This link makes its reader an owner of ${printable(name)}. It works once, for 7 days:\n${link}\n`,
   );
 }

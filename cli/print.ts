@@ -39,7 +39,7 @@ export function megabytes(bytes: number): string {
 
 const maxCellCharacters = 200;
 
-/** A text that somebody else wrote, as one cell: its beginning, and nothing that moves the terminal's cursor. */
+/** A text of another user as one cell: its beginning, without characters that move the terminal's cursor. */
 export function oneLine(text: string): string {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
   return plain.length > maxCellCharacters ? `${plain.slice(0, maxCellCharacters)}…` : plain;

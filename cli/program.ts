@@ -41,7 +41,7 @@ export async function rekindleProgram(name: string | undefined): Promise<Command
   return program;
 }
 
-/** Whether the message of an error alone says the fault and the remedy. */
+/** Whether an error's message alone explains the fault and the remedy. */
 export function isForPeople(error: unknown): error is Error {
   return [Refusal, ConfigError, CallFailed, Unreachable, WarehouseError].some(
     (kind) => error instanceof kind,

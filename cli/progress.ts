@@ -8,11 +8,11 @@ const otherEveryMs = 5_000;
 const estimateAfterMs = 1_000;
 
 export interface Position {
-  /** What is being done just now, where there are several steps. */
+  /** The present step, where there are several. */
   readonly step?: string;
-  /** So many units of work. */
+  /** Finished units of work. */
   readonly done: number;
-  /** The share that is done, 0 to 1; undefined when nobody knows. */
+  /** The finished share, 0 to 1; undefined when it is unknown. */
   readonly fraction: number | undefined;
   /** Why nothing moves, if nothing does. */
   readonly waiting?: string | undefined;
@@ -23,15 +23,15 @@ export class Progress {
   readonly #isTerminal = process.stderr.isTTY === true;
   #shownMs = this.#isTerminal ? Number.NEGATIVE_INFINITY : performance.now();
   #waiting: string | undefined;
-  /** Where the rate counts from: what an earlier run did is only passed over. */
+  /** The start of the rate: rows of earlier runs are only skipped. */
   #start: { readonly done: number; readonly fraction: number; readonly ms: number } | undefined;
 
-  /** @param unit of what is counted: `rows` */
+  /** @param unit of the count: `rows` */
   constructor(unit: string) {
     this.#unit = unit;
   }
 
-  /** Shows the position, when the last one has been there for a while, or when work stops or goes on. */
+  /** Shows the position, unless the last one is recent and work has neither stopped nor resumed. */
   show(position: Position): void {
     const nowMs = performance.now();
     const { done, fraction = 0 } = position;
@@ -46,7 +46,7 @@ export class Progress {
     process.stderr.write(this.#isTerminal ? text : `${text}\n`);
   }
 
-  /** Clears the line, for what is printed next. */
+  /** Clears the line before other output. */
   end(): void {
     if (this.#isTerminal) clearLine();
   }
@@ -75,4 +75,25 @@ function duration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(Math.max(0, seconds))} s`;
   const minutes = Math.ceil(seconds / 60);
   return minutes < 90 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`;
+}
+
+/** The progress of copying, as backup and restore report it. */
+interface Copied {
+  readonly step: string;
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
+
+/** A line of progress in megabytes. */
+export function bytesProgress(): { readonly report: (copied: Copied) => void; readonly end: () => void } {
+  const progress = new Progress("MB");
+  return {
+    report: ({ step, doneBytes, totalBytes }) =>
+      progress.show({
+        step,
+        done: doneBytes / 1_000_000,
+        fraction: totalBytes === 0 ? undefined : doneBytes / totalBytes,
+      }),
+    end: () => progress.end(),
+  };
 }

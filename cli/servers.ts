@@ -1,5 +1,5 @@
-/** What doctor finds out about the servers of a cluster, before anything is opened on them: a ledger that cannot be opened
- * says one thing that is wrong, and this says all. */
+/** doctor's checks of a cluster's servers, before anything is opened on them: opening a ledger would report only the
+ * first fault. */
 import type { ClusterConfig } from "../server/config.ts";
 import { ledgerIdentity, livingNodes, openPool, probePostgres } from "../server/ledger/postgres/postgres.ts";
 import type { Probed } from "../server/process/process.ts";
@@ -19,13 +19,13 @@ export async function probeDatabase(cluster: ClusterConfig): Promise<readonly Pr
   }
 }
 
-/** Looks at ClickHouse, and tries on a table of its own what loading relies on. */
+/** Checks ClickHouse, and tests on a table of its own the features that loading relies on. */
 export async function probeWarehouse(cluster: ClusterConfig): Promise<readonly Probed[]> {
   const probed = await probeClickHouse({ url: cluster.clickhouseUrl, cluster: cluster.clickhouseCluster });
   return probed.map((one) => (one.name === notAnswering ? silent(one.words, "CLICKHOUSE_URL") : one));
 }
 
-/** Whether ClickHouse holds what this ledger has taken; nothing where there is no ledger yet. */
+/** Whether ClickHouse belongs to this ledger; no finding while there is no ledger. */
 export async function probeIdentity(cluster: ClusterConfig): Promise<readonly Probed[]> {
   const sql = openPool(cluster.databaseUrl, { connections: 1, statementTimeoutMs: 10_000 });
   const warehouse = connectClickHouse({ url: cluster.clickhouseUrl, cluster: cluster.clickhouseCluster });
@@ -42,7 +42,7 @@ export async function probeIdentity(cluster: ClusterConfig): Promise<readonly Pr
   }
 }
 
-/** Whether the server said anything: without that nothing on it can be opened. */
+/** Whether the server answered: otherwise nothing on it can be opened. */
 export function hasAnswered(probed: readonly Probed[]): boolean {
   return probed.every(({ name }) => name !== notAnswering);
 }

@@ -19,12 +19,12 @@ import type { LoaderStatus, Warehouse } from "./warehouse/warehouse.ts";
 import {
   beginAnalysis,
   FollowingAnalysis,
+  MissingTables,
   nothingLoaded,
   openClickHouseWarehouse,
-  UnmadeTables,
-  type WhyAway,
+  type UnavailableReason,
+  unavailableReasonOf,
   whileLeading,
-  whyAwayOf,
 } from "./warehouse/warehouse.ts";
 
 const retryMs = 1_000;
@@ -73,7 +73,7 @@ class AnalysisNode implements AnalysisHost {
   #beginFails: string | null = null;
   /** How the loader of this term is; undefined while another node leads. */
   #loads: (() => LoaderStatus) | undefined;
-  #why: WhyAway | undefined;
+  #why: UnavailableReason | undefined;
   /** Whether the tables cannot be made here: then it does not help to know that they are not made. */
   #makesNone = false;
   #isStopping = false;
@@ -100,7 +100,7 @@ class AnalysisNode implements AnalysisHost {
     return this.#waitsFor;
   }
 
-  get why(): WhyAway | undefined {
+  get why(): UnavailableReason | undefined {
     return this.#why;
   }
 
@@ -174,7 +174,7 @@ class AnalysisNode implements AnalysisHost {
       this.#waitsFor = undefined;
     } catch (error) {
       this.#waitsFor = messageOf(error);
-      this.#why = whyAwayOf(error);
+      this.#why = unavailableReasonOf(error);
     }
   }
 
@@ -193,14 +193,14 @@ class AnalysisNode implements AnalysisHost {
         return opened;
       } catch (error) {
         const because = messageOf(error);
-        if (term === undefined) this.#isReachable = error instanceof UnmadeTables;
+        if (term === undefined) this.#isReachable = error instanceof MissingTables;
         else {
           this.#makesNone = true;
           this.#beginFails = because;
         }
         if (this.#warehouse === undefined && (term !== undefined || !this.#makesNone)) {
           this.#waitsFor = because;
-          this.#why = whyAwayOf(error);
+          this.#why = unavailableReasonOf(error);
         }
         if (performance.now() - saidMs > sayEveryMs) log.warn({ because }, "waiting for ClickHouse");
         if (performance.now() - saidMs > sayEveryMs) saidMs = performance.now();

@@ -3,7 +3,13 @@ import type { StartedAnalysis } from "./between/between.ts";
 import type { SharedLedger } from "./ledger/ledger.ts";
 import type { Logger } from "./process/process.ts";
 import { type EarlierScores, Scheduler, Scoring, SourceWatch } from "./scoring/scoring.ts";
-import type { Analysis, AnalysisStatus, Failure, LoaderStatus, WhyAway } from "./warehouse/warehouse.ts";
+import type {
+  Analysis,
+  AnalysisStatus,
+  Failure,
+  LoaderStatus,
+  UnavailableReason,
+} from "./warehouse/warehouse.ts";
 
 export type Answer = (request: Request) => Response | Promise<Response>;
 
@@ -14,7 +20,7 @@ export interface AnalysisHost {
   readonly started: Partial<StartedAnalysis>;
   readonly waitsFor: string | undefined;
   /** The same for everybody. */
-  readonly why?: WhyAway | undefined;
+  readonly why?: UnavailableReason | undefined;
   /** What is done here; undefined while it starts, and where another node leads. */
   readonly work: AnalysisWork | undefined;
   /** How loading goes here, from its first batch on. */

@@ -35,7 +35,7 @@ export async function openStores(config: Config, log: Logger, options: LedgerOpt
       `${config.dataDir} is in use by another rekindle: stop that one, or set DATA_DIR to another folder.`,
     );
   }
-  if (lock.whyOpen !== undefined) log.warn(lock.whyOpen);
+  if (lock.openFilesWarning !== undefined) log.warn(lock.openFilesWarning);
   const own = socketPeer(socketPath(config.dataDir, "analysis"));
   if (config.cluster === null) {
     refuseMoved(config.dataDir);

@@ -3,7 +3,7 @@ import type { Intake } from "./intake/intake.ts";
 import type { ClusterNode } from "./ledger/postgres/postgres.ts";
 import type { Peer } from "./process/process.ts";
 import { within } from "./process/process.ts";
-import { whysAway } from "./warehouse/warehouse.ts";
+import { unavailableReasons } from "./warehouse/warehouse.ts";
 
 /** How long analysis may take to answer. */
 const askPatienceMs = 2_000;
@@ -69,7 +69,7 @@ async function stateOf(analysis: Peer): Promise<AnalysisState> {
       why?: string;
     };
     const loading = loader?.failure ? "failing, will be tried again" : "ok";
-    const because = whysAway.find((known) => known === why) ?? whysAway[0];
+    const because = unavailableReasons.find((known) => known === why) ?? unavailableReasons[0];
     return { state, loading, ...(waitsFor !== undefined && { because }) };
   } catch {
     return starting;

@@ -2,7 +2,7 @@
 
 export type Properties = Readonly<Record<string, string | number | boolean>>;
 
-/** What kind of sign an event is: `passive` ones are done to the user, not by them. */
+/** The meaning of an event: `passive` ones are done to the user, not by the user. */
 export type EventRole = "login" | "core" | "advanced" | "key" | "passive" | "billing";
 
 export interface EventKind {

@@ -13,7 +13,7 @@ const usersPerAccount = 12.5;
 export const vendorDomain = "vendor.example";
 
 /** The vendor is drawn from no group, and does not leave. */
-const nobody = { weight: 0, risk: 0 };
+const noGroup = { weight: 0, risk: 0 };
 
 export class Population {
   readonly accounts: Account[] = [];
@@ -62,8 +62,8 @@ export class Population {
         name: "Vendor (internal)",
         domain: vendorDomain,
         segment: "software",
-        channel: { ...nobody, name: "internal" },
-        size: { ...nobody, name: "11-50", fewestSeats: 0, mostSeats: 0, plans: [] },
+        channel: { ...noGroup, name: "internal" },
+        size: { ...noGroup, name: "11-50", fewestSeats: 0, mostSeats: 0, plans: [] },
         seats: 0,
         maturity: 1,
         createdDay: day.day,

@@ -1,9 +1,9 @@
 /** The load generator, whose figures are only worth something when they are right. */
 import { expect, test } from "bun:test";
-import { type Comparison, formatTable, median } from "../bench/alternate.ts";
-import { Histogram } from "../bench/histogram.ts";
-import { type Load, type LoadClock, runLoad } from "../bench/load.ts";
-import { parseResponse } from "../bench/response.ts";
+import { type Comparison, formatTable, median } from "../bench/load/alternate.ts";
+import { Histogram } from "../bench/load/histogram.ts";
+import { type Load, type LoadClock, runLoad } from "../bench/load/load.ts";
+import { parseResponse } from "../bench/load/response.ts";
 
 const quick = { path: "/track", seconds: 0.4, connections: 8 } as const;
 

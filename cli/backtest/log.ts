@@ -1,4 +1,4 @@
-/** Reads a log of who did what when, and loads it into a warehouse as the service's events. */
+/** Reads a log of entities, events and times, and loads it into a warehouse as the service's events. */
 
 import { Refusal } from "../../contract/refusal.ts";
 import type { Zone } from "../../server/calendar/calendar.ts";
@@ -9,7 +9,7 @@ import { refuseMissingColumns } from "../import/mapping.ts";
 import type { ReadRow, Row, RowSource } from "../import/row.ts";
 import { apiTime } from "../import/time.ts";
 
-/** Which columns say what. */
+/** The roles of columns. */
 export interface LogColumns {
   readonly entity: string;
   readonly time: string;
@@ -19,11 +19,11 @@ export interface LogColumns {
   readonly event?: string;
 }
 
-/** What was loaded. */
+/** The result of loading. */
 export interface LoadedLog {
   readonly rows: number;
-  /** Rows that name nobody. */
-  readonly rowsOfNobody: number;
+  /** Rows without an entity. */
+  readonly rowsWithoutEntity: number;
   readonly entities: number;
   readonly accounts: number;
   /** Days since 1970-01-01 of the first event, and of the day after the last. */
@@ -36,7 +36,7 @@ export interface LoadedLog {
 export interface LogSource {
   readonly rows: RowSource;
   readonly columns: LogColumns;
-  /** Whether the file says what its columns are called. */
+  /** Whether the first row has the columns' names. */
   readonly header: boolean;
   readonly zone: Zone;
 }
@@ -56,7 +56,12 @@ export async function loadLog(
   const batch = new Batch(warehouse);
   const users = new Numbers();
   const accounts = new Numbers();
-  let [count, rowsOfNobody, firstDay, lastDay] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [count, rowsWithoutEntity, firstDay, lastDay] = [
+    0,
+    0,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+  ];
   let leftOutHeader = false;
   let isFirst = true;
   for await (const row of rows) {
@@ -71,7 +76,7 @@ export async function loadLog(
     }
     isFirst = false;
     if (cells.entity === "" || (columns.account !== undefined && cells.account === "")) {
-      rowsOfNobody += 1;
+      rowsWithoutEntity += 1;
       continue;
     }
     const day = zone.dayOf(timeMs);
@@ -85,12 +90,12 @@ export async function loadLog(
   }
   await batch.insert();
   return {
-    ...{ rows: count, rowsOfNobody, entities: users.size, accounts: accounts.size, leftOutHeader },
+    ...{ rows: count, rowsWithoutEntity, entities: users.size, accounts: accounts.size, leftOutHeader },
     ...{ firstDay, endDay: lastDay + 1 },
   };
 }
 
-/** Numbers for names, from 1 in the order in which they come. */
+/** Numbers for names, from 1 in the order of their appearance. */
 class Numbers {
   readonly #numbers = new Map<string, number>();
 
@@ -170,7 +175,7 @@ function textOf(row: ReadRow, column: string): string {
   throw new Refusal(`line ${row.line}: the column ${JSON.stringify(column)} is neither text nor a number.`);
 }
 
-/** Date-times without an offset are in UTC: what a database exports has none. */
+/** Date-times without an offset are in UTC, as databases export them. */
 function timeOf(cell: unknown, zone: Zone): number | undefined {
   for (const format of ["auto", "utc"] as const) {
     const text = apiTime(cell, format);

@@ -25,38 +25,38 @@ export interface BacktestOptions extends ReadingOptions {
 const maxHorizonDays = 3_650;
 const maxCutoffs = 1_000;
 
-/** The command with its options, without what it does. */
+/** The command with its options, without its action. */
 export function backtestOptions(): Command {
   const command = new Command("backtest")
     .description(
-      "Judge the churn models on any log of who did what when, CSV say, before installing anything",
+      "Back-test the churn models on any log of events, such as a CSV file, before installing anything",
     )
     .argument("<file>", "its path; .csv and .jsonl may be compressed as .gz")
-    .requiredOption("--entity <column>", "who: the user's id")
-    .requiredOption("--time <column>", "when: unix seconds, ISO dates or date-times, YYYYMMDD")
-    .option("--account <column>", "the user's account; who is scored is then a user at an account")
-    .option("--event <column>", "what: the event's name; without it, all events are the same");
+    .requiredOption("--entity <column>", "the user's id")
+    .requiredOption("--time <column>", "the event's time: unix seconds, ISO dates or date-times, YYYYMMDD")
+    .option("--account <column>", "the user's account; each scored entity is then a user at an account")
+    .option("--event <column>", "the event's name; without it, all events are the same");
   return addReadingOptions(command)
     .addOption(
-      new Option("--score <whom>", "who is scored; accounts need --account")
+      new Option("--score <kind>", "the scored entities; accounts need --account")
         .choices(["user", "account"])
         .default("user"),
     )
-    .option("--horizon <days>", "silent for so many days is churned", wholeNumber(1, maxHorizonDays), 28)
     .option(
-      "--cutoffs <count>",
-      "score at so many days, or as many as fit",
-      wholeNumber(1, maxCutoffs),
-      maxFolds,
+      "--horizon <days>",
+      "days of silence after which an entity has churned",
+      wholeNumber(1, maxHorizonDays),
+      28,
     )
-    .option("--first-cutoff <date>", "the first of these days; without it, they go back from the end", date)
+    .option("--cutoffs <count>", "at most this many cut-off dates", wholeNumber(1, maxCutoffs), maxFolds)
+    .option("--first-cutoff <date>", "the first cut-off date; by default they go back from the end", date)
     .option(
       "--cutoff-step <days>",
-      "from one of these days to the next",
+      "days from one cut-off date to the next",
       wholeNumber(1, maxHorizonDays),
       daysBetween,
     )
-    .option("--everyone", "score everybody seen in 26 weeks, and not only the active and the new", false)
+    .option("--everyone", "score all entities seen in 26 weeks, not only active and new ones", false)
     .addOption(
       new Option("--timezone <zone>", "in which days begin").argParser(zone).default(new Zone("UTC"), "UTC"),
     )
@@ -66,7 +66,7 @@ export function backtestOptions(): Command {
 function date(text: string): number {
   const [, year, month, day] = /^(\d{4})-?(\d{2})-?(\d{2})$/.exec(text) ?? [];
   const number = dayNumber(Number(year), Number(month), Number(day));
-  if (number === undefined) throw new InvalidArgumentError("Give a date, 2026-01-31 say.");
+  if (number === undefined) throw new InvalidArgumentError("Give a date, such as 2026-01-31.");
   return number;
 }
 
@@ -74,6 +74,6 @@ function zone(text: string): Zone {
   try {
     return new Zone(text);
   } catch {
-    throw new InvalidArgumentError("Give the name of a timezone, Europe/Paris say.");
+    throw new InvalidArgumentError("Give the name of a timezone, such as Europe/Paris.");
   }
 }

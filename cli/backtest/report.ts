@@ -1,4 +1,4 @@
-/** Says how good the models were: in a table, or as JSON for a program. */
+/** Reports how good the models were: as a table, or as JSON for a program. */
 import { formatDay } from "../../server/calendar/calendar.ts";
 import type { Backtest, ModelResult } from "../../server/scoring/scoring.ts";
 import {
@@ -13,7 +13,7 @@ import { printTable } from "../print.ts";
 import type { LoadedLog } from "./log.ts";
 import type { BacktestOptions } from "./options.ts";
 
-/** What came of a back-test. */
+/** The result of a back-test. */
 export interface Report {
   readonly log: LoadedLog;
   readonly options: BacktestOptions;
@@ -35,7 +35,7 @@ interface Figures {
   readonly lift: number | null;
 }
 
-/** Prints one line of JSON; what people should know beside it goes to standard error. */
+/** Prints one line of JSON; notes for people go to standard error. */
 export function printJson(report: Report): void {
   const { result, options } = report;
   const judged = judgedOf(result);
@@ -53,7 +53,7 @@ export function printJson(report: Report): void {
   for (const note of notes) process.stderr.write(`${note}\n`);
 }
 
-/** Prints a table, and what ships and why. */
+/** Prints a table, the chosen model and the reason for it. */
 export function printTables(report: Report): void {
   const { result, choice } = report;
   const say = (line = "") => process.stdout.write(`${line}\n`);
@@ -95,7 +95,7 @@ const words = {
   retainedLabels: "entities that stayed",
 } as const;
 
-/** Only what is proven ships. A service without a back-test would begin with BG/BB, and say so. */
+/** Only a proven model ships. A service without a back-test would begin with BG/BB, marked as unproven. */
 function shippedName({ rung, isProven }: Choice): string {
   return (isProven ? nameOfRung(rung) : null) ?? "none";
 }
@@ -110,7 +110,7 @@ function figuresOf({ model, metrics }: ModelResult): Figures {
   return { name: nameOfModel(model), auc, logLoss, brier, ece, slope, lift };
 }
 
-/** What is known without any model: everybody has the same risk. It has no slope, and it ranks nobody. */
+/** The prediction without any model: all entities have the same risk. It has no slope and no ranking. */
 function alwaysTheBaseRate(rate: number): Figures {
   const hasBoth = rate > 0 && rate < 1;
   const logLoss = hasBoth ? -(rate * Math.log(rate) + (1 - rate) * Math.log1p(-rate)) : 0;
@@ -150,26 +150,26 @@ function headOf({ log, options, folds }: Report): string[] {
   ];
 }
 
-function notesOnRows({ log: { rowsOfNobody, leftOutHeader } }: Report): string[] {
+function notesOnRows({ log: { rowsWithoutEntity, leftOutHeader } }: Report): string[] {
   return [
-    ...(rowsOfNobody > 0 ? [`${rowsOfNobody} rows that name nobody are left out`] : []),
+    ...(rowsWithoutEntity > 0 ? [`${rowsWithoutEntity} rows without a user are left out`] : []),
     ...(leftOutHeader ? ["the first row has no time and was taken for a header"] : []),
   ];
 }
 
-/** Why there is nothing to say. */
+/** Why there are no figures. */
 function missingOf({ log, options, folds }: Report): string {
   const { horizon, firstCutoff } = options;
   const days = log.endDay - log.firstDay;
   const need = leastLogDays(horizon);
   if (days < need) {
-    return `Not enough data: the log covers ${days} days, and a horizon of ${horizon} days takes ${need}, to look back, to train and to be judged.`;
+    return `Not enough data: the log covers ${days} days, and a horizon of ${horizon} days takes ${need}, for features, training and evaluation.`;
   }
   if (folds.length === 0 && firstCutoff !== undefined) {
     const [from, to] = [log.firstDay + need - horizon, log.endDay - horizon].map(formatDay);
-    return `Not enough data: the cut-offs that were asked for do not fit, they may lie between ${from} and ${to}.`;
+    return `Not enough data: the requested cut-off dates do not fit: they may be between ${from} and ${to}.`;
   }
-  return `Not enough data: at none of the ${folds.length} cut-offs were there both users to learn from who left and who stayed, and somebody to score.`;
+  return `Not enough data: at none of the ${folds.length} cut-offs were there training users who left, training users who stayed, and users to score.`;
 }
 
 function digits(value: number | null, count = 3): string {

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
 import { openChdbWarehouse } from "../../server/warehouse/warehouse.ts";
 
-/** Ends by a signal leave nothing behind either; a shell tells them by 128 and the signal's number. */
+/** A signal also removes the folder; shells expect 128 plus the signal's number as the exit code. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** Opens a warehouse in a temporary folder for the time of `work`. */
-export async function withThrowAwayWarehouse<Result>(
+export async function withTemporaryWarehouse<Result>(
   work: (warehouse: Warehouse) => Promise<Result>,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-backtest-"));

@@ -16,7 +16,7 @@ import {
 import { type LoadedLog, loadLog, organization } from "../backtest/log.ts";
 import { type BacktestOptions, backtestOptions } from "../backtest/options.ts";
 import { printJson, printTables, type Report } from "../backtest/report.ts";
-import { withThrowAwayWarehouse } from "../backtest/warehouse.ts";
+import { withTemporaryWarehouse } from "../backtest/warehouse.ts";
 import { ImportFile } from "../import/file.ts";
 import { readingOf } from "../import/options.ts";
 import { openRows } from "../import/source.ts";
@@ -36,16 +36,16 @@ export function backtestCommand(): Command {
 
 function run(path: string, options: BacktestOptions): Promise<Report> {
   const file = new ImportFile(path);
-  // A delimiter is CSV's, whatever the file is called.
+  // Only CSV has a delimiter, so the option implies CSV for any file name.
   const reading = readingOf(file, options.delimiter === undefined ? options : { format: "csv", ...options });
-  return withThrowAwayWarehouse(async (warehouse) => {
+  return withTemporaryWarehouse(async (warehouse) => {
     const { horizon: horizonDays, everyone, score: kind, timezone: zone, header } = options;
     const rows = openRows(reading, file.bytes);
     const source = { rows, columns: columnsOf(options), header, zone };
     const log = await withProgress("rows", (progress) =>
       loadLog(warehouse, source, (done) => progress.show({ done, fraction: rows.fractionRead() })),
     );
-    if (log.rows === 0) throw new Refusal("no row names somebody: there is nothing to judge.");
+    if (log.rows === 0) throw new Refusal("no row has a user: there is nothing to back-test.");
     const days = foldDays(log, options);
     const population = { organization, kind, settings: {}, zone };
     const folds = await withProgress("days", (progress) => {
@@ -84,7 +84,7 @@ function foldDays({ firstDay, endDay }: LoadedLog, options: BacktestOptions): Fo
   );
 }
 
-/** What would serve with the data of the last cut-off. */
+/** The model that would serve with the data of the last cut-off. */
 function chooseAsOf(fold: Fold | undefined, result: Backtest): Choice {
   const rows = fold?.training.flatMap((snapshot) => snapshot.rows) ?? [];
   return chooseRung(countData(fold?.scoring.cells ?? [], rows), result);

@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { withAnalysis } from "../analysis.ts";
-import { bytesProgress } from "../bytes-progress.ts";
 import { megabytes } from "../print.ts";
+import { bytesProgress } from "../progress.ts";
 
 export function backupCommand(): Command {
   return new Command("backup")
-    .description("Write a backup of everything into a new folder, while the server goes on")
+    .description("Write a backup of everything into a new folder, while the server runs")
     .argument("<folder>", "where nothing is yet, or an empty folder; not in the data folder")
     .action((folder: string) =>
       withAnalysis(async (_installation, analysis) => {
@@ -28,8 +28,8 @@ export function backupCommand(): Command {
     );
 }
 
-/** Aborted by Ctrl-C, so that what was begun is removed; at the very end it may come too late for that. A second one
- * ends the process at once. */
+/** Aborted by Ctrl-C, which removes an unfinished backup; at the very end it may come too late for that. A second
+ * Ctrl-C ends the process at once. */
 function interruption(folder: string): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -18,7 +18,7 @@ import { withInstallation, withOrganization } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
-/** What the two kinds of credentials differ in. */
+/** The differences of the two kinds of credentials. */
 interface Kind {
   readonly word: "token" | "key";
   readonly title: string;
@@ -61,7 +61,7 @@ export function tokenCommand(): Command {
   creating.addOption(
     new Option(
       "--scope <scope>",
-      "server, or browser for a token in a web page: it changes no e-mail, account owner or account of users who exist, and is refused by webhooks",
+      "server, or browser for a token in a web page: it cannot change the e-mail, account or account owner of existing users, and webhooks refuse it",
     )
       .choices(tokenScopes)
       .default("server"),
@@ -77,7 +77,7 @@ export function keyCommand(): Command {
     ({ readKeys }, wanted, { right }) => createReadKey(readKeys, { ...wanted, more: right }, commandLine),
   );
   creating.addOption(
-    new Option("--right <right...>", "a right beside reading: erase users, manage settings")
+    new Option("--right <right...>", "an additional right: erase users, manage settings")
       .choices(["erase", "manage"])
       .default([]),
   );
@@ -102,9 +102,9 @@ function create<More extends object>(
   ) => Promise<{ readonly secret: string }>,
 ): Command {
   return new Command("create")
-    .description(`Create a ${title} and print it, alone and this once`)
+    .description(`Create a ${title} and print it, this once`)
     .requiredOption("--organization <name>", whose)
-    .option("--name <name>", "what it is for", readCredentialName, "unnamed")
+    .option("--name <name>", "its purpose", readCredentialName, "unnamed")
     .action((options: CreateOptions & More) =>
       withOrganization(options.organization, async ({ ledger }, { id }) => {
         const wanted = { organization: id, name: options.name, nowMs: Date.now() };
@@ -123,7 +123,7 @@ function readCredentialName(name: string): string {
 
 function list({ word, title, prefix, store, moreColumns }: Kind): Command {
   return new Command("list")
-    .description(`List the ${title}s of an organization; they themselves are never shown`)
+    .description(`List the ${title}s of an organization; their secrets are never shown`)
     .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: { organization: string }) =>
       withOrganization(name, async ({ ledger }, organization) => {

@@ -10,17 +10,17 @@ export function demoCommand(): Command {
     .description(
       "Load invented companies with their users, plans, rhythms and departures through the API of the running server",
     )
-    .option("--organization <name>", "where to; it is created if need be", "Demo")
+    .option("--organization <name>", "the organization; it is created if needed", "Demo")
     .option("--owner <email>", "its owner: at once with a verified e-mail, else by a link", readEmail)
     .option("--users <number>", "how many users, 10 to 100000", wholeNumber(10, 100_000), 2_000)
     .option("--weeks <number>", "how many weeks of events, up to now", wholeNumber(1, 104), 60)
     .option("--seed <number>", "the same number gives the same people", wholeNumber(0, 2 ** 31 - 1), 1)
-    .option("--url <url>", "the server's address, if it cannot be reached where it listens", readUrl)
-    .option("--force", "even if the organization has users; doubles nothing that was loaded the same day")
+    .option("--url <url>", "the server's address, if it differs from where it listens", readUrl)
+    .option("--force", "even if the organization has users; loading it twice on one day stores nothing twice")
     .action((options) => withInstallation((installation) => loadDemo(installation, options)));
 }
 
 function readUrl(text: string): string {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/(?<!\/)\/+$/, "");
-  throw new InvalidArgumentError("Give an address, http://127.0.0.1:8080 say.");
+  throw new InvalidArgumentError("Give an address, such as http://127.0.0.1:8080.");
 }

@@ -31,7 +31,8 @@ export function doctorCommand(): Command {
     });
 }
 
-/** @returns whether both answered, and belong together: to wait for one that does not is no help to whoever wants to know what is wrong */
+/** Without an answer of both servers the command does not wait for them: their findings are the result.
+ * @returns whether both answered and belong together */
 async function printServers(cluster: ClusterConfig): Promise<boolean> {
   const [database, warehouse] = await Promise.all([probeDatabase(cluster), probeWarehouse(cluster)]);
   printProbed("PostgreSQL", database);

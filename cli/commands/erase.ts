@@ -16,9 +16,9 @@ export function eraseCommand(): Command {
 
 function user(): Command {
   return new Command("user")
-    .description("Erase everything of a user and print a receipt; it cannot be taken back")
+    .description("Erase all data of a user and print a receipt; this cannot be undone")
     .argument("<id>", "the user's id")
-    .requiredOption("--organization <name>", "whose user")
+    .requiredOption("--organization <name>", "the user's organization")
     .option("--with-account", "erase the user's account, too, when it has no other member")
     .action((userId: string, { organization: name, withAccount }: UserOptions) =>
       withAnalysis(async ({ ledger }, analysis) => {
@@ -38,9 +38,9 @@ interface UserOptions {
 
 function account(): Command {
   return new Command("account")
-    .description("Erase everything of an account and print a receipt; its members stay, in no account")
+    .description("Erase all data of an account and print a receipt; its members stay, without an account")
     .argument("<id>", "the account's id")
-    .requiredOption("--organization <name>", "whose account")
+    .requiredOption("--organization <name>", "the account's organization")
     .action((accountId: string, { organization: name }: { organization: string }) =>
       withAnalysis(async ({ ledger }, analysis) => {
         const { id } = await organizationNamed(ledger, name);

@@ -29,9 +29,9 @@ interface Rules {
 function add(): Command {
   return new Command("add")
     .description("Exclude users; exports are not changed by it")
-    .requiredOption("--organization <name>", "whose figures")
+    .requiredOption("--organization <name>", "the organization")
     .option("--user <userId>", "this user")
-    .option("--email-domain <domain>", "users with an address at this domain, @example.com say")
+    .option("--email-domain <domain>", "users with an address at this domain, such as @example.com")
     .option("--email <pattern>", "users with an address like this, * for any text")
     .option("--trait <key=value>", "users whose trait is this string, number or boolean")
     .option("--account <id>", "users of this account")
@@ -39,7 +39,7 @@ function add(): Command {
       withOrganization(options.organization, async ({ ledger }, { id }) => {
         const rules = rulesOf(options);
         if (rules.length === 0) {
-          throw new Refusal("say whom: give --user, --email-domain, --email, --trait or --account.");
+          throw new Refusal("no rule is given: use --user, --email-domain, --email, --trait or --account.");
         }
         for (const rule of rules) {
           const added = await ledger.exclusions.add(id, rule, commandLine, Date.now());
@@ -58,7 +58,7 @@ function rulesOf({ user, emailDomain, email, trait, account }: Rules): Exclusion
   }
   if (trait === undefined) return rules;
   const equals = trait.indexOf("=");
-  if (equals < 1) throw new Refusal(`${trait} is no trait with a value: give plan=internal, say.`);
+  if (equals < 1) throw new Refusal(`${trait} is not a trait with a value: give one such as plan=internal.`);
   return [...rules, { kind: "trait", key: trait.slice(0, equals), value: trait.slice(equals + 1) }];
 }
 
@@ -69,7 +69,7 @@ function describe({ kind, key, value }: ExclusionRule): string {
 function list(): Command {
   return new Command("list")
     .description("List the rules of an organization")
-    .requiredOption("--organization <name>", "whose rules")
+    .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: { organization: string }) =>
       withOrganization(name, async ({ ledger }, { id }) => {
         const rules = await ledger.exclusions.list(id);
@@ -91,7 +91,7 @@ function remove(): Command {
   return new Command("remove")
     .description("Remove a rule; its users count again")
     .argument("<id>", "the rule's id, as exclude list shows it", readId)
-    .requiredOption("--organization <name>", "whose rule")
+    .requiredOption("--organization <name>", "the organization")
     .action((rule: number, { organization: name }: { organization: string }) =>
       withOrganization(name, async ({ ledger }, { id }) => {
         await ledger.exclusions.remove(id, rule, commandLine, Date.now());

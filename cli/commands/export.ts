@@ -17,11 +17,9 @@ interface Options {
 
 export function exportCommand(): Command {
   return new Command("export")
-    .description(
-      "Write an organization's data to standard output, complete up to what was acknowledged before",
-    )
+    .description("Write an organization's data to standard output, including everything acknowledged before")
     .addArgument(new Argument("<what>", "what to export").choices(exportTables))
-    .requiredOption("--organization <name>", "whose data")
+    .requiredOption("--organization <name>", "the organization")
     .addOption(new Option("--format <format>", "how it is written").choices(exportFormats).default("jsonl"))
     .action((what: ExportTable, { organization: name, format }: Options) =>
       withAnalysis(async ({ ledger }, analysis) => {

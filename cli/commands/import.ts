@@ -22,7 +22,7 @@ export function importCommand(): Command {
   return addImportOptions(
     new Command("import")
       .description(
-        "Import events or users from CSV, JSON lines or Parquet. Run it again after a kill: it goes on where it stopped",
+        "Import events or users from CSV, JSON lines or Parquet. After an interruption, run it again: it resumes",
       )
       .argument("<file>", "its path; .csv and .jsonl may be compressed as .gz"),
   ).action((path: string, options: ImportOptions) =>
@@ -59,7 +59,7 @@ interface Job {
   readonly options: ImportOptions;
 }
 
-/** The columns of JSON lines may differ from row to row: so many are looked at. */
+/** The columns of JSON lines may differ from row to row: the first rows of this number are read. */
 const firstRowsRead = 100;
 
 async function firstRows(reading: Reading, bytes: number): Promise<readonly Row[]> {
@@ -70,7 +70,7 @@ async function firstRows(reading: Reading, bytes: number): Promise<readonly Row[
       if (rows.length === firstRowsRead) break;
     }
   } catch (error) {
-    // The import itself will come to it, and keep what stands before.
+    // The import itself will reach the error, and keep the rows before it.
     if (rows.length === 0) throw error;
   }
   return rows;
@@ -107,7 +107,7 @@ async function importAll(job: Job): Promise<void> {
   const { service, organization, file, reading, mapping, options } = job;
   const { format, delimiter, header } = reading;
   if (options.report !== undefined) file.refuseAsReport(options.report);
-  // Beside the mapping, all that decides what a row is: another text is another import.
+  // Every option that decides the meaning of a row, besides the mapping: another text is another import.
   const text = JSON.stringify({ version: 1, format, delimiter, header, ...mapping });
   const sha256 = await file.sha256();
   if (!options.asAnotherImport) await refuseOtherMapping(job, sha256, text);
@@ -146,7 +146,7 @@ async function importAll(job: Job): Promise<void> {
   refuseRejected(reached, options);
 }
 
-/** Tells a schedule that the file was given with wrong options: all rows were rejected, or more than are allowed. */
+/** Exits with 1 when all rows were rejected, or more than allowed, so that a scheduler notices wrong options. */
 function refuseRejected({ rowsDone, rejected }: ImportRecord, { maxRejected }: ImportOptions): void {
   if (rejected === 0) return;
   if (rejected < rowsDone) {
@@ -160,7 +160,7 @@ function refuseRejected({ rowsDone, rejected }: ImportRecord, { maxRejected }: I
   );
 }
 
-/** Users are what was said of them last, but events that come in twice are two. */
+/** Re-importing users is harmless; events would be duplicated. */
 async function refuseOtherMapping({ service, organization, mapping }: Job, sha256: string, text: string) {
   if (mapping.type !== "events") return;
   const known = await service.ofFile(organization.id, sha256);

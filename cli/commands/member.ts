@@ -9,10 +9,10 @@ import { organizationNamed, withInstallation, withOrganization } from "../instal
 import { addressOf, personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
-/** The command for people who sign in to the dashboard. */
+/** The command for team members, who sign in to the dashboard. */
 export function memberCommand(): Command {
   return new Command("member")
-    .description("List, invite and remove an organization's members, and help who is locked out")
+    .description("List, invite and remove an organization's members, and reset passwords")
     .addCommand(list())
     .addCommand(invite())
     .addCommand(resetLink())
@@ -56,9 +56,9 @@ function list(): Command {
 
 function invite(): Command {
   return new Command("invite")
-    .description("Invite somebody and print the link, this once; it works for 7 days")
-    .argument("<email>", "whom", readEmail)
-    .requiredOption("--organization <name>", "to which organization")
+    .description("Invite a person and print the link, this once; it works for 7 days")
+    .argument("<email>", "the person's e-mail", readEmail)
+    .requiredOption("--organization <name>", "the organization")
     .addOption(
       new Option("--role <role>", "owner does everything; member reads and manages; viewer reads")
         .choices(roles)
@@ -77,8 +77,8 @@ function invite(): Command {
 
 function resetLink(): Command {
   return new Command("reset-link")
-    .description("Print a link with which somebody sets a new password, this once; it works for 24 hours")
-    .argument("<email>", "whose password", readEmail)
+    .description("Print a link for setting a new password, this once; it works for 24 hours")
+    .argument("<email>", "the member's e-mail", readEmail)
     .option("--organization <name>", "only if it is a member of this one")
     .action((email: string, { organization: name }: Partial<OfOrganization>) =>
       withInstallation(async (installation) => {
@@ -100,8 +100,8 @@ interface RemoveOptions extends OfOrganization {
 function remove(): Command {
   return new Command("remove")
     .description("Remove a member and revoke their read keys; never the last owner")
-    .argument("<email>", "whom", readEmail)
-    .requiredOption("--organization <name>", "from which organization")
+    .argument("<email>", "the person's e-mail", readEmail)
+    .requiredOption("--organization <name>", "the organization")
     .option("--keep-keys-for <email>", "an owner who takes over the member's read keys", readEmail)
     .action((email: string, { organization: name, keepKeysFor }: RemoveOptions) =>
       withInstallation(async ({ ledger }) => {

@@ -28,7 +28,7 @@ export function migrateToCommand(): Command {
       const clickhouseUrl = options.clickhouseUrl ?? variables.clickhouseUrl;
       if (databaseUrl === undefined || clickhouseUrl === undefined) {
         throw new Refusal(
-          "say where to: --database-url and --clickhouse-url, or the variables that --help names.",
+          "the target is missing: give --database-url and --clickhouse-url, or the variables that --help names.",
         );
       }
       const { dataDir, cluster } = readConfig();

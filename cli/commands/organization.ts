@@ -11,7 +11,7 @@ import { withAnalysis } from "../analysis.ts";
 import { organizationNamed, withInstallation, withOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
 import { printable } from "../output.ts";
-import { letOwnerIn, readEmail } from "../people.ts";
+import { addOwner, readEmail } from "../people.ts";
 import { instant, printTable } from "../print.ts";
 
 export function organizationCommand(): Command {
@@ -38,7 +38,7 @@ function create(): Command {
           process.stderr.write(
             `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
           );
-          await letOwnerIn(installation, created, email);
+          await addOwner(installation, created, email);
         },
         { mayBegin: true },
       ),
@@ -67,8 +67,7 @@ function list(): Command {
   );
 }
 
-/** How far the rebuilds of organizations' days are that a new timezone asked for; only those are in it.
- * @param analysis that runs */
+/** How far the pending rebuilds of days are, by organization, after changes of timezone. @param analysis that runs */
 async function daysOf(ledger: SharedLedger, analysis: Peer | undefined): Promise<Map<number, string>> {
   const days = new Map<number, string>();
   for (const id of await ledger.rebuildsPending()) days.set(id, "to be rebuilt");
@@ -96,7 +95,7 @@ function set(): Command {
   const command = new Command("set");
   return command
     .description("Change an organization")
-    .argument("<name>", "its present name")
+    .argument("<name>", "its current name")
     .option("--name <name>", "a new name", readName)
     .option("--timezone <zone>", "IANA timezone of its days; earlier days are computed again", readTimezone)
     .option("--rate-limit <number>", "requests a second that each of its tokens may send", readRate)
@@ -129,7 +128,7 @@ function set(): Command {
 function remove(): Command {
   const command = new Command("delete");
   return command
-    .description("Delete an organization with all its data; it cannot be taken back")
+    .description("Delete an organization with all its data; this cannot be undone")
     .argument("<name>", "its name")
     .requiredOption("--confirm <name>", "its name again")
     .action((name: string, { confirm }: { confirm: string }) => {
@@ -156,7 +155,7 @@ function readName(text: string): string {
 function readTimezone(text: string): string {
   const zone = zoneNamed(text);
   if (zone !== undefined) return zone;
-  throw new InvalidArgumentError("Give an IANA timezone, Europe/Paris say.");
+  throw new InvalidArgumentError("Give an IANA timezone, such as Europe/Paris.");
 }
 
 const readRate = wholeNumber(1, 1_000_000);

@@ -19,7 +19,7 @@ export function rejectedEventsCommand(): Command {
 function list(): Command {
   return new Command("list")
     .description("List rejected events, the newest first")
-    .option("--organization <name>", "only this one's; without it, everybody's")
+    .option("--organization <name>", "only this organization's; by default, all")
     .option("--limit <number>", "at most this many", readLimit, 100)
     .action(({ organization: name, limit }: { organization?: string; limit: number }) =>
       withInstallation(async ({ ledger }) => {
@@ -53,7 +53,8 @@ function withRows(name: "retry" | "drop", description: string, done: string): Co
     .option("--all", "all of them")
     .option("--organization <name>", "only this one's")
     .action((ids: number[], { organization: organizationName, all = false }: RowsOptions) => {
-      if (all === ids.length > 0) throw new Refusal("say which rejected events: give their ids, or --all.");
+      if (all === ids.length > 0)
+        throw new Refusal("no rejected events are given: give their ids, or --all.");
       return withInstallation(async ({ ledger }) => {
         const organization = await idOf(ledger, organizationName);
         const selection = { organization, ids: all ? undefined : ids };

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { readConfig } from "../../server/config.ts";
-import { bytesProgress } from "../bytes-progress.ts";
+import { bytesProgress } from "../progress.ts";
 
 export function restoreCommand(): Command {
   return new Command("restore")

@@ -58,7 +58,7 @@ function sentence(name: string, { day, kinds, stoppedSince, silence }: ScoreSumm
   if (stoppedSince !== null) {
     return (
       `${name}: data has stopped since ${formatDay(stoppedSince)}: far fewer users than usual were active, ` +
-      `and scores stay as they were. If people really stayed away, a holiday say, --even-if-stopped scores them.`
+      `and scores stay as they were. If users really stayed away, on a holiday for example, --even-if-stopped scores them.`
     );
   }
   if (silence !== null) {
@@ -67,7 +67,8 @@ function sentence(name: string, { day, kinds, stoppedSince, silence }: ScoreSumm
       `stay as they were. If it was removed, retire it on the page of sources; --even-if-stopped scores once.`
     );
   }
-  if (kinds.length === 0) return `${name}: there is no event before ${formatDay(day)}, and nobody to score`;
+  if (kinds.length === 0)
+    return `${name}: there is no event before ${formatDay(day)}, so there is nothing to score`;
   const parts = kinds.map(({ kind, entities, rung, tookMs }) => {
     const by = rung === null ? "without a churn risk" : nameOfRung(rung);
     return `${entities} ${kind}s (${by}, ${(tookMs / 1_000).toFixed(1)} s)`;
@@ -78,6 +79,6 @@ function sentence(name: string, { day, kinds, stoppedSince, silence }: ScoreSumm
 function dateOf(text: string): number {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
   const number = dayNumber(Number(year), Number(month), Number(day));
-  if (number === undefined) throw new InvalidArgumentError("Give a date, 2026-01-31 say.");
+  if (number === undefined) throw new InvalidArgumentError("Give a date, such as 2026-01-31.");
   return number;
 }

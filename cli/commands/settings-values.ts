@@ -1,5 +1,5 @@
-/** Reads the values that `rekindle settings set` takes. What is a number goes on to the ledger, which knows the
- * limits; what is none ends here. */
+/** Reads the values that `rekindle settings set` takes. Text that is no number is refused here; the ledger checks the
+ * limits of numbers. */
 import { InvalidArgumentError } from "commander";
 
 /** Days of the week on which weeks may begin, as they are stored. */

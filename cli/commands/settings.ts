@@ -12,7 +12,7 @@ import { readChurnHorizon, readEventWeight, readHealthWeights, weekStarts } from
 /** The command for an organization's settings. */
 export function settingsCommand(): Command {
   return new Command("settings")
-    .description("Show and change what an organization's scores and weeks depend on")
+    .description("Show and change the settings of an organization's scores and weeks")
     .addCommand(show())
     .addCommand(set())
     .addCommand(history());
@@ -24,7 +24,7 @@ interface OfOrganization {
 
 function show(): Command {
   return new Command("show")
-    .description("Show the settings, in the words by which they are set")
+    .description("Show the settings by the names of their options")
     .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: OfOrganization) =>
       withOrganization(name, async ({ ledger }, { id }) => {
@@ -86,19 +86,19 @@ interface SetOptions extends OfOrganization {
 function set(): Command {
   const command = new Command("set");
   return command
-    .description("Change settings; what is not given stays")
+    .description("Change settings; all others stay")
     .requiredOption("--organization <name>", "the organization")
-    .option("--churn-horizon <days>", "days of silence after which somebody has churned", readChurnHorizon)
+    .option("--churn-horizon <days>", "days of silence after which a user has churned", readChurnHorizon)
     .option("--health-weights <weights>", "engagement=.35,outlook=.35,…", readHealthWeights)
     .option(
       "--event-weight <name=weight...>",
-      "what an event counts for in engagement; NAME=default for 1",
+      "an event's weight in engagement; NAME=default for 1",
       collect(readEventWeight),
     )
     .addOption(new Option("--no-event-weights", "every event counts for 1").conflicts("eventWeight"))
     .option(
       "--passive-event <name...>",
-      "all events that are done to users, a mail sent say",
+      "all events that are done to users, such as a sent mail",
       collect(String),
     )
     .addOption(new Option("--no-passive-events", "no event is passive").conflicts("passiveEvent"))
@@ -126,7 +126,7 @@ function set(): Command {
         const based = { ...change, ...(ifVersion !== undefined && { version: ifVersion }) };
         const { version } = await ledger.settings.change(id, based, commandLine, Date.now());
         process.stderr.write(
-          version === before ? "nothing is other than it was\n" : `the settings are version ${version} now\n`,
+          version === before ? "the settings are unchanged\n" : `the settings are version ${version} now\n`,
         );
       });
     });
@@ -159,7 +159,7 @@ function collect<Value>(read: (text: string) => Value): (text: string, before?: 
 
 function history(): Command {
   return new Command("history")
-    .description("Show who changed which settings, and when, the newest first")
+    .description("List changes of settings with their author and time, the newest first")
     .requiredOption("--organization <name>", "the organization")
     .option(
       "--limit <number>",

@@ -11,11 +11,11 @@ interface Options {
   readonly limit: number;
 }
 
-/** The command that shows what senders did. */
+/** The command that lists ingestion warnings. */
 export function warningsCommand(): Command {
   return new Command("warnings")
-    .description("Show what an organization's senders did that is worth knowing, of the last 30 days")
-    .requiredOption("--organization <name>", "whose senders")
+    .description("List an organization's ingestion warnings of the last 30 days")
+    .requiredOption("--organization <name>", "the organization")
     .option("--limit <number>", "at most this many, the latest first", readLimit, 100)
     .action(({ organization: name, limit }: Options) =>
       withOrganization(name, async ({ ledger }, { id }) => {

@@ -16,7 +16,7 @@ import { wireItem } from "../../simulation/items.ts";
 import { vendorDomain } from "../../simulation/population.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import type { Installation } from "../installation.ts";
-import { letOwnerIn } from "../people.ts";
+import { addOwner } from "../people.ts";
 import { Progress } from "../progress.ts";
 import { Sender } from "./sender.ts";
 import { summary } from "./summary.ts";
@@ -32,21 +32,21 @@ export interface DemoOptions {
   readonly owner?: string;
 }
 
-/** Above what one sender can reach, so that the limit is not what is waited for. */
+/** Higher than one sender can reach, so that the limit does not slow it down. */
 const itemsPerSecondWhileLoading = 1_000_000;
-/** So long the loader may bring nothing to the warehouse before nobody waits for it any more. */
+/** How long the loader may make no progress before the command stops waiting. */
 const loaderPatienceMs = 30_000;
 
-/** Creates the organization if need be, sends everything, waits until it can be seen, and prints what there is.
- * @throws Refusal when no server runs, or when the organization has users and `force` is not set. */
+/** Creates the organization if needed, sends everything, waits until it is visible, and prints a summary.
+ * @throws Refusal when no server runs, or when the organization has users and `force` is not set */
 export async function loadDemo(installation: Installation, options: DemoOptions): Promise<void> {
   const url = await serverAddress(installation, options.url);
   const { ledger } = installation;
   const organization = await organizationFor(installation, options);
-  await letOwnerIn(installation, organization, options.owner);
+  await addOwner(installation, organization, options.owner);
   const startedMs = performance.now();
   const interruption = new AbortController();
-  const interrupt = () => interruption.abort(new Refusal(`stopped; ${howToGoOn(options)}`));
+  const interrupt = () => interruption.abort(new Refusal(`stopped; ${resumeHint(options)}`));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
   const wanted = { organization: organization.id, name: "demo", nowMs: Date.now() };
   const { secret } = await createProjectToken(ledger.tokens, wanted, settingUp);
@@ -63,12 +63,12 @@ export async function loadDemo(installation: Installation, options: DemoOptions)
       summary({ ...loaded, ...options, url, isVisible, seconds: (performance.now() - startedMs) / 1_000 }),
     );
   } finally {
-    await putBack(ledger, organization, secret);
+    await resetLimits(ledger, organization, secret);
   }
 }
 
-/** Sets the limits as they were and revokes the token. When the server has gone, it says what is left to do. */
-async function putBack(
+/** Resets the limits and revokes the token. If the server has gone, it prints the commands for that. */
+async function resetLimits(
   { organizations, tokens }: SharedLedger,
   before: Organization,
   secret: string,
@@ -105,8 +105,8 @@ async function serverAddress({ config, served }: Installation, given: string | u
   throw new Refusal(`no rekindle answers at ${url}: give the server's address with --url.`);
 }
 
-/** An organization that says what counts: mails that were opened are no engagement, a subscription that is canceled
- * means that its user has left, and the vendor's own people, test users and monitor are in no figure. */
+/** Creates an organization with settings for the demonstration: opened mails are passive, a canceled subscription is
+ * the churn event, and the vendor's own staff, test users and monitor are excluded from figures. */
 async function newOrganization(ledger: SharedLedger, name: string): Promise<Organization> {
   const nowMs = Date.now();
   const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs }, settingUp);
@@ -162,7 +162,7 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
     await sender.finish();
   } catch (error) {
     if (error instanceof Refusal && sender.totals.accepted > 0 && !error.message.startsWith("stopped")) {
-      throw new Refusal(`${error.message} When that is mended, ${howToGoOn(options)}`);
+      throw new Refusal(`${error.message} When that is mended, ${resumeHint(options)}`);
     }
     throw error;
   } finally {
@@ -171,7 +171,7 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
   return { events, firstDay, lastDay, truth: simulation.truth, duplicates: sender.totals.duplicates };
 }
 
-function howToGoOn({ organization }: DemoOptions): string {
+function resumeHint({ organization }: DemoOptions): string {
   return `run it again with --force to complete ${JSON.stringify(organization)}: on the same day nothing is doubled.`;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Sends items by POST /batch, several batches at a time. Items of one key go through one lane, one batch after
- * another, so that they are stored in their order: a user's identify before the user's events. What is refused
- * for now is sent again; items carry message ids, so nothing is stored twice by that.
+ * another, so that they are stored in their order: a user's identify before the user's events. Temporarily refused
+ * batches are sent again; items carry message ids, so that does not store them twice.
  */
 
 import { Refusal } from "../../contract/refusal.ts";
@@ -12,7 +12,7 @@ export interface SenderOptions {
   readonly token: string;
   /** 1,000 items unless given. */
   readonly batchItems?: number;
-  /** Ends the work: what waits is not sent, and every call throws the signal's reason. */
+  /** Aborts the work: waiting items are not sent, and every call throws the signal's reason. */
   readonly signal: AbortSignal;
 }
 
@@ -23,9 +23,9 @@ interface Lane {
 
 /** Three keep intake busy while the sender writes JSON; more gain nothing on two cores. */
 const laneCount = 3;
-/** For so long the server may refuse a batch before the sender gives up. */
+/** How long the server may refuse a batch before the sender gives up. */
 const patienceMs = 120_000;
-/** And for so long it may not be there: a restart takes a few seconds. */
+/** How long the server may be unreachable: a restart takes a few seconds. */
 const absencePatienceMs = 30_000;
 const retryMs = 1_000;
 
@@ -45,9 +45,9 @@ export class Sender {
     this.#lanes = Array.from({ length: laneCount }, () => ({ items: [], sending: Promise.resolve() }));
   }
 
-  /** Takes an item, as JSON text. The promise that it returns at times has to be awaited before the next one:
-   * then a batch is under way and another is full.
-   * @throws Refusal when the server does not take it, or not in time. */
+  /** Takes an item, as JSON text. If it returns a promise, the caller has to await it before the next item: one batch
+   * is in flight and another is full.
+   * @throws Refusal when the server does not take it, or not in time */
   add(key: number, item: string): Promise<void> | undefined {
     const lane = this.#lanes[key % this.#lanes.length];
     if (lane === undefined) throw new RangeError(`the key ${key} is no whole number from 0`);
@@ -55,7 +55,7 @@ export class Sender {
     return lane.items.length >= this.#batchItems ? this.#flush(lane) : undefined;
   }
 
-  /** Sends what waits; resolves when everything is stored. @throws as `add` */
+  /** Sends the waiting items; resolves when everything is stored. @throws as `add` */
   async finish(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => this.#flush(lane)));
     await Promise.all(this.#lanes.map(({ sending }) => sending));
@@ -87,7 +87,7 @@ export class Sender {
     }
   }
 
-  /** Sends once; says why and for how long to wait when that has to be done again. */
+  /** Sends once. If that has to be repeated, returns the reason and the time to wait. */
   async #try(body: string): Promise<Attempt> {
     const { url, token, signal } = this.#options;
     let response: Response;

@@ -1,4 +1,4 @@
-/** What was loaded, and what to look at. */
+/** The summary of the loaded data, with the next commands. */
 
 import { formatDay } from "../../server/calendar/calendar.ts";
 import { vendorDomain } from "../../simulation/population.ts";
@@ -33,10 +33,10 @@ export function summary(loaded: Loaded): string {
     : "\nThey are stored; figures and exports follow when the analysis process runs.";
   const name = /^[\w-]+$/.test(organization) ? organization : JSON.stringify(organization);
   return `${organization}: ${grouped(users.length)} users in ${grouped(accounts.length)} accounts and ${grouped(events)} events, ${formatDay(firstDay)} to ${formatDay(lastDay)}, in ${seconds.toFixed(1)} s.${again}${visible}
-What is true of them: ${count("gone")} users have left, ${count("fading")} are fading, ${count("asleep")} are away for weeks and will come back. Seed ${seed} repeats them.
+The truth behind them: ${count("gone")} users have left, ${count("fading")} are fading, ${count("asleep")} are away for weeks and will come back. Seed ${seed} repeats them.
 Users at ${vendorDomain} are excluded from all figures: they are the vendor's own staff, test users and monitor.
 
-The dashboard is at ${url}. Whoever claims it from now on owns ${organization}, too; whoever did so before gets in by a link:
+The dashboard is at ${url}: claim it there to own ${organization}. Already have an account? This command prints a link for it:
 
   npx rekindle member invite you@example.com --role owner --organization ${name}
 

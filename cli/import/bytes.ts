@@ -1,4 +1,4 @@
-/** A file's bytes as a stream: inflated, without a byte order mark, and counted on the way. */
+/** A file's bytes as a stream: inflated, without a byte order mark, and counted. */
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
@@ -7,7 +7,7 @@ import { messageOf } from "../../server/process/process.ts";
 
 const readBytes = 256 * 1024;
 
-/** What was read of the file so far, before inflating. */
+/** The bytes read so far, before inflating. */
 export interface Counter {
   bytes: number;
 }
@@ -31,8 +31,8 @@ export async function* contentOf(path: string, gzip: boolean, counter: Counter):
   if (first !== undefined && first.length > 0) yield withoutMark(first);
 }
 
-/** Reads a .gz to its end, so that nothing of it is stored when its end is missing: a mended file is another file, and
- * its first rows would come in twice. 200 to 400 MB of content a second.
+/** Reads a .gz to its end before anything is stored. Otherwise the first rows of a truncated file would be imported
+ * twice: a repaired file is another file. 200 to 400 MB of content a second.
  * @throws Refusal when it is damaged or cut off */
 export async function refuseDamaged(path: string): Promise<void> {
   for await (const _chunk of inflated(counted(path, { bytes: 0 })));

@@ -1,9 +1,9 @@
 /**
- * CSV (RFC 4180): cells may be quoted and then hold delimiters, quotes and line ends. Stray quotes in a cell
- * that does not begin with one are kept as they are.
+ * CSV (RFC 4180): quoted cells may contain delimiters, quotes and line ends. Stray quotes in an unquoted cell are
+ * kept as they are.
  *
- * The parser reads bytes as Latin-1, one character each, so that each row's UTF-8 can be judged by itself:
- * asked for UTF-8 it would put a question mark in the place of what it cannot read.
+ * The parser reads bytes as Latin-1, one character each, so that each row's UTF-8 can be checked separately. With
+ * UTF-8 it would replace unreadable bytes by a question mark.
  */
 import { CsvError, parse } from "csv-parse";
 import { Refusal } from "../../contract/refusal.ts";
@@ -77,7 +77,7 @@ async function* recordsOf(content: AsyncIterable<Buffer>, delimiter: string): As
   if (failure !== undefined) throw failure;
 }
 
-/** Where rows begin. The parser says where they end, and counts a quoted CR LF as two lines. */
+/** The lines on which rows begin. The parser gives the last line of a row, and counts a quoted CR LF as two lines. */
 class Lines {
   next = 1;
   #counted = 1;

@@ -1,4 +1,4 @@
-/** The file itself: what it is called, what it holds, and whether it is still the same. */
+/** The file itself: its name, its contents, and whether it has changed. */
 import { createReadStream, type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
@@ -52,8 +52,8 @@ export class ImportFile {
     throw new Refusal(`the report ${path} is the file that is imported: give --report another path.`);
   }
 
-  /** The format that the name says, and whether it is compressed.
-   * @throws Refusal when the name says none and no format is given */
+  /** The format by the file's name, and whether it is compressed. @throws Refusal when the name gives none and no
+   * format is given */
   format(given: Format | undefined): { readonly format: Format; readonly gzip: boolean } {
     const name = this.name.toLowerCase();
     const gzip = name.endsWith(".gz");
@@ -70,7 +70,7 @@ export class ImportFile {
   }
 }
 
-/** What a mended file must do without: it is another file, and nothing of it is known. */
+/** The rows to leave out of a repaired file: it is another file, whose imported rows are unknown. */
 export function doneBefore(rows: number): string {
   return rows === 1 ? "its first row, which is imported" : `its first ${rows} rows, which are imported`;
 }

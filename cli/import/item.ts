@@ -1,5 +1,5 @@
-/** Makes of a row the item that POST /batch would take, as text. Admission judges it; here only what a mapping
- * says is done: columns get their places, text becomes numbers and times where that was asked for. */
+/** Turns a row into the text of an item of POST /batch. Admission judges it. Here only the mapping is applied:
+ * columns get their places, and text becomes numbers and times where the options ask for it. */
 
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import type { ImportRow } from "../../server/intake/intake.ts";
@@ -19,10 +19,10 @@ export function itemOf(row: Row, mapping: Mapping): ImportRow {
   }
 }
 
-/** A cell that cannot become what its column is. */
+/** A cell that does not fit its column. */
 class Unusable extends Error {}
 
-/** Passes on what could be read. A property may be called `invalid`, so this is asked of nothing a sender made. */
+/** Unwraps a result. A property may be called `invalid`, so this is never used on values of a sender. */
 function usable<Value>(value: Value | Invalid): Value {
   if (isInvalid(value)) throw new Unusable(value.invalid);
   return value;
@@ -71,7 +71,7 @@ function id(row: ReadRow, mapping: Mapping, role: Role): unknown {
   return idText(cellOf(row, mapping, role), row, [mapping.columns[role] ?? ""]);
 }
 
-/** A number's digits as text: in JSON lines those that stand there, as the API reads them. */
+/** A number's digits as text: in JSON lines the original ones, as the API reads them. */
 function idText(value: unknown, row: ReadRow, path: readonly string[]): unknown {
   if (typeof value !== "number") return value;
   return row.body === undefined ? String(value) : usable(identifier(value, row.body, path));

@@ -1,4 +1,4 @@
-/** Which column of a file is what: by the options that were given, else by the columns' names. */
+/** The role of each column of a file: from the options, otherwise from the columns' names. */
 
 import { Refusal } from "../../contract/refusal.ts";
 import { timestampAliases } from "../../contract/timestamp-aliases.ts";
@@ -7,7 +7,7 @@ import type { TimestampFormat } from "./time.ts";
 export const importTypes = ["events", "users"] as const;
 export type ImportType = (typeof importTypes)[number];
 
-/** What a column may be; every other column is a property, or a trait. */
+/** The roles of a column; every other column is a property, or a trait. */
 export type Role =
   | "userId"
   | "event"
@@ -36,7 +36,7 @@ export interface Mapping {
   readonly numbers: readonly string[];
 }
 
-/** The options that say what is what. */
+/** The options about columns. */
 export interface MappingOptions {
   readonly type?: ImportType;
   readonly columns: Partial<Record<Role, string>>;
@@ -74,7 +74,7 @@ const rolesOf: Readonly<Record<ImportType, readonly Role[]>> = {
 /** Our own export has it, and an import cannot set it. */
 const neverSent = "receivedAt";
 
-/** The column that is a property in this mapping gets this name; undefined when it is none. */
+/** The name of the property that a column becomes; undefined when it is no property. */
 export function propertyName(mapping: Mapping, column: string): string | undefined {
   if (mapping.properties !== null) {
     return Object.hasOwn(mapping.properties, column) ? mapping.properties[column] : undefined;
@@ -115,7 +115,7 @@ export function resolveMapping(
   return mapping;
 }
 
-/** What else than a comma stands between columns often, as --delimiter calls it. */
+/** Common delimiters besides the comma, by their name in --delimiter. */
 const otherDelimiters = { ";": "semicolon", "\t": "tab", "|": "pipe" };
 
 function guessType(options: MappingOptions, columns: readonly string[]): ImportType {

@@ -1,4 +1,4 @@
-/** The options of `rekindle import`, and what they say together. */
+/** The options of `rekindle import`, and their combined meaning. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ImportFile } from "./file.ts";
 import { type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
@@ -18,7 +18,7 @@ export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Ro
   readonly eventName?: string;
   readonly emailTemplate?: string;
   readonly timestampFormat: TimestampFormat;
-  /** False: none. True: not said. */
+  /** False: none. True: the default. */
   readonly properties: boolean;
   readonly property?: readonly string[];
   readonly number: readonly string[];
@@ -28,7 +28,7 @@ export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Ro
   readonly maxRejected?: MaxRejected;
 }
 
-/** How many rows may be rejected: so many, or such a share of all. */
+/** How many rows may be rejected: a number, or a share of all. */
 export interface MaxRejected {
   readonly text: string;
   readonly rowsOf: (rows: number) => number;
@@ -71,9 +71,11 @@ export function addReadingOptions(command: Command): Command {
 /** Adds the options to the command. */
 export function addImportOptions(command: Command): Command {
   return addReadingOptions(command)
-    .requiredOption("--organization <name>", "whose data it becomes")
+    .requiredOption("--organization <name>", "the organization")
     .addOption(
-      new Option("--type <type>", "what the rows are; guessed from the columns").choices(importTypes),
+      new Option("--type <type>", "the kind of rows; by default guessed from the columns").choices(
+        importTypes,
+      ),
     )
     .option("--user-id <column>", "the user's id")
     .option("--event <column>", "the event's name")
@@ -90,7 +92,7 @@ export function addImportOptions(command: Command): Command {
       "false: the event is kept and counts for no figure, as an export says it",
     )
     .option("--email <column>", "the user's e-mail address")
-    .option("--email-template <text>", "an address made of columns, '{id}@example.com' say")
+    .option("--email-template <text>", "an address made of columns, such as '{id}@example.com'")
     .option("--is-account-owner <column>", "whether the user owns the account")
     .option("--account <column>", "the user's account: a JSON object with id and name, or its name")
     .option("--account-id <column>", "the account's id")
@@ -109,7 +111,10 @@ export function addImportOptions(command: Command): Command {
       "exit with 1 when more rows are rejected: a count, or a share such as 5%; without it, only when all are",
       readMaxRejected,
     )
-    .option("--as-another-import", "import events again that came in from this file under other options");
+    .option(
+      "--as-another-import",
+      "import events again that were imported from this file under other options",
+    );
 }
 
 /** How the file is to be read. */
@@ -119,7 +124,7 @@ export function readingOf(file: ImportFile, options: ReadingOptions): Reading {
   return { path: file.path, format, gzip, delimiter: options.delimiter ?? usual, header: options.header };
 }
 
-/** What is said of the columns. */
+/** The options about columns. */
 export function mappingOptionsOf(options: ImportOptions): MappingOptions {
   const columns: Partial<Record<Role, string>> = {};
   for (const role of columnRoles) {

@@ -1,9 +1,9 @@
 /**
- * Parquet, read by the embedded engine as JSON lines, in a folder of its own that is thrown away: nothing
- * here touches the installation's warehouse.
+ * Parquet, read by the embedded engine as JSON lines, in a temporary folder of its own: it does not touch the
+ * installation's warehouse.
  *
- * Times come in UTC with a Z. Integers and decimals that a JSON number cannot hold exactly come as text, and
- * so do bytes that are not UTF-8, in base64. NULL is not sent.
+ * Times come in UTC with a Z. Integers and decimals that a JSON number cannot hold exactly come as text, and bytes
+ * that are not UTF-8 as base64. NULL is not sent.
  */
 import { mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -51,7 +51,7 @@ export async function* parquetRows(
   }
 }
 
-/** The engine's words: the first line that is more than an announcement of the next. */
+/** The engine's message: the first line after the headings. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const lines = error.message.split("\n").filter((line) => line !== "");

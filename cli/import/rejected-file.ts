@@ -1,7 +1,7 @@
 /**
- * The file with every row that an import rejected, its line and the reason. A run that goes on where another was killed
- * goes on in that one's file: it is known by having as many rows as the import's record counts, but for the last chunk's,
- * which a killed run may not have written any more.
+ * The file with every rejected row of an import, its line and the reason. A resumed run continues the file of the
+ * killed run. That file is recognized by its number of rows: the import's count, less at most the last chunk's, which
+ * a killed run may not have written.
  */
 import { closeSync, lstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ export class RejectedFile {
   readonly path: string;
   /** By the last chunk of earlier runs, and not in the file yet. */
   readonly unwritten: readonly RejectedRow[];
-  /** Nobody asked for the file, so that it may fail, and may go. */
+  /** The file was not requested, so it may fail, and may be removed. */
   readonly #isOwn: boolean;
   readonly #goesOn: boolean;
   #rows: number;
@@ -63,7 +63,7 @@ export class RejectedFile {
     }
   }
 
-  /** @param allShown every row was shown as well: nobody needs the file who has not asked for it */
+  /** @param allShown every row was printed as well, so an unrequested file is not needed */
   close(allShown: boolean): void {
     if (this.#file !== undefined) closeSync(this.#file);
     if (this.#isOwn && allShown && this.#rows > 0) rmSync(this.path, { force: true });
@@ -71,7 +71,7 @@ export class RejectedFile {
 
   #open(): number {
     if (this.#goesOn) return opened(this.path, "a");
-    // In a folder that others may write to: neither their file nor what it links to.
+    // In a folder that is open to other users: neither their file nor the target of their link.
     if (this.#isOwn) rmSync(this.path, { force: true });
     const file = opened(this.path, this.#isOwn ? "wx" : "w");
     if (isCsv(this.path)) writeSync(file, csvHeader);

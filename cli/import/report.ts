@@ -1,4 +1,4 @@
-/** What became of the rows: a summary on standard output, and every rejected row in a file. */
+/** The outcome of an import: a summary on standard output, and every rejected row in a file. */
 import type { ImportRecord } from "../../server/ledger/ledger.ts";
 import { printLine } from "../print.ts";
 import { RejectedFile, type RejectedLine, rejectedFileOf } from "./rejected-file.ts";
@@ -32,7 +32,7 @@ export class Report {
     this.#file.add(rejected);
   }
 
-  /** Prints the whole import's counts, and what this run did. */
+  /** Prints the counts of the whole import and of this run. */
   print(record: ImportRecord, seconds: number): void {
     const { rowsDone: rowsBefore } = this.#before;
     const rows = record.rowsDone - rowsBefore;
@@ -64,7 +64,7 @@ export class Report {
   }
 }
 
-/** Prints what a run finds that has nothing to do: every row is known. */
+/** Prints the result of a run without work: every row is known. */
 export function printFinished(record: ImportRecord, reportPath: string | undefined): void {
   const at = new Date(record.finishedAtMs ?? record.updatedAtMs).toISOString();
   const rejectedFile = rejectedFileOf(reportPath, record);
@@ -79,7 +79,7 @@ export function printFinished(record: ImportRecord, reportPath: string | undefin
       : [
           "  rows that were rejected are not tried again: import them from a file of their own",
           rejectedFile === undefined
-            ? "  their lines and reasons were reported then, and are in no file that is known here"
+            ? "  their lines and reasons were reported then, and no known file has them"
             : `  ${rejectedFile} has their lines and reasons`,
         ]),
   ];

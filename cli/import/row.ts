@@ -1,4 +1,4 @@
-/** What every format of file gives: rows with their columns, one after another, in the file's order. */
+/** The common form of all file formats: rows with their columns, one after another, in the file's order. */
 
 import { Refusal } from "../../contract/refusal.ts";
 import type { ParsedBody } from "../../server/intake/intake.ts";
@@ -10,7 +10,7 @@ export interface ReadRow {
   /** Where it begins, from 1; in a Parquet file the number of the row. */
   readonly line: number;
   readonly columns: readonly string[];
-  /** One for each column: text, or whatever JSON can say. `undefined` is not sent. */
+  /** One for each column: text, or any JSON value. `undefined` is not sent. */
   readonly cells: readonly unknown[];
   /** The JSON that the row was read from, with the spelling of its numbers. */
   readonly body?: ParsedBody;
@@ -40,10 +40,10 @@ export interface Reading {
   readonly header: boolean;
 }
 
-/** The delimiter that stands for any run of white space. */
+/** The delimiter that means any run of white space. */
 export const whiteSpace = "white space";
 
-/** Reads UTF-8 strictly: what comes out must be what went in. */
+/** Reads UTF-8 strictly: no byte may be replaced. */
 export const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export const notUtf8 = "is not valid UTF-8: save the file as UTF-8.";

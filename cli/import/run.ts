@@ -1,6 +1,6 @@
 /**
- * Imports a file: reads it from its begin, passes over the rows that earlier runs have brought in, and sends
- * the rest in chunks. The record of what is done lies with the data, so this process may die at any moment.
+ * Imports a file: reads it from its start, skips the rows that earlier runs have imported, and sends the rest in
+ * chunks. The progress is stored with the data, so this process may die at any moment.
  */
 
 import { Refusal } from "../../contract/refusal.ts";
@@ -28,7 +28,7 @@ export interface Run {
   readonly checkFile: (rowsDone: number) => void;
 }
 
-/** Beside the rows' number: what a chunk may hold before it is sent. */
+/** The size of a chunk, besides its number of rows. */
 const maxChunkCharacters = 1024 * 1024;
 
 interface Chunk {
@@ -37,8 +37,8 @@ interface Chunk {
   readonly lines: number[];
 }
 
-/** Imports what is missing, and returns the record as it stands then.
- * @throws Refusal where the file cannot be read further; what came before is stored and counted */
+/** Imports the missing rows, and returns the final record.
+ * @throws Refusal where the file cannot be read further; earlier rows are stored and counted */
 export async function runImport(run: Run): Promise<ImportRecord> {
   let record = run.record;
   const send = async (chunk: Chunk) => {
@@ -76,7 +76,7 @@ async function* chunksOf({ rows, mapping, record, onPassed }: Run): AsyncIterabl
       chunk.lines.push(row.line);
     }
   } catch (error) {
-    // What was read before the file broke off is kept.
+    // Rows before the error are kept.
     if (chunk.rows.length > 0) yield chunk;
     if (passed === 0 || !(error instanceof Refusal)) throw error;
     throw new Refusal(`${error.message} Import the mended file without ${doneBefore(passed)}.`);
@@ -84,13 +84,15 @@ async function* chunksOf({ rows, mapping, record, onPassed }: Run): AsyncIterabl
   if (chunk.rows.length > 0) yield chunk;
 }
 
-/** Sends a chunk until all of it is taken: of users for whom very much waits the service takes a part at a time. */
+/** Sends a chunk until all of it is taken: for users with very many held events the service takes a part at a time. */
 async function append(run: Run, before: ImportRecord, chunk: Chunk): Promise<ImportRecord> {
   const fromRow = before.rowsDone;
   const record = await accepted(run, before, chunk);
   const taken = record.rowsDone - fromRow;
   if (record.lastFromRow !== fromRow || taken < 1 || taken > chunk.rows.length) {
-    throw new Refusal("another run of this import has moved on: let it finish, then run this command again.");
+    throw new Refusal(
+      "another run of this import is active: wait until it ends, then run this command again.",
+    );
   }
   for (const { row, reason } of record.lastRejected) {
     run.onRejected({ line: chunk.lines[row - fromRow] ?? 0, reason });
@@ -137,9 +139,9 @@ async function patiently<Result>(
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       if (performance.now() > deadlineMs) {
-        throw new Refusal("the server has been away for a minute: run this command again when it is back.");
+        throw new Refusal("the server was unreachable for a minute: run this command again when it is back.");
       }
-      run.onProgress(record, "the server is away");
+      run.onProgress(record, "the server is unreachable");
       await Bun.sleep(triesAgainMs);
     }
   }

@@ -1,4 +1,4 @@
-/** What an import talks to: the running server's importer, or one of its own when no server runs. */
+/** The importer of an import: the running server's, or one of its own when no server runs. */
 
 import { Refusal } from "../../contract/refusal.ts";
 import { type ImportService, remoteImporter } from "../../server/between/between.ts";
@@ -23,8 +23,8 @@ export async function importService({ config, own, node }: Installation): Promis
 
 const choresEveryMs = 1_000;
 
-/** An importer that does what a server does beside it. Without a server nothing is loaded into the warehouse,
- * so that waiting for room would last for ever. */
+/** An importer that does a server's regular tasks, too. Without a server no rows are loaded into the warehouse, so
+ * waiting for room would never end. */
 class OwnImporter extends Importer {
   readonly #ledger: Ledger;
   readonly #intake: Intake;

@@ -1,4 +1,4 @@
-/** Opens a file as rows, whatever its format. */
+/** Opens a file of any format as rows. */
 import { csvRows } from "./csv.ts";
 import { jsonLines, spacedLines } from "./lines.ts";
 import { type Reading, type Row, type RowSource, whiteSpace } from "./row.ts";

@@ -1,4 +1,4 @@
-/** Times as files have them, turned into what the API takes: RFC 3339 with an offset, or a date. */
+/** Converts times in files to the API's form: RFC 3339 with an offset, or a date. */
 import type { Invalid } from "../../server/intake/intake.ts";
 
 export const timestampFormats = ["auto", "iso", "utc", "unix", "unix-ms", "yyyymmdd"] as const;
@@ -10,7 +10,7 @@ const eightDigits = /^(\d{4})(\d{2})(\d{2})$/;
 const number = /^-?\d+(\.\d+)?$/;
 
 /**
- * The time as the API takes it. What is none is passed on as it is, for admission to refuse.
+ * The time in the API's form. Text that is no time is passed on, for admission to refuse.
  *
  *   auto      20260517; unix seconds (up to 11 digits) or milliseconds (12 to 14); else as iso
  *   iso       a date, or a date-time with Z or an offset
@@ -45,7 +45,7 @@ function dashed([, year, month, day]: RegExpExecArray): string {
 }
 
 function fromMs(ms: number, text: string): string | Invalid {
-  // Seconds with a fraction, 1697040000.123 say, are a hair below their millisecond.
+  // Seconds with a fraction, such as 1697040000.123, are slightly below their millisecond.
   const date = new Date(Math.round(ms));
   return Number.isNaN(date.getTime())
     ? wrong(text, "a unix time of the years 1970 to 2299")
@@ -59,7 +59,7 @@ function rfc3339(text: string, isUtc: boolean): string | Invalid {
   const offset =
     hours === undefined ? (zulu !== undefined || isUtc ? "Z" : undefined) : `${hours}:${offsetMinutes}`;
   if (offset !== undefined) return `${day}T${minutes}${seconds}${offset}`;
-  // What databases write by themselves: the API's words, send an offset, are of no use for a file that is there.
+  // The usual form of databases. The API's advice, to send an offset, does not help with an existing file.
   return {
     invalid: `timestamp ${JSON.stringify(text)} does not say of which timezone it is: give --timestamp-format utc when such times are in UTC, or write an offset, +02:00 say, behind them.`,
   };

@@ -46,7 +46,13 @@ export { retention } from "./retention/retention.ts";
 export { retentionComparison } from "./retention/retention-comparison.ts";
 export { retentionPeople } from "./retention/retention-people.ts";
 export type { Entry, RetentionQuestion } from "./retention/retention-question.ts";
-export { whyMoved } from "./week/move-words.ts";
+export { movementReason } from "./week/move-words.ts";
 export { type Part, partsOf } from "./week/sentence.ts";
-export { callNote, type ScoresOfWeek, type ToCall, type ToCallFirst, whyToCall } from "./week/week-scores.ts";
+export {
+  callNote,
+  callReason,
+  type ScoresOfWeek,
+  type ToCall,
+  type ToCallFirst,
+} from "./week/week-scores.ts";
 export { weekSummary } from "./week/week-summary.ts";

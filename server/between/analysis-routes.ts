@@ -17,7 +17,7 @@ import type {
   BackupSummary,
   Failure,
   ServedAnalysis,
-  WhyAway,
+  UnavailableReason,
 } from "../warehouse/warehouse.ts";
 import { exportFormats, exportTables, warehouseSize } from "../warehouse/warehouse.ts";
 import { answerLines } from "./progress-lines.ts";
@@ -32,7 +32,7 @@ interface AnalysisParts {
   /** What a start waits for, in words for people; undefined while it just takes its time. */
   readonly waitsFor?: string | undefined;
   /** The same for everybody. */
-  readonly why?: WhyAway | undefined;
+  readonly why?: UnavailableReason | undefined;
 }
 
 /** The process's work, once it has started. */

@@ -98,7 +98,8 @@ export class FairTurns {
     const { group: name, member } = asker ?? own;
     const group = this.#groups.get(name);
     const heldByMember = group?.heldBy.get(member) ?? 0;
-    if (group === undefined || heldByMember === 0) throw new Error("a turn was given back that nobody had");
+    if (group === undefined || heldByMember === 0)
+      throw new Error("a turn was given back that was not taken");
     group.held -= 1;
     if (heldByMember === 1) group.heldBy.delete(member);
     else group.heldBy.set(member, heldByMember - 1);

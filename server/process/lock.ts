@@ -7,11 +7,11 @@ import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../config.ts";
-import { keepFilesPrivate, makePrivate, whyOpen } from "./private-files.ts";
+import { keepFilesPrivate, makePrivate, openFilesWarning } from "./private-files.ts";
 
 export interface Lock {
   /** Why other users can still read files of the folder, because another user owns them; undefined when they cannot. */
-  readonly whyOpen: string | undefined;
+  readonly openFilesWarning: string | undefined;
   release(): void;
 }
 
@@ -36,7 +36,7 @@ export function takeLock(folder: string, name: string): Lock | undefined {
   const held = database;
   const open = makePrivate(folder);
   return {
-    whyOpen: open.length === 0 ? undefined : whyOpen(folder, open),
+    openFilesWarning: open.length === 0 ? undefined : openFilesWarning(folder, open),
     release: () => held.close(),
   };
 }

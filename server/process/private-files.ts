@@ -49,7 +49,7 @@ function namesIn(folder: string): readonly string[] {
 }
 
 /** The message about files that stay open to others. */
-export function whyOpen(folder: string, open: readonly string[]): string {
+export function openFilesWarning(folder: string, open: readonly string[]): string {
   const [first = ""] = open;
   const count = open.length === 1 ? "1 file" : `${open.length} files`;
   return (

@@ -17,12 +17,16 @@ import { openChdbWarehouse } from "./engine/chdb.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { ExclusionKeeper } from "./load/exclusion-keeper.ts";
 import { Loader, type LoaderStatus } from "./load/loader.ts";
-import { type Acknowledged, acknowledgedOf } from "./upkeep/acknowledged.ts";
-import { checkOrganization, describeDifference } from "./upkeep/check.ts";
+import {
+  type Acknowledged,
+  acknowledgedOf,
+  checkOrganization,
+  describeDifference,
+  isSettled,
+} from "./upkeep/check.ts";
 import { NightlyCheck } from "./upkeep/nightly.ts";
 import type { RebuildStatus } from "./upkeep/rebuild-watch.ts";
 import { Receipts } from "./upkeep/receipts.ts";
-import { isSettled } from "./upkeep/settled.ts";
 import { Upkeep, type UpkeepParts } from "./upkeep/upkeep.ts";
 
 /** The operations of analysis, in this process or across a socket. */
@@ -273,7 +277,7 @@ export class Analysis implements ServedAnalysis {
     await this.#upkeep.drain();
     await loader.pause();
     try {
-      // Read again: rows may have become dead letters while the inbox was drained.
+      // Read again: rows may have become rejected events while the inbox was drained.
       const missing = await this.#parts.ledger.deadLetters.missing(organization);
       const differences = await checkOrganization(warehouse, organization, { ...before, missing });
       if (differences.length === 0) return [];

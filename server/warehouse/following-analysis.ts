@@ -106,9 +106,7 @@ export class FollowingAnalysis implements ServedAnalysis {
 
   /** Ends all waiting. */
   stop(): void {
-    this.#stopping.abort(
-      new Refusal("the service is stopping: what was asked for goes on, on another node."),
-    );
+    this.#stopping.abort(new Refusal("the service is stopping: the work goes on, on another node."));
   }
 
   #erased(id: number): Promise<Erasure> {
@@ -134,8 +132,7 @@ export class FollowingAnalysis implements ServedAnalysis {
 
   #failure(): string | undefined {
     const leader = this.#parts.leader();
-    if (leader === undefined)
-      return "no analysis node leads at this moment: what was asked for waits for one.";
+    if (leader === undefined) return "no analysis node leads at this moment: the work waits for one.";
     const { failure } = leader.loader;
     return failure === null ? undefined : `loading fails: ${failure.message}`;
   }

@@ -27,11 +27,11 @@ export { finishMove, moveTables, refuseFilledTables } from "./copies/move-tables
 export { refuseUnknownTables, restoreWarehouse } from "./copies/restore.ts";
 export { openChdbWarehouse } from "./engine/chdb.ts";
 export { connectClickHouse, openClickHouseWarehouse } from "./engine/clickhouse.ts";
-export { UnmadeTables } from "./engine/clickhouse-prepare.ts";
+export { MissingTables } from "./engine/clickhouse-prepare.ts";
 export { probeClickHouse } from "./engine/probe.ts";
 export type { ServerWarehouse } from "./engine/server-warehouse.ts";
 export { sessionOpener } from "./engine/sessions.ts";
-export { type WhyAway, whyAwayOf, whysAway } from "./engine/unavailable.ts";
+export { type UnavailableReason, unavailableReasonOf, unavailableReasons } from "./engine/unavailable.ts";
 export {
   askedBy,
   type Parameter,
@@ -64,6 +64,5 @@ export { included, isExcluded, isIncluded } from "./schema/included.ts";
 export { refuseOtherLedger } from "./schema/ledger-identity.ts";
 export { warehouseSize } from "./schema/size.ts";
 export { countsAsActivity } from "./schema/tables.ts";
-export { acknowledgedOf } from "./upkeep/acknowledged.ts";
-export { checkOrganization, describeDifference } from "./upkeep/check.ts";
+export { acknowledgedOf, checkOrganization, describeDifference } from "./upkeep/check.ts";
 export { dayParameter } from "./upkeep/keep-events.ts";

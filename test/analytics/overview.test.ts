@@ -256,7 +256,7 @@ test("where no account is to be called, users are", async () => {
   expect(await ask<object>("Mixed", "/api/accounts?toCall=true")).toMatchObject({ total: 0 });
   expect(week.callTotal).toBeGreaterThan(0);
   expect(new Set(week.callFirst.map(({ kind }) => kind))).toEqual(new Set(["user"]));
-  expect(week.callNote).toBe("No account is to be called, but users are.");
+  expect(week.callNote).toBe("The call list has no accounts, only users.");
   expect(week.sentences.at(-1)?.text).toStartWith(
     `${week.callNote} Call ${week.callFirst[0]?.label} first: `,
   );

@@ -80,7 +80,7 @@ test("when all rejected rows are shown no file is left that nobody asked for", a
     "line 192: User not found. The user must first be identified through the /identify endpoint.\n",
   );
   expect(left()).toEqual(before);
-  expect((await bench.import(file, "acme")).stdout).toContain("are in no file that is known here");
+  expect((await bench.import(file, "acme")).stdout).toContain("no known file has them");
 });
 
 test("the file that is imported is never its own report", async () => {

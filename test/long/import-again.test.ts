@@ -62,7 +62,7 @@ test("a server that is killed in the middle is waited for, and every row is ther
     const decoder = new TextDecoder();
     for await (const chunk of child.stderr) stderr += decoder.decode(chunk, { stream: true });
   })();
-  while (!stderr.includes("waiting: the server is away")) await Bun.sleep(20);
+  while (!stderr.includes("waiting: the server is unreachable")) await Bun.sleep(20);
   await bench.startServer();
   const [stdout, exitCode] = await Promise.all([new Response(child.stdout).text(), child.exited, reading]);
   expect([exitCode, stderr]).toEqual([0, stderr]);
@@ -76,7 +76,7 @@ test("two runs at once store every row once: one goes on, the other gives up or 
   const file = bench.file("both.csv", purchases(rows));
   const runs = await Promise.all([bench.import(file, "both"), bench.import(file, "both")]);
   for (const { exitCode, stderr } of runs) {
-    if (exitCode !== 0) expect(stderr).toContain("nother run of this import has moved on");
+    if (exitCode !== 0) expect(stderr).toContain("nother run of this import is active");
   }
   expect((await bench.import(file, "both")).exitCode).toBe(0);
   expect(await stored("both")).toEqual(upTo(rows));

@@ -43,9 +43,9 @@ test("an organization that the command line makes is seen by the owner that it n
   const organization = (...parameters: string[]) =>
     rekindleHere(server.dataDir, "organization", ...parameters);
   const unseen = await organization("create", "Unseen");
-  expect(unseen.stderr).toContain("no member sees Unseen in the dashboard yet: rekindle member invite EMAIL");
+  expect(unseen.stderr).toContain("Unseen has no members yet: rekindle member invite EMAIL");
   const seen = await organization("create", "Seen", "--owner", "NAMED@example.com");
-  expect([seen.exitCode, seen.stderr]).toEqual([0, expect.not.stringContaining("no member sees")]);
+  expect([seen.exitCode, seen.stderr]).toEqual([0, expect.not.stringContaining("has no members yet")]);
   expect(seen.stderr).toContain(`made Named (named@example.com, person ${person.id}) owner of Seen`);
   const session = await person.json<SessionBody>("GET", "/api/session");
   const place = session.organizations.find(({ name }) => name === "Seen");
@@ -183,9 +183,9 @@ test("a demonstration has the owner that it names, and says when nobody would se
     const session = await person.json<SessionBody>("GET", "/api/session");
     expect(session.organizations.find(({ name }) => name === "Shown")?.role).toBe("owner");
     const unseen = await demo("--organization", "Hidden");
-    expect(unseen.stderr).toContain("no member sees Hidden in the dashboard yet");
+    expect(unseen.stderr).toContain("Hidden has no members yet");
     // One that has members is seen.
-    expect((await demo("--organization", "Shown", "--force")).stderr).not.toContain("no member sees");
+    expect((await demo("--organization", "Shown", "--force")).stderr).not.toContain("has no members yet");
   } finally {
     await whole.stop();
   }
@@ -198,7 +198,7 @@ test("says what is wrong", async () => {
     [["invite", "a@example.com", "--organization", "nowhere"], "no organization"],
     [["invite", "a@example.com", "--role", "king", ...ofDefault], "owner, member, viewer"],
     [["remove", "stranger@example.com", ...ofDefault], "no member"],
-    [["reset-link", "stranger@example.com"], "nobody has an account"],
+    [["reset-link", "stranger@example.com"], "no person has the e-mail"],
     [["reset-link", "stranger@example.com", ...ofDefault], "no member"],
   ];
   for (const [parameters, text] of refusals) {

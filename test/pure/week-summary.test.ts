@@ -1,7 +1,7 @@
 /** The week in sentences: every word follows from the figures. */
 import { describe, expect, test } from "bun:test";
 import { partsOf } from "../../server/analytics/week/sentence.ts";
-import { callNote, whyToCall } from "../../server/analytics/week/week-scores.ts";
+import { callNote, callReason } from "../../server/analytics/week/week-scores.ts";
 import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week/week-summary.ts";
 import { parseDay } from "../../server/calendar/days.ts";
 
@@ -66,11 +66,11 @@ const withScores = (changes: Partial<Scores>) => ({ scores: { ...scores, ...chan
 describe("activity", () => {
   test("is compared with the week before, and judged", () => {
     expect(about("active", { weeks: weeksOf([...steady, 101]) })).toMatchObject({
-      text: "101 users were active in the 7 days to 2026-03-31, as many as in the 7 days before. That is usual from one week to the next.",
+      text: "101 users were active in the 7 days to 2026-03-31, as many as in the 7 days before. That is a usual weekly change.",
       ...{ tone: "neutral", isUnusual: false },
     });
     expect(about("active", { weeks: weeksOf([...steady, 131]) })).toMatchObject({
-      text: "131 users were active in the 7 days to 2026-03-31, 30 more than in the 7 days before (+29.7%). That is above what is usual from one week to the next.",
+      text: "131 users were active in the 7 days to 2026-03-31, 30 more than in the 7 days before (+29.7%). That is above the usual weekly change.",
       ...{ tone: "good", isUnusual: true },
     });
     expect(about("active", { weeks: weeksOf([...steady, 81]) })).toMatchObject({
@@ -80,7 +80,7 @@ describe("activity", () => {
 
   test("of few weeks is not judged", () => {
     expect(about("active", { weeks: weeksOf([50, 60, 1]) })?.text).toBe(
-      "1 user was active in the 7 days to 2026-03-31, 59 fewer than in the 7 days before (-98.3%). There are too few weeks yet to say whether that is usual.",
+      "1 user was active in the 7 days to 2026-03-31, 59 fewer than in the 7 days before (-98.3%). There are too few weeks to know whether that is usual.",
     );
   });
 
@@ -127,23 +127,23 @@ describe("activity", () => {
   });
 });
 
-test("who came and who stayed away is told beside the week before", () => {
+test("new, resurrected and dormant users are compared with the week before", () => {
   expect(about("lifecycle", {})?.text).toBe(
-    "5 of them were active for the first time and 2 came back after a week or more away. Of those of the week before, 4 stayed away, as many as a week earlier.",
+    "5 of them were new and 2 were resurrected after a week or more. 4 users of the week before were dormant, as many as a week earlier.",
   );
   const weeks = weeksOf(steady);
   const last = weeks.pop();
   const away = last === undefined ? weeks : [...weeks, { ...last, dormant: 40 }];
   expect(about("lifecycle", { weeks: away })).toMatchObject({ tone: "bad", isUnusual: true });
   expect(about("lifecycle", { weeks: away })?.text).toEndWith(
-    "40 stayed away, 36 more than a week earlier, which is above the usual.",
+    "40 users of the week before were dormant, 36 more than a week earlier, which is above the usual range.",
   );
 });
 
 describe("health", () => {
   test("is told with what moved: onboarding is neither better nor worse, and churned is told apart", () => {
     expect(about("health", {})?.text).toBe(
-      "11 of 101 users have a health at risk, below 40, 1 more than a week ago. That is usual from one week to the next. Since 2026-03-25, 5 users fell to a lower health band, 4 rose to a higher one, 2 churned, and 1 returned after they had churned.",
+      "11 of 101 users are at risk (health below 40), 1 more than a week ago. That is a usual weekly change. Since 2026-03-25, 5 users fell to a lower health band, 4 rose to a higher one, 2 churned, and 1 returned after churn.",
     );
   });
 
@@ -155,7 +155,7 @@ describe("health", () => {
   test("without scores of a week ago is compared with nothing", () => {
     const health = [healthOn(3, 9), healthOn(0, 1)];
     expect(about("health", withScores({ health, sinceDay: null }))?.text).toBe(
-      "1 of 91 users has a health at risk, below 40; there are no scores of a week ago to compare with.",
+      "1 of 91 users is at risk (health below 40); there are no scores of a week ago to compare with.",
     );
   });
 
@@ -172,7 +172,7 @@ describe("health", () => {
 describe("churn risk", () => {
   test("is told beside the base rate", () => {
     expect(about("risk", {})?.text).toBe(
-      "Of 101 users who have not churned, about 12 (12.3%) are expected to do nothing for 28 days; usually 10% do (by the back-test).",
+      "Of 101 users who have not churned, about 12 (12.3%) are predicted to churn within 28 days; the base rate of the back-test is 10%.",
     );
   });
 
@@ -181,16 +181,16 @@ describe("churn risk", () => {
       { ...healthOn(0, 1), healthy: 0, watch: 0, onboarding: 0, withRisk: 1, expectedChurn: 0.2 },
     ];
     expect(about("risk", withScores({ health }))?.text).toBe(
-      "Of 1 user who has not churned, fewer than one (20%) is expected to do nothing for 28 days; usually 10% do (by the back-test).",
+      "Of 1 user who has not churned, fewer than one (20%) is predicted to churn within 28 days; the base rate of the back-test is 10%.",
     );
     expect(about("health", withScores({ health }))?.text).toStartWith(
-      "1 of 1 user has a health at risk, below 40; there are no",
+      "1 of 1 user is at risk (health below 40); there are no",
     );
   });
 
   test("that is not proven is called so, and without a back-test there is no base rate", () => {
     expect(about("risk", withScores({ isProven: false, baseRate: null }))?.text).toEndWith(
-      "do nothing for 28 days. The model is not proven on this organization's data yet.",
+      "churn within 28 days. The model is not proven on this organization's data yet.",
     );
   });
 
@@ -213,7 +213,7 @@ describe("whom to call", () => {
   test("is told by a sharp fall, too, which alone may be why", () => {
     const why = (changes: object) =>
       scores.call.first.map((each) =>
-        partsOf(whyToCall({ ...each, ...changes }, toDay + 1))
+        partsOf(callReason({ ...each, ...changes }, toDay + 1))
           .map(({ text }) => text)
           .join(""),
       );
@@ -255,7 +255,7 @@ describe("whom to call", () => {
     const call = { ...scores.call, kind: "user", total: 7, first: users } as const;
     const text = about("call", withScores({ call }))?.text;
     expect(text).toStartWith(
-      "No account is to be called, but users are. Call Acme first: 61% likely to leave;",
+      "The call list has no accounts, only users. Call Acme first: 61% likely to leave;",
     );
     expect(text).toEndWith("first of 7 users with a high churn risk or a sharp fall in health.");
   });

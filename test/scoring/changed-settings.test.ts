@@ -69,7 +69,7 @@ async function tellTwoDaysEarlier(): Promise<void> {
   await warehouse.command(
     `INSERT INTO score_records SETTINGS insert_deduplicate = 0
      SELECT organization, kind, what, day, version, stale,
-       replaceRegexpOne(body, '"toldAtMs":[0-9]+', concat('"toldAtMs":', toString(1000 * dateDiff('second', toDateTime64('1970-01-01 00:00:00', 0, 'UTC'), toDateTime64(day, 0, 'UTC')))))
+       replaceRegexpOne(body, '"firstPublishedAtMs":[0-9]+', concat('"firstPublishedAtMs":', toString(1000 * dateDiff('second', toDateTime64('1970-01-01 00:00:00', 0, 'UTC'), toDateTime64(day, 0, 'UTC')))))
      FROM (SELECT * FROM score_records FINAL WHERE what = 'run' AND day < addDays(toDate32('1970-01-01'), {today:Int32}))`,
     { today },
   );

@@ -30,6 +30,8 @@ const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
 const organization = subject.newOrganization();
 const { day } = stored.run;
+/** Before the run's end, to be told from it. */
+const firstPublishedAtMs = 1_795_372_000_000;
 const asked = { id: organization, zone, settings: defaultSettings };
 
 beforeAll(async () => {
@@ -39,7 +41,10 @@ beforeAll(async () => {
       `INSERT INTO score_records SETTINGS insert_deduplicate = 0
        SELECT {organization:UInt32}, 'user', {what:String}, addDays(toDate32('1970-01-01'), {onDay:Int32}), 1, false,
          {body:String}`,
-      { organization, what, onDay, body: JSON.stringify(body) },
+      {
+        ...{ organization, what, onDay },
+        body: JSON.stringify(what === "run" ? { ...body, toldAtMs: firstPublishedAtMs } : body),
+      },
     );
   }
   for (const { traits, ...row } of stored.userScores) {
@@ -86,6 +91,11 @@ test("its scores are listed and explained as they were, each by the parameters o
     if (return_probability === null) expect(explanation.returnProbability).toBeNull();
     else expect(explanation.returnProbability).toBeCloseTo(return_probability, 9);
   }
+});
+
+test("the time of its first publication is read by the name that it had", async () => {
+  expect((await olderRun()).body.firstPublishedAtMs).toBe(firstPublishedAtMs);
+  expect(await listRuns(subject.warehouse, organization)).toMatchObject([{ day, firstPublishedAtMs }]);
 });
 
 test("its model is shown with the figures by which it was chosen", async () => {

@@ -51,7 +51,7 @@ describe.each(["running", "not running"])("with the server %s", (state) => {
 function settingTests({ dataDir, create, settings }: Installation): void {
   const set = (organization: string, ...options: string[]) => settings("set", organization, ...options);
 
-  test("settings are set, shown in the words by which they are set, and told in the history", async () => {
+  test("settings are set, shown by the names of their options, and listed in the history", async () => {
     await create("Ada");
     await create("Bob");
     const initially = await settings("show", "Ada");
@@ -104,7 +104,7 @@ function settingTests({ dataDir, create, settings }: Installation): void {
       "--event-weight",
       "a=2",
     );
-    expect([again.exitCode, again.stderr]).toEqual([0, "nothing is other than it was\n"]);
+    expect([again.exitCode, again.stderr]).toEqual([0, "the settings are unchanged\n"]);
     await set("Cleo", "--no-event-weights", "--no-passive-events", "--churn-event", "none");
     expect((await settings("history", "Cleo")).map(([version]) => version)).toEqual(["2", "2", "1", "1"]);
     expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(5);

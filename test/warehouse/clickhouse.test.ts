@@ -128,7 +128,7 @@ describe("an insert", () => {
     server.plan(/^INSERT INTO events/, { kind: "proxy", status: 400 });
     expect(await rejection(load())).toMatchObject(unreachable);
     server.plan(/^INSERT INTO events/, { kind: "proxy", status: 413 });
-    expect(String(await rejection(load()))).toContain("a body is too large for it: let it take 48 MB");
+    expect(String(await rejection(load()))).toContain("a body is too large: allow 48 MB");
     server.plan(/^INSERT INTO events/, { kind: "refuse" }, 2);
     expect(await rejection(load())).toMatchObject(unreachable);
     server.plan(/^INSERT INTO events/, { kind: "fail", code: 252, text: "Too many parts" });

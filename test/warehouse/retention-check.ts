@@ -1,6 +1,6 @@
 /** Holds answers of the warehouse about retention against a recount of everything that was sent, cell by cell. */
 import { expect } from "bun:test";
-import { cellOrder, type Facts, RetentionRecount } from "../../bench/retention-recount.ts";
+import { cellOrder, type Facts, RetentionRecount } from "../../bench/history/retention-recount.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { retention } from "../../server/analytics/retention/retention.ts";
 import { retentionPeople } from "../../server/analytics/retention/retention-people.ts";

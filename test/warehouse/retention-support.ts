@@ -1,5 +1,5 @@
 /** Random histories of users for tests of retention, and the questions that are asked of them. */
-import type { Facts, Word } from "../../bench/retention-recount.ts";
+import type { Facts, Word } from "../../bench/history/retention-recount.ts";
 import type { Entry, RetentionQuestion, Split } from "../../server/analytics/retention/retention-question.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
 import type { Random } from "../../simulation/random.ts";

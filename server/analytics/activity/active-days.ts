@@ -11,17 +11,10 @@ import {
   included,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
+import type { UsersQuestion } from "../sql/sql.ts";
 
 /** Four weeks: every weekday counts as often as every other. */
 const activeDaysWindow = 28;
-
-export interface ActiveDaysQuestion {
-  readonly organization: number;
-  /** The last of the 28 days, in days since 1970-01-01. */
-  readonly toDay: number;
-  /** Names of events that are no engagement. */
-  readonly passiveEvents: PassiveEvents;
-}
 
 export interface ActiveDaysRow {
   /** 1 to 28. */
@@ -32,7 +25,7 @@ export interface ActiveDaysRow {
 /** 28 rows, also where there is no user. */
 export function activeDays(
   warehouse: Warehouse,
-  { organization, toDay, passiveEvents }: ActiveDaysQuestion,
+  { organization, toDay, passiveEvents }: UsersQuestion,
 ): Promise<ActiveDaysRow[]> {
   const fromDay = toDay - activeDaysWindow + 1;
   return warehouse.rows<ActiveDaysRow>(sql(passiveEvents), {

@@ -8,15 +8,11 @@ import {
   included,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
+import type { UsersQuestion } from "../sql/sql.ts";
 
-export interface ActiveUsersQuestion {
-  readonly organization: number;
-  /** The last day of the question, in days since 1970-01-01. */
-  readonly toDay: number;
+export interface ActiveUsersQuestion extends UsersQuestion {
   /** How many days, at most 800. */
   readonly days: number;
-  /** Names of events that are no engagement. */
-  readonly passiveEvents: PassiveEvents;
 }
 
 export interface ActiveUsersOfDay {

@@ -13,16 +13,12 @@ import {
   isEngagement,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
+import type { UsersQuestion } from "../sql/sql.ts";
 
-export interface AdoptionQuestion {
-  readonly organization: number;
-  /** The last day, in days since 1970-01-01. */
-  readonly toDay: number;
+export interface AdoptionQuestion extends UsersQuestion {
   readonly days: number;
   /** At most this many events, those of the most users. */
   readonly limit: number;
-  /** Names of events that are no engagement: they are not listed. */
-  readonly passiveEvents: PassiveEvents;
 }
 
 export interface AdoptionRow {

@@ -1,7 +1,7 @@
 /**
- * Who comes and who goes, by day, week or month. Of those who did anything in a period, the new ones did so for the
- * first time ever, the returning ones also in the period before, the resurrected ones earlier but not in the period
- * before. The dormant ones did something in the period before and nothing in this.
+ * The lifecycle of users by day, week or month. Of the active users of a period, new ones were active for the first
+ * time ever. Returning ones were also active in the period before. Resurrected ones were active earlier, but not in
+ * the period before. Dormant users were active in the period before and not in this.
  */
 import { type PeriodsQuestion, periodStarts } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";

@@ -12,6 +12,7 @@ import {
   included,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
+import type { UsersQuestion } from "../sql/sql.ts";
 
 /** The window: 26 weeks. */
 const usageIntervalsDays = 182;
@@ -23,14 +24,6 @@ type ChurnHorizonDays = (typeof churnHorizonsDays)[number];
 /** From fewer gaps no horizon is advised. */
 const fewestGaps = 100;
 
-export interface UsageIntervalsQuestion {
-  readonly organization: number;
-  /** The last of the 182 days, in days since 1970-01-01. */
-  readonly toDay: number;
-  /** Names of events that are no engagement. */
-  readonly passiveEvents: PassiveEvents;
-}
-
 export interface UsageIntervalRow {
   /** Days from one active day to the next of the same user: 1 for the very next day. */
   readonly days: number;
@@ -40,7 +33,7 @@ export interface UsageIntervalRow {
 /** How many gaps there are of each length, the shortest first; lengths without any are left out. */
 export function usageIntervals(
   warehouse: Warehouse,
-  { organization, toDay, passiveEvents }: UsageIntervalsQuestion,
+  { organization, toDay, passiveEvents }: UsersQuestion,
 ): Promise<UsageIntervalRow[]> {
   const fromDay = toDay - usageIntervalsDays + 1;
   return warehouse.rows<UsageIntervalRow>(sql(passiveEvents), {

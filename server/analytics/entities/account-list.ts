@@ -16,34 +16,22 @@ import {
   inOrder,
   isScoreOrder,
   joinedSql,
+  type ListPage,
+  type ListSelection,
   newestFirst,
-  type ScoreFilter,
-  type ScoresOfList,
   type ScoresOfRow,
   scoreColumns,
   scoreConditions,
+  scored,
   scoreOrders,
   scoresJoined,
   seenConditions,
 } from "./list-scores.ts";
 
-export interface AccountSelection extends ScoreFilter, ScoresOfList {
-  readonly organization: number;
-  /** Today: nothing after it counts. */
-  readonly toDay: number;
-  /** Names of events that are no engagement: they do not move the last-seen day. */
-  readonly passiveEvents: PassiveEvents;
-  /** Only accounts whose id or name contains this text, ignoring case; empty for all. */
-  readonly search: string;
-  /** Only the account with exactly this id; undefined for all. */
-  readonly accountId?: string | undefined;
-}
+export type AccountSelection = ListSelection;
 
-export interface AccountListQuestion extends AccountSelection {
+export interface AccountListQuestion extends AccountSelection, ListPage {
   readonly sort: keyof typeof orders;
-  readonly descending: boolean;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 export interface AccountListRow extends ScoresOfRow {
@@ -156,17 +144,12 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
           ]
         : []),
       ...(order.includes("active.") ? [activeOf(selection)] : []),
-      ...(about.length > 0 || isScoreOrder(order) ? [scored(selection)] : []),
+      ...(about.length > 0 || isScoreOrder(order) ? [scored(selection, "a.account")] : []),
       ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
       condition("", { organization }),
     ],
     " ",
   );
-}
-
-function scored(selection: AccountSelection): Sql {
-  const { text, parameters } = scoresJoined(selection);
-  return condition(`LEFT JOIN ${text} AS score ON score.entity = a.account`, parameters);
 }
 
 function activeOf({ passiveEvents, ...selection }: AccountSelection): Sql {

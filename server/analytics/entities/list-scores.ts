@@ -14,7 +14,7 @@ import {
   verdictSql,
 } from "../../scoring/scoring.ts";
 import { dayParameter } from "../../warehouse/warehouse.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql, UsersQuestion } from "../sql/sql.ts";
 
 /** The run of the scores, and the earlier run that changes are compared with. */
 export interface ScoresOfList {
@@ -31,7 +31,7 @@ export interface ScoreFilter {
   readonly verdict?: Verdict | "not_churned" | undefined;
   /** `no_data` for rows without any score. */
   readonly state?: State | undefined;
-  /** `none` also for who has no score at all. */
+  /** `none` also for rows without any score. */
   readonly healthBand?: HealthBand | undefined;
   readonly riskBand?: RiskBand | undefined;
   /** With an event within this many days that end today. */
@@ -40,7 +40,7 @@ export interface ScoreFilter {
   readonly notSeenForDays?: number | undefined;
   /** Whether they have a health score and have not churned. */
   readonly isPresent?: boolean | undefined;
-  /** Their colour in the earlier run; `present` is any but churned and none. */
+  /** Their health band in the earlier run; `present` is any but churned and none. */
   readonly healthBandBefore?: HealthBand | "present" | undefined;
   /** How health went since the earlier run. */
   readonly moved?: Moved | undefined;
@@ -48,7 +48,7 @@ export interface ScoreFilter {
   readonly call?: { readonly is: boolean; readonly by: ToCallQuestion | undefined } | undefined;
 }
 
-/** Scores of a row; state and colour are empty texts for who has none. */
+/** Scores of a row; state and health band are empty texts for rows without any. */
 export interface ScoresOfRow {
   readonly state: State | "";
   readonly healthBand: HealthBand | "";
@@ -60,6 +60,21 @@ export interface ScoresOfRow {
   readonly momentum: number | null;
   /** Of health since the earlier run; null when one of the two is missing. */
   readonly change: number | null;
+}
+
+/** The common part of lists of users and of accounts. */
+export interface ListSelection extends UsersQuestion, ScoreFilter, ScoresOfList {
+  /** Only rows with this text in the id, the name or the e-mail address, ignoring case; empty for all. */
+  readonly search: string;
+  /** Only this account, or its members; undefined for all. */
+  readonly accountId?: string | undefined;
+}
+
+/** A page of a list. */
+export interface ListPage {
+  readonly descending: boolean;
+  readonly limit: number;
+  readonly offset: number;
 }
 
 /** The columns that `score` adds to a row of a list. */
@@ -88,6 +103,12 @@ export function scoresJoined({ run, earlier }: ScoresOfList, conditions: readonl
   if (run === undefined) return { text: noScores, parameters: {} };
   const { sql, parameters } = scoresWithChange(run, earlier, conditions);
   return { text: `(${sql})`, parameters };
+}
+
+/** Joins the scores of a list's rows, as `score`. @param entity the row's number, an expression */
+export function scored(selection: ScoresOfList, entity: string): Sql {
+  const { text, parameters } = scoresJoined(selection);
+  return condition(`LEFT JOIN ${text} AS score ON score.entity = ${entity}`, parameters);
 }
 
 const none = "CAST(NULL AS Nullable(Float64))";

@@ -9,15 +9,12 @@ import {
   isIncluded,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
+import type { UsersQuestion } from "../sql/sql.ts";
 import { everMembers } from "./timeline.ts";
 
-interface Days {
-  readonly organization: number;
-  /** The first and the last day, in days since 1970-01-01. */
+/** Passive events are counted, and make no user active. */
+interface Days extends UsersQuestion {
   readonly fromDay: number;
-  readonly toDay: number;
-  /** Names of events that are no engagement: they are counted, and make no user active. */
-  readonly passiveEvents: PassiveEvents;
 }
 
 export interface ActivityDay {

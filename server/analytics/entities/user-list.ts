@@ -20,12 +20,13 @@ import {
   inOrder,
   isScoreOrder,
   joinedSql,
+  type ListPage,
+  type ListSelection,
   newestFirst,
-  type ScoreFilter,
-  type ScoresOfList,
   type ScoresOfRow,
   scoreColumns,
   scoreConditions,
+  scored,
   scoreOrders,
   scoresJoined,
   seenConditions,
@@ -38,18 +39,9 @@ export interface TraitFilter {
   readonly value: string;
 }
 
-export interface UserSelection extends ScoreFilter, ScoresOfList, ActivityFilter {
-  readonly organization: number;
-  /** Today: nothing after it counts. */
-  readonly toDay: number;
-  /** Names of events that are no engagement: they do not move the last-seen day. */
-  readonly passiveEvents: PassiveEvents;
-  /** Only users whose id, e-mail or name contains this text, ignoring case; empty for all. */
-  readonly search: string;
+export interface UserSelection extends ListSelection, ActivityFilter {
   /** All of them have to match. */
   readonly traits?: readonly TraitFilter[];
-  /** Only members of the account with this id; undefined for all. */
-  readonly accountId?: string | undefined;
   /** Whether the list has users who are excluded from figures; by default it does not. */
   readonly excluded?: "leftOut" | "only" | "included";
 }
@@ -57,11 +49,8 @@ export interface UserSelection extends ScoreFilter, ScoresOfList, ActivityFilter
 /** The order of users: by a column, or by a trait's name. */
 export type UserSort = keyof typeof orders | { readonly trait: string };
 
-export interface UserListQuestion extends UserSelection {
+export interface UserListQuestion extends UserSelection, ListPage {
   readonly sort: UserSort;
-  readonly descending: boolean;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 export interface UserListRow extends ScoresOfRow {
@@ -174,7 +163,7 @@ function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
             }),
           ]
         : []),
-      ...(isScored ? [scored(selection)] : []),
+      ...(isScored ? [scored(selection, "u.user")] : []),
       ...(by.includes("named.")
         ? [condition(`LEFT JOIN ${accountNames} AS named ON named.account = u.account`)]
         : []),
@@ -183,11 +172,6 @@ function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
     ],
     " ",
   );
-}
-
-function scored(selection: UserSelection): Sql {
-  const { text, parameters } = scoresJoined(selection);
-  return condition(`LEFT JOIN ${text} AS score ON score.entity = u.user`, parameters);
 }
 
 function ofUsers({ search, traits = [], accountId, excluded = "leftOut" }: UserSelection): Sql {

@@ -7,6 +7,7 @@ import {
   isEngagement,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
+import type { UsersQuestion } from "../sql/sql.ts";
 
 /** Days since 1970-01-01, in the organization's timezone. */
 export interface UserSpan {
@@ -17,17 +18,7 @@ export interface UserSpan {
 /** The span of a user's events until a day; events with a later time do not count. Undefined for a user without any. */
 export async function userSpan(
   warehouse: Warehouse,
-  {
-    organization,
-    user,
-    toDay,
-    passiveEvents,
-  }: {
-    readonly organization: number;
-    readonly user: number;
-    readonly toDay: number;
-    readonly passiveEvents: PassiveEvents;
-  },
+  { organization, user, toDay, passiveEvents }: UsersQuestion & { readonly user: number },
 ): Promise<UserSpan | undefined> {
   const [span] = await warehouse.rows<UserSpan>(sql(passiveEvents), {
     ...engagementParameters(passiveEvents),

@@ -52,13 +52,13 @@ function dayOfText(text: string): string {
 }
 
 const firstYearDay = "toInt32(toDate32('1970-01-01'))";
-const saidDay = (trait: string) => `
+const dayOfTrait = (trait: string) => `
   if(position(traits, '"${trait}":') = 0, NULL,
     (${dayOfText(`JSONExtractString(traits, '${trait}')`)}) AS ${trait}_day)`;
 
 const signUps = `
   SELECT user, coalesce(
-      ${signUpTraits.map((trait) => `if(${saidDay(trait)} >= ${firstYearDay}, ${trait}_day, NULL)`).join(",\n")},
+      ${signUpTraits.map((trait) => `if(${dayOfTrait(trait)} >= ${firstYearDay}, ${trait}_day, NULL)`).join(",\n")},
       ${localDay("intDiv(toUnixTimestamp64Milli(first_identified_at), 1000)")}) AS day
   FROM users FINAL
   WHERE ${ofOrganization}`;

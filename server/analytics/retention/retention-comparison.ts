@@ -24,7 +24,7 @@ import { alreadyHere } from "./already-here.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";
 import { firstDayOfData } from "./retention.ts";
 import { type Grid, gridOf, type RetentionQuestion } from "./retention-question.ts";
-import { isCompleteAt, tellingCohorts } from "./retention-table.ts";
+import { isCompleteAt, reliableCohorts } from "./retention-table.ts";
 
 export interface ComparedGroup extends Group, Interval {
   /** Cohorts that have completed the period, and their users. */
@@ -135,7 +135,7 @@ function* comparisonOf(
     .sort((a, b) => b.users - a.users)
     .slice(0, maxCompared)
     .map(({ of }) => of);
-  const at = asked ?? agesKnownWell(groups, question);
+  const at = asked ?? lastReliableAge(groups, question);
   const shared = sharedAccounts(rows);
   const compared: (ReturnType<typeof groupAt> & { readonly lifetimes: Lifetimes[] | null })[] = [];
   for (const of of groups) {
@@ -172,10 +172,10 @@ function* comparisonOf(
 
 /** The last age that every group is known well at. Groups without a complete period are new and do not count. 0 without
  * another. */
-function agesKnownWell(groups: readonly (readonly Row[])[], question: RetentionQuestion): number {
+function lastReliableAge(groups: readonly (readonly Row[])[], question: RetentionQuestion): number {
   const ages = groups.map((rows) => {
     const cohorts = [...new Set(rows.map(({ cohort }) => cohort))];
-    const needed = Math.min(tellingCohorts, cohorts.length);
+    const needed = Math.min(reliableCohorts, cohorts.length);
     let at = 0;
     while (
       at + 1 < question.periods &&

@@ -66,7 +66,7 @@ export interface RetentionTable {
 /** Projected periods beyond the observed ones. */
 const projectedPeriods = 12;
 /** A mean of this many cohorts is reliable: a single cohort may be unlike all others. */
-export const tellingCohorts = 3;
+export const reliableCohorts = 3;
 /** A fit that misses a share that is known well by more, and its interval, is bad. */
 const maxMisfit = 0.05;
 
@@ -177,10 +177,10 @@ function meanOf(cells: readonly RetentionCell[]): MeanCell[] {
 }
 
 /** The mean's shares after the first period that enough cohorts have completed; all where none has. */
-function knownWell(mean: readonly MeanCell[]): readonly MeanCell[] {
+function reliableCells(mean: readonly MeanCell[]): readonly MeanCell[] {
   const later = mean.filter(({ period }) => period > 0);
-  const telling = later.filter(({ cohorts }) => cohorts >= tellingCohorts);
-  return telling.length === 0 ? later : telling;
+  const reliable = later.filter(({ cohorts }) => cohorts >= reliableCohorts);
+  return reliable.length === 0 ? later : reliable;
 }
 
 /** The group of these cohorts. */
@@ -199,7 +199,7 @@ function projectionOf(cohorts: readonly (readonly RetentionCell[])[]): Omit<Proj
   const completePeriods = Math.max(0, ...remaining.map((counts) => counts.length - 1));
   const fit = fitSbg(remaining.filter((counts) => counts.length > 1));
   if (fit === null) return { completePeriods, fit };
-  const known = knownWell(meanOf(cohorts.flat()));
+  const known = reliableCells(meanOf(cohorts.flat()));
   const model = projectSbg(fit, completePeriods);
   const isMissed = ({ period, share, low, high }: MeanCell) => {
     const expected = model[period] ?? 1;

@@ -29,7 +29,7 @@ export function splitValues(
   const members = asOf === "entry" ? memberships(entries) : membershipsNow(entries);
   if (isField) return { text: accountFields(members, trait === "id" ? "account_id" : "name"), parameters };
   const subjects =
-    of === "user" ? `SELECT user, day, user AS subject FROM (${entries})` : spokespeople(members);
+    of === "user" ? `SELECT user, day, user AS subject FROM (${entries})` : accountTraitOwners(members);
   return { text: asOf === "entry" ? asOfEntry(subjects) : asOfNow(subjects), parameters };
 }
 
@@ -52,20 +52,20 @@ function asOfNow(subjects: string): string {
 
 /** The time of a user's version: its day, and its place among all versions of the user. The place is one number,
  * because comparing pairs takes twice as long. */
-const wordTime = `
-  ${localDay("intDiv(toUnixTimestamp64Milli(at), 1000)")} AS word_day,
+const versionKey = `
+  ${localDay("intDiv(toUnixTimestamp64Milli(at), 1000)")} AS version_day,
   toInt128(toUnixTimestamp64Milli(at)) * 4294967296 + version AS place`;
 
 function asOfEntry(subjects: string): string {
   return `
     SELECT user, day, ${readable("raw")} AS value
     FROM (
-      SELECT user, day, ${lastWord("raw", "raw != ''", "''")} AS raw
+      SELECT user, day, ${valueAsOf("raw", "raw != ''", "''")} AS raw
       FROM (${subjects}) AS subjects
       LEFT JOIN (
-        SELECT user AS speaker, ${wordTime}, ${rawValue} AS raw
-        FROM user_versions WHERE ${ofOrganization}) AS words
-      ON words.speaker = subjects.subject
+        SELECT user AS version_user, ${versionKey}, ${rawValue} AS raw
+        FROM user_versions WHERE ${ofOrganization}) AS versions
+      ON versions.version_user = subjects.subject
       GROUP BY user, day)`;
 }
 
@@ -74,21 +74,21 @@ function asOfEntry(subjects: string): string {
  * last has the highest place. Places of later versions are negative, so of those the first has the highest. So one
  * aggregate finds either.
  */
-function lastWord(value: string, isSaid: string, none: string): string {
-  const place = "if(word_day <= day, place, -place)";
-  return `if(maxIf(${place}, ${isSaid}) > 0 OR min(word_day) > day, argMaxIf(${value}, ${place}, ${isSaid}), ${none})`;
+function valueAsOf(value: string, isKnown: string, none: string): string {
+  const place = "if(version_day <= day, place, -place)";
+  return `if(maxIf(${place}, ${isKnown}) > 0 OR min(version_day) > day, argMaxIf(${value}, ${place}, ${isKnown}), ${none})`;
 }
 
 /** Rows of user, day and the number of the account that the user had then; 0 for none. */
 function memberships(entries: string): string {
   return `
-    SELECT user, day, ${lastWord("said_account", "is_said", "0")} AS account
+    SELECT user, day, ${valueAsOf("known_account", "is_known", "0")} AS account
     FROM (${entries}) AS entries
     LEFT JOIN (
-      SELECT user AS speaker, ${wordTime},
-        ifNull(account, 0) AS said_account, account IS NOT NULL AS is_said
-      FROM user_versions WHERE ${ofOrganization}) AS words
-    ON words.speaker = entries.user
+      SELECT user AS version_user, ${versionKey},
+        ifNull(account, 0) AS known_account, account IS NOT NULL AS is_known
+      FROM user_versions WHERE ${ofOrganization}) AS versions
+    ON versions.version_user = entries.user
     GROUP BY user, day`;
 }
 
@@ -100,14 +100,14 @@ function membershipsNow(entries: string): string {
 }
 
 /** Rows of user, day and the user whose traits are the account's; 0 for none. */
-function spokespeople(members: string): string {
+function accountTraitOwners(members: string): string {
   return `
-    SELECT members.user AS user, members.day AS day, speakers.speaker AS subject
+    SELECT members.user AS user, members.day AS day, owners.owner AS subject
     FROM (${members}) AS members
     LEFT JOIN (
-      SELECT account, if(countIf(is_account_owner) > 0, minIf(user, is_account_owner), max(user)) AS speaker
-      FROM users FINAL WHERE ${ofOrganization} AND account != 0 GROUP BY account) AS speakers
-    ON speakers.account = members.account`;
+      SELECT account, if(countIf(is_account_owner) > 0, minIf(user, is_account_owner), max(user)) AS owner
+      FROM users FINAL WHERE ${ofOrganization} AND account != 0 GROUP BY account) AS owners
+    ON owners.account = members.account`;
 }
 
 function accountFields(members: string, column: "account_id" | "name"): string {

@@ -1,10 +1,19 @@
 /** Pieces of longer queries. Each has the values of the placeholders in its text. */
 import type { OffsetTransition } from "../../calendar/calendar.ts";
-import type { Parameter } from "../../warehouse/warehouse.ts";
+import type { Parameter, PassiveEvents } from "../../warehouse/warehouse.ts";
 
 export interface Sql {
   readonly text: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
+}
+
+/** The common part of questions about an organization's users. */
+export interface UsersQuestion {
+  readonly organization: number;
+  /** The last day of the question, in days since 1970-01-01: nothing after it counts. */
+  readonly toDay: number;
+  /** Names of events that are no engagement. */
+  readonly passiveEvents: PassiveEvents;
 }
 
 /**

@@ -18,11 +18,11 @@ interface Move {
 }
 
 /** A silence of fewer days is not mentioned: a week is the shortest churn horizon. */
-const toldFromDays = 7;
+const mentionedFromDays = 7;
 
 /** "Active on 3 of 28 days, was 14; silent for 9 days." For an account the active members are mentioned, if they
  * changed. */
-export function whyMoved({ kind, direction, before, now }: Move): string {
+export function movementReason({ kind, direction, before, now }: Move): string {
   if (direction === "returned") {
     const away = before.hasLeft ? "had left" : `had been silent for ${days(before.idleDays)}`;
     return `${away}; ${kind === "account" ? activeMembers(now) : activeDays(now)}`;
@@ -31,7 +31,7 @@ export function whyMoved({ kind, direction, before, now }: Move): string {
   const [is, was] = byMembers
     ? [now.activeMembers28, before.activeMembers28]
     : [now.activeDays28, before.activeDays28];
-  const silent = now.idleDays >= toldFromDays ? `; silent for ${days(now.idleDays)}` : "";
+  const silent = now.idleDays >= mentionedFromDays ? `; silent for ${days(now.idleDays)}` : "";
   return `${byMembers ? activeMembers(now) : activeDays(now)}, ${is === was ? "as before" : `was ${was}`}${silent}`;
 }
 

@@ -71,7 +71,7 @@ export interface ToCallFirst {
 /** The sentence before the first scores. */
 export function notScored(): Sentence {
   return sentence("health", "neutral", [
-    "There are no scores yet, so there is nothing to say about health and about whom to call. Scores are worked out every night.",
+    "There are no scores yet. Users and accounts are scored every night.",
   ]);
 }
 
@@ -84,7 +84,7 @@ export function aboutScores(scores: ScoresOfWeek): Sentence[] {
   ];
 }
 
-/** Colours from worse to better; onboarding is neither. */
+/** Health bands from worse to better; onboarding is neither. */
 const ranks: Readonly<Record<string, number>> = { at_risk: 1, watch: 2, healthy: 3 };
 
 function healthSentence({ health, movement, sinceDay }: ScoresOfWeek, now: HealthOfUsers): Sentence {
@@ -100,8 +100,8 @@ function healthSentence({ health, movement, sinceDay }: ScoresOfWeek, now: Healt
         count(now.atRisk, usersBehind({ healthBand: "at_risk" })),
         " of ",
         counted(there, "user", usersBehind({ isPresent: "true" })),
-        now.atRisk === 1 || there === 1 ? " has" : " have",
-        " a health at risk, below 40",
+        now.atRisk === 1 || there === 1 ? " is" : " are",
+        " at risk (health below 40)",
       ],
       atRiskCompared(judged),
       sinceDay === null ? "" : movedSince(movement, sinceDay),
@@ -148,7 +148,7 @@ function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece
         "returned",
       ),
     ],
-    " returned after they had churned.",
+    " returned after churn.",
   ];
 }
 
@@ -160,8 +160,8 @@ function riskSentence(
   if (expectedChurn === null || withRisk === 0) {
     return sentence("risk", "neutral", [
       hasModel
-        ? "Nobody is there who could churn."
-        : "No churn risk is shown, because no model was good enough when it was tried on past days. The page Model says why.",
+        ? "There are no users who can churn."
+        : "No churn risk is shown, because no model passed the back-test. The page Model has the reasons.",
     ]);
   }
   const rounded = Math.round(expectedChurn);
@@ -175,8 +175,8 @@ function riskSentence(
       share(expectedChurn / withRisk),
       ") ",
     ],
-    `${rounded < 2 ? "is" : "are"} expected to do nothing for ${horizonDays} days`,
-    baseRate === null ? "." : ["; usually ", share(baseRate), " do (by the back-test)."],
+    `${rounded < 2 ? "is" : "are"} predicted to churn within ${horizonDays} days`,
+    baseRate === null ? "." : ["; the base rate of the back-test is ", share(baseRate), "."],
     isProven ? "" : " The model is not proven on this organization's data yet.",
   ]);
 }
@@ -184,12 +184,12 @@ function riskSentence(
 /** Explains why the call list falls back to users; null otherwise. */
 export function callNote({ kind, hasAccounts, first }: ToCallFirst): string | null {
   return kind === "user" && hasAccounts && first.length > 0
-    ? "No account is to be called, but users are."
+    ? "The call list has no accounts, only users."
     : null;
 }
 
 /** The reason for a call: 12 members, 52% likely to leave; silent for 11 days, usually back after 1. */
-export function whyToCall({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
+export function callReason({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
   const list: ListBehind = usersBehind({
     ...{ activeInAccount: id, activeFrom: formatDay(day - callMemberDays), activeTo: formatDay(day - 1) },
   });
@@ -220,7 +220,7 @@ function callSentence({ call }: ScoresOfWeek): Sentence {
   const list = listOfCalls(call);
   return sentence("call", "bad", [
     note === null ? "" : `${note} `,
-    ["Call ", named(kind, first), " first: ", whyToCall(first, day), ".", others],
+    ["Call ", named(kind, first), " first: ", callReason(first, day), ".", others],
     total === 1
       ? ` It is the only ${kind} with ${rule}.`
       : [" They come first of ", counted(total, kind, list), ` with ${rule}.`],

@@ -12,15 +12,15 @@ export interface Sentence {
 }
 
 const judgements = {
-  below: "That is below what is usual from one week to the next.",
-  within: "That is usual from one week to the next.",
-  above: "That is above what is usual from one week to the next.",
+  below: "That is below the usual weekly change.",
+  within: "That is a usual weekly change.",
+  above: "That is above the usual weekly change.",
 } as const;
 
 /** Whether a change is usual, as a sentence. */
 export function judgedWords(judged: JudgedChange | undefined): string {
   const side = judged?.side;
-  return side == null ? "There are too few weeks yet to say whether that is usual." : judgements[side];
+  return side == null ? "There are too few weeks to know whether that is usual." : judgements[side];
 }
 
 /** A usual change is neutral. @param good which direction of an unusual change is good */

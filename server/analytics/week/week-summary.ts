@@ -58,9 +58,9 @@ function coveredWeeks(weeks: readonly WeekOfUsers[]): readonly WeekOfUsers[] {
 
 function stopped(day: number): Sentence {
   return sentence("data", "bad", [
-    "Far fewer users than usual are active since ",
+    "Far fewer users than usual have been active since ",
     dayPart(day),
-    ": probably a source has stopped sending. Look at that first; until it is mended the figures below say little.",
+    ": a source has probably stopped sending. Check that first, because the figures below are incomplete.",
   ]);
 }
 
@@ -82,25 +82,25 @@ function aboutActivity({ toDay, weeks }: WeekFigures, covered: readonly WeekOfUs
   const levels = (of: (week: WeekOfUsers) => number) =>
     covered.map((week, index) => (index > 1 && outages.has(index) ? null : of(week)));
   const active = judgeChange(levels((week) => week.active));
-  const stayedAway = judgeChange(levels((week) => week.dormant));
+  const dormant = judgeChange(levels((week) => week.dormant));
   return [
     activeSentence({ now: now.active, before: covered[1]?.active ?? 0, list }, days, active),
     sentence(
       "lifecycle",
-      toneOf(stayedAway, "below"),
+      toneOf(dormant, "below"),
       [
         [
-          ...[count(now.new, activeOn(toDay, "new")), " of them were active for the first time and "],
+          ...[count(now.new, activeOn(toDay, "new")), " of them were new and "],
           count(now.resurrected, activeOn(toDay, "resurrected")),
         ],
         [
-          " came back after a week or more away. Of those of the week before, ",
-          count(now.dormant, activeOn(toDay, "dormant")),
-          " stayed away",
+          " were resurrected after a week or more. ",
+          counted(now.dormant, "user", activeOn(toDay, "dormant")),
+          ` of the week before ${now.dormant === 1 ? "was" : "were"} dormant`,
         ],
-        [awayTail(stayedAway), "."],
+        [dormantTail(dormant), "."],
       ],
-      stayedAway,
+      dormant,
     ),
   ];
 }
@@ -142,8 +142,8 @@ function activeSentence(
   );
 }
 
-/** Of those who stayed away, beside how many did so a week before. */
-function awayTail(judged: JudgedChange | undefined): Piece {
+/** The number of dormant users, compared with a week before. */
+function dormantTail(judged: JudgedChange | undefined): Piece {
   if (judged === undefined || judged.change === 0)
     return judged === undefined ? "" : ", as many as a week earlier";
   const by: Piece = [
@@ -153,5 +153,5 @@ function awayTail(judged: JudgedChange | undefined): Piece {
     " than a week earlier",
   ];
   if (judged.side === null) return by;
-  return [by, judged.side === "within" ? ", which is usual" : `, which is ${judged.side} the usual`];
+  return [by, judged.side === "within" ? ", which is usual" : `, which is ${judged.side} the usual range`];
 }

@@ -12,13 +12,13 @@ import type {
 import { defaultSettings } from "../../../contract/settings.ts";
 import {
   callNote,
+  callReason,
   firstActiveDay,
   lifecycleOfSevens,
   type Part,
   partsOf,
   type ScoresOfWeek,
   weekSummary,
-  whyToCall,
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { RunBody, ScoreRecord } from "../../scoring/scoring.ts";
@@ -129,7 +129,7 @@ export async function weekInSentences(
       call === undefined
         ? []
         : call.first.map((each) => {
-            const parts = partsOf(whyToCall(each, call.day));
+            const parts = partsOf(callReason(each, call.day));
             return {
               ...{ kind: call.kind, ...each, riskBand: riskBandOrNull(each.risk) },
               ...{ why: parts.map(({ text }) => text).join(""), parts: parts.map(partOf) },

@@ -7,7 +7,7 @@ import type {
   SummaryAnswer,
   SummaryParameters,
 } from "../../../contract/api/scores.ts";
-import { whyMoved } from "../../analytics/analytics.ts";
+import { movementReason } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
 import {
@@ -57,7 +57,11 @@ export async function movers(
   const [fell, rose, returned] = [went("fell"), went("rose"), went("returned")];
   const told = (each: Mover) => ({
     ...listed(each),
-    ...{ accountId: each.accountId, accountName: each.accountName, reason: whyMoved({ kind, ...each }) },
+    ...{
+      accountId: each.accountId,
+      accountName: each.accountName,
+      reason: movementReason({ kind, ...each }),
+    },
   });
   return {
     ...head,

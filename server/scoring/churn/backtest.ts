@@ -1,7 +1,7 @@
 /**
- * The back-test: at every cut-off all rungs and both baselines are trained on what was known then, score those who
- * were active or new, and are judged by what happened. Predictions of all cut-offs are pooled. The split is by time
- * and never random: a random one lets a model learn from the future of the same entities.
+ * The back-test: at every cut-off all models and both baselines are trained on the data of then, score the entities
+ * that were active or new, and are evaluated by the outcomes. Predictions of all cut-offs are pooled. The split is by
+ * time and never random: with a random one a model would learn from the future of the same entities.
  */
 
 import type { ScoredFeatures } from "../scores/state.ts";
@@ -54,7 +54,7 @@ export function backtest(folds: readonly Fold[], horizonDays: number): Backtest 
   return atOnce(backtestSteps(folds, horizonDays));
 }
 
-/** The same in steps: a fit, a rung, the figures of a model. Each takes tenths of a second for 50,000 rows.
+/** The same in steps: a fit, a model, a model's figures. Each takes tenths of a second for 50,000 rows.
  * @param fits of snapshots that were fitted before; those of others are added */
 export function* backtestSteps(
   folds: readonly Fold[],

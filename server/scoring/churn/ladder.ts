@@ -1,6 +1,7 @@
 /**
- * Which rung of the ladder serves. A rung ships when the back-test proves it; of those that do, the one with the
- * least log loss. "Not enough data" is an answer, and says what is missing.
+ * Chooses the model that serves. A model ships when the back-test proves it; of those, the one with the least log
+ * loss. "Not enough data" is a possible answer, with the missing amounts. Models are ordered as rungs of a ladder,
+ * from 0 to 3, by the data that they need.
  */
 import type { Backtest, ModelResult } from "./backtest.ts";
 import type { Rung } from "./churn-model.ts";
@@ -8,24 +9,24 @@ import { leastFolds } from "./folds.ts";
 import { type DataCounts, type Shortage, shortagesOf } from "./train.ts";
 
 export interface Choice {
-  /** The rung that serves; null when baselines do as well, so that no risk is shown. */
+  /** The rung that serves; null when baselines are as good, so that no risk is shown. */
   readonly rung: Rung | null;
   /** Whether a back-test stands behind it. */
   readonly isProven: boolean;
   /** A sentence for people. */
   readonly why: string;
-  /** What the next rung is waiting for; null on the top one. */
+  /** The data that the next rung needs; null on the top one. */
   readonly next: NextRung | null;
 }
 
 export interface NextRung {
   readonly rung: Rung;
   readonly missing: readonly Shortage[];
-  /** Why the back-test does not let it ship. */
+  /** Why the model did not pass the back-test. */
   readonly failures: readonly string[];
 }
 
-/** Below so many labels of each class in the back-test, its figures are noise and judge nobody. */
+/** With fewer labels of each class than this in the back-test, its figures are noise and decide nothing. */
 const leastJudgedOfEachClass = 50;
 const largestShareOfRecencyLoss = 0.98;
 const toleratedEce = 0.05;
@@ -63,8 +64,8 @@ export function failuresOf({ metrics, recencyLogLoss, hiatusLogLoss }: ModelResu
 }
 
 /**
- * The rung that serves, given what there is to train on today and the last back-test, if there was one.
- * @param trained the rungs that the last training made; rungs 0 and 1 are there without, because they need no labels
+ * The rung that serves, by today's amount of data and the last back-test, if there was one.
+ * @param trained the rungs of the last training; rungs 0 and 1 need no labels and are always available
  */
 export function chooseRung(
   counts: DataCounts,
@@ -92,7 +93,7 @@ export function chooseRung(
     .sort((a, b) => shareOfRecencyLoss(a.result) - shareOfRecencyLoss(b.result));
   const best = proven[0];
   if (best === undefined) {
-    const why = "no model is good enough in the back-test to be shown; the reasons stand beside each";
+    const why = "no model passed the back-test; each has its reasons";
     return { rung: null, isProven: false, why, next: nextAfter(null, counts, backtest) };
   }
   const { rung, result } = best;
@@ -103,7 +104,7 @@ export function chooseRung(
 
 const rungs: readonly Rung[] = [0, 1, 2, 3];
 
-/** What a back-test needs before it may judge, and what it has. */
+/** The data that a back-test needs before it decides, and the available data. */
 export interface Proof {
   readonly cutoffs: { readonly have: number; readonly need: number };
   readonly rarerLabels: { readonly have: number; readonly need: number };
@@ -139,7 +140,7 @@ function shareOfRecencyLoss({ metrics, recencyLogLoss }: ModelResult): number {
   return metrics.logLoss / recencyLogLoss;
 }
 
-/** The back-test's figures of what was chosen; undefined without any. */
+/** The back-test's figures of the chosen model; undefined without any. */
 export function servingResult(
   { rung }: Pick<Choice, "rung">,
   backtest: Backtest | null,

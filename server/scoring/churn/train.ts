@@ -97,7 +97,7 @@ export function* trainRungSteps(input: TrainingInput): Steps<ChurnModel[]> {
   return trained;
 }
 
-/** The calibration for the churned; left out below as many labels of each class as the second rung takes. */
+/** The calibration for the churned; left out with fewer labels of each class than the second rung needs. */
 function calibrationOfChurned(churned: readonly CountedLabels[]): Pick<ChurnModel, "churnedPlatt"> {
   const least = leastLabelsOfEachClass[2];
   const silent = churned.reduce((sum, { positives }) => sum + positives, 0);

@@ -20,10 +20,10 @@ export interface DueDays {
 export function dueDays(
   runs: readonly RunOfDay[],
   { today, firstDay, key }: { readonly today: number; readonly firstDay: number; readonly key: string },
-  isOfToday: (toldAtMs: number) => boolean,
+  isOfToday: (firstPublishedAtMs: number) => boolean,
 ): DueDays {
-  const isRight = ({ day, stale, settingsKey, toldAtMs }: RunOfDay) =>
-    !stale && (settingsKey === key || (day < today && !isOfToday(toldAtMs)));
+  const isRight = ({ day, stale, settingsKey, firstPublishedAtMs }: RunOfDay) =>
+    !stale && (settingsKey === key || (day < today && !isOfToday(firstPublishedAtMs)));
   const right = runs.filter(isRight);
   const isDone = (day: number) => right.filter((run) => run.day === day).length === 2;
   const wanted = new Set([...historyDays(today, firstDay), ...runs.map(({ day }) => day)]);

@@ -75,11 +75,11 @@ export async function changeBetween(
   if (before === undefined || now === undefined) return undefined;
   const [subject, nowSubject] = [subjectOf(before, earlier), subjectOf(now, later)];
   const rules = await rulesOf(warehouse, organization.id, earlier);
-  const asOfLater = await againOn(later.day, { warehouse, question, rules });
+  const asOfLater = await recomputeAt(later.day, { warehouse, question, rules });
   const recounted =
     excludedOfKey(earlier.body.settingsKey) === excludedOfKey(later.body.settingsKey)
       ? undefined
-      : await countedAgain(await againOn(earlier.day, { warehouse, question, rules }), subject);
+      : await recomputed(await recomputeAt(earlier.day, { warehouse, question, rules }), subject);
   const input = {
     before: { subject, serving: servingOf(earlier.body, subject) },
     now: { subject: nowSubject, serving: servingOf(later.body, nowSubject) },
@@ -119,13 +119,13 @@ interface Parts {
 }
 
 /** The inputs for computing the entity again as of a day. */
-interface Again extends Parts {
+interface Recomputation extends Parts {
   readonly day: number;
   /** By the rules, without the weeks in which data had stopped as far as the day's run knew. */
   readonly population: Population & { readonly entity: number };
 }
 
-async function againOn(day: number, parts: Parts): Promise<Again> {
+async function recomputeAt(day: number, parts: Parts): Promise<Recomputation> {
   const { warehouse, question, rules } = parts;
   const { organization, kind, entity } = question;
   const asOfThen = await withOutages(warehouse, { ...organization, settings: rules.body.settings }, day);
@@ -141,11 +141,11 @@ async function rulesOf(warehouse: Warehouse, organization: number, { day, body }
  * The entity as of the later day by the rules of the earlier one. A member's scores follow from settings, scale and
  * model. For a user only the features depend on settings, and the known traits on the model.
  */
-async function byOldRules(again: Again, later: RunBody, now: Subject): Promise<Subject> {
+async function byOldRules(again: Recomputation, later: RunBody, now: Subject): Promise<Subject> {
   const { warehouse, question, rules, day, population } = again;
   const isSame = settingsKey(rules.body.settings) === settingsKey(later.settings);
-  if (question.kind === "account") return countedAgain(again, now);
-  const subject = isSame ? now : await countedAgain(again, now);
+  if (question.kind === "account") return recomputed(again, now);
+  const subject = isSame ? now : await recomputed(again, now);
   const names = [...new Set(traitsOfRun(rules.body).map(({ trait }) => trait))];
   // Stored are only those that the later model looks at.
   const traits = await traitsOfUser(warehouse, population, { user: question.entity, day, names });
@@ -153,17 +153,17 @@ async function byOldRules(again: Again, later: RunBody, now: Subject): Promise<S
 }
 
 /** The entity by the rules, without members who are excluded now. */
-async function countedAgain(again: Again, subject: Subject): Promise<Subject> {
+async function recomputed(again: Recomputation, subject: Subject): Promise<Subject> {
   const { warehouse, question, rules, day, population } = again;
-  const counted = await featuresAgain(again, subject);
+  const counted = await recomputedFeatures(again, subject);
   if (question.kind === "user") return counted;
   const query = memberEngagementQuery(population, day, rules.body.scale.scale);
   const [row] = await read<{ meanEngagement: number }>(warehouse, query);
   return { ...counted, meanEngagement: row?.meanEngagement ?? 0 };
 }
 
-async function featuresAgain(
-  { warehouse, question, rules, day, population }: Again,
+async function recomputedFeatures(
+  { warehouse, question, rules, day, population }: Recomputation,
   subject: Subject,
 ): Promise<Subject> {
   const [row] = await read<FeatureRow>(warehouse, featuresQuery(population, day));
@@ -178,6 +178,6 @@ async function featuresAgain(
     sql: query.sql,
     parameters: { ...query.parameters, horizonDays: rules.body.settings.churnHorizonDays },
   });
-  const nobody = { active28: 0, activePrevious28: 0, active90: 0, topShare: 0, meanRiskLogOdds: null };
-  return { ...subject, features: featuresOfRow(row, { traits, members: found ?? nobody }) };
+  const noMembers = { active28: 0, activePrevious28: 0, active90: 0, topShare: 0, meanRiskLogOdds: null };
+  return { ...subject, features: featuresOfRow(row, { traits, members: found ?? noMembers }) };
 }

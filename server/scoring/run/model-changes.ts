@@ -1,4 +1,4 @@
-/** On which days another rung began to serve: a history of scores is read with these marks. */
+/** The days on which another model began to serve: a history of scores is read with these marks. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Rung } from "../churn/churn-model.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
@@ -9,7 +9,7 @@ export interface ModelChange {
   /** Rungs; null when no model was good enough. */
   readonly from: Rung | null;
   readonly to: Rung | null;
-  /** Why this rung, as the run says it. */
+  /** The run's reason for this model. */
   readonly why: string;
 }
 

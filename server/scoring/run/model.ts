@@ -1,6 +1,6 @@
 /**
- * The model that serves on a day. Rungs are trained and back-tested once a week, as of its Monday, on what was known
- * then; BG/BB is fitted anew every day, because it costs a second and needs no labels.
+ * The model that serves on a day. Rungs are trained and back-tested once a week, on the data of its Monday. BG/BB is
+ * fitted every day, because it takes a second and needs no labels.
  */
 import { formatDay } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -41,8 +41,8 @@ function trainingDayOf(day: number): number {
   return day - ((((day - 4) % 7) + 7) % 7);
 }
 
-/** Fits, trains if it is time, and chooses the rung. If training fails the last model serves. @param report is told what
- * is being done */
+/** Fits, trains if it is time, and chooses the rung. If training fails the last model serves.
+ * @param report is called with the present step */
 export async function modelFor(
   warehouse: Warehouse,
   organization: ScoredOrganization,

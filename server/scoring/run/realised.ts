@@ -1,4 +1,4 @@
-/** How many of each colour really churned: stored scores whose horizon is over, beside what happened. */
+/** The actual churn of each health band: stored scores whose horizon is over, with their outcomes. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { horizonQuery } from "../queries/label-query.ts";
@@ -19,8 +19,8 @@ export interface RealisedChurn {
 const maxRuns = 6;
 
 /**
- * Of the active and the new. Runs were made from what was known on their day, so this is a back-test of colours. Each is
- * judged by the settings of its day.
+ * Of active and new entities. Runs used only the data of their day, so this is a back-test of health bands. Each run
+ * is evaluated with the settings of its day.
  */
 export async function realisedChurn(
   warehouse: Warehouse,

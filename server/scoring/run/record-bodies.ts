@@ -39,7 +39,7 @@ export interface RunBody {
   readonly entities: number;
   readonly scored: number;
   /** When scores of this day under these settings were first shown to users. */
-  readonly toldAtMs: number;
+  readonly firstPublishedAtMs: number;
   readonly finishedAtMs: number;
   readonly tookMs: number;
 }

@@ -86,14 +86,15 @@ export interface RunOfDay {
   readonly day: number;
   readonly stale: boolean;
   readonly settingsKey: string;
-  readonly toldAtMs: number;
+  readonly firstPublishedAtMs: number;
 }
 
 /** All runs of an organization without their results, in the order of days. */
 export function listRuns(warehouse: Warehouse, organization: number): Promise<RunOfDay[]> {
   return warehouse.rows<RunOfDay>(
     `SELECT kind, toInt32(day) AS day, stale, JSONExtractString(body, 'settingsKey') AS settingsKey,
-       JSONExtractUInt(body, if(JSONHas(body, 'toldAtMs'), 'toldAtMs', 'finishedAtMs')) AS toldAtMs
+       JSONExtractUInt(body, multiIf(JSONHas(body, 'firstPublishedAtMs'), 'firstPublishedAtMs',
+         JSONHas(body, 'toldAtMs'), 'toldAtMs', 'finishedAtMs')) AS firstPublishedAtMs
      FROM (SELECT * FROM score_records FINAL WHERE organization = {organization:UInt32} AND what = 'run')
      ORDER BY day, kind`,
     { organization },

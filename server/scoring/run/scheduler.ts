@@ -251,14 +251,15 @@ export class Scheduler {
   }
 
   /** Scores that were shown before today keep their settings. */
-  async #asTold(organization: ScoredOrganization, day: number): Promise<ScoredOrganization> {
+  async #withPublishedSettings(organization: ScoredOrganization, day: number): Promise<ScoredOrganization> {
     const { host, nowMs } = this.#parts;
     const { id, zone } = organization;
     const key = { organization: id, kind: "user", what: "run" } as const;
-    const told = (await recordOf(host.warehouse, key, day))?.body;
+    const published = (await recordOf(host.warehouse, key, day))?.body;
     const today = zone.dayOf(nowMs() - settleMs);
-    if (told === undefined || day >= today || zone.dayOf(told.toldAtMs) >= today) return organization;
-    return { ...organization, settings: told.settings };
+    if (published === undefined || day >= today || zone.dayOf(published.firstPublishedAtMs) >= today)
+      return organization;
+    return { ...organization, settings: published.settings };
   }
 
   /** Returns false on a day on which data had stopped, or a source is silent: then scores stay as they were. */
@@ -286,7 +287,7 @@ export class Scheduler {
     }
     const startedMs = performance.now();
     try {
-      await scoring.scoreAsOf(await this.#asTold(organization, day), day, () => undefined);
+      await scoring.scoreAsOf(await this.#withPublishedSettings(organization, day), day, () => undefined);
     } finally {
       memory.lastRunEndedMs = performance.now();
       memory.lastRunTookMs = memory.lastRunEndedMs - startedMs;

@@ -96,7 +96,7 @@ async function scoreKind(
     rowsVersion: version,
     ...{ settings, settingsKey: runKey(organization), ...scale, model, ...rest, scored },
     entities: await countScores(warehouse, id, kind, day, version),
-    toldAtMs: toldAtMs(before?.body, settings) ?? nowMs(),
+    firstPublishedAtMs: firstPublishedAtMs(before?.body, settings) ?? nowMs(),
     finishedAtMs: nowMs(),
     tookMs: Math.round(performance.now() - startedMs),
   };
@@ -105,9 +105,9 @@ async function scoreKind(
 }
 
 /** When the scores of before were first shown, if the settings are the same. */
-function toldAtMs(before: RunBody | undefined, settings: Settings): number | undefined {
+function firstPublishedAtMs(before: RunBody | undefined, settings: Settings): number | undefined {
   return before !== undefined && settingsKey(before.settings) === settingsKey(settings)
-    ? before.toldAtMs
+    ? before.firstPublishedAtMs
     : undefined;
 }
 

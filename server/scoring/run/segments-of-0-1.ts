@@ -12,8 +12,10 @@ import type { ModelBody, RunBody, SegmentsOfRun } from "./record-bodies.ts";
 type OlderModel = ChurnModel & { readonly segments?: SegmentsOfRun };
 type OlderResult = Omit<ModelResult, "model"> & { readonly model: string };
 
-/** A run as it was stored, perhaps by version 0.1.0. */
-export type StoredRun = Omit<RunBody, "model" | "choice" | "backtest" | "segments"> & {
+/** A run as it was stored, perhaps by version 0.1.0, which called the first publication `toldAtMs`. */
+export type StoredRun = Omit<RunBody, "firstPublishedAtMs" | "model" | "choice" | "backtest" | "segments"> & {
+  readonly firstPublishedAtMs?: number;
+  readonly toldAtMs?: number;
   readonly model: OlderModel | null;
   readonly choice: Choice & { readonly segmentTrait?: string };
   readonly backtest: Omit<RunBody["backtest"], "results"> & { readonly results: readonly OlderResult[] };
@@ -26,7 +28,8 @@ export type StoredModel = Omit<ModelBody, "rungs" | "backtest"> & {
 };
 
 /** A run of any version. The back-test's figures of the rung that served are those of its segments, if it had some. */
-export function runOfStored({ model, choice, backtest, ...body }: StoredRun): RunBody {
+export function runOfStored(stored: StoredRun): RunBody {
+  const { model, choice, backtest, toldAtMs, ...body } = stored;
   const { segmentTrait, ...chosen } = choice;
   const name = `rung ${choice.rung}`;
   const results =
@@ -35,7 +38,12 @@ export function runOfStored({ model, choice, backtest, ...body }: StoredRun): Ru
       : backtest.results
           .filter((result) => result.model !== name)
           .map((result) => (result.model === `${name} by segment` ? { ...result, model: name } : result));
-  const common = { ...body, choice: chosen, backtest: { ...backtest, results: withoutSegments(results) } };
+  const common = {
+    ...body,
+    firstPublishedAtMs: body.firstPublishedAtMs ?? toldAtMs ?? body.finishedAtMs,
+    choice: chosen,
+    backtest: { ...backtest, results: withoutSegments(results) },
+  };
   if (model?.segments === undefined) return { ...common, model };
   const { segments, ...pooled } = model;
   return { ...common, model: pooled, segments };

@@ -109,8 +109,8 @@ export interface MemberEngagement {
 }
 
 /**
- * An account's engagement: .6 of the mean engagement of its members active in 28 days and .4 of 100 · the active share,
- * the share of the members active in 90 days that were active in 28. Null when nobody was active in 90 days.
+ * An account's engagement: .6 of the mean engagement of its members active in 28 days and .4 of 100 · the active
+ * share, the share of the members active in 90 days that were active in 28. Null without members active in 90 days.
  */
 export function accountEngagementOf({
   meanEngagement,

@@ -140,7 +140,7 @@ const words: Readonly<Record<ReasonGroup, (features: Features) => string>> = {
       : Object.entries(traits)
           .map(([trait, value]) => `${trait} is ${value}`)
           .join(", "),
-  calibration: () => "what became of others like this",
+  calibration: () => "past outcomes of similar risks",
 };
 
 function days(count: number): string {

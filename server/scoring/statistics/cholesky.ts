@@ -6,7 +6,7 @@ const jitter = 1e-12;
 
 /**
  * The x of A x = b for a symmetric A without negative eigenvalues, by Cholesky's A = L Lᵀ. Only the lower half of A
- * is read. Of what a singular A leaves open, as two equal columns of a regression do, it takes the small values.
+ * is read. For a singular A, as with two equal columns of a regression, it takes a solution with small values.
  */
 export function solvePositive(a: readonly Float64Array[], b: Float64Array): Float64Array {
   const trace = a.reduce((sum, row, i) => sum + at(row, i), 0);

@@ -75,7 +75,7 @@ export function metricsOf(predictions: readonly Prediction[]): Metrics | null {
     brier,
     brierSkill: hasBoth ? 1 - brier / (baseRate * (1 - baseRate)) : null,
     ece: errorOf(bins) / rows.length,
-    eceFloor: errorOfPerfection(bins) / rows.length,
+    eceFloor: expectedCalibrationError(bins) / rows.length,
     calibrationSlope: line?.slope ?? null,
     calibrationIntercept: line?.intercept ?? null,
     topDecileLift: hasBoth ? topDecileRate(rows) / baseRate : null,
@@ -141,10 +141,10 @@ function errorOf(bins: readonly (readonly TieShared[])[]): number {
 }
 
 /**
- * What `errorOf` would be on average if every prediction were the true probability: in each bin the mean of
- * |N(0, Σ p(1−p))|, which is √(2/π · Σ p(1−p)). Simulating it gives the same within 2 % from 200 rows on.
+ * The mean ECE if every prediction were the true probability: in each bin the mean of |N(0, Σ p(1−p))|, which is
+ * √(2/π · Σ p(1−p)). Simulating it gives the same within 2 % from 200 rows on.
  */
-function errorOfPerfection(bins: readonly (readonly TieShared[])[]): number {
+function expectedCalibrationError(bins: readonly (readonly TieShared[])[]): number {
   return bins.reduce((sum, bin) => {
     const variance = bin.reduce((total, { predicted }) => total + predicted * (1 - predicted), 0);
     return sum + Math.sqrt((2 / Math.PI) * variance);

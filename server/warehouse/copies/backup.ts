@@ -70,7 +70,7 @@ export async function backUp(parts: Parts, request: BackupRequest): Promise<Back
         `${unfinished} is being written by another backup, or was left by one: remove it first.`,
       );
     }
-    throw notMade(error);
+    throw backupFailure(error);
   }
   try {
     const summary = await writeInto(parts, unfinished, request);
@@ -79,7 +79,7 @@ export async function backUp(parts: Parts, request: BackupRequest): Promise<Back
     return summary;
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
-    throw signal.aborted ? signal.reason : notMade(error);
+    throw signal.aborted ? signal.reason : backupFailure(error);
   } finally {
     // If the engine fails here, the next start drops the copies.
     await dropFrozenTables(parts.warehouse).catch(() => undefined);
@@ -197,7 +197,7 @@ async function refuseFolder(folder: string, dataDir: string): Promise<void> {
   });
   const wanted = join(parent, basename(folder));
   if (`${wanted}${sep}`.startsWith(`${await realpath(dataDir)}${sep}`)) {
-    throw new Refusal(`${folder} lies in the data folder: a backup belongs on another disk.`);
+    throw new Refusal(`${folder} is in the data folder: a backup belongs on another disk.`);
   }
   const names = await readdir(folder).catch((error: unknown) => {
     if (isSystemError(error, "ENOENT")) return [];
@@ -212,7 +212,7 @@ function isSystemError(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-function notMade(error: unknown): Refusal {
+function backupFailure(error: unknown): Refusal {
   return new Refusal(`the backup was not made, and nothing of it is left: ${messageOf(error)}`, {
     cause: error,
   });

@@ -6,7 +6,9 @@
  * insert into `SET`s that stay, and after one insert with a token 1,000 others were silently dropped; the
  * SETTINGS clause of an INSERT, as here, ends with it. Never the synchronous calls: they stop the event loop.
  */
-import { mkdir } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Asker } from "../../process/process.ts";
 import { messageOf } from "../../process/process.ts";
@@ -15,7 +17,6 @@ import { migrate } from "../schema/migrations.ts";
 import { columnsOfFrozen, frozenInsertSettings, neverDeduplicated } from "./insert-frozen.ts";
 import { parameterAssignments } from "./parameters.ts";
 import { type Engine, SessionPool, sessionOpener } from "./sessions.ts";
-import { throughFile } from "./through-file.ts";
 import { embedded } from "./topology.ts";
 import {
   closedError,
@@ -271,4 +272,21 @@ function warehouseError(error: unknown): WarehouseError {
   const message = messageOf(error);
   const code = Number(/^Code: (\d+)\./.exec(message)?.[1] ?? notFromTheEngine);
   return new WarehouseError(code, message, { cause: error });
+}
+
+const fileChunkBytes = 256 * 1024;
+
+/** Streams output that the engine can only write to a file. The bytes that `write` has written to the path it is given, in a folder that is made when it is not there. */
+async function* throughFile(
+  folder: string,
+  write: (path: string) => Promise<void>,
+): AsyncIterable<Uint8Array> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `${randomUUID()}.parquet`);
+  try {
+    await write(path);
+    for await (const chunk of createReadStream(path, { highWaterMark: fileChunkBytes })) yield chunk;
+  } finally {
+    await rm(path, { force: true });
+  }
 }

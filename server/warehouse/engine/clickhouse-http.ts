@@ -157,7 +157,7 @@ export class ClickHouseHttp {
     if (code !== 0) return new WarehouseError(code, text.trim());
     if (answer.statusCode === 413) {
       return this.#unreachable(
-        "a proxy before it answers HTTP 413, as a body is too large for it: let it take 48 MB (client_max_body_size of nginx, say)",
+        "a proxy in front of it answers HTTP 413, because a body is too large: allow 48 MB (client_max_body_size in nginx)",
       );
     }
     const said = text.slice(0, 200).replace(/\s+/g, " ").trim();
@@ -202,7 +202,7 @@ function isChange({ mayRepeat, body }: ClickHouseRequest): boolean {
 function lateError(): WarehouseError {
   return new WarehouseError(
     networkErrorCode,
-    "This node does not lead any more, and changes nothing in the warehouse.",
+    "This node does not lead any more, so it may not change the warehouse.",
   );
 }
 

@@ -33,7 +33,7 @@ export async function prepare(
     if (ledger !== undefined) await refuseOtherLedger(warehouse, ledger);
     if (ledger !== undefined && migrates) await claimForLedger(warehouse, ledger);
     if (migrates) await migrate(warehouse);
-    else await refuseUnmadeTables(warehouse);
+    else await refuseMissingTables(warehouse);
   } catch (error) {
     const why = error instanceof WarehouseError ? refusals.get(error.code) : undefined;
     if (why === undefined) throw error;
@@ -78,12 +78,12 @@ export async function createDatabase(warehouse: ServerWarehouse, database: strin
   }
 }
 
-async function refuseUnmadeTables(warehouse: ServerWarehouse): Promise<void> {
-  if ((await migrationsDone(warehouse)) < warehouseMigrations) throw new UnmadeTables();
+async function refuseMissingTables(warehouse: ServerWarehouse): Promise<void> {
+  if ((await migrationsDone(warehouse)) < warehouseMigrations) throw new MissingTables();
 }
 
 /** The server answers, but the leading analysis node has not created the tables yet. */
-export class UnmadeTables extends WarehouseError {
+export class MissingTables extends WarehouseError {
   constructor() {
     super(0, "The warehouse's tables are not made yet: the leading analysis node makes them");
   }

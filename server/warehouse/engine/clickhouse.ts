@@ -239,7 +239,9 @@ class ClickHouseWarehouse implements ServerWarehouse {
     const waiting = waitFor(patienceMs, () => this.#isRunning(queryId));
     const stop = () => {
       this.#kill(queryId);
-      waiting.abort(new WarehouseError(cancelledCode, "The query was stopped: nobody waits for its answer"));
+      waiting.abort(
+        new WarehouseError(cancelledCode, "The query was stopped: its answer is not needed any more"),
+      );
     };
     try {
       asker?.signal?.throwIfAborted();

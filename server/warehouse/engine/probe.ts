@@ -29,8 +29,8 @@ export async function probeClickHouse(options: ClickHouseOptions): Promise<reado
   const probing = { warehouse: connectClickHouse(options), database };
   const probed: Probed[] = [];
   try {
-    for (const { name, look, isNecessary = false } of looks) {
-      const found = await look(probing).catch((error: unknown) => failed(name, error));
+    for (const { name, run, isNecessary = false } of checks) {
+      const found = await run(probing).catch((error: unknown) => failed(name, error));
       if (found !== undefined) probed.push(found);
       if (found?.ok === false && isNecessary) break;
     }
@@ -40,21 +40,21 @@ export async function probeClickHouse(options: ClickHouseOptions): Promise<reado
   return probed;
 }
 
-interface Look {
+interface Check {
   /** The name of the finding when the check itself fails. */
   readonly name: string;
-  readonly look: (probing: Probing) => Promise<Probed | undefined>;
+  readonly run: (probing: Probing) => Promise<Probed | undefined>;
   /** If it fails, the other checks would fail with the same error. */
   readonly isNecessary?: boolean;
 }
 
-const looks: readonly Look[] = [
-  { name: "answers", look: ofVersion, isNecessary: true },
-  { name: "replicas", look: ofReplicas, isNecessary: true },
-  { name: "clock", look: ofClock },
-  { name: "settings", look: ofSettings },
-  { name: "rights", look: ofRights },
-  { name: "deduplication", look: ofDeduplication },
+const checks: readonly Check[] = [
+  { name: "answers", run: checkVersion, isNecessary: true },
+  { name: "replicas", run: checkReplicas, isNecessary: true },
+  { name: "clock", run: checkClock },
+  { name: "settings", run: checkSettings },
+  { name: "rights", run: checkRights },
+  { name: "deduplication", run: checkDeduplication },
 ];
 
 function failed(name: string, error: unknown): Probed {
@@ -62,7 +62,7 @@ function failed(name: string, error: unknown): Probed {
   return { name, ok: false, words: words.replace(/\.$/, "") };
 }
 
-async function ofVersion({ warehouse }: Probing): Promise<Probed> {
+async function checkVersion({ warehouse }: Probing): Promise<Probed> {
   const [row] = await warehouse.rowsOutside<{ version: string }>("SELECT version() AS version");
   const found = row?.version ?? "unknown";
   const ok = isNewEnough(found);
@@ -70,7 +70,7 @@ async function ofVersion({ warehouse }: Probing): Promise<Probed> {
   return { name: "version", ok, words };
 }
 
-async function ofReplicas({ warehouse }: Probing): Promise<Probed | undefined> {
+async function checkReplicas({ warehouse }: Probing): Promise<Probed | undefined> {
   const cluster = warehouse.topology.cluster;
   if (cluster === null) return undefined;
   const [row] = await warehouse.rowsOutside<{ replicas: number; shards: number }>(
@@ -87,11 +87,12 @@ async function ofReplicas({ warehouse }: Probing): Promise<Probed | undefined> {
     return { name, ok: false, words };
   }
   if (replicas >= 3) return { name, ok: true, words: `${replicas} in the cluster ${cluster}` };
-  const waits = "while one is away nothing is loaded (rows wait in the ledger); three go on with two";
+  const waits =
+    "while one is down no rows are loaded (they wait in the ledger); of three replicas two are enough";
   return { name, ok: true, words: `${replicas} in the cluster ${cluster}: ${waits}` };
 }
 
-async function ofClock({ warehouse }: Probing): Promise<Probed> {
+async function checkClock({ warehouse }: Probing): Promise<Probed> {
   const askedMs = Date.now();
   const [row] = await warehouse.rowsOutside<{ nowMs: number }>(
     "SELECT toUnixTimestamp64Milli(now64(3)) AS nowMs",
@@ -102,11 +103,11 @@ async function ofClock({ warehouse }: Probing): Promise<Probed> {
   const ok = Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs;
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
   const words = `${seconds} s ${differenceMs < 0 ? "behind" : "ahead of"} this machine's`;
-  return { name: "clock", ok, words: ok ? words : `${words}: let both follow NTP` };
+  return { name: "clock", ok, words: ok ? words : `${words}: synchronize both by NTP` };
 }
 
 /** Settings that a profile or a constraint of the user may have changed. */
-async function ofSettings({ warehouse }: Probing): Promise<Probed> {
+async function checkSettings({ warehouse }: Probing): Promise<Probed> {
   const wanted = new Map<string, string>(
     Object.entries({
       ...clusterSettings(warehouse.topology),
@@ -121,31 +122,31 @@ async function ofSettings({ warehouse }: Probing): Promise<Probed> {
   const other = [...wanted].filter(([name, value]) => values.get(name) !== value).map(([name]) => name);
   const ok = other.length === 0;
   const words = ok
-    ? "are taken as they are given"
-    : `the profile of this user does not let these be: ${other.join(", ")}; take its constraints on them back`;
+    ? "can be set"
+    : `the profile of this user overrides ${other.join(", ")}: remove its constraints on them`;
   return { name: "settings", ok, words };
 }
 
 const neededRights = ["SELECT", "INSERT", "ALTER", "CREATE TABLE", "CREATE VIEW", "DROP TABLE", "DROP VIEW"];
 
-async function ofRights({ warehouse, database }: Probing): Promise<Probed> {
+async function checkRights({ warehouse, database }: Probing): Promise<Probed> {
   const wanted = neededRights.map((right) => [right, `${right} ON \`${database}\`.*`] as const);
   const everywhere =
     warehouse.topology.cluster === null ? [] : (["CLUSTER", "SYSTEM SYNC REPLICA", "REMOTE"] as const);
-  const checks = [...wanted, ...everywhere.map((right) => [right, `${right} ON *.*`] as const)];
+  const grants = [...wanted, ...everywhere.map((right) => [right, `${right} ON *.*`] as const)];
   const missing: string[] = [];
-  for (const [right, grant] of checks) {
+  for (const [right, grant] of grants) {
     if (!(await warehouse.isGranted(grant))) missing.push(right);
   }
   const ok = missing.length === 0;
   const words = ok
-    ? `may do in ${database} what it has to`
+    ? `has all needed rights on ${database}`
     : `this user lacks ${missing.join(", ")} on ${database}: GRANT them`;
   return { name: "rights", ok, words };
 }
 
 /** The same token twice, an equal row under another one, and a view behind: 2 rows in both, on every replica. */
-async function ofDeduplication({ warehouse, database }: Probing): Promise<Probed> {
+async function checkDeduplication({ warehouse, database }: Probing): Promise<Probed> {
   await createDatabase(warehouse, database);
   const { topology } = warehouse;
   const name = `probe_${crypto.randomUUID().slice(0, 8)}`;
@@ -184,8 +185,8 @@ async function judgeRows(warehouse: ServerWarehouse, name: string): Promise<Prob
   const { stored = 0, counted = 0 } = row ?? {};
   const ok = stored === 2 && counted === 2;
   const words = ok
-    ? "what is sent twice under one token is stored once"
+    ? "rows that are sent twice under one token are stored once"
     : `of a row that was sent twice under one token and once under another, ${stored} are stored and ${counted} counted, ` +
-      "not 2 and 2: what is sent again after a failure would count twice or be lost";
+      "not 2 and 2: rows that are sent again after a failure would count twice or be lost";
   return { name: "deduplication", ok, words };
 }

@@ -53,7 +53,7 @@ export function waitFor(
     unknown = runs === undefined ? unknown + 1 : 0;
     if (runs !== undefined) inVain = runs ? 0 : inVain + 1;
     if (inVain >= looksInVain) abort(lost("a query is over, and its answer never came"));
-    if (unknown >= looksUnknown) abort(lost("for an hour nobody could tell whether a query still runs"));
+    if (unknown >= looksUnknown) abort(lost("for an hour it was unknown whether a query still runs"));
   }, everyMs);
   return { signal: waiting.signal, abort, end: () => clearInterval(timer) };
 }

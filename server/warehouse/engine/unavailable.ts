@@ -5,9 +5,9 @@ import { networkErrorCode } from "./query-watch.ts";
 import { WarehouseError } from "./warehouse.ts";
 
 export const otherLedger =
-  "the database in CLICKHOUSE_URL holds what another ledger has taken than the one in DATABASE_URL, whose rows would be lost there: set DATABASE_URL to the ledger that belongs to it, or CLICKHOUSE_URL to a database that is not there yet.";
+  "the database in CLICKHOUSE_URL belongs to another ledger than the one in DATABASE_URL, whose rows would be lost there: set DATABASE_URL to the ledger that belongs to it, or CLICKHOUSE_URL to a new database.";
 
-export const whysAway = [
+export const unavailableReasons = [
   "ClickHouse does not answer",
   "ClickHouse refuses the user, the password or a right",
   "ClickHouse is too old",
@@ -16,7 +16,7 @@ export const whysAway = [
   "ClickHouse answers with an error",
   otherLedger,
 ] as const;
-export type WhyAway = (typeof whysAway)[number];
+export type UnavailableReason = (typeof unavailableReasons)[number];
 
 /** Error codes for a wrong address, password or right: retrying does not help. */
 export const refusals: ReadonlyMap<number, string> = new Map([
@@ -32,18 +32,18 @@ export const refusals: ReadonlyMap<number, string> = new Map([
 
 /** The server cannot be used until an administrator changes something. */
 export class Unusable extends Refusal {
-  readonly why: WhyAway;
+  readonly why: UnavailableReason;
 
-  constructor(why: WhyAway, message: string, options?: ErrorOptions) {
+  constructor(why: UnavailableReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.why = why;
   }
 }
 
 /** The reason of a warehouse's error. */
-export function whyAwayOf(error: unknown): WhyAway {
+export function unavailableReasonOf(error: unknown): UnavailableReason {
   if (error instanceof Unusable) return error.why;
-  if (!(error instanceof WarehouseError) || error.code === networkErrorCode) return whysAway[0];
+  if (!(error instanceof WarehouseError) || error.code === networkErrorCode) return unavailableReasons[0];
   if (refusals.has(error.code)) return "ClickHouse refuses the user, the password or a right";
   return error.code === 0
     ? "the tables in ClickHouse are not made yet, or by a newer version"

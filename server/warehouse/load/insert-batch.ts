@@ -1,10 +1,10 @@
 /**
- * Brings one frozen batch into the warehouse, but for the rows that the engine cannot read: those are found
- * by halving and come back as dead letters, each with its reason.
+ * Brings one frozen batch into the warehouse, except rows that the engine cannot read. Those are found by halving and
+ * become rejected events, each with its reason.
  *
- * The halves' tokens are made from the batch's number and the rows' positions, and a batch that could not
- * be read wrote nothing. So the same batch, sent again after a crash at any point, is halved in the same way,
- * and what was stored the first time is not stored twice.
+ * The halves' tokens are made from the batch's number and the rows' positions, and an unreadable batch or half stores
+ * nothing. So the same batch, sent again after a crash at any point, is halved in the same way, and no row is stored
+ * twice.
  */
 import type { DeadLetter, FrozenBatch } from "../../ledger/ledger.ts";
 import { type FrozenRows, WarehouseError } from "../engine/warehouse.ts";

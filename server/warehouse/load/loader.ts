@@ -1,10 +1,11 @@
 /**
- * Brings what waits in the ledger's inbox into the warehouse, exactly once: a batch is frozen in the ledger,
- * then inserted under a token made from its number, then finished. Whatever stops it in between, the batch
- * is still frozen and is sent again under the same token, which stores it once.
+ * Brings the rows of the ledger's inbox into the warehouse, exactly once: a batch is frozen in the ledger, then
+ * inserted under a token made from its number, then finished. After an interruption the batch is still frozen and is
+ * sent again under the same token, which stores it once.
  *
- * Nothing is dropped and nothing blocks for good: rows that the engine cannot read become dead letters, every
- * other failure is retried for ever. The inbox is another process's, so its calls fail and are retried too.
+ * No row is dropped and no failure blocks for good: rows that the engine cannot read become rejected events, and
+ * every other failure is retried for ever. The inbox belongs to another process, so its calls may fail and are
+ * retried too.
  */
 import type { FrozenBatch, Inbox } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
@@ -115,7 +116,7 @@ export class Loader {
     this.#pauses.shift()?.();
   }
 
-  /** Resolves when every row up to this inbox id is in the warehouse (or among the dead letters). */
+  /** Resolves when every row up to this inbox id is in the warehouse or among the rejected events. */
   drain(uptoInboxId: number): Promise<void> {
     if (this.#stopping) return Promise.reject(new LoaderStopped());
     const done = Promise.withResolvers<void>();

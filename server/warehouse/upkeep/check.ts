@@ -1,21 +1,49 @@
 /**
- * Compares, for one organization, what the ledger acknowledged with what the warehouse holds, and the events
- * with their rollups. Everything that was acknowledged has to be loaded: drain the inbox, then ask the ledger,
- * then this.
+ * Compares, for one organization, the ledger's counts with the warehouse, and the events with their rollups.
+ * Everything that was acknowledged has to be loaded: drain the inbox, then read the ledger's counts, then call this.
  *
- * What must be equal: for every UTC day, the number of acknowledged events and the checksum of their ids are
- * those in the warehouse and among the dead letters together. The newest version of every user and account is
- * in the warehouse, but for those whose newest version is a dead letter or was dropped. Every row that was
- * appended to `user_versions` (not every version of a user is) is there or among the dead letters.
+ * These must be equal. For every UTC day, the number of acknowledged events and the checksum of their ids equal those
+ * in the warehouse and among the rejected events together. The newest version of every user and account is in the
+ * warehouse, unless it was rejected or dropped. Every row that was appended to `user_versions` (not every version of
+ * a user is) is there or among the rejected events.
  */
 
 import { formatDay } from "../../calendar/calendar.ts";
-import type { DayCount, NumberedVersion } from "../../ledger/ledger.ts";
+import type {
+  DayCount,
+  MissingRows,
+  NumberedVersion,
+  Populations,
+  SharedLedger,
+} from "../../ledger/ledger.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { countsAsActivity } from "../schema/tables.ts";
-import type { Acknowledged } from "./acknowledged.ts";
 import { eventCounts } from "./event-counts.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
+
+/** The counts of everything that the ledger acknowledged. */
+export interface Acknowledged {
+  readonly dayCounts: readonly DayCount[];
+  readonly populations: Populations;
+  /** Rows that the warehouse cannot have; none when left out. */
+  readonly missing?: MissingRows;
+  /** The first day whose raw events are complete; null: all days. Earlier days cannot be compared. */
+  readonly eventsFromDay?: number | null;
+}
+
+/** The ledger's counts of an organization. */
+export async function acknowledgedOf(
+  ledger: Pick<SharedLedger, "dayCounts" | "populations" | "deadLetters" | "organizations">,
+  id: number,
+): Promise<Acknowledged> {
+  const [dayCounts, populations, missing, organization] = await Promise.all([
+    ledger.dayCounts(id),
+    ledger.populations(id),
+    ledger.deadLetters.missing(id),
+    ledger.organizations.find(id),
+  ]);
+  return { dayCounts, populations, missing, eventsFromDay: organization?.eventsFromDay ?? null };
+}
 
 interface CountAndSum {
   readonly count: number;
@@ -76,6 +104,27 @@ export async function checkOrganization(
     ...(await check.activeDays()),
     ...(await check.userSpans()),
   ];
+}
+
+/** Whether a difference is real: its rows were neither written nor moved to or from the rejected events during the check. */
+export function isSettled(
+  found: Difference,
+  before: Acknowledged & { readonly erasures: number },
+  after: Acknowledged,
+): boolean {
+  if (found.kind === "users" || found.kind === "accounts" || found.kind === "user_versions") {
+    // The ledger forgets a user first, and the warehouse when the check is over.
+    if (before.erasures > 0) return false;
+    return Bun.deepEquals(people(before), people(after));
+  }
+  if (found.kind !== "events") return true;
+  const dayIn = ({ dayCounts, missing }: Acknowledged) =>
+    [dayCounts, missing?.events ?? []].map((days) => days.find(({ utcDay }) => utcDay === found.utcDay));
+  return Bun.deepEquals(dayIn(before), dayIn(after));
+}
+
+function people({ populations, missing }: Acknowledged) {
+  return [populations, missing?.users, missing?.accounts, missing?.userVersions];
 }
 
 /** A difference as a sentence. */

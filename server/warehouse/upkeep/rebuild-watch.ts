@@ -15,7 +15,7 @@ export interface RebuildStatus {
   readonly secondsLeft: number | null;
 }
 
-const lookMs = 500;
+const readEveryMs = 500;
 
 export class RebuildWatch {
   readonly #warehouse: Warehouse;
@@ -44,14 +44,14 @@ export class RebuildWatch {
       { maxSeconds: 300 },
     );
     this.#events = row?.rows ?? 0;
-    let looks = false;
+    let isReading = false;
     this.#timer = setInterval(() => {
-      if (looks) return;
-      looks = true;
-      this.#looking = this.#look().finally(() => {
-        looks = false;
+      if (isReading) return;
+      isReading = true;
+      this.#looking = this.#readProgress().finally(() => {
+        isReading = false;
       });
-    }, lookMs);
+    }, readEveryMs);
   }
 
   /** Called after every step. */
@@ -79,7 +79,7 @@ export class RebuildWatch {
     };
   }
 
-  async #look(): Promise<void> {
+  async #readProgress(): Promise<void> {
     const stepsDone = this.#stepsDone;
     const [row] = await this.#warehouse.rows<{ fraction: number }>(fractionSql).catch(() => []);
     // A step that ended meanwhile was counted as a whole, and progress must not go back.

@@ -213,7 +213,7 @@ function ofClock({ clockMs, timezone }: Found, askedMs: number, answeredMs: numb
   const ok = Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs;
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
   const words = `${seconds} s ${differenceMs < 0 ? "behind" : "ahead of"} this machine's, sessions in ${timezone}`;
-  return { name: "clock", ok, words: ok ? words : `${words}: let both follow NTP` };
+  return { name: "clock", ok, words: ok ? words : `${words}: synchronize both by NTP` };
 }
 
 function ofRights({ mayCreate, foreignTables }: Found): Probed {

@@ -7,7 +7,7 @@ import { type DayScore, movedConditions, type OfRun, scoresWithChange } from "./
 export interface MoversQuestion {
   readonly run: OfRun;
   readonly earlier: OfRun;
-  /** Of those who fell and rose, only these. */
+  /** Of the largest falls and rises, only these. */
   readonly state: string | undefined;
   /** Of each direction. */
   readonly limit: number;

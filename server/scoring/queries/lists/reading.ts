@@ -133,8 +133,8 @@ function selectionQuery({ run, earlier, state, healthBand, riskBand }: ListQuest
   };
 }
 
-/** The scores of a run by `entity`, with the `change` of health since an earlier one and the `healthBandBefore`, which is
- * empty for those who had none.
+/** The scores of a run by `entity`, with the `change` of health since an earlier one and the `healthBandBefore`,
+ * which is empty for entities without one.
  * @param conditions on the columns of the kind's table */
 export function scoresWithChange(
   { kind, ...ofRun }: OfRun,
@@ -161,7 +161,7 @@ export function scoresWithChange(
   };
 }
 
-/** Colours of health from worse to better; onboarding is neither. */
+/** Health bands from worse to better; onboarding is neither. */
 const ranks = "['churned', 'at_risk', 'watch', 'healthy']";
 const [rankBefore, rankNow] = [`indexOf(${ranks}, healthBandBefore)`, `indexOf(${ranks}, healthBand)`];
 const isThere = "healthBand NOT IN ('churned', 'none', '')";
@@ -193,7 +193,7 @@ export interface BandCount {
   readonly count: number;
 }
 
-/** How many entities have which colour and band. */
+/** How many entities are in each health band and risk band. */
 export function countBands(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<BandCount[]> {
   return warehouse.rows<BandCount>(
     `SELECT colour AS healthBand, multiIf(isNull(risk), NULL, risk >= ${riskBandsFrom.high}, 'high', risk >= ${riskBandsFrom.medium}, 'medium',
@@ -210,7 +210,7 @@ export interface Movement {
   readonly count: number;
 }
 
-/** How many went from which colour to which between two runs. */
+/** How many entities moved from one health band to another between two runs. */
 export function movementBetween(warehouse: Warehouse, run: OfRun, earlier: OfRun): Promise<Movement[]> {
   const { kind, ...ofRun } = run;
   return warehouse.rows<Movement>(

@@ -1,18 +1,18 @@
 /**
- * Retention counted again, one user after the other, from what was sent and nothing else: to hold against what the
- * warehouse answers. Plain on purpose, with the runtime's own calendar in place of the product's arithmetic.
+ * Retention computed again, one user after the other, from the sent data alone, to compare with the warehouse's
+ * answers. Simple on purpose, with the runtime's own calendar instead of the product's arithmetic.
  */
-import type { Group } from "../server/analytics/retention/cohorts.ts";
-import type { RetentionQuestion } from "../server/analytics/retention/retention-question.ts";
-import { Zone } from "../server/calendar/zone.ts";
-import { parseEventTime } from "../server/intake/admission/time.ts";
+import type { Group } from "../../server/analytics/retention/cohorts.ts";
+import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import { parseEventTime } from "../../server/intake/admission/time.ts";
 
 export interface Facts {
   readonly timezone: string;
   /** In the order in which they became known. */
   readonly users: readonly number[];
   readonly events: readonly { readonly user: number; readonly event: string; readonly timeMs: number }[];
-  /** What was said of users and when, in the order in which it came; an account of 0 is none. */
+  /** The sent traits and accounts of users with their times, in the order of arrival; an account of 0 is none. */
   readonly words: readonly Word[];
   readonly owners: ReadonlySet<number>;
   readonly accounts: ReadonlyMap<number, { readonly id: string; readonly name: string }>;
@@ -49,7 +49,7 @@ export class RetentionRecount {
   readonly #wordsOf: ReadonlyMap<number, readonly Word[]>;
   readonly #returnDays = new Map<number, number[]>();
   readonly #members: readonly Member[];
-  /** The values that stand for themselves. */
+  /** The values with groups of their own. */
   readonly #shown: ReadonlySet<string>;
 
   constructor(facts: Facts, question: RetentionQuestion) {
@@ -179,7 +179,7 @@ export class RetentionRecount {
     return speaker === undefined ? null : traitOf(speaker);
   }
 
-  /** The owner of an account who is known longest, else its newest member. */
+  /** The account's owner who has been known longest, otherwise its newest member. */
   #speakerOf(account: number): number | undefined {
     const members = this.#facts.users.filter(
       (user) => this.#lastWord(user, Number.POSITIVE_INFINITY, (word) => word.account) === account,
@@ -187,7 +187,7 @@ export class RetentionRecount {
     return members.find((user) => this.#facts.owners.has(user)) ?? members.at(-1);
   }
 
-  /** The last thing said of a user until the end of a day; for a day before all words, the first thing ever. */
+  /** The last value sent of a user until the end of a day; for a day before all values, the first one ever. */
   #lastWord(user: number, day: number, read: (word: Word) => unknown): unknown {
     const words = this.#wordsOf.get(user) ?? [];
     const saying = words.filter((word) => read(word) !== undefined);

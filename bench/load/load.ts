@@ -1,11 +1,11 @@
 /**
- * A load generator: POSTs over raw sockets with keep-alive, one request in flight on each connection. Its
- * figures must be the server's, so it is cheap: 13 µs of CPU a request, 7 of them the kernel's; 75,000 a
- * second against a server that answers without reading, beside it on two cores.
+ * A load generator: POSTs over raw sockets with keep-alive, one request in flight on each connection. It is cheap, so
+ * that the figures are the server's: 13 µs of CPU a request, 7 of them the kernel's. It reaches 75,000 a second
+ * against a server that answers without reading, on the same two cores.
  *
- * Without a pace every connection sends its next request when the last was answered. With one, requests are
- * due at fixed times and latency counts from then: a server that stalls is charged for the requests that had
- * to wait, not only for those under way.
+ * Without a pace every connection sends its next request after the last answer. With a pace, requests are due at
+ * fixed times and latency counts from then: a stalled server is charged for delayed requests, too, and not only for
+ * those in flight.
  */
 import type { Socket } from "bun";
 import { Histogram } from "./histogram.ts";
@@ -16,13 +16,13 @@ export interface Load {
   readonly host?: string;
   /** `/track` */
   readonly path: string;
-  /** Header lines beside Host, Content-Type and Content-Length. */
+  /** Header lines besides Host, Content-Type and Content-Length. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The body of the n-th request, from 0; called once for each n. */
   request(n: number): string | Uint8Array;
   /** Called for every request that was answered, warm-up included; `status` as in the answer. */
   answered?(n: number, status: number): void;
-  /** Called for every request whose connection ended before the answer: it may or may not have been done. */
+  /** Called for every request whose connection ended before the answer: it is unknown whether it was processed. */
   lost?(n: number): void;
   /** 64 unless given. */
   readonly connections?: number;
@@ -62,9 +62,9 @@ interface Connection {
   /** The request under way; -1 when there is none. */
   request: number;
   startedMs: number;
-  /** What has arrived of an answer that is not whole yet. */
+  /** The received part of an incomplete answer. */
   partial: Buffer | undefined;
-  /** What the socket would not take yet. */
+  /** Bytes that the socket did not accept yet. */
   unsent: Uint8Array | undefined;
 }
 
@@ -121,7 +121,7 @@ class Generator {
     return this.result();
   }
 
-  /** Sends what falls due, until the time is over and every answer is there. */
+  /** Sends requests when they are due, until the time is over and every answer has arrived. */
   private async drive(): Promise<void> {
     const isPaced = this.load.requestsPerSecond !== undefined;
     while (this.clock.nowMs() < this.endMs) {

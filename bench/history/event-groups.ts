@@ -1,7 +1,7 @@
 /** Groups of track rows as intake hands them to a ledger: real rows with message ids that are UUIDs, one commit a group. */
-import type { Ledger } from "../server/ledger/ports/ledger.ts";
-import { currentSchema, eventRow } from "../server/ledger/rules/warehouse-rows.ts";
-import { inboxRows, messageOf, needs, writes } from "../test/ledger/writes.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { inboxRows, messageOf, needs, writes } from "../../test/ledger/writes.ts";
 
 /** A ledger as far as groups need it. */
 export type Node = Pick<Ledger, "transact" | "organizations" | "close">;
@@ -22,7 +22,7 @@ function lineOf(organization: number, messageId: string, n: number, nowMs: numbe
   });
 }
 
-/** Stores so many events in one commit. @returns the bytes of their rows */
+/** Stores this many events in one commit. @returns the bytes of their rows */
 export async function storeEvents(node: Node, organization: number, events: number): Promise<number> {
   const keys = Array.from({ length: events }, () => ({
     ...{ organization, kind: "track" as const, messageId: crypto.randomUUID() },

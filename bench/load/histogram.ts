@@ -1,6 +1,6 @@
 /**
- * Latencies as counts in buckets whose width grows with their value: exact below 256 µs, within 0.8 percent
- * above. Recording costs a few nanoseconds and no memory, so that measuring does not disturb what is measured.
+ * Latencies as counts in buckets whose width grows with their value: exact below 256 µs, within 0.8 percent above.
+ * Recording takes a few nanoseconds and no memory, so it does not affect the measurement.
  */
 
 /** Buckets of one power of two. */

@@ -1,13 +1,13 @@
-/** How long a question takes, asked several times. */
+/** The time of a query, measured several times. */
 
 export interface Took {
   readonly bestMs: number;
   readonly medianMs: number;
-  /** Of all threads; what others do on the machine changes it least. */
+  /** Of all threads; other work on the machine affects it least. */
   readonly cpuMs: number;
 }
 
-/** Asks so many times, one after another. */
+/** Runs this many times, one after another. */
 export async function timed(ask: () => Promise<unknown>, times: number): Promise<Took> {
   const ms: number[] = [];
   const cpuMs: number[] = [];

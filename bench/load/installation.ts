@@ -1,12 +1,12 @@
-/** A running Rekindle for benchmarks: one organization without a rate limit, and what it uses. */
+/** A running Rekindle for benchmarks: one organization without a rate limit, and its resource usage. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { callerHeaders } from "../server/http/api/route.ts";
-import { readKeyActor } from "../server/ledger/ports/audit.ts";
-import { fetchSocket } from "../server/process/control.ts";
-import { socketPath } from "../server/process/sockets.ts";
-import type { WarehouseSize } from "../server/warehouse/schema/size.ts";
-import { Server, type ServerOptions } from "../test/server.ts";
+import { callerHeaders } from "../../server/http/api/route.ts";
+import { readKeyActor } from "../../server/ledger/ports/audit.ts";
+import { fetchSocket } from "../../server/process/control.ts";
+import { socketPath } from "../../server/process/sockets.ts";
+import type { WarehouseSize } from "../../server/warehouse/schema/size.ts";
+import { Server, type ServerOptions } from "../../test/server.ts";
 import { runLoad } from "./load.ts";
 
 export interface Memory {
@@ -79,9 +79,9 @@ export class Installation {
     }
   }
 
-  /** Asks analysis a question on its socket. */
+  /** Sends a request to analysis on its socket. */
   async ask(path: string): Promise<unknown> {
-    // As intake passes on what a read key asks.
+    // In the form in which intake passes on a read key's request.
     const headers = {
       [callerHeaders.organization]: String(this.organization),
       [callerHeaders.rights]: "read",
@@ -120,7 +120,7 @@ export class Installation {
     const root = join(this.server.dataDir, folder);
     let bytes = 0;
     for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-      // A merge may remove what was just listed.
+      // A merge may remove a file right after it was listed.
       const found = statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false });
       if (found?.isFile()) bytes += found.size;
     }

@@ -1,6 +1,6 @@
-/** Retention by weeks of the first event, asked of the raw events; placeholder: organization. */
+/** Retention by weeks of the first event, computed from raw events; placeholder: organization. */
 
-/** As one writes it first: who is in which cohort, joined with who was active in which week. */
+/** The simplest form: users with their cohorts, joined with their active weeks. */
 const joined = (cohorts: string, group: string) => `
   SELECT ${group} cohort, week, count() AS users
   FROM (SELECT DISTINCT user, toMonday(day) AS week FROM events WHERE organization = {organization:UInt32}) AS active
@@ -28,5 +28,5 @@ const plans = `
   ON words.user = first.user
   GROUP BY user, cohort`;
 
-/** As one writes it first, in the quickest way that we found, and split by plan as of entry. */
+/** The simplest form, the fastest form that we found, and split by plan as of entry. */
 export const rawRetention = { join: joined(cohorts, ""), onePass, byPlan: joined(plans, "plan,") } as const;

@@ -1,18 +1,20 @@
 /**
- * A made-up history of one organization, brought into a warehouse by the loader itself, batch after batch in the
- * order of time, and never optimized by hand. What benchmarks of figures ask.
+ * An invented history of one organization. The loader itself brings it into a warehouse, batch after batch in the
+ * order of time, and never optimized by hand. Benchmarks of figures use it.
  *
- * Users arrive over the whole time, more of them later; each leaves with a daily probability of their own, so that
- * those who stay are those who leave less; some are active every day and most on few; event names follow Zipf's
- * law; traits change.
+ * Users arrive over the whole time, more of them later. Each leaves with a daily probability of their own, so that
+ * users who leave less remain. Some are active every day and most on few. Event names follow Zipf's law; traits
+ * change.
  */
 
-import type { JsonObject } from "../contract/json.ts";
-import type { Account, User } from "../server/ledger/ports/entities.ts";
-import { accountRow, eventRow, userRow, userVersionRow } from "../server/ledger/rules/warehouse-rows.ts";
-import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
-import { Loader } from "../server/warehouse/load/loader.ts";
-import { Random } from "../simulation/random.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import type { Account, User } from "../../server/ledger/ports/entities.ts";
+import { accountRow, eventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { Loader } from "../../server/warehouse/load/loader.ts";
+import { Random } from "../../simulation/random.ts";
 import { GeneratedInbox, type GeneratedRow } from "./generated-inbox.ts";
 
 export interface HistoryOptions {
@@ -43,19 +45,19 @@ const traitValues: Readonly<Record<string, readonly string[]>> = {
 
 const msPerDay = 86_400_000;
 const usersPerAccount = 8;
-/** Users whose plan changes one time after they came. */
+/** Users whose plan changes once after their arrival. */
 const shareOfChanges = 0.25;
 
 interface Person {
   readonly number: number;
   readonly fromDay: number;
-  /** The first day on which they are gone. */
+  /** The first day after the user has left. */
   readonly untilDay: number;
   readonly activeShare: number;
   readonly eventsPerActiveDay: number;
 }
 
-/** Loads a history through the loader; `progress` hears how many rows are in. */
+/** Loads a history through the loader; `progress` is called with the number of loaded rows. */
 export async function loadHistory(
   warehouse: Warehouse,
   options: HistoryOptions,
@@ -80,7 +82,7 @@ export async function loadHistory(
   return { events, users: people.length, seconds: (performance.now() - startedMs) / 1_000 };
 }
 
-/** People whose events will add up to about `events`. */
+/** People with about `events` events in all. */
 function peopleOf(random: Random, { events, users, days, toDay }: HistoryOptions): Person[] {
   const drawn = Array.from({ length: users }, (_, index) => {
     const fromDay = toDay - days + 1 + Math.floor(Math.sqrt(random.next()) * days * 0.999);
@@ -222,7 +224,7 @@ function idOf(counter: number): string {
   return digits(0x9e3779b1) + digits(0x85ebca77) + digits(0xc2b2ae3d) + digits(0x27d4eb2f);
 }
 
-/** Draws names of which the n-th is n times as rare as the first. */
+/** Draws names whose frequency follows Zipf's law. */
 function zipf(count: number): (random: Random) => string {
   const weights = Array.from({ length: count }, (_, index) => 1 / (index + 1));
   const sum = weights.reduce((total, weight) => total + weight, 0);
@@ -241,4 +243,22 @@ function poisson(random: Random, mean: number): number {
   let count = 0;
   for (let product = random.next(); product > limit; product *= random.next()) count += 1;
   return mean > piece ? count + poisson(random, mean - piece) : count;
+}
+
+/** Retention by weeks of the first event, for cohorts and periods from `fromDay` to `toDay`, which is today. */
+export function weeklyRetention(
+  organization: number,
+  { fromDay, toDay, periods }: Pick<RetentionQuestion, "fromDay" | "toDay" | "periods">,
+): RetentionQuestion {
+  return {
+    ...{ organization, fromDay, toDay, periods, today: toDay },
+    entry: { kind: "firstEvent" },
+    returnEvent: null,
+    passiveEvents: [],
+    horizonDays: 28,
+    period: { name: "week", weekStart: 1 },
+    measure: "in",
+    split: null,
+    transitions: new Zone("UTC").transitions,
+  };
 }
