@@ -1,19 +1,26 @@
 /** What sends: each source with its state, how much came of it, and how it is connected. */
-import { type ReactElement, useState } from "react";
+
+import { Link } from "@tanstack/react-router";
+import { type ReactElement, type ReactNode, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
-import { Stat, Stats } from "../../parts/figure/stat.tsx";
+import { useChange, useRead } from "../../api/query.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
+import { Badge } from "../../parts/figure/health.tsx";
+import { Sparkline, Stat, Stats } from "../../parts/figure/stat.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { useConfirm } from "../../parts/form/confirm.tsx";
+import { Icon } from "../../parts/icons.tsx";
 import { textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice, PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Ago } from "../../parts/time.tsx";
+import { useTell } from "../../parts/toast.tsx";
 import { numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
-import type { NewTokens } from "./set-up.tsx";
-import { SourceRow } from "./source-row.tsx";
+import { type NewTokens, SetUp } from "./set-up.tsx";
 
 type Answer = Reads["/api/sources"]["answer"];
-export type Source = Answer["sources"][number];
+type Source = Answer["sources"][number];
 
 const filters = { open: textFilter() };
 const everyMs = 5_000;
@@ -145,5 +152,201 @@ function Held({ of }: { of: Answer["held"] }): ReactElement | null {
         />
       </Stats>
     </Panel>
+  );
+}
+
+interface RowProps {
+  readonly of: Source;
+  readonly isOpen: boolean;
+  readonly onOpen: (isOpen: boolean) => void;
+  readonly tokens: NewTokens;
+  readonly onToken: (made: NewTokens) => void;
+}
+
+function SourceRow({ of, isOpen, onOpen, tokens, onToken }: RowProps): ReactElement {
+  const name = sourceName(of.source);
+  const id = `source-${of.source}`;
+  const hasSent = of.state !== "never_sent";
+  return (
+    <li className="border-b border-line px-4 py-3 last:border-0">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-center gap-x-6 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto_10.5rem]">
+        <div className="min-w-0">
+          <h3 className="flex flex-wrap items-center gap-x-2 text-base font-medium">
+            {name} <State of={of} />
+          </h3>
+          <Story of={of} />
+        </div>
+        {hasSent && <Amounts of={of} />}
+        <div className="flex flex-wrap gap-2 lg:col-start-3 lg:justify-end">
+          {of.state === "silent" && <Retire of={of} />}
+          <Button
+            isSmall
+            aria-expanded={isOpen}
+            aria-controls={id}
+            aria-label={isOpen ? `Close the set-up of ${name}` : `Set up ${name}`}
+            onClick={() => onOpen(!isOpen)}
+          >
+            Set up
+            <Icon name={isOpen ? "up" : "down"} size={13} />
+          </Button>
+        </div>
+      </div>
+      {isOpen && (
+        <div id={id} className="mt-4">
+          <SetUp source={of.source} tokens={tokens} onToken={onToken} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function State({ of }: { of: Source }): ReactElement | null {
+  const { state } = of;
+  if (isAllRejected(of)) return <Badge tone="bad">Rejected</Badge>;
+  if (state === "sending") return <Badge tone="good">Sending</Badge>;
+  if (state === "silent") return <Badge tone="bad">Silent</Badge>;
+  return state === "retired" ? <Badge>Retired</Badge> : null;
+}
+
+/** Whether it sends, and nothing of it is taken. */
+function isAllRejected({ state, week }: Source): boolean {
+  return state === "sending" && takenOf(week) === 0 && week.rejected > 0;
+}
+
+/** What is to be known of its state, in one line. */
+function Story({ of }: { of: Source }): ReactElement {
+  return <p className="text-sm text-soft">{storyOf(of)}</p>;
+}
+
+function storyOf(of: Source): ReactNode {
+  const { state, lastSentAt, silentSince, rhythm, silentFrom, retiredAt } = of;
+  if (state === "never_sent") return "Has never sent anything";
+  if (state === "retired") {
+    return (
+      <>
+        Retired <Ago instant={retiredAt} />; nobody waits for it until it sends again
+      </>
+    );
+  }
+  if (state === "silent") {
+    return (
+      <>
+        Nothing since <Ago instant={silentSince} />
+        {rhythm !== null && `, where usually something comes ${rhythm}`}
+        {lastSentAt !== silentSince && of.day.rejected > 0 && "; what it sends is rejected"}
+      </>
+    );
+  }
+  if (isAllRejected(of)) {
+    return (
+      <>
+        Last sent <Ago instant={lastSentAt} /> · nothing of it is taken: the live view has the reasons
+      </>
+    );
+  }
+  return (
+    <>
+      Last sent <Ago instant={lastSentAt} />
+      {rhythm !== null ? ` · ${rhythm}` : " · known for less than a week, so its rhythm is not known yet"}
+      {silentFrom !== null && (
+        <>
+          {" "}
+          · counts as silent <Ago instant={silentFrom} /> if nothing comes
+        </>
+      )}
+    </>
+  );
+}
+
+function Amounts({ of: { source, day, week, hours } }: { of: Source }): ReactElement {
+  const organization = String(useOrganization().id);
+  const name = sourceName(source);
+  return (
+    <div className="flex items-center gap-4">
+      <span className="*:mt-0" title={`Items of ${name} by the hour, 7 days`}>
+        <Sparkline values={hours} width={112} height={36} />
+      </span>
+      <dl className="grid w-44 grid-cols-[3rem_1fr_auto] gap-x-3 text-sm">
+        <Amount label="24 h" value={takenOf(day)} />
+        <Amount label="7 days" value={takenOf(week)} />
+        <div className="text-right">
+          <dt className="text-soft">Rejected</dt>
+          <dd className="font-medium">
+            {week.rejected === 0 ? (
+              "0"
+            ) : (
+              <Link
+                to="/o/$organization/events"
+                params={{ organization }}
+                search={{ tab: "live", outcome: "rejected", source }}
+                className="text-at-risk"
+                title={`${numbers.count(day.rejected)} of them in 24 hours. See them live, with their reasons`}
+              >
+                {numbers.compact(week.rejected)}
+              </Link>
+            )}
+          </dd>
+        </div>
+        {(week.held > 0 || week.duplicate > 0 || week.ignored > 0) && (
+          <div className="col-span-3 text-right text-soft">
+            <dt className="sr-only">Of those of 7 days</dt>
+            <dd>{asideOf(week)}</dd>
+          </div>
+        )}
+      </dl>
+    </div>
+  );
+}
+
+function Amount({ label, value }: { label: string; value: number }): ReactElement {
+  return (
+    <div className="text-right">
+      <dt className="text-soft">{label}</dt>
+      <dd className="font-medium" title={numbers.count(value)}>
+        {numbers.compact(value)}
+      </dd>
+    </div>
+  );
+}
+
+function takenOf({ accepted, held, duplicate, ignored }: Source["day"]): number {
+  return accepted + held + duplicate + ignored;
+}
+
+/** What became of those that were taken and not simply stored. */
+function asideOf({ held, duplicate, ignored }: Source["week"]): string {
+  return [[held, "held"] as const, [duplicate, "sent twice"] as const, [ignored, "ignored"] as const]
+    .filter(([items]) => items > 0)
+    .map(([items, word]) => `${numbers.compact(items)} ${word}`)
+    .join(", ");
+}
+
+function Retire({ of: { source, freezesScores } }: { of: Source }): ReactElement | null {
+  const mayRetire = useMayAs("member");
+  const confirm = useConfirm();
+  const tell = useTell();
+  const retire = useChange("POST /api/sources/:source/retire");
+  const name = sourceName(source);
+  if (!mayRetire) return null;
+  const ask = async () => {
+    const isSure = await confirm({
+      title: `Retire ${name}?`,
+      text: `Say this when it was removed on purpose. ${
+        freezesScores
+          ? "Scores no longer wait for it and go on without its events."
+          : "It is no longer told as silent."
+      } Its next event undoes it.`,
+      action: "Retire it",
+    });
+    if (!isSure) return;
+    retire.mutate(
+      { path: { source } },
+      { onSuccess: () => tell(`${name} is retired.`), onError: tell.failed },
+    );
+  };
+  return (
+    <Button isSmall isBusy={retire.isPending} onClick={ask} aria-label={`Retire ${name}`}>
+      Retire
+    </Button>
   );
 }
