@@ -9,7 +9,7 @@ import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { Ago, Instant } from "../../parts/time.tsx";
+import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { Facts, UserId } from "./facts.tsx";
 import { senderText } from "./live-row.tsx";
@@ -53,7 +53,7 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
   },
   {
     ...{ id: "lastSeen", header: "Latest", isNumber: true },
-    cell: ({ lastSeen }) => <Ago instant={lastSeen} />,
+    cell: ({ lastSeen }) => <RelativeTime instant={lastSeen} />,
   },
 ];
 
@@ -90,14 +90,14 @@ export function Warnings(): ReactElement {
       isFlush
     >
       <Figures
-        of={asked}
+        asked={asked}
         loading={
           <div className="p-4">
             <Loading rows={8} />
           </div>
         }
         empty={{
-          when: ({ warnings }) => warnings.length === 0,
+          isEmpty: ({ warnings }) => warnings.length === 0,
           show: (
             <Empty title="Nothing to warn of">
               {kind === "all"

@@ -14,7 +14,7 @@ import { ShownOnce } from "../../parts/form/shown-once.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
-import { Ago, Instant } from "../../parts/time.tsx";
+import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { useLeave } from "./leave.ts";
 
@@ -51,7 +51,9 @@ export function MemberSettings(): ReactElement {
       </PageHeader>
       <div className="grid gap-5">
         <Panel title={`Members of ${name}`} isFlush>
-          <Figures of={asked}>{({ members }) => <Table members={members} mayManage={mayManage} />}</Figures>
+          <Figures asked={asked}>
+            {({ members }) => <Table members={members} mayManage={mayManage} />}
+          </Figures>
         </Panel>
         {mayManage && <Invitations asked={asked} />}
       </div>
@@ -114,13 +116,18 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
         </span>
       ),
     },
-    { id: "joined", header: "Joined", isFixed: true, cell: ({ joinedAt }) => <Ago instant={joinedAt} /> },
+    {
+      id: "joined",
+      header: "Joined",
+      isFixed: true,
+      cell: ({ joinedAt }) => <RelativeTime instant={joinedAt} />,
+    },
     {
       id: "seen",
       header: "Last here",
       hint: "To the hour",
       isFixed: true,
-      cell: ({ lastSeenAt }) => (lastSeenAt === null ? "never" : <Ago instant={lastSeenAt} />),
+      cell: ({ lastSeenAt }) => (lastSeenAt === null ? "never" : <RelativeTime instant={lastSeenAt} />),
     },
     { id: "action", header: "Membership", isFixed: true, cell: actionOf },
   ];
@@ -269,9 +276,9 @@ function Invitations({ asked }: { asked: Asked<Members> }): ReactElement {
       </Panel>
       <Panel title="Open invitations" isFlush>
         <Figures
-          of={asked}
+          asked={asked}
           empty={{
-            when: ({ invitations }) => invitations.length === 0,
+            isEmpty: ({ invitations }) => invitations.length === 0,
             show: <Empty title="No invitation is open" />,
           }}
         >
@@ -314,7 +321,12 @@ function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }
       isFixed: true,
       cell: ({ invitedBy }) => invitedBy ?? "the command line",
     },
-    { id: "at", header: "Invited", isFixed: true, cell: ({ createdAt }) => <Ago instant={createdAt} /> },
+    {
+      id: "at",
+      header: "Invited",
+      isFixed: true,
+      cell: ({ createdAt }) => <RelativeTime instant={createdAt} />,
+    },
     {
       id: "until",
       header: "Works until",

@@ -7,11 +7,11 @@ import { useMayAs } from "../../app/session.ts";
 import { Departures } from "../../parts/figure/departures.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError, Input, Select } from "../../parts/form/field.tsx";
-import { DraftForm, Facts, useDraft } from "../../parts/form/form.tsx";
+import { DraftForm, SavedValues, useDraft } from "../../parts/form/form.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
@@ -29,13 +29,13 @@ export function ScoreSettings(): ReactElement {
           "Nothing was changed yet: this is what every organization starts with."
         ) : (
           <>
-            Changed <Ago instant={asked.data.changedAt} /> by {byText(asked.data.changedBy)}.
+            Changed <RelativeTime instant={asked.data.changedAt} /> by {byText(asked.data.changedBy)}.
           </>
         )}
         {!mayChange && " Members and owners change what is here."}
       </PageHeader>
       <Departures className="mb-5" />
-      <Figures of={asked} loading={<Loading rows={10} height={28} />}>
+      <Figures asked={asked} loading={<Loading rows={10} height={28} />}>
         {(answer) => (mayChange ? <Form saved={formOf(answer)} /> : <Read saved={answer.settings} />)}
       </Figures>
     </>
@@ -52,8 +52,8 @@ const listText = (names: readonly string[]) => (names.length === 0 ? "none" : na
 function Read({ saved }: { saved: Settings }): ReactElement {
   return (
     <Panel>
-      <Facts
-        of={[
+      <SavedValues
+        values={[
           ["Churn horizon", `${saved.churnHorizonDays} days`],
           ["Weeks start on", weekdays[saved.weekStart]],
           ...healthParts.map(({ name, label }) => [`Weight of ${label}`, saved.healthWeights[name]] as const),

@@ -13,7 +13,7 @@ import { Icon } from "../../parts/icons.tsx";
 import { textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice, PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
@@ -35,7 +35,7 @@ export function SourcesPage(): ReactElement {
         Tools that send already can send here as well: their own clients, another address.
       </PageHeader>
       <Figures
-        of={asked}
+        asked={asked}
         loading={
           <Panel>
             <Loading rows={6} height={40} />
@@ -44,8 +44,8 @@ export function SourcesPage(): ReactElement {
       >
         {({ sources, held }) => (
           <div className="grid gap-5">
-            <Sources of={sources} />
-            <Held of={held} />
+            <Sources sources={sources} />
+            <Held held={held} />
           </div>
         )}
       </Figures>
@@ -53,7 +53,7 @@ export function SourcesPage(): ReactElement {
   );
 }
 
-function Sources({ of }: { of: readonly Source[] }): ReactElement {
+function Sources({ sources }: { sources: readonly Source[] }): ReactElement {
   const [{ open }, change] = useFilters(filters);
   const [tokens, setTokens] = useState<NewTokens>({});
   const rows = (shown: readonly Source[]) => (
@@ -61,7 +61,7 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
       {shown.map((source) => (
         <SourceRow
           key={source.source}
-          of={source}
+          source={source}
           isOpen={open === source.source}
           onOpen={(isOpen) => change({ open: isOpen ? source.source : "" })}
           tokens={tokens}
@@ -70,13 +70,13 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
       ))}
     </ul>
   );
-  const known = of
+  const known = sources
     .filter(({ state }) => state !== "never_sent")
     .toSorted((a, b) => order[a.state] - order[b.state]);
-  const others = of.filter(({ state, source }) => state === "never_sent" && source !== "api");
+  const others = sources.filter(({ state, source }) => state === "never_sent" && source !== "api");
   return (
     <div className="grid gap-5">
-      <Freezing of={known.filter(({ freezesScores }) => freezesScores)} />
+      <Freezing sources={known.filter(({ freezesScores }) => freezesScores)} />
       <Panel
         title="What sends"
         note="Items that were taken in 24 hours and in 7 days, and those rejected in 7 days"
@@ -104,22 +104,22 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
   );
 }
 
-function Freezing({ of }: { of: readonly Source[] }): ReactElement | null {
-  const [first] = of;
+function Freezing({ sources }: { sources: readonly Source[] }): ReactElement | null {
+  const [first] = sources;
   if (first === undefined) return null;
-  const names = of.map(({ source }) => sourceName(source)).join(", ");
+  const names = sources.map(({ source }) => sourceName(source)).join(", ");
   return (
     <Notice>
-      <b className="font-medium">{names}</b> {of.length === 1 ? "has" : "have"} sent nothing since{" "}
-      <Ago instant={first.silentSince} />, and scores wait: without its events people would look as if they
-      had left. Scores go on by themselves when it sends again. If it was removed, retire it below.
+      <b className="font-medium">{names}</b> {sources.length === 1 ? "has" : "have"} sent nothing since{" "}
+      <RelativeTime instant={first.silentSince} />, and scores wait: without its events people would look as
+      if they had left. Scores go on by themselves when it sends again. If it was removed, retire it below.
     </Notice>
   );
 }
 
 /** Who is not identified yet; nothing where nobody is and nothing was lost. */
-function Held({ of }: { of: Answer["held"] }): ReactElement | null {
-  const { people, items, oldestAt, droppedFull, droppedExpired, links } = of;
+function Held({ held }: { held: Answer["held"] }): ReactElement | null {
+  const { people, items, oldestAt, droppedFull, droppedExpired, links } = held;
   if (people + droppedFull + droppedExpired + links === 0) return null;
   return (
     <Panel
@@ -134,7 +134,7 @@ function Held({ of }: { of: Answer["held"] }): ReactElement | null {
           note={
             oldestAt !== null && (
               <>
-                the oldest <Ago instant={oldestAt} />
+                the oldest <RelativeTime instant={oldestAt} />
               </>
             )
           }
@@ -156,29 +156,29 @@ function Held({ of }: { of: Answer["held"] }): ReactElement | null {
 }
 
 interface RowProps {
-  readonly of: Source;
+  readonly source: Source;
   readonly isOpen: boolean;
   readonly onOpen: (isOpen: boolean) => void;
   readonly tokens: NewTokens;
   readonly onToken: (made: NewTokens) => void;
 }
 
-function SourceRow({ of, isOpen, onOpen, tokens, onToken }: RowProps): ReactElement {
-  const name = sourceName(of.source);
-  const id = `source-${of.source}`;
-  const hasSent = of.state !== "never_sent";
+function SourceRow({ source, isOpen, onOpen, tokens, onToken }: RowProps): ReactElement {
+  const name = sourceName(source.source);
+  const id = `source-${source.source}`;
+  const hasSent = source.state !== "never_sent";
   return (
     <li className="border-b border-line px-4 py-3 last:border-0">
       <div className="grid grid-cols-[minmax(0,1fr)] items-center gap-x-6 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto_10.5rem]">
         <div className="min-w-0">
           <h3 className="flex flex-wrap items-center gap-x-2 text-base font-medium">
-            {name} <State of={of} />
+            {name} <State source={source} />
           </h3>
-          <Story of={of} />
+          <Story source={source} />
         </div>
-        {hasSent && <Amounts of={of} />}
+        {hasSent && <Amounts source={source} />}
         <div className="flex flex-wrap gap-2 lg:col-start-3 lg:justify-end">
-          {of.state === "silent" && <Retire of={of} />}
+          {source.state === "silent" && <Retire source={source} />}
           <Button
             isSmall
             aria-expanded={isOpen}
@@ -193,16 +193,16 @@ function SourceRow({ of, isOpen, onOpen, tokens, onToken }: RowProps): ReactElem
       </div>
       {isOpen && (
         <div id={id} className="mt-4">
-          <SetUp source={of.source} tokens={tokens} onToken={onToken} />
+          <SetUp source={source.source} tokens={tokens} onToken={onToken} />
         </div>
       )}
     </li>
   );
 }
 
-function State({ of }: { of: Source }): ReactElement | null {
-  const { state } = of;
-  if (isAllRejected(of)) return <Badge tone="bad">Rejected</Badge>;
+function State({ source }: { source: Source }): ReactElement | null {
+  const { state } = source;
+  if (isAllRejected(source)) return <Badge tone="bad">Rejected</Badge>;
   if (state === "sending") return <Badge tone="good">Sending</Badge>;
   if (state === "silent") return <Badge tone="bad">Silent</Badge>;
   return state === "retired" ? <Badge>Retired</Badge> : null;
@@ -214,51 +214,52 @@ function isAllRejected({ state, week }: Source): boolean {
 }
 
 /** What is to be known of its state, in one line. */
-function Story({ of }: { of: Source }): ReactElement {
-  return <p className="text-sm text-soft">{storyOf(of)}</p>;
+function Story({ source }: { source: Source }): ReactElement {
+  return <p className="text-sm text-soft">{storyOf(source)}</p>;
 }
 
-function storyOf(of: Source): ReactNode {
-  const { state, lastSentAt, silentSince, rhythm, silentFrom, retiredAt } = of;
+function storyOf(source: Source): ReactNode {
+  const { state, lastSentAt, silentSince, rhythm, silentFrom, retiredAt } = source;
   if (state === "never_sent") return "Has never sent anything";
   if (state === "retired") {
     return (
       <>
-        Retired <Ago instant={retiredAt} />; nobody waits for it until it sends again
+        Retired <RelativeTime instant={retiredAt} />; nobody waits for it until it sends again
       </>
     );
   }
   if (state === "silent") {
     return (
       <>
-        Nothing since <Ago instant={silentSince} />
+        Nothing since <RelativeTime instant={silentSince} />
         {rhythm !== null && `, where usually something comes ${rhythm}`}
-        {lastSentAt !== silentSince && of.day.rejected > 0 && "; what it sends is rejected"}
+        {lastSentAt !== silentSince && source.day.rejected > 0 && "; what it sends is rejected"}
       </>
     );
   }
-  if (isAllRejected(of)) {
+  if (isAllRejected(source)) {
     return (
       <>
-        Last sent <Ago instant={lastSentAt} /> · nothing of it is taken: the live view has the reasons
+        Last sent <RelativeTime instant={lastSentAt} /> · nothing of it is taken: the live view has the
+        reasons
       </>
     );
   }
   return (
     <>
-      Last sent <Ago instant={lastSentAt} />
+      Last sent <RelativeTime instant={lastSentAt} />
       {rhythm !== null ? ` · ${rhythm}` : " · known for less than a week, so its rhythm is not known yet"}
       {silentFrom !== null && (
         <>
           {" "}
-          · counts as silent <Ago instant={silentFrom} /> if nothing comes
+          · counts as silent <RelativeTime instant={silentFrom} /> if nothing comes
         </>
       )}
     </>
   );
 }
 
-function Amounts({ of: { source, day, week, hours } }: { of: Source }): ReactElement {
+function Amounts({ source: { source, day, week, hours } }: { source: Source }): ReactElement {
   const organization = String(useOrganization().id);
   const name = sourceName(source);
   return (
@@ -321,7 +322,7 @@ function asideOf({ held, duplicate, ignored }: Source["week"]): string {
     .join(", ");
 }
 
-function Retire({ of: { source, freezesScores } }: { of: Source }): ReactElement | null {
+function Retire({ source: { source, freezesScores } }: { source: Source }): ReactElement | null {
   const mayRetire = useMayAs("member");
   const confirm = useConfirm();
   const tell = useTell();

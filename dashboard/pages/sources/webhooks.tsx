@@ -25,9 +25,9 @@ export function Webhooks({ token }: { token: string }): ReactElement {
   return (
     <div className="grid gap-3">
       <Figures
-        of={asked}
+        asked={asked}
         empty={{
-          when: ({ webhooks }) => webhooks.length === 0 && open === undefined,
+          isEmpty: ({ webhooks }) => webhooks.length === 0 && open === undefined,
           show: <Empty title="No webhook yet">Each says how the bodies of one tool are read.</Empty>,
         }}
       >
@@ -36,7 +36,7 @@ export function Webhooks({ token }: { token: string }): ReactElement {
             {webhooks.map((webhook) => (
               <li key={webhook.id} className="grid gap-2 rounded border border-line p-3">
                 <Head
-                  of={webhook}
+                  webhook={webhook}
                   {...(mayChange && open !== webhook.id && { onChange: () => setOpen(webhook.id) })}
                 />
                 <Code
@@ -61,7 +61,13 @@ export function Webhooks({ token }: { token: string }): ReactElement {
   );
 }
 
-function Head({ of: { id, name }, onChange }: { of: Webhook; onChange?: () => void }): ReactElement {
+function Head({
+  webhook: { id, name },
+  onChange,
+}: {
+  webhook: Webhook;
+  onChange?: () => void;
+}): ReactElement {
   const confirm = useConfirm();
   const tell = useTell();
   const remove = useChange("DELETE /api/webhooks/:id");
