@@ -22,13 +22,13 @@ export function daysOfYear(year: string, today: string): { days: number; to: str
 }
 
 interface ActivityPanelProps {
-  readonly of: Asked<{ readonly days: readonly { day: string; events: number; users?: number }[] }>;
+  readonly asked: Asked<{ readonly days: readonly { day: string; events: number; users?: number }[] }>;
   readonly firstDay: string | null | undefined;
   readonly year: string;
   readonly onYear: (year: string) => void;
 }
 
-export function ActivityPanel({ of, firstDay, year, onYear }: ActivityPanelProps): ReactElement {
+export function ActivityPanel({ asked, firstDay, year, onYear }: ActivityPanelProps): ReactElement {
   const today = useToday();
   const settings = useRead("/api/settings");
   return (
@@ -46,7 +46,7 @@ export function ActivityPanel({ of, firstDay, year, onYear }: ActivityPanelProps
         />
       }
     >
-      <Figures of={of} loading={<Loading rows={1} height={150} />}>
+      <Figures asked={asked} loading={<Loading rows={1} height={150} />}>
         {(activity) => (
           <Calendar
             label={labelOf(activity.days)}

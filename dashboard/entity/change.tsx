@@ -21,11 +21,13 @@ interface ChangePanelProps extends ScoreProps {
   readonly onSince: (since: Since) => void;
 }
 
-export function ChangePanel({ of, what, since, onSince }: ChangePanelProps): ReactElement {
+export function ChangePanel({ asked, what, since, onSince }: ChangePanelProps): ReactElement {
   return (
     <Panel
       title="What changed"
-      note={of.data?.change == null ? undefined : `Since the scores of ${dayText(of.data.change.sinceDay)}.`}
+      note={
+        asked.data?.change == null ? undefined : `Since the scores of ${dayText(asked.data.change.sinceDay)}.`
+      }
       actions={
         <Select
           label="Compare with"
@@ -41,10 +43,10 @@ export function ChangePanel({ of, what, since, onSince }: ChangePanelProps): Rea
         />
       }
     >
-      <Figures of={of} loading={<Loading rows={4} />}>
+      <Figures asked={asked} loading={<Loading rows={4} />}>
         {({ change, freshness: { earlierScores } }) => (
           <>
-            <ScoringEarlier of={earlierScores} />
+            <ScoringEarlier progress={earlierScores} />
             {change === null ? (
               <Empty title="Nothing to compare with yet">
                 There are no scores of this {what} from {since} days before or earlier

@@ -47,11 +47,11 @@ export function EntityHeader(props: EntityHeaderProps): ReactElement {
         </span>
         <PageHeader title={title} {...(actions !== undefined && { actions })}>
           <span className="flex min-h-[1.625rem] flex-wrap items-center gap-x-2 text-ink">
-            {score !== undefined && <Verdict of={score.verdict} />}
+            {score !== undefined && <Verdict verdict={score.verdict} />}
             {churn !== undefined && <span className="min-w-0 [overflow-wrap:anywhere]">{churn}</span>}
           </span>
           <span className="block min-h-[1.375rem] [overflow-wrap:anywhere]">{line}</span>
-          <Freshness of={freshness} />
+          <Freshness freshness={freshness} />
           {score?.day != null && (
             <span className="text-sm" title="Only what happened before this day counts in scores">
               {" · "}scores as of the start of {dayText(score.day)}

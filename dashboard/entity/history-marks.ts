@@ -26,7 +26,7 @@ export function historyMarks(
 ): HistoryMark[] {
   const [first, last] = [history.days[0]?.day, history.days.at(-1)?.day];
   if (first === undefined || last === undefined) return [];
-  const said = [
+  const marks = [
     ...(history.marks ?? []).map(({ day, changes, exclusionsChanged }) => ({
       day,
       texts: [
@@ -39,7 +39,7 @@ export function historyMarks(
       texts: [`Model of churn risk: ${namedModel(to)}, before ${namedModel(from)}`],
     })),
   ].filter(({ day }) => day > first && day <= last);
-  const byDay = Map.groupBy(said, ({ day }) => day);
+  const byDay = Map.groupBy(marks, ({ day }) => day);
   return [...byDay.keys()].sort().map((day, index) => ({
     letter: letterOf(index),
     day,

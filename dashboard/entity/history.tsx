@@ -22,17 +22,21 @@ export const rangeFilter = choiceFilter(["90", "365", "all"], "365");
 export type Range = "90" | "365" | "all";
 
 /** Says that days are missing because they are yet to be scored. */
-export function ScoringEarlier({ of }: { of: History["freshness"]["earlierScores"] }): ReactElement | null {
-  if (of === null) return null;
+export function ScoringEarlier({
+  progress,
+}: {
+  progress: History["freshness"]["earlierScores"];
+}): ReactElement | null {
+  if (progress === null) return null;
   return (
     <p role="status" className="mb-2 text-sm text-watch">
-      Not whole yet: {earlierScoresText(of)}. The newest come first, and show here by themselves.
+      Not whole yet: {earlierScoresText(progress)}. The newest come first, and show here by themselves.
     </p>
   );
 }
 
 interface HistoryPanelProps {
-  readonly of: Asked<History>;
+  readonly asked: Asked<History>;
   /** Changes of the model; empty until they are known. */
   readonly models: readonly ModelChange[];
   readonly what: "user" | "account";
@@ -40,7 +44,7 @@ interface HistoryPanelProps {
   readonly onRange: (range: Range) => void;
 }
 
-export function HistoryPanel({ of, models, what, range, onRange }: HistoryPanelProps): ReactElement {
+export function HistoryPanel({ asked, models, what, range, onRange }: HistoryPanelProps): ReactElement {
   return (
     <Panel
       title="History"
@@ -61,10 +65,10 @@ export function HistoryPanel({ of, models, what, range, onRange }: HistoryPanelP
       }
     >
       <Figures
-        of={of}
+        asked={asked}
         loading={<Loading rows={1} height={260} />}
         empty={{
-          when: ({ days }) => days.length === 0,
+          isEmpty: ({ days }) => days.length === 0,
           show: (
             <Empty title="No scores yet">They are worked out every night, and for days before once.</Empty>
           ),
@@ -72,7 +76,7 @@ export function HistoryPanel({ of, models, what, range, onRange }: HistoryPanelP
       >
         {(history) => (
           <>
-            <ScoringEarlier of={history.freshness.earlierScores} />
+            <ScoringEarlier progress={history.freshness.earlierScores} />
             <HistoryChart history={history} models={models} what={what} />
           </>
         )}

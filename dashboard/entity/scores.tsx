@@ -20,15 +20,15 @@ import {
 } from "./score-text.ts";
 
 export interface ScoreProps {
-  readonly of: Asked<Score>;
+  readonly asked: Asked<Score>;
   /** "user" or "account": how sentences call it. */
   readonly what: "user" | "account";
 }
 
 /** The four figures side by side, and whatever else the page has. */
-export function ScoreStats({ of, what, children }: ScoreProps & { children?: ReactNode }): ReactElement {
+export function ScoreStats({ asked, what, children }: ScoreProps & { children?: ReactNode }): ReactElement {
   return (
-    <Figures of={of} loading={<Loading rows={1} height={88} />}>
+    <Figures asked={asked} loading={<Loading rows={1} height={88} />}>
       {({ state, health, engagement, risk, momentum, change, model }) => (
         <Stats isDense>
           <Stat
@@ -81,10 +81,10 @@ function riskChange(total: number | undefined, sinceDay: string | undefined) {
 }
 
 /** What health is made of. */
-export function HealthPanel({ of, what }: ScoreProps): ReactElement {
+export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
   return (
     <Panel title="What health is made of" note="Points of each part. They add up to the score.">
-      <Figures of={of} loading={<Loading rows={5} />}>
+      <Figures asked={asked} loading={<Loading rows={5} />}>
         {(score) => {
           const { health, state, note, churnCause, returnProbability } = score;
           if (state === "churned") {
@@ -137,13 +137,13 @@ function returnText(probability: number): string {
 }
 
 /** Why the churn risk is what it is. */
-export function RiskPanel({ of, what }: ScoreProps): ReactElement {
+export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
   return (
     <Panel
       title="Why this churn risk"
       note={`From the risk of a typical ${what} to this one's: what each reason adds to those above it.`}
     >
-      <Figures of={of} loading={<Loading rows={5} />}>
+      <Figures asked={asked} loading={<Loading rows={5} />}>
         {({ risk, model, state }) => {
           if (risk === null || model === null) {
             return state === "churned" ? (
@@ -178,7 +178,7 @@ export function RiskPanel({ of, what }: ScoreProps): ReactElement {
 }
 
 /** What engagement is made of. */
-export function EngagementPanel({ of, what }: ScoreProps): ReactElement {
+export function EngagementPanel({ asked, what }: ScoreProps): ReactElement {
   return (
     <Panel
       title="What engagement is made of"
@@ -188,7 +188,7 @@ export function EngagementPanel({ of, what }: ScoreProps): ReactElement {
           : "How engaged the members are, and how many of them are active."
       }
     >
-      <Figures of={of} loading={<Loading rows={5} />}>
+      <Figures asked={asked} loading={<Loading rows={5} />}>
         {({ engagement, note }) =>
           engagement === null ? (
             <Empty title="No engagement yet">{note ?? "Nobody was active in 90 days."}</Empty>

@@ -34,7 +34,7 @@ type Pages = ReturnType<typeof usePages<"/api/users/:userId/timeline" | "/api/ac
 export const timelinePage = 25;
 
 interface TimelinePanelProps {
-  readonly of: Pages;
+  readonly asked: Pages;
   readonly names: Asked<{
     readonly events: readonly { event: string; label: string | null; count: number }[];
   }>;
@@ -42,7 +42,7 @@ interface TimelinePanelProps {
   readonly onEvent: (event: string) => void;
 }
 
-export function TimelinePanel({ of, names, event, onEvent }: TimelinePanelProps): ReactElement {
+export function TimelinePanel({ asked, names, event, onEvent }: TimelinePanelProps): ReactElement {
   const { timezone } = useOrganization();
   const known = names.data?.events ?? [];
   const chosen =
@@ -69,28 +69,28 @@ export function TimelinePanel({ of, names, event, onEvent }: TimelinePanelProps)
         />
       }
     >
-      <Timeline of={of} isFiltered={event !== ""} timezone={timezone} />
+      <Timeline asked={asked} isFiltered={event !== ""} timezone={timezone} />
     </Panel>
   );
 }
 
 function Timeline({
-  of,
+  asked,
   isFiltered,
   timezone,
 }: {
-  of: Pages;
+  asked: Pages;
   isFiltered: boolean;
   timezone: string;
 }): ReactElement {
-  const { data, error, failureReason, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = of;
+  const { data, error, failureReason, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = asked;
   const days = useMemo(() => {
     const events: readonly TimelineEvent[] = data?.pages.flatMap((page) => page.events) ?? [];
     return [...Map.groupBy(events, ({ timestamp }) => todayIn(timezone, Date.parse(timestamp))).entries()];
   }, [data, timezone]);
   if (data === undefined) {
     if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
-    if (of.fetchStatus === "idle") return <Cancelled onRetry={refetch} />;
+    if (asked.fetchStatus === "idle") return <Cancelled onRetry={refetch} />;
     const isStarting = failureReason instanceof ApiFailure && failureReason.isStarting;
     return isStarting ? <Starting /> : <Loading rows={10} />;
   }
@@ -212,7 +212,7 @@ function Details({ event, timezone }: { event: TimelineEvent; timezone: string }
       {Object.keys(properties).length === 0 ? (
         <p className="text-sm text-soft">Sent without properties.</p>
       ) : (
-        <Tree of={properties} timezone={timezone} />
+        <Tree values={properties} timezone={timezone} />
       )}
       <p className="border-t border-line pt-2 text-sm text-soft [overflow-wrap:anywhere]">
         Happened {instantText(timestamp, timezone)}, received {instantText(receivedAt, timezone)} ({timezone})

@@ -86,22 +86,22 @@ type Shown<Answer> = Pick<Asked<Answer>, "data" | "isPlaceholderData" | "fetchSt
 };
 
 interface FiguresProps<Answer> {
-  readonly of: Shown<Answer>;
+  readonly asked: Shown<Answer>;
   /** What is shown until the first answer; lines by default. */
   readonly loading?: ReactNode;
   /** What is shown for an answer without anything in it. */
-  readonly empty?: { readonly when: (answer: Answer) => boolean; readonly show: ReactNode };
+  readonly empty?: { readonly isEmpty: (answer: Answer) => boolean; readonly show: ReactNode };
   readonly children: (answer: Answer) => ReactNode;
 }
 
 /** Shows the answer to a question, or whichever state there is instead. An answer that is there stays, when asking
  * again fails or new parameters are under way. */
-export function Figures<Answer>({ of, loading, empty, children }: FiguresProps<Answer>): ReactElement {
-  const { data, error, failureReason, isPlaceholderData, fetchStatus, refetch } = of;
+export function Figures<Answer>({ asked, loading, empty, children }: FiguresProps<Answer>): ReactElement {
+  const { data, error, failureReason, isPlaceholderData, fetchStatus, refetch } = asked;
   // Without a failure only the reader stops it.
   const isCancelled = fetchStatus === "idle" && error === null;
   if (data !== undefined) {
-    const shown = empty?.when(data) ? empty.show : children(data);
+    const shown = empty?.isEmpty(data) ? empty.show : children(data);
     return (
       <div
         aria-busy={isPlaceholderData}

@@ -23,7 +23,7 @@ export function useNowMs(): number {
 }
 
 /** An instant as "5 minutes ago"; the exact one shows on hover. */
-export function Ago({ instant }: { instant: string | null | undefined }): ReactElement {
+export function RelativeTime({ instant }: { instant: string | null | undefined }): ReactElement {
   const now = useNowMs();
   const { timezone } = useOrganization();
   if (instant == null) return <>{nothing}</>;
@@ -51,7 +51,7 @@ export function useToday(): string {
 }
 
 /** A day as "3 weeks ago"; the day itself shows on hover. */
-export function DayAgo({ day }: { day: string | null | undefined }): ReactElement {
+export function RelativeDay({ day }: { day: string | null | undefined }): ReactElement {
   const today = useToday();
   if (day == null) return <>{nothing}</>;
   return (

@@ -4,9 +4,14 @@ import type { ReactElement } from "react";
 import { classes } from "../text/classes.ts";
 import { IconButton } from "./form/button.tsx";
 import { Icon } from "./icons.tsx";
-import type { Message } from "./toast.tsx";
 
 const shownMs = 6_000;
+
+export interface Message {
+  readonly id: number;
+  readonly text: string;
+  readonly isBad: boolean;
+}
 
 export function ToastShelf({
   messages,

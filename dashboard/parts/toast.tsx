@@ -9,16 +9,11 @@ import {
   useCallback,
   useState,
 } from "react";
+import type { Message } from "./toast-shelf.tsx";
 
 const ToastShelf = lazy(() =>
   import("./toast-shelf.tsx").then(({ ToastShelf }) => ({ default: ToastShelf })),
 );
-
-export interface Message {
-  readonly id: number;
-  readonly text: string;
-  readonly isBad: boolean;
-}
 
 interface Tell {
   (text: string): void;

@@ -11,17 +11,25 @@ type Branch = Readonly<Record<string, unknown>> | readonly unknown[];
 
 /** The tree of an object. @param timezone in which date-times are shown, beside the text that was sent */
 export function Tree({
-  of,
+  values,
   timezone,
 }: {
-  of: Readonly<Record<string, unknown>>;
+  values: Readonly<Record<string, unknown>>;
   timezone: string;
 }): ReactElement {
-  return <Level of={of} timezone={timezone} depth={0} />;
+  return <Level values={values} timezone={timezone} depth={0} />;
 }
 
-function Level({ of, timezone, depth }: { of: Branch; timezone: string; depth: number }): ReactElement {
-  const entries = Object.entries(of);
+function Level({
+  values,
+  timezone,
+  depth,
+}: {
+  values: Branch;
+  timezone: string;
+  depth: number;
+}): ReactElement {
+  const entries = Object.entries(values);
   return (
     <dl className="grid grid-cols-[minmax(0,auto)_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
       {entries.slice(0, maxEntries).map(([name, value]) =>
@@ -34,7 +42,7 @@ function Level({ of, timezone, depth }: { of: Branch; timezone: string; depth: n
                   {name} <span className="text-xs">{sizeOf(value)}</span>
                 </summary>
                 <div className="mt-1 ml-1.5 border-l border-line pl-3">
-                  <Level of={value} timezone={timezone} depth={depth + 1} />
+                  <Level values={value} timezone={timezone} depth={depth + 1} />
                 </div>
               </details>
             </dd>

@@ -13,10 +13,10 @@ const ownParts = 4;
 const tones = ["bg-series-1", "bg-series-2", "bg-series-3", "bg-series-4", "bg-edge"];
 
 /** Who carries the account, in a sentence and as a strip of shares. */
-export function CarriersPanel({ of }: { of: Asked<Members> }): ReactElement {
+export function CarriersPanel({ asked }: { asked: Asked<Members> }): ReactElement {
   return (
     <Panel title="Who uses it" note="Shares of what all members did in 28 days, weighted as engagement is.">
-      <Figures of={of} loading={<Loading rows={4} />}>
+      <Figures asked={asked} loading={<Loading rows={4} />}>
         {(answer) => {
           const { active28, active90, activeShare, members, isInUse, day } = answer;
           if (activeShare === null) {

@@ -11,7 +11,7 @@ import { Button } from "../../parts/form/button.tsx";
 import { type Column, DataTable, type Sort } from "../../parts/list/data-table.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { DayAgo } from "../../parts/time.tsx";
+import { RelativeDay } from "../../parts/time.tsx";
 import { noEmail, nothing, numbers } from "../../text/format.ts";
 
 type Members = Reads["/api/accounts/:accountId/members"]["answer"];
@@ -36,13 +36,13 @@ const columns: readonly Column<Member>[] = [
     sort: "share",
     width: 140,
     hint: "Share of what all members did in this account in 28 days, weighted as engagement is",
-    cell: ({ share }) => <Share of={share} />,
+    cell: ({ share }) => <Share share={share} />,
   },
   {
     id: "verdict",
     header: "Verdict",
     hint: "The member's own",
-    cell: ({ verdict }) => <Verdict of={verdict} />,
+    cell: ({ verdict }) => <Verdict verdict={verdict} />,
   },
   {
     id: "health",
@@ -84,7 +84,7 @@ const columns: readonly Column<Member>[] = [
     hint: "The last engagement event in this account, within 90 days",
     csv: ["lastActiveDay"],
     cell: ({ lastActiveDay }) =>
-      lastActiveDay === null ? "over 90 days ago or never" : <DayAgo day={lastActiveDay} />,
+      lastActiveDay === null ? "over 90 days ago or never" : <RelativeDay day={lastActiveDay} />,
   },
 ];
 /** Of an account that is hardly used: shares of little are no sign of who carries it. */
@@ -92,7 +92,7 @@ const columnsWithoutShares = columns.filter(({ id }) => id !== "share");
 
 interface MembersPanelProps {
   readonly accountId: string;
-  readonly of: Asked<Members>;
+  readonly asked: Asked<Members>;
   readonly sort: Sort<Reads["/api/accounts/:accountId/members"]["query"]["sort"] & string>;
   readonly onSort: (sort: Sort) => void;
   readonly offset: number;
@@ -103,7 +103,7 @@ interface MembersPanelProps {
 }
 
 export function MembersPanel(props: MembersPanelProps): ReactElement {
-  const { accountId, of, sort, onSort, offset, onOffset, isWhole, onWhole } = props;
+  const { accountId, asked, sort, onSort, offset, onOffset, isWhole, onWhole } = props;
   const { id } = useOrganization();
   return (
     <Panel
@@ -112,13 +112,13 @@ export function MembersPanel(props: MembersPanelProps): ReactElement {
       note="Users of the account, and users who were active in it within 90 days. Without excluded users."
     >
       <Figures
-        of={of}
+        asked={asked}
         loading={
           <div className="p-4">
             <Loading rows={6} />
           </div>
         }
-        empty={{ when: ({ total }) => total === 0, show: <Empty title="No members" /> }}
+        empty={{ isEmpty: ({ total }) => total === 0, show: <Empty title="No members" /> }}
       >
         {(answer) => (
           <>
@@ -173,14 +173,14 @@ function MemberLink({ member }: { member: Member }): ReactElement {
   );
 }
 
-function Share({ of }: { of: number | null }): ReactElement {
-  if (of === null) return <>{nothing}</>;
+function Share({ share }: { share: number | null }): ReactElement {
+  if (share === null) return <>{nothing}</>;
   return (
     <span className="flex items-center gap-2">
       <span aria-hidden="true" className="h-2 w-20 bg-sunk">
-        <span className="block h-full bg-ember" style={{ width: `${of * 100}%` }} />
+        <span className="block h-full bg-ember" style={{ width: `${share * 100}%` }} />
       </span>
-      {numbers.share(of)}
+      {numbers.share(share)}
     </span>
   );
 }

@@ -17,7 +17,7 @@ import { Stat } from "../../parts/figure/stat.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice } from "../../parts/panel.tsx";
-import { DayAgo, Instant, useToday } from "../../parts/time.tsx";
+import { Instant, RelativeDay, useToday } from "../../parts/time.tsx";
 import { dayPlus, dayText, nothing, numbers } from "../../text/format.ts";
 import { CarriersPanel } from "./carriers.tsx";
 import { EraseAccount, ErasedAccount } from "./erase.tsx";
@@ -95,37 +95,37 @@ function AccountOf({
             until data flows again.
           </Notice>
         )}
-        <ScoreStats of={score} what="account">
+        <ScoreStats asked={score} what="account">
           <Stat
             label="Members active in 28 days"
             value={activeText(carriers.data)}
             note="by engagement events, of all members"
           />
         </ScoreStats>
-        <ChangePanel of={score} what="account" since={since} onSince={(to) => change({ since: to })} />
+        <ChangePanel asked={score} what="account" since={since} onSince={(to) => change({ since: to })} />
         <div className="grid gap-5 xl:grid-cols-2">
-          <RiskPanel of={score} what="account" />
-          <CarriersPanel of={carriers} />
+          <RiskPanel asked={score} what="account" />
+          <CarriersPanel asked={carriers} />
         </div>
         <MembersOf accountId={accountId} />
         <div className="grid gap-5 xl:grid-cols-2">
-          <HealthPanel of={score} what="account" />
-          <EngagementPanel of={score} what="account" />
+          <HealthPanel asked={score} what="account" />
+          <EngagementPanel asked={score} what="account" />
         </div>
         <HistoryPanel
-          of={history}
+          asked={history}
           models={models.data?.changes ?? []}
           what="account"
           range={range}
           onRange={(to) => change({ range: to })}
         />
         <ActivityPanel
-          of={activity}
+          asked={activity}
           firstDay={account.data?.firstSeenDay}
           year={year}
           onYear={(to) => change({ year: to })}
         />
-        <TimelinePanel of={timeline} names={names} event={event} onEvent={(to) => change({ event: to })} />
+        <TimelinePanel asked={timeline} names={names} event={event} onEvent={(to) => change({ event: to })} />
       </div>
     </>
   );
@@ -145,7 +145,7 @@ function MembersOf({ accountId }: { accountId: string }): ReactElement {
   return (
     <MembersPanel
       accountId={accountId}
-      of={members}
+      asked={members}
       sort={{ by: sort, order }}
       onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order, offset: 0 })}
       offset={offset}
@@ -226,7 +226,7 @@ function Line({ account }: { account: Account }): ReactElement {
       )}
       {account.lastSeenDay !== null && (
         <>
-          {" · "}last seen <DayAgo day={account.lastSeenDay} />
+          {" · "}last seen <RelativeDay day={account.lastSeenDay} />
         </>
       )}
     </>

@@ -10,7 +10,7 @@ import { ListPage } from "../../parts/list/list-page.tsx";
 import { scoreColumns } from "../../parts/list/score-columns.tsx";
 import type { Column } from "../../parts/list/table-model.ts";
 import { Empty } from "../../parts/states.tsx";
-import { DayAgo, Instant } from "../../parts/time.tsx";
+import { Instant, RelativeDay } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 
 type Account = Reads["/api/accounts"]["answer"]["accounts"][number];
@@ -50,7 +50,7 @@ const columns: readonly Column<Account>[] = [
     ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
     hint: "The day of its members' last engagement event",
     csv: ["lastSeenDay"],
-    cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} />,
+    cell: ({ lastSeenDay }) => <RelativeDay day={lastSeenDay} />,
   },
   {
     ...{ id: "firstSeen", header: "First seen", sort: "firstSeen", isNumber: true, isHidden: true },

@@ -72,7 +72,7 @@ export function Adoption(): ReactElement {
           <>
             {adoption.data.activeUsers > 0 &&
               `Shares are of the ${numbers.count(adoption.data.activeUsers)} ${adoption.data.activeUsers === 1 ? "user who was" : "users who were"} active within ${days} days, today included. `}
-            <Freshness of={adoption.data.freshness} />
+            <Freshness freshness={adoption.data.freshness} />
           </>
         )
       }
@@ -89,9 +89,9 @@ export function Adoption(): ReactElement {
       isFlush
     >
       <Figures
-        of={adoption}
+        asked={adoption}
         empty={{
-          when: ({ events }) => events.length === 0,
+          isEmpty: ({ events }) => events.length === 0,
           show: (
             <Empty title={`No active users in ${days} days`}>
               Choose more days, or see under Live whether events arrive at all.

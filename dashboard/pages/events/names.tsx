@@ -8,7 +8,7 @@ import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { DayAgo } from "../../parts/time.tsx";
+import { RelativeDay } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 import { EventLink } from "./event-link.tsx";
 
@@ -46,7 +46,7 @@ const columns: readonly Column<Named>[] = [
   },
   {
     ...{ id: "lastDay", header: "Last seen", sort: "lastDay", isNumber: true },
-    cell: ({ lastDay }) => <DayAgo day={lastDay} />,
+    cell: ({ lastDay }) => <RelativeDay day={lastDay} />,
   },
 ];
 
@@ -78,14 +78,14 @@ export function Names(): ReactElement {
       isFlush
     >
       <Figures
-        of={names}
+        asked={names}
         loading={
           <div className="p-4">
             <Loading rows={10} />
           </div>
         }
         empty={{
-          when: ({ events }) => events.length === 0,
+          isEmpty: ({ events }) => events.length === 0,
           show:
             search === "" ? (
               <Empty title="No events yet">

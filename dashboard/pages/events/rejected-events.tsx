@@ -10,7 +10,7 @@ import { Dialog } from "../../parts/form/dialog.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { Ago, Instant } from "../../parts/time.tsx";
+import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { numbers } from "../../text/format.ts";
 import { readable } from "./curl.ts";
@@ -39,7 +39,7 @@ const columnsOf = (onOpen: (rejected: Rejected) => void): readonly Column<Reject
     ...{ id: "row", header: "What it says", width: 240 },
     cell: ({ row }) => <code className="text-sm text-soft">{row}</code>,
   },
-  { id: "at", header: "Refused", isNumber: true, cell: ({ at }) => <Ago instant={at} /> },
+  { id: "at", header: "Refused", isNumber: true, cell: ({ at }) => <RelativeTime instant={at} /> },
 ];
 
 export function RejectedEvents(): ReactElement {
@@ -68,14 +68,14 @@ export function RejectedEvents(): ReactElement {
       isFlush
     >
       <Figures
-        of={asked}
+        asked={asked}
         loading={
           <div className="p-4">
             <Loading rows={5} />
           </div>
         }
         empty={{
-          when: (answer) => answer.total === 0,
+          isEmpty: (answer) => answer.total === 0,
           show: (
             <Empty title="No rejected events">
               Every row that was acknowledged has reached the warehouse.

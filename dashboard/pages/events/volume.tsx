@@ -76,7 +76,7 @@ function OverTime(): ReactElement {
       title={event === "" ? "Events over time" : labelOf(event)}
       note={
         <>
-          {what}, by {period}, over {label}. {!lacksKey && <Freshness of={asked.data?.freshness} />}
+          {what}, by {period}, over {label}. {!lacksKey && <Freshness freshness={asked.data?.freshness} />}
         </>
       }
       actions={
@@ -92,10 +92,10 @@ function OverTime(): ReactElement {
         <Keys split={split} event={event} onChoose={(name) => change({ key: name })} />
       ) : (
         <Figures
-          of={asked}
+          asked={asked}
           loading={<Loading rows={1} height={300} />}
           empty={{
-            when: ({ periods: rows }) => rows.every(({ count }) => count === 0),
+            isEmpty: ({ periods: rows }) => rows.every(({ count }) => count === 0),
             show: <NoEvents event={event === "" ? "" : labelOf(event)} label={label} />,
           }}
         >

@@ -3,18 +3,19 @@ import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
+import { Dialog } from "../../parts/form/dialog.tsx";
 import { Select } from "../../parts/form/field.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
+import { Facts, UserId } from "./facts.tsx";
 import { senderText } from "./live-row.tsx";
-import { WarningDialog } from "./warning-dialog.tsx";
 import { WarningBadge, warningKinds, warningWords } from "./warning-words.tsx";
 
-export type Warning = Reads["/api/ingestion-warnings"]["answer"]["warnings"][number];
+type Warning = Reads["/api/ingestion-warnings"]["answer"]["warnings"][number];
 
 const limit = 1_000;
 const filters = { kind: choiceFilter(["all", ...warningKinds], "all") };
@@ -52,7 +53,7 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
   },
   {
     ...{ id: "lastSeen", header: "Latest", isNumber: true },
-    cell: ({ lastSeen }) => <Ago instant={lastSeen} />,
+    cell: ({ lastSeen }) => <RelativeTime instant={lastSeen} />,
   },
 ];
 
@@ -89,14 +90,14 @@ export function Warnings(): ReactElement {
       isFlush
     >
       <Figures
-        of={asked}
+        asked={asked}
         loading={
           <div className="p-4">
             <Loading rows={8} />
           </div>
         }
         empty={{
-          when: ({ warnings }) => warnings.length === 0,
+          isEmpty: ({ warnings }) => warnings.length === 0,
           show: (
             <Empty title="Nothing to warn of">
               {kind === "all"
@@ -119,5 +120,26 @@ export function Warnings(): ReactElement {
       </Figures>
       {open !== undefined && <WarningDialog warning={open} onClose={() => setOpen(undefined)} />}
     </Panel>
+  );
+}
+
+function WarningDialog({ warning, onClose }: { warning: Warning; onClose: () => void }): ReactElement {
+  const { kind, endpoint, detail, count, firstSeen, lastSeen, message, userId } = warning;
+  const { word, meaning, advice } = warningWords[kind];
+  return (
+    <Dialog isOpen onClose={onClose} title={word} description={meaning} isWide>
+      <p className="mb-4">{advice}</p>
+      <Facts
+        facts={[
+          ["About", detail],
+          ["Endpoint", senderText(endpoint)],
+          ["The sender was told", message],
+          ["Requests on this day", numbers.count(count)],
+          ["First", <Instant key="first" instant={firstSeen} />],
+          ["Latest", <Instant key="latest" instant={lastSeen} />],
+          ["Latest user", <UserId key="user" userId={userId} isKnown={kind !== "refused_unknown_user"} />],
+        ]}
+      />
+    </Dialog>
   );
 }

@@ -37,10 +37,10 @@ export function ModelPage(): ReactElement {
           />
         }
       >
-        <Freshness of={asked.data?.freshness} />
+        <Freshness freshness={asked.data?.freshness} />
       </PageHeader>
       <Figures
-        of={asked}
+        asked={asked}
         loading={
           <Panel>
             <Loading rows={10} height={28} />

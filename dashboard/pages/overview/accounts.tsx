@@ -75,17 +75,17 @@ export function AccountsAtRisk(): ReactElement {
     <Panel
       isFlush
       title="Accounts with health at risk"
-      note={data && data.total > 0 ? <AtRiskNote of={data} /> : "Health below 40, the largest first"}
+      note={data && data.total > 0 ? <AtRiskNote answer={data} /> : "Health below 40, the largest first"}
     >
       <Figures
-        of={asked}
+        asked={asked}
         loading={
           <div className="p-4">
             <Loading rows={6} />
           </div>
         }
         empty={{
-          when: ({ accounts }) => accounts.length === 0,
+          isEmpty: ({ accounts }) => accounts.length === 0,
           show: <NoneAtRisk scored={data?.scored ?? 0} />,
         }}
       >
@@ -105,9 +105,9 @@ export function AccountsAtRisk(): ReactElement {
 }
 
 function AtRiskNote({
-  of: { total, scored, accounts },
+  answer: { total, scored, accounts },
 }: {
-  of: Reads["/api/accounts-at-risk"]["answer"];
+  answer: Reads["/api/accounts-at-risk"]["answer"];
 }): ReactElement {
   return (
     <>

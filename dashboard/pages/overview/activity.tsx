@@ -114,7 +114,7 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
         />
       }
     >
-      <Figures of={asked} loading={<Loading rows={1} height={260} />}>
+      <Figures asked={asked} loading={<Loading rows={1} height={260} />}>
         {(answer) => <ActiveChart days={answer.days} shown={count} />}
       </Figures>
     </Panel>
@@ -197,10 +197,10 @@ export function LifecyclePanel(): ReactElement {
       note="Users by week: those above the line were active, those below stayed away"
     >
       <Figures
-        of={asked}
+        asked={asked}
         loading={<Loading rows={1} height={260} />}
         empty={{
-          when: ({ periods }) => periods.every(({ active, dormant }) => active + dormant === 0),
+          isEmpty: ({ periods }) => periods.every(({ active, dormant }) => active + dormant === 0),
           show: <Empty title="Nobody was active in these weeks" />,
         }}
       >

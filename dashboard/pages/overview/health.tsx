@@ -50,9 +50,9 @@ export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthBy
       note={data?.day ? `As of the start of ${dayText(data.day)}` : undefined}
     >
       <Figures
-        of={asked}
+        asked={asked}
         loading={<Loading rows={8} height={28} />}
-        empty={{ when: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
+        empty={{ isEmpty: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
       >
         {({ weeks }) => (
           <div className="grid gap-5">

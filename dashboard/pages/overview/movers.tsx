@@ -30,10 +30,10 @@ export function Movers({ kind }: { kind: Kind }): ReactElement {
       }
     >
       <Figures
-        of={asked}
+        asked={asked}
         loading={<Loading rows={8} />}
         empty={{
-          when: ({ movers, returned }) => movers.length + returned.length === 0,
+          isEmpty: ({ movers, returned }) => movers.length + returned.length === 0,
           show: (
             <Empty title="Nothing to compare yet">
               {data?.day == null

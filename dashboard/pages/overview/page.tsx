@@ -55,7 +55,7 @@ export function OverviewPage(): ReactElement {
           )
         }
       >
-        <Freshness of={active.data?.freshness} />
+        <Freshness freshness={active.data?.freshness} />
       </PageHeader>
       {isStarting ? (
         <Panel>
@@ -113,7 +113,7 @@ function Everything({
   return (
     <div className="grid gap-5">
       <Departures />
-      <Figures of={active} loading={<Loading rows={1} height={92} />}>
+      <Figures asked={active} loading={<Loading rows={1} height={92} />}>
         {(answer) => <ActiveStats days={answer.days} />}
       </Figures>
       <WeekPanel />

@@ -23,9 +23,9 @@ export function RiskPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWe
       note={horizonDays && `How likely ${plural[kind]} are to do nothing in the next ${horizonDays} days`}
     >
       <Figures
-        of={asked}
+        asked={asked}
         loading={<Loading rows={8} height={28} />}
-        empty={{ when: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
+        empty={{ isEmpty: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
       >
         {(answer) => <Risk kind={kind} answer={answer} />}
       </Figures>

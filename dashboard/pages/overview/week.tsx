@@ -34,7 +34,7 @@ export function WeekPanel(): ReactElement {
         `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, vs the seven days before`
       }
     >
-      <Figures of={asked} loading={<Loading rows={6} height={30} />}>
+      <Figures asked={asked} loading={<Loading rows={6} height={30} />}>
         {(week) => (
           <div className="grid gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_22rem]">
             <dl className="grid content-start">

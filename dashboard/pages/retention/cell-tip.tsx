@@ -20,7 +20,7 @@ export function CellTip({ id, place, spot, found, period }: CellTipProps): React
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (spot === undefined || found === undefined) return undefined;
-    const put = () => besides(box.current, place.current, spot);
+    const put = () => placeBeside(box.current, place.current, spot);
     put();
     addEventListener("scroll", put, { capture: true, passive: true });
     addEventListener("resize", put);
@@ -45,7 +45,7 @@ export function CellTip({ id, place, spot, found, period }: CellTipProps): React
 const gapPx = 6;
 
 /** Puts the box below its cell, or above where there is no room. */
-function besides(box: HTMLElement | null, place: HTMLElement | null, { row, column }: Spot): void {
+function placeBeside(box: HTMLElement | null, place: HTMLElement | null, { row, column }: Spot): void {
   const cell = place?.querySelector(`tr[data-row="${CSS.escape(row)}"] [data-column="${column}"]`);
   if (box === null || cell == null) return;
   const { left, right, top, bottom } = cell.getBoundingClientRect();

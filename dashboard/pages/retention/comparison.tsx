@@ -54,14 +54,14 @@ export function Comparison({ choices, change }: ComparisonProps): ReactElement {
       }
     >
       <Figures
-        of={asked}
+        asked={asked}
         loading={
           <div className="p-4">
             <Loading rows={4} />
           </div>
         }
         empty={{
-          when: ({ groups }) => groups.length < 2,
+          isEmpty: ({ groups }) => groups.length < 2,
           show: (
             <Empty title="Nothing to compare yet">
               Two groups need a cohort that has completed this {period}.

@@ -47,7 +47,7 @@ export function RetentionPage(): ReactElement {
           </>
         }
       >
-        <Freshness of={retention.data?.freshness} />
+        <Freshness freshness={retention.data?.freshness} />
       </PageHeader>
       <div className="grid gap-5">
         <Controls
@@ -57,9 +57,9 @@ export function RetentionPage(): ReactElement {
           traits={traits.data?.traits ?? []}
         />
         <Figures
-          of={retention}
+          asked={retention}
           loading={<Waiting note={sentenceOf(choices)} />}
-          empty={{ when: ({ cells }) => cells.length === 0, show: <NoCohorts choices={choices} /> }}
+          empty={{ isEmpty: ({ cells }) => cells.length === 0, show: <NoCohorts choices={choices} /> }}
         >
           {(answer) => <Cohorts answer={answer} choices={choices} change={change} />}
         </Figures>

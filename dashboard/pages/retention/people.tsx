@@ -10,7 +10,7 @@ import { Dialog } from "../../parts/form/dialog.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { DayAgo } from "../../parts/time.tsx";
+import { RelativeDay } from "../../parts/time.tsx";
 import { noEmail, numbers } from "../../text/format.ts";
 import { atText, cohortTitle, groupLabel, groupOfKey } from "./cohorts.ts";
 import { type Change, type Choices, closedCell, queryOf } from "./question.ts";
@@ -71,9 +71,9 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
       ]}
     >
       <Figures
-        of={people}
+        asked={people}
         loading={<Loading rows={10} height={28} />}
-        empty={{ when: (answer) => answer.people.length === 0, show: <Empty title="Nobody" /> }}
+        empty={{ isEmpty: (answer) => answer.people.length === 0, show: <Empty title="Nobody" /> }}
       >
         {(answer) => (
           <>
@@ -135,7 +135,7 @@ function List({ people }: { people: Answer["people"] }): ReactElement {
           </span>
           <span className="shrink-0 text-sm text-soft">
             <span className="sr-only">last seen </span>
-            <DayAgo day={lastSeenDay} />
+            <RelativeDay day={lastSeenDay} />
           </span>
         </li>
       ))}

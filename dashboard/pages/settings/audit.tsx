@@ -11,10 +11,10 @@ import { FormError } from "../../parts/form/field.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Cancelled, Empty, Loading, Problem } from "../../parts/states.tsx";
-import { Ago, Instant } from "../../parts/time.tsx";
+import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { loggedRuleWords } from "../../text/exclusion-words.ts";
 import { settingName } from "../../text/setting-names.ts";
-import { For } from "./denied.tsx";
+import { RequiresRole } from "./denied.tsx";
 
 export function AuditSettings(): ReactElement {
   const { timezone } = useOrganization();
@@ -24,11 +24,11 @@ export function AuditSettings(): ReactElement {
         What was changed and by whom, for two years; times of {timezone.replaceAll("_", " ")}. It never names
         a user, so that an erasure is whole.
       </PageHeader>
-      <For least="owner">
+      <RequiresRole least="owner">
         <Panel isFlush>
           <Log />
         </Panel>
-      </For>
+      </RequiresRole>
     </>
   );
 }
@@ -105,7 +105,7 @@ function Line({ entry }: { entry: Entry }): ReactElement {
       <p className="text-sm text-soft sm:pt-px">
         <Instant instant={at} /> <span className="sm:hidden">·</span>{" "}
         <span className="sm:block">
-          <Ago instant={at} />
+          <RelativeTime instant={at} />
         </span>
       </p>
       <div className="min-w-0 [overflow-wrap:anywhere]">

@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
 
 export interface Credential {
   readonly id: number;
@@ -50,13 +50,13 @@ export function CredentialTable<Row extends Credential>({
       header: "Created",
       isFixed: true,
       hint: `Days and times are those of ${timezone}`,
-      cell: ({ createdAt }) => <Ago instant={createdAt} />,
+      cell: ({ createdAt }) => <RelativeTime instant={createdAt} />,
     },
     {
       id: "lastUsedAt",
       header: "Last used",
       isFixed: true,
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? "never" : <Ago instant={lastUsedAt} />),
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? "never" : <RelativeTime instant={lastUsedAt} />),
     },
     {
       id: "revoke",
@@ -69,7 +69,7 @@ export function CredentialTable<Row extends Credential>({
           </Button>
         ) : (
           <span className="text-soft">
-            revoked <Ago instant={row.revokedAt} />
+            revoked <RelativeTime instant={row.revokedAt} />
           </span>
         ),
     },

@@ -8,7 +8,7 @@ import { Empty } from "../../parts/states.tsx";
 const whose = { viewer: "viewers", member: "members and owners", owner: "owners" } as const;
 
 /** Shows its content to who has this role or more, and says to others whom to ask. */
-export function For({ least, children }: { least: Role; children: ReactNode }): ReactElement {
+export function RequiresRole({ least, children }: { least: Role; children: ReactNode }): ReactElement {
   const may = useMayAs(least);
   const { role } = useOrganization();
   if (may) return <>{children}</>;

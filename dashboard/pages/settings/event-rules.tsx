@@ -1,13 +1,31 @@
 /** What each event counts for: its weight, whether it is done to a user, whether it is a key event. */
 import { type ReactElement, useState } from "react";
+import type { Settings } from "../../../contract/settings.ts";
 import { useRead } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { Input, Select } from "../../parts/form/field.tsx";
+import type { Draft } from "../../parts/form/form.tsx";
 import { Scrollable } from "../../parts/list/scrollable.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";
-import type { SectionProps } from "./scores.tsx";
+
+/** The settings of the page, as the API names them. */
+export const scoreFields = [
+  "churnHorizonDays",
+  "healthWeights",
+  "eventWeights",
+  "passiveEvents",
+  "keyEvents",
+  "churnEvent",
+  "weekStart",
+] as const;
+
+/** What a section of the page reads and changes. */
+export interface SectionProps {
+  readonly draft: Pick<Draft<Settings>, "values" | "set">;
+  readonly errorOf: (name: (typeof scoreFields)[number]) => string | undefined;
+}
 
 /** Rows that are shown; others are found by their name. */
 const maxShown = 40;

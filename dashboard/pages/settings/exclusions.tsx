@@ -11,7 +11,7 @@ import { InlineForm } from "../../parts/form/inline-form.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { type ExclusionKind, ruleWords } from "../../text/exclusion-words.ts";
 import { numbers } from "../../text/format.ts";
@@ -56,9 +56,9 @@ export function ExclusionSettings(): ReactElement {
         {mayChange && <NewRuleForm />}
         <Panel title="Rules" isFlush>
           <Figures
-            of={asked}
+            asked={asked}
             empty={{
-              when: ({ rules }) => rules.length === 0,
+              isEmpty: ({ rules }) => rules.length === 0,
               show: (
                 <Empty title="Everybody counts">
                   Most companies begin with a rule for their own e-mail domain.
@@ -163,7 +163,12 @@ function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolea
       cell: ({ users }) =>
         users === 0 ? <span className="text-watch">matches no user</span> : numbers.count(users),
     },
-    { id: "at", header: "Since", isFixed: true, cell: ({ createdAt }) => <Ago instant={createdAt} /> },
+    {
+      id: "at",
+      header: "Since",
+      isFixed: true,
+      cell: ({ createdAt }) => <RelativeTime instant={createdAt} />,
+    },
     {
       id: "remove",
       header: "Rule",

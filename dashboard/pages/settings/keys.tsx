@@ -11,7 +11,7 @@ import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { CredentialTable } from "./credentials.tsx";
-import { For } from "./denied.tsx";
+import { RequiresRole } from "./denied.tsx";
 
 export function KeySettings(): ReactElement {
   return (
@@ -19,9 +19,9 @@ export function KeySettings(): ReactElement {
       <PageHeader title="Read keys">
         Other programs read figures with a key, <a href="/reference">by the same API</a> as these pages.
       </PageHeader>
-      <For least="owner">
+      <RequiresRole least="owner">
         <Keys />
-      </For>
+      </RequiresRole>
     </>
   );
 }
@@ -84,9 +84,9 @@ function Keys(): ReactElement {
       </Panel>
       <Panel title="Keys" isFlush>
         <Figures
-          of={asked}
+          asked={asked}
           empty={{
-            when: ({ readKeys }) => readKeys.length === 0,
+            isEmpty: ({ readKeys }) => readKeys.length === 0,
             show: <Empty title="No read key yet">These pages need none: a key is for other programs.</Empty>,
           }}
         >

@@ -2,17 +2,20 @@
 import { type ReactElement, useState } from "react";
 import type { Role } from "../../../contract/roles.ts";
 import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Asked, useChange, useRead } from "../../api/query.ts";
 import { useMayAs, useOrganization, useSession } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
-import { type Question, useConfirm } from "../../parts/form/confirm.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { useConfirm } from "../../parts/form/confirm.tsx";
+import type { Question } from "../../parts/form/confirm-dialog.tsx";
+import { FormError, Input, Select } from "../../parts/form/field.tsx";
+import { fieldErrors } from "../../parts/form/form-errors.ts";
+import { InlineForm } from "../../parts/form/inline-form.tsx";
+import { ShownOnce } from "../../parts/form/shown-once.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Figures } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { Empty, Figures } from "../../parts/states.tsx";
+import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
-import { Invitations } from "./invitations.tsx";
 import { useLeave } from "./leave.ts";
 
 type Member = Reads["/api/members"]["answer"]["members"][number];
@@ -31,7 +34,7 @@ const ownerQuestion = (name: string): Question => ({
 });
 
 /** Roles as they are offered. */
-export const roleChoices = [
+const roleChoices = [
   { value: "viewer", label: "Viewer: reads" },
   { value: "member", label: "Member: reads and manages" },
   { value: "owner", label: "Owner: everything" },
@@ -48,7 +51,9 @@ export function MemberSettings(): ReactElement {
       </PageHeader>
       <div className="grid gap-5">
         <Panel title={`Members of ${name}`} isFlush>
-          <Figures of={asked}>{({ members }) => <Table members={members} mayManage={mayManage} />}</Figures>
+          <Figures asked={asked}>
+            {({ members }) => <Table members={members} mayManage={mayManage} />}
+          </Figures>
         </Panel>
         {mayManage && <Invitations asked={asked} />}
       </div>
@@ -111,13 +116,18 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
         </span>
       ),
     },
-    { id: "joined", header: "Joined", isFixed: true, cell: ({ joinedAt }) => <Ago instant={joinedAt} /> },
+    {
+      id: "joined",
+      header: "Joined",
+      isFixed: true,
+      cell: ({ joinedAt }) => <RelativeTime instant={joinedAt} />,
+    },
     {
       id: "seen",
       header: "Last here",
       hint: "To the hour",
       isFixed: true,
-      cell: ({ lastSeenAt }) => (lastSeenAt === null ? "never" : <Ago instant={lastSeenAt} />),
+      cell: ({ lastSeenAt }) => (lastSeenAt === null ? "never" : <RelativeTime instant={lastSeenAt} />),
     },
     { id: "action", header: "Membership", isFixed: true, cell: actionOf },
   ];
@@ -216,4 +226,136 @@ function useMemberChanges() {
     );
   };
   return { changeRole, remove };
+}
+
+type Members = Reads["/api/members"]["answer"];
+type Invitation = Members["invitations"][number];
+
+function Invitations({ asked }: { asked: Asked<Members> }): ReactElement {
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("viewer");
+  const [made, setMade] = useState<{ link: string; email: string }>();
+  const invite = useChange("POST /api/invitations");
+  const errors = fieldErrors(invite.error, ["email", "role"]);
+  const send = () =>
+    invite.mutate(
+      { body: { email, role } },
+      {
+        onSuccess: ({ link }) => {
+          setMade({ link, email });
+          setEmail("");
+        },
+      },
+    );
+  return (
+    <>
+      <Panel
+        title="Invite somebody"
+        note="No mail is sent: you get a link, and send it by whatever way you have."
+      >
+        <InlineForm action="Make the link" isBusy={invite.isPending} onSend={send}>
+          <Input
+            label="E-mail"
+            type="email"
+            value={email}
+            onChange={({ target }) => setEmail(target.value)}
+            required
+            autoComplete="off"
+            spellCheck={false}
+            error={errors.of("email")}
+          />
+          <Select
+            label="Role"
+            value={role}
+            choices={roleChoices}
+            onChoose={setRole}
+            error={errors.of("role")}
+          />
+        </InlineForm>
+        <FormError error={errors.rest} />
+      </Panel>
+      <Panel title="Open invitations" isFlush>
+        <Figures
+          asked={asked}
+          empty={{
+            isEmpty: ({ invitations }) => invitations.length === 0,
+            show: <Empty title="No invitation is open" />,
+          }}
+        >
+          {({ invitations }) => <OpenInvitations invitations={invitations} />}
+        </Figures>
+      </Panel>
+      <ShownOnce
+        title={`The invitation of ${made?.email ?? ""}`}
+        description="It is shown this once. Send the link to whom you invite: it works one time, within 7 days."
+        secret={made?.link}
+        onDone={() => setMade(undefined)}
+      />
+    </>
+  );
+}
+
+function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }): ReactElement {
+  const confirm = useConfirm();
+  const tell = useTell();
+  const uninvite = useChange("DELETE /api/invitations/:id");
+  const takeBack = async ({ id, email }: Invitation) => {
+    const isSure = await confirm({
+      title: `Take back the invitation of ${email}?`,
+      text: "Its link stops working at once. You can make another.",
+      action: "Take it back",
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    uninvite.mutate(
+      { path: { id } },
+      { onSuccess: () => tell(`The invitation of ${email} is taken back.`), onError: tell.failed },
+    );
+  };
+  const columns: readonly Column<Invitation>[] = [
+    { id: "email", header: "E-mail", isFixed: true, cell: ({ email }) => email },
+    { id: "role", header: "Role", isFixed: true, cell: ({ role }) => role },
+    {
+      id: "by",
+      header: "Invited by",
+      isFixed: true,
+      cell: ({ invitedBy }) => invitedBy ?? "the command line",
+    },
+    {
+      id: "at",
+      header: "Invited",
+      isFixed: true,
+      cell: ({ createdAt }) => <RelativeTime instant={createdAt} />,
+    },
+    {
+      id: "until",
+      header: "Works until",
+      isFixed: true,
+      cell: ({ expiresAt }) => <Instant instant={expiresAt} />,
+    },
+    {
+      id: "action",
+      header: "Link",
+      isFixed: true,
+      cell: (invitation) => (
+        <Button
+          isSmall
+          aria-label={`Take back the invitation of ${invitation.email}`}
+          onClick={() => void takeBack(invitation)}
+        >
+          Take back
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <DataTable
+      isPlain
+      label="Invitations that can be accepted"
+      name="invitations"
+      rows={invitations}
+      columns={columns}
+      rowId={({ id }) => String(id)}
+    />
+  );
 }

@@ -5,7 +5,7 @@ import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { sessionQuery, useMayAs } from "../../app/session.ts";
 import { Input } from "../../parts/form/field.tsx";
-import { type Draft, DraftForm, Facts, useDraft } from "../../parts/form/form.tsx";
+import { type Draft, DraftForm, SavedValues, useDraft } from "../../parts/form/form.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
@@ -25,7 +25,7 @@ export function OrganizationSettings(): ReactElement {
       <PageHeader title="Organization">
         {mayChange ? "What it is called, and whose days its figures are of." : "Owners change what is here."}
       </PageHeader>
-      <Figures of={asked} loading={<Loading rows={6} height={32} />}>
+      <Figures asked={asked} loading={<Loading rows={6} height={32} />}>
         {(saved) =>
           mayChange ? (
             <div className="grid gap-5">
@@ -46,8 +46,8 @@ function Read({ saved }: { saved: Organization }): ReactElement {
     <div className="grid gap-5">
       <Rebuilding isExpected={false} />
       <Panel>
-        <Facts
-          of={[
+        <SavedValues
+          values={[
             ["Name", saved.name],
             ["Timezone", `${saved.timezone}, where it is ${dayText(saved.today, "long")}`],
             ["Requests per second of each project token", numbers.count(saved.requestsPerSecond)],

@@ -6,16 +6,16 @@ import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Departures } from "../../parts/figure/departures.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { FormError, Select } from "../../parts/form/field.tsx";
-import { type Draft, DraftForm, Facts, useDraft } from "../../parts/form/form.tsx";
+import { FormError, Input, Select } from "../../parts/form/field.tsx";
+import { DraftForm, SavedValues, useDraft } from "../../parts/form/form.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
-import { EventRules } from "./event-rules.tsx";
-import { HealthWeights, healthParts } from "./health-weights.tsx";
-import { Horizon } from "./horizon.tsx";
+import { classes } from "../../text/classes.ts";
+import { numbers } from "../../text/format.ts";
+import { EventRules, type SectionProps, scoreFields } from "./event-rules.tsx";
 
 type Answer = Reads["/api/settings"]["answer"];
 
@@ -29,13 +29,13 @@ export function ScoreSettings(): ReactElement {
           "Nothing was changed yet: this is what every organization starts with."
         ) : (
           <>
-            Changed <Ago instant={asked.data.changedAt} /> by {byText(asked.data.changedBy)}.
+            Changed <RelativeTime instant={asked.data.changedAt} /> by {byText(asked.data.changedBy)}.
           </>
         )}
         {!mayChange && " Members and owners change what is here."}
       </PageHeader>
       <Departures className="mb-5" />
-      <Figures of={asked} loading={<Loading rows={10} height={28} />}>
+      <Figures asked={asked} loading={<Loading rows={10} height={28} />}>
         {(answer) => (mayChange ? <Form saved={formOf(answer)} /> : <Read saved={answer.settings} />)}
       </Figures>
     </>
@@ -52,8 +52,8 @@ const listText = (names: readonly string[]) => (names.length === 0 ? "none" : na
 function Read({ saved }: { saved: Settings }): ReactElement {
   return (
     <Panel>
-      <Facts
-        of={[
+      <SavedValues
+        values={[
           ["Churn horizon", `${saved.churnHorizonDays} days`],
           ["Weeks start on", weekdays[saved.weekStart]],
           ...healthParts.map(({ name, label }) => [`Weight of ${label}`, saved.healthWeights[name]] as const),
@@ -71,22 +71,6 @@ function Read({ saved }: { saved: Settings }): ReactElement {
   );
 }
 
-const fields = [
-  "churnHorizonDays",
-  "healthWeights",
-  "eventWeights",
-  "passiveEvents",
-  "keyEvents",
-  "churnEvent",
-  "weekStart",
-] as const;
-
-/** What the page may change of one section. */
-export interface SectionProps {
-  readonly draft: Pick<Draft<Settings>, "values" | "set">;
-  readonly errorOf: (name: (typeof fields)[number]) => string | undefined;
-}
-
 /** The settings, and the version that they are. */
 type Saved = Settings & { readonly version: number };
 
@@ -96,7 +80,7 @@ function Form({ saved }: { saved: Saved }): ReactElement {
   const draft = useDraft(saved);
   const change = useChange("PATCH /api/settings");
   const tell = useTell();
-  const errors = fieldErrors(change.error, fields);
+  const errors = fieldErrors(change.error, scoreFields);
   const { values, base, changes } = draft;
   const save = () => {
     const { version } = base;
@@ -197,4 +181,140 @@ function consequence(changes: Partial<Settings>): string {
   const model =
     changes.churnHorizonDays === undefined ? "" : " The churn model is trained anew for the new horizon.";
   return `Everybody is scored again, usually within a minute. The change is marked in the histories of scores, so that nobody takes it for a change of behaviour.${model}`;
+}
+
+const horizons = [7, 14, 28, 56, 84] as const satisfies readonly Settings["churnHorizonDays"][];
+
+type Intervals = Reads["/api/usage-intervals"]["answer"];
+
+function Horizon({ draft, errorOf }: SectionProps): ReactElement {
+  const { data: intervals, error } = useRead("/api/usage-intervals");
+  const chosen = draft.values.churnHorizonDays;
+  const advised = intervals?.advisedChurnHorizonDays ?? null;
+  return (
+    <Panel title="Churn horizon" note="Who does nothing for this many days counts as churned.">
+      <fieldset className="grid gap-3">
+        <legend className="sr-only">Churn horizon</legend>
+        <div className="grid gap-px overflow-hidden rounded border border-edge bg-line sm:grid-cols-5">
+          {horizons.map((days) => (
+            <label
+              key={days}
+              className={classes(
+                "relative flex flex-wrap items-baseline justify-between gap-x-3 px-3 py-2.5 sm:grid sm:content-start sm:gap-0.5 focus-within:z-[1] focus-within:outline-2 focus-within:outline-ember",
+                days === chosen ? "bg-ember-wash" : "bg-raised hover:bg-sunk",
+              )}
+            >
+              <span className="flex items-center gap-2">
+                <input
+                  type="radio"
+                  name="churnHorizonDays"
+                  value={days}
+                  checked={days === chosen}
+                  onChange={() => draft.set({ churnHorizonDays: days })}
+                  className="accent-ember outline-none"
+                />
+                <span className="font-medium">{days} days</span>
+                {days === advised && <span className="text-sm text-ember">advised</span>}
+              </span>
+              <span className={classes("text-sm", days === chosen ? "text-ink" : "text-soft")}>
+                {sharesText(intervals, days)}
+              </span>
+            </label>
+          ))}
+        </div>
+        {errorOf("churnHorizonDays") !== undefined && (
+          <p role="alert" className="text-sm text-at-risk">
+            {errorOf("churnHorizonDays")}
+          </p>
+        )}
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm text-soft">
+          <p>{error === null ? advice(intervals) : "The data cannot be asked for advice at this moment."}</p>
+          {advised !== null && advised !== chosen && (
+            <Button isSmall onClick={() => draft.set({ churnHorizonDays: advised })}>
+              Take {advised} days
+            </Button>
+          )}
+        </div>
+      </fieldset>
+    </Panel>
+  );
+}
+
+/** How many of the gaps between visits are no longer than a horizon. */
+function sharesText(intervals: Intervals | undefined, days: number): string {
+  if (intervals === undefined) return "…";
+  if (intervals.gaps === 0) return "no data yet";
+  const covered = intervals.intervals.findLast((one) => one.days <= days)?.cumulativeShare ?? 0;
+  return `${numbers.share(covered)} of gaps are no longer`;
+}
+
+function advice(intervals: Intervals | undefined): string {
+  if (intervals === undefined) return "Asking the data …";
+  const { gaps, percentiles, advisedChurnHorizonDays: advised } = intervals;
+  if (advised === null) {
+    return `The data advises a horizon once users came back 100 times; so far ${numbers.count(gaps)} times in 26 weeks.`;
+  }
+  return `Of ${numbers.count(gaps)} gaps between two active days of the same user in 26 weeks, nine of ten are at most ${percentiles.p90} days long. The data advises ${advised} days.`;
+}
+
+const healthParts: readonly {
+  readonly name: keyof Settings["healthWeights"];
+  readonly label: string;
+  readonly about: string;
+}[] = [
+  { name: "engagement", label: "engagement", about: "How often, how much and how widely somebody uses it." },
+  { name: "outlook", label: "outlook", about: "100 less the churn risk in percent." },
+  { name: "momentum", label: "momentum", about: "Whether use rises or falls." },
+  { name: "adoption", label: "adoption", about: "The share of key events used within 90 days." },
+];
+
+function HealthWeights({ draft, errorOf }: SectionProps): ReactElement {
+  const weights = draft.values.healthWeights;
+  const hasKeyEvents = draft.values.keyEvents.length > 0;
+  const counted = healthParts.map(({ name }) => (name === "adoption" && !hasKeyEvents ? 0 : weights[name]));
+  const sum = counted.reduce((all, weight) => all + weight, 0);
+  const shareOf = (at: number) => (sum > 0 ? (counted[at] ?? 0) / sum : null);
+  return (
+    <Panel
+      title="Health"
+      note="What each part weighs. Only the proportions matter: they need not add up to 1."
+    >
+      <svg viewBox="0 0 100 1" preserveAspectRatio="none" className="mb-4 h-1.5 w-full" aria-hidden="true">
+        {healthParts.map(({ name }, at) => (
+          <rect
+            key={name}
+            x={(counted.slice(0, at).reduce((all, weight) => all + weight, 0) / (sum || 1)) * 100}
+            width={(shareOf(at) ?? 0) * 100}
+            height={1}
+            fill={`var(--series-${at + 1})`}
+          />
+        ))}
+      </svg>
+      <div className="grid gap-5 sm:grid-cols-2 lg:grid-cols-4">
+        {healthParts.map(({ name, label, about }, at) => (
+          <div key={name} className="grid content-start gap-1">
+            <Input
+              label={label.charAt(0).toUpperCase() + label.slice(1)}
+              type="number"
+              min={0}
+              max={1}
+              step="any"
+              required
+              value={Number.isNaN(weights[name]) ? "" : weights[name]}
+              onChange={({ target }) =>
+                draft.set({ healthWeights: { ...weights, [name]: target.valueAsNumber } })
+              }
+              error={at === 0 ? errorOf("healthWeights") : undefined}
+            />
+            <p className="text-sm font-medium">
+              {name === "adoption" && !hasKeyEvents
+                ? "not counted: no key events yet"
+                : `${numbers.share(shareOf(at))} of health`}
+            </p>
+            <p className="text-sm text-soft">{about}</p>
+          </div>
+        ))}
+      </div>
+    </Panel>
+  );
 }

@@ -11,7 +11,7 @@ import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { type Credential, CredentialTable } from "./credentials.tsx";
-import { For } from "./denied.tsx";
+import { RequiresRole } from "./denied.tsx";
 
 export function TokenSettings(): ReactElement {
   return (
@@ -19,9 +19,9 @@ export function TokenSettings(): ReactElement {
       <PageHeader title="Project tokens">
         Your application sends events with a token. It can write, and never read.
       </PageHeader>
-      <For least="member">
+      <RequiresRole least="member">
         <Tokens />
-      </For>
+      </RequiresRole>
     </>
   );
 }
@@ -84,9 +84,9 @@ function Tokens(): ReactElement {
       </Panel>
       <Panel title="Tokens" isFlush>
         <Figures
-          of={asked}
+          asked={asked}
           empty={{
-            when: ({ tokens }) => tokens.length === 0,
+            isEmpty: ({ tokens }) => tokens.length === 0,
             show: (
               <Empty title="No token yet">Create one, and your application can send its first event.</Empty>
             ),

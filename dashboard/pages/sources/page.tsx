@@ -1,19 +1,26 @@
 /** What sends: each source with its state, how much came of it, and how it is connected. */
-import { type ReactElement, useState } from "react";
+
+import { Link } from "@tanstack/react-router";
+import { type ReactElement, type ReactNode, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
-import { Stat, Stats } from "../../parts/figure/stat.tsx";
+import { useChange, useRead } from "../../api/query.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
+import { Badge } from "../../parts/figure/health.tsx";
+import { Sparkline, Stat, Stats } from "../../parts/figure/stat.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { useConfirm } from "../../parts/form/confirm.tsx";
+import { Icon } from "../../parts/icons.tsx";
 import { textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice, PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
+import { useTell } from "../../parts/toast.tsx";
 import { numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
-import type { NewTokens } from "./set-up.tsx";
-import { SourceRow } from "./source-row.tsx";
+import { type NewTokens, SetUp } from "./set-up.tsx";
 
 type Answer = Reads["/api/sources"]["answer"];
-export type Source = Answer["sources"][number];
+type Source = Answer["sources"][number];
 
 const filters = { open: textFilter() };
 const everyMs = 5_000;
@@ -28,7 +35,7 @@ export function SourcesPage(): ReactElement {
         Tools that send already can send here as well: their own clients, another address.
       </PageHeader>
       <Figures
-        of={asked}
+        asked={asked}
         loading={
           <Panel>
             <Loading rows={6} height={40} />
@@ -37,8 +44,8 @@ export function SourcesPage(): ReactElement {
       >
         {({ sources, held }) => (
           <div className="grid gap-5">
-            <Sources of={sources} />
-            <Held of={held} />
+            <Sources sources={sources} />
+            <Held held={held} />
           </div>
         )}
       </Figures>
@@ -46,7 +53,7 @@ export function SourcesPage(): ReactElement {
   );
 }
 
-function Sources({ of }: { of: readonly Source[] }): ReactElement {
+function Sources({ sources }: { sources: readonly Source[] }): ReactElement {
   const [{ open }, change] = useFilters(filters);
   const [tokens, setTokens] = useState<NewTokens>({});
   const rows = (shown: readonly Source[]) => (
@@ -54,7 +61,7 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
       {shown.map((source) => (
         <SourceRow
           key={source.source}
-          of={source}
+          source={source}
           isOpen={open === source.source}
           onOpen={(isOpen) => change({ open: isOpen ? source.source : "" })}
           tokens={tokens}
@@ -63,13 +70,13 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
       ))}
     </ul>
   );
-  const known = of
+  const known = sources
     .filter(({ state }) => state !== "never_sent")
     .toSorted((a, b) => order[a.state] - order[b.state]);
-  const others = of.filter(({ state, source }) => state === "never_sent" && source !== "api");
+  const others = sources.filter(({ state, source }) => state === "never_sent" && source !== "api");
   return (
     <div className="grid gap-5">
-      <Freezing of={known.filter(({ freezesScores }) => freezesScores)} />
+      <Freezing sources={known.filter(({ freezesScores }) => freezesScores)} />
       <Panel
         title="What sends"
         note="Items that were taken in 24 hours and in 7 days, and those rejected in 7 days"
@@ -97,22 +104,22 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
   );
 }
 
-function Freezing({ of }: { of: readonly Source[] }): ReactElement | null {
-  const [first] = of;
+function Freezing({ sources }: { sources: readonly Source[] }): ReactElement | null {
+  const [first] = sources;
   if (first === undefined) return null;
-  const names = of.map(({ source }) => sourceName(source)).join(", ");
+  const names = sources.map(({ source }) => sourceName(source)).join(", ");
   return (
     <Notice>
-      <b className="font-medium">{names}</b> {of.length === 1 ? "has" : "have"} sent nothing since{" "}
-      <Ago instant={first.silentSince} />, and scores wait: without its events people would look as if they
-      had left. Scores go on by themselves when it sends again. If it was removed, retire it below.
+      <b className="font-medium">{names}</b> {sources.length === 1 ? "has" : "have"} sent nothing since{" "}
+      <RelativeTime instant={first.silentSince} />, and scores wait: without its events people would look as
+      if they had left. Scores go on by themselves when it sends again. If it was removed, retire it below.
     </Notice>
   );
 }
 
 /** Who is not identified yet; nothing where nobody is and nothing was lost. */
-function Held({ of }: { of: Answer["held"] }): ReactElement | null {
-  const { people, items, oldestAt, droppedFull, droppedExpired, links } = of;
+function Held({ held }: { held: Answer["held"] }): ReactElement | null {
+  const { people, items, oldestAt, droppedFull, droppedExpired, links } = held;
   if (people + droppedFull + droppedExpired + links === 0) return null;
   return (
     <Panel
@@ -127,7 +134,7 @@ function Held({ of }: { of: Answer["held"] }): ReactElement | null {
           note={
             oldestAt !== null && (
               <>
-                the oldest <Ago instant={oldestAt} />
+                the oldest <RelativeTime instant={oldestAt} />
               </>
             )
           }
@@ -145,5 +152,202 @@ function Held({ of }: { of: Answer["held"] }): ReactElement | null {
         />
       </Stats>
     </Panel>
+  );
+}
+
+interface RowProps {
+  readonly source: Source;
+  readonly isOpen: boolean;
+  readonly onOpen: (isOpen: boolean) => void;
+  readonly tokens: NewTokens;
+  readonly onToken: (made: NewTokens) => void;
+}
+
+function SourceRow({ source, isOpen, onOpen, tokens, onToken }: RowProps): ReactElement {
+  const name = sourceName(source.source);
+  const id = `source-${source.source}`;
+  const hasSent = source.state !== "never_sent";
+  return (
+    <li className="border-b border-line px-4 py-3 last:border-0">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-center gap-x-6 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto_10.5rem]">
+        <div className="min-w-0">
+          <h3 className="flex flex-wrap items-center gap-x-2 text-base font-medium">
+            {name} <State source={source} />
+          </h3>
+          <Story source={source} />
+        </div>
+        {hasSent && <Amounts source={source} />}
+        <div className="flex flex-wrap gap-2 lg:col-start-3 lg:justify-end">
+          {source.state === "silent" && <Retire source={source} />}
+          <Button
+            isSmall
+            aria-expanded={isOpen}
+            aria-controls={id}
+            aria-label={isOpen ? `Close the set-up of ${name}` : `Set up ${name}`}
+            onClick={() => onOpen(!isOpen)}
+          >
+            Set up
+            <Icon name={isOpen ? "up" : "down"} size={13} />
+          </Button>
+        </div>
+      </div>
+      {isOpen && (
+        <div id={id} className="mt-4">
+          <SetUp source={source.source} tokens={tokens} onToken={onToken} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function State({ source }: { source: Source }): ReactElement | null {
+  const { state } = source;
+  if (isAllRejected(source)) return <Badge tone="bad">Rejected</Badge>;
+  if (state === "sending") return <Badge tone="good">Sending</Badge>;
+  if (state === "silent") return <Badge tone="bad">Silent</Badge>;
+  return state === "retired" ? <Badge>Retired</Badge> : null;
+}
+
+/** Whether it sends, and nothing of it is taken. */
+function isAllRejected({ state, week }: Source): boolean {
+  return state === "sending" && takenOf(week) === 0 && week.rejected > 0;
+}
+
+/** What is to be known of its state, in one line. */
+function Story({ source }: { source: Source }): ReactElement {
+  return <p className="text-sm text-soft">{storyOf(source)}</p>;
+}
+
+function storyOf(source: Source): ReactNode {
+  const { state, lastSentAt, silentSince, rhythm, silentFrom, retiredAt } = source;
+  if (state === "never_sent") return "Has never sent anything";
+  if (state === "retired") {
+    return (
+      <>
+        Retired <RelativeTime instant={retiredAt} />; nobody waits for it until it sends again
+      </>
+    );
+  }
+  if (state === "silent") {
+    return (
+      <>
+        Nothing since <RelativeTime instant={silentSince} />
+        {rhythm !== null && `, where usually something comes ${rhythm}`}
+        {lastSentAt !== silentSince && source.day.rejected > 0 && "; what it sends is rejected"}
+      </>
+    );
+  }
+  if (isAllRejected(source)) {
+    return (
+      <>
+        Last sent <RelativeTime instant={lastSentAt} /> · nothing of it is taken: the live view has the
+        reasons
+      </>
+    );
+  }
+  return (
+    <>
+      Last sent <RelativeTime instant={lastSentAt} />
+      {rhythm !== null ? ` · ${rhythm}` : " · known for less than a week, so its rhythm is not known yet"}
+      {silentFrom !== null && (
+        <>
+          {" "}
+          · counts as silent <RelativeTime instant={silentFrom} /> if nothing comes
+        </>
+      )}
+    </>
+  );
+}
+
+function Amounts({ source: { source, day, week, hours } }: { source: Source }): ReactElement {
+  const organization = String(useOrganization().id);
+  const name = sourceName(source);
+  return (
+    <div className="flex items-center gap-4">
+      <span className="*:mt-0" title={`Items of ${name} by the hour, 7 days`}>
+        <Sparkline values={hours} width={112} height={36} />
+      </span>
+      <dl className="grid w-44 grid-cols-[3rem_1fr_auto] gap-x-3 text-sm">
+        <Amount label="24 h" value={takenOf(day)} />
+        <Amount label="7 days" value={takenOf(week)} />
+        <div className="text-right">
+          <dt className="text-soft">Rejected</dt>
+          <dd className="font-medium">
+            {week.rejected === 0 ? (
+              "0"
+            ) : (
+              <Link
+                to="/o/$organization/events"
+                params={{ organization }}
+                search={{ tab: "live", outcome: "rejected", source }}
+                className="text-at-risk"
+                title={`${numbers.count(day.rejected)} of them in 24 hours. See them live, with their reasons`}
+              >
+                {numbers.compact(week.rejected)}
+              </Link>
+            )}
+          </dd>
+        </div>
+        {(week.held > 0 || week.duplicate > 0 || week.ignored > 0) && (
+          <div className="col-span-3 text-right text-soft">
+            <dt className="sr-only">Of those of 7 days</dt>
+            <dd>{asideOf(week)}</dd>
+          </div>
+        )}
+      </dl>
+    </div>
+  );
+}
+
+function Amount({ label, value }: { label: string; value: number }): ReactElement {
+  return (
+    <div className="text-right">
+      <dt className="text-soft">{label}</dt>
+      <dd className="font-medium" title={numbers.count(value)}>
+        {numbers.compact(value)}
+      </dd>
+    </div>
+  );
+}
+
+function takenOf({ accepted, held, duplicate, ignored }: Source["day"]): number {
+  return accepted + held + duplicate + ignored;
+}
+
+/** What became of those that were taken and not simply stored. */
+function asideOf({ held, duplicate, ignored }: Source["week"]): string {
+  return [[held, "held"] as const, [duplicate, "sent twice"] as const, [ignored, "ignored"] as const]
+    .filter(([items]) => items > 0)
+    .map(([items, word]) => `${numbers.compact(items)} ${word}`)
+    .join(", ");
+}
+
+function Retire({ source: { source, freezesScores } }: { source: Source }): ReactElement | null {
+  const mayRetire = useMayAs("member");
+  const confirm = useConfirm();
+  const tell = useTell();
+  const retire = useChange("POST /api/sources/:source/retire");
+  const name = sourceName(source);
+  if (!mayRetire) return null;
+  const ask = async () => {
+    const isSure = await confirm({
+      title: `Retire ${name}?`,
+      text: `Say this when it was removed on purpose. ${
+        freezesScores
+          ? "Scores no longer wait for it and go on without its events."
+          : "It is no longer told as silent."
+      } Its next event undoes it.`,
+      action: "Retire it",
+    });
+    if (!isSure) return;
+    retire.mutate(
+      { path: { source } },
+      { onSuccess: () => tell(`${name} is retired.`), onError: tell.failed },
+    );
+  };
+  return (
+    <Button isSmall isBusy={retire.isPending} onClick={ask} aria-label={`Retire ${name}`}>
+      Retire
+    </Button>
   );
 }

@@ -19,17 +19,17 @@ const choices = [
 
 export function StripeSettings(): ReactElement {
   const asked = useRead("/api/stripe");
-  return <Figures of={asked}>{(settings) => <Form of={settings} />}</Figures>;
+  return <Figures asked={asked}>{(settings) => <Form settings={settings} />}</Figures>;
 }
 
-function Form({ of }: { of: Settings }): ReactElement {
+function Form({ settings }: { settings: Settings }): ReactElement {
   const mayChange = useMayAs("member");
   const [secret, setSecret] = useState("");
-  const [chosen, setChosen] = useState(of.unknownCustomers);
+  const [chosen, setChosen] = useState(settings.unknownCustomers);
   const confirm = useConfirm();
   const tell = useTell();
   const change = useChange("PATCH /api/stripe");
-  const { signingSecrets, unknownCustomers } = of;
+  const { signingSecrets, unknownCustomers } = settings;
   const shown = signingSecrets.map(({ lastFour }) => `whsec_…${lastFour}`).join(" and ");
   const replace = (secrets: string[]) =>
     change.mutate(

@@ -38,30 +38,30 @@ export function WebhookTrial({ mapping }: { mapping: WebhookMapping }): ReactEle
         </Button>
       </div>
       <FormError error={problem ?? attempt.error} />
-      <div role="status">{attempt.data !== undefined && <Results of={attempt.data} />}</div>
+      <div role="status">{attempt.data !== undefined && <Results answer={attempt.data} />}</div>
     </fieldset>
   );
 }
 
-function Results({ of }: { of: Changes["POST /api/webhooks/try"]["answer"] }): ReactElement {
-  if (of.invalid !== null) return <p className="text-at-risk">{of.invalid}</p>;
-  if (of.items.length === 0) return <p>There is no item in it.</p>;
+function Results({ answer }: { answer: Changes["POST /api/webhooks/try"]["answer"] }): ReactElement {
+  if (answer.invalid !== null) return <p className="text-at-risk">{answer.invalid}</p>;
+  if (answer.items.length === 0) return <p>There is no item in it.</p>;
   // Results come in the order of their items, and have nothing else to be known by.
-  const results = of.items.map((item, place) => ({ item, place }));
+  const results = answer.items.map((item, place) => ({ item, place }));
   return (
     <ol className="grid gap-2">
       {results.map(({ item, place }) => (
-        <Result key={place} of={item} />
+        <Result key={place} answer={item} />
       ))}
     </ol>
   );
 }
 
-function Result({ of }: { of: Tried }): ReactElement {
-  if (of.invalid !== null) return <li className="text-at-risk">{of.invalid}</li>;
+function Result({ answer }: { answer: Tried }): ReactElement {
+  if (answer.invalid !== null) return <li className="text-at-risk">{answer.invalid}</li>;
   return (
     <li className="grid gap-1">
-      {of.items.map((item) => (
+      {answer.items.map((item) => (
         <div key={item.type}>
           <p>
             {item.type === "track" ? `The event ${item.event}` : "Who it is:"}{" "}

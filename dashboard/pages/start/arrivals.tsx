@@ -6,7 +6,7 @@ import { useOrganization } from "../../app/session.ts";
 import { Stat, Stats } from "../../parts/figure/stat.tsx";
 import { buttonClass } from "../../parts/form/button.tsx";
 import { Problem, Starting } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 
 /** While somebody waits for the first event, and afterwards. */
@@ -32,15 +32,15 @@ export function useArrivals() {
   return { people, kinds, hasUsers, hasEvents, areAllExcluded };
 }
 
-export function Arrivals({ of }: { of: ReturnType<typeof useArrivals> }): ReactElement {
-  const { people, kinds, hasUsers, hasEvents, areAllExcluded } = of;
+export function Arrivals({ arrivals }: { arrivals: ReturnType<typeof useArrivals> }): ReactElement {
+  const { people, kinds, hasUsers, hasEvents, areAllExcluded } = arrivals;
   const reason = people.failureReason ?? kinds.failureReason;
   return (
     <div aria-live="polite">
       {people.data === undefined || kinds.data === undefined ? (
         <Waiting reason={reason} onRetry={() => void Promise.all([people.refetch(), kinds.refetch()])} />
       ) : hasEvents ? (
-        <Arrived of={of} />
+        <Arrived arrivals={arrivals} />
       ) : areAllExcluded ? (
         <AllExcluded />
       ) : (
@@ -81,7 +81,11 @@ function Waiting({ reason, onRetry }: { reason: Error | null; onRetry: () => voi
   return <p className="text-soft">Looking for what has arrived …</p>;
 }
 
-function Arrived({ of: { people, kinds } }: { of: ReturnType<typeof useArrivals> }): ReactElement {
+function Arrived({
+  arrivals: { people, kinds },
+}: {
+  arrivals: ReturnType<typeof useArrivals>;
+}): ReactElement {
   const organization = String(useOrganization().id);
   const events = kinds.data?.events ?? [];
   const count = events.reduce((sum, one) => sum + one.count, 0);
@@ -121,7 +125,7 @@ function Latest(): ReactElement | null {
       <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="underline">
         {userLabel}
       </Link>
-      , <Ago instant={timestamp} />
+      , <RelativeTime instant={timestamp} />
     </p>
   );
 }

@@ -49,7 +49,7 @@ export function StartPage(): ReactElement {
           <Snippets token={token} />
         </Step>
         <Step number={3} title={hasEvents ? "Events arrive" : "The first event"} isDone={hasEvents}>
-          <Arrivals of={arrivals} />
+          <Arrivals arrivals={arrivals} />
         </Step>
         <Step number={4} title="Next" isDone={false} isLast>
           <NextSteps />

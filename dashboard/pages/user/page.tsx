@@ -19,7 +19,7 @@ import { Button } from "../../parts/form/button.tsx";
 import { textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice, Panel } from "../../parts/panel.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
-import { DayAgo, useToday } from "../../parts/time.tsx";
+import { RelativeDay, useToday } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { dayPlus, dayText, noEmail } from "../../text/format.ts";
 import { ErasedUser, EraseUser } from "./erase.tsx";
@@ -83,36 +83,36 @@ function UserOf({
             until data flows again.
           </Notice>
         )}
-        <ScoreStats of={score} what="user">
+        <ScoreStats asked={score} what="user">
           <Stat
             label="Last seen"
-            value={<DayAgo day={user.data?.lastSeenDay} />}
+            value={<RelativeDay day={user.data?.lastSeenDay} />}
             note={seenText(user.data)}
           />
         </ScoreStats>
         <div className="grid gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
-          <ChangePanel of={score} what="user" since={since} onSince={(to) => change({ since: to })} />
-          <Traits of={user} />
+          <ChangePanel asked={score} what="user" since={since} onSince={(to) => change({ since: to })} />
+          <Traits asked={user} />
         </div>
-        <RiskPanel of={score} what="user" />
+        <RiskPanel asked={score} what="user" />
         <div className="grid gap-5 xl:grid-cols-2">
-          <HealthPanel of={score} what="user" />
-          <EngagementPanel of={score} what="user" />
+          <HealthPanel asked={score} what="user" />
+          <EngagementPanel asked={score} what="user" />
         </div>
         <HistoryPanel
-          of={history}
+          asked={history}
           models={models.data?.changes ?? []}
           what="user"
           range={range}
           onRange={(to) => change({ range: to })}
         />
         <ActivityPanel
-          of={activity}
+          asked={activity}
           firstDay={user.data?.firstSeenDay}
           year={year}
           onYear={(to) => change({ year: to })}
         />
-        <TimelinePanel of={timeline} names={names} event={event} onEvent={(to) => change({ event: to })} />
+        <TimelinePanel asked={timeline} names={names} event={event} onEvent={(to) => change({ event: to })} />
       </div>
     </>
   );
@@ -205,21 +205,21 @@ function textTrait(user: User | undefined, name: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function Traits({ of }: { of: ReturnType<typeof useRead<"/api/users/:userId">> }): ReactElement {
+function Traits({ asked }: { asked: ReturnType<typeof useRead<"/api/users/:userId">> }): ReactElement {
   const { timezone } = useOrganization();
   return (
     <Panel title="Traits" note="What your application last said of this user.">
-      <Figures of={of} loading={<Loading rows={6} />}>
+      <Figures asked={asked} loading={<Loading rows={6} />}>
         {({ traits, firstIdentifiedAt, updatedAt }) => (
           <>
             {Object.keys(traits).length === 0 ? (
               <p className="text-soft">None were sent.</p>
             ) : (
-              <Tree of={traits} timezone={timezone} />
+              <Tree values={traits} timezone={timezone} />
             )}
             <div className="mt-3 border-t border-line pt-3">
               <Tree
-                of={{ "first identified": firstIdentifiedAt, "last changed": updatedAt }}
+                values={{ "first identified": firstIdentifiedAt, "last changed": updatedAt }}
                 timezone={timezone}
               />
             </div>

@@ -6,7 +6,7 @@ import { useOrganization } from "../../app/session.ts";
 import { Badge } from "../../parts/figure/health.tsx";
 import { scoreColumns } from "../../parts/list/score-columns.tsx";
 import type { Column } from "../../parts/list/table-model.ts";
-import { DayAgo, Instant } from "../../parts/time.tsx";
+import { Instant, RelativeDay } from "../../parts/time.tsx";
 import { dayText, noEmail, nothing } from "../../text/format.ts";
 
 type User = Reads["/api/users"]["answer"]["users"][number];
@@ -30,7 +30,7 @@ const before: readonly Column<User>[] = [
     ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
     csv: ["lastSeenDay"],
     hint: "The day of the last engagement event",
-    cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} />,
+    cell: ({ lastSeenDay }) => <RelativeDay day={lastSeenDay} />,
   },
   {
     ...{ id: "firstSeen", header: "First seen", sort: "firstSeen", isNumber: true, isHidden: true },

@@ -5,19 +5,21 @@ import type { Freshness as FreshnessAnswer } from "../../api/paths.ts";
 import { useOrganization } from "../../app/session.ts";
 import { instantText, numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
-import { Ago } from "../time.tsx";
+import { RelativeTime } from "../time.tsx";
 
 /** The line under a page's title. Nothing while nothing is known. */
 export function Freshness({
-  of,
+  freshness,
   hasExcluded = false,
 }: {
-  of: FreshnessAnswer | undefined;
+  freshness: FreshnessAnswer | undefined;
   /** Whether excluded users are in what is shown. */
   hasExcluded?: boolean;
 }): ReactElement {
-  if (of === undefined) return <span className="skeleton inline-block h-4 w-64 max-w-full align-middle" />;
-  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources, earlierScores, failures } = of;
+  if (freshness === undefined)
+    return <span className="skeleton inline-block h-4 w-64 max-w-full align-middle" />;
+  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources, earlierScores, failures } =
+    freshness;
   return (
     <span className="text-sm">
       {loadedUpto === null ? (
@@ -26,7 +28,7 @@ export function Freshness({
         <>
           Complete up to{" "}
           <span title={instantText(loadedUpto, timezone)}>
-            <Ago instant={loadedUpto} />
+            <RelativeTime instant={loadedUpto} />
           </span>
         </>
       )}
@@ -48,11 +50,11 @@ export function Freshness({
       {failures.map(({ of: what, since }) => (
         <b key={what} className="font-medium text-watch">
           {" · "}
-          {failureTexts[what]} since <Ago instant={since} />
+          {failureTexts[what]} since <RelativeTime instant={since} />
         </b>
       ))}
       {silentSources.map((silent) => (
-        <Silent key={silent.source} of={silent} />
+        <Silent key={silent.source} silent={silent} />
       ))}
     </span>
   );
@@ -71,9 +73,9 @@ export function earlierScoresText({ done, of }: NonNullable<FreshnessAnswer["ear
 
 /** A source that fell silent, with a way to what is known of it. */
 function Silent({
-  of: { source, since, freezesScores },
+  silent: { source, since, freezesScores },
 }: {
-  of: FreshnessAnswer["silentSources"][number];
+  silent: FreshnessAnswer["silentSources"][number];
 }): ReactElement {
   const organization = String(useOrganization().id);
   return (
@@ -82,7 +84,7 @@ function Silent({
       <Link to="/o/$organization/sources" params={{ organization }} className="text-watch underline">
         {sourceName(source)} is silent
       </Link>{" "}
-      since <Ago instant={since} />
+      since <RelativeTime instant={since} />
       {freezesScores && ", so scores wait"}
     </b>
   );

@@ -24,8 +24,8 @@ export function verdictWord(verdict: VerdictName): string {
 }
 
 /** Shape and word. A high risk has a frame, by which it is known from "at risk" at a glance. */
-export function Verdict({ of }: { of: VerdictName }): ReactElement {
-  const { word, look } = looks[of];
+export function Verdict({ verdict }: { verdict: VerdictName }): ReactElement {
+  const { word, look } = looks[verdict];
   const { ink, wash } = healthLook(look);
   return (
     <span
@@ -33,7 +33,7 @@ export function Verdict({ of }: { of: VerdictName }): ReactElement {
         "inline-flex items-center gap-1.5 rounded px-1.5 py-px text-sm whitespace-nowrap",
         ink,
         wash,
-        of === "high_risk" && "font-semibold ring-1 ring-current ring-inset",
+        verdict === "high_risk" && "font-semibold ring-1 ring-current ring-inset",
       )}
     >
       <HealthShape healthBand={look} />

@@ -3,8 +3,18 @@ import { AlertDialog } from "radix-ui";
 import type { ReactElement } from "react";
 import { classes } from "../../text/classes.ts";
 import { Button } from "./button.tsx";
-import type { Question } from "./confirm.tsx";
 import { box, centred, veil } from "./dialog.tsx";
+
+export interface Question {
+  readonly title: string;
+  /** What happens, and whether it can be undone. */
+  readonly text: string;
+  /** The button's own word for it: "Revoke the token". */
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  /** A box that can be ticked before answering. */
+  readonly option?: { readonly label: string; onChange(isTicked: boolean): void };
+}
 
 export function ConfirmDialog({
   question,

@@ -9,21 +9,11 @@ import {
   useCallback,
   useState,
 } from "react";
+import type { Question } from "./confirm-dialog.tsx";
 
 const ConfirmDialog = lazy(() =>
   import("./confirm-dialog.tsx").then(({ ConfirmDialog }) => ({ default: ConfirmDialog })),
 );
-
-export interface Question {
-  readonly title: string;
-  /** What happens, and whether it can be undone. */
-  readonly text: string;
-  /** The button's own word for it: "Revoke the token". */
-  readonly action: string;
-  readonly isDangerous?: boolean;
-  /** A box that can be ticked before answering. */
-  readonly option?: { readonly label: string; onChange(isTicked: boolean): void };
-}
 
 type Confirm = (question: Question) => Promise<boolean>;
 const ConfirmContext = createContext<Confirm>(() => Promise.resolve(false));

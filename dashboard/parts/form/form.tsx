@@ -1,7 +1,7 @@
 /** Forms that keep what is typed: nothing is lost by an error, by a new answer of the server, or by leaving unasked. */
 import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
-import type { Question } from "./confirm.tsx";
+import type { Question } from "./confirm-dialog.tsx";
 import { FormError } from "./field.tsx";
 import { isSame, mergedChange } from "./merged-change.ts";
 import { useUnsaved } from "./unsaved.ts";
@@ -141,10 +141,14 @@ export function DraftForm({
 }
 
 /** Values that are read and not changed, each under its name. */
-export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }): ReactElement {
+export function SavedValues({
+  values,
+}: {
+  values: readonly (readonly [name: string, value: ReactNode])[];
+}): ReactElement {
   return (
     <dl className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
-      {of.map(([name, value]) => (
+      {values.map(([name, value]) => (
         <div key={name} className="min-w-0">
           <dt className="text-sm text-soft">{name}</dt>
           <dd className="[overflow-wrap:anywhere]">{value}</dd>

@@ -28,28 +28,28 @@ export function SearchInput({
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   /** What was told and did not come back as `value` yet, behind what came last: a busy page follows late. */
-  const told = useRef([value]);
+  const sent = useRef([value]);
   const tell = useRef(onSearch);
   tell.current = onSearch;
   useEffect(() => {
-    const own = told.current.indexOf(value);
+    const own = sent.current.indexOf(value);
     // It was changed elsewhere: by going back, or by clearing all filters.
     if (own < 0) setText(value);
-    told.current = own < 0 ? [value] : told.current.slice(own);
+    sent.current = own < 0 ? [value] : sent.current.slice(own);
   }, [value]);
   const router = useRouter();
   const location = useLocation();
   useEffect(() => {
     // Another address is on its way.
-    if (location.href !== router.latestLocation.href || told.current.at(-1) === value) return;
+    if (location.href !== router.latestLocation.href || sent.current.at(-1) === value) return;
     // The told text is not in the address: the reader went elsewhere at once, to a row say.
     setText(value);
-    told.current = [value];
+    sent.current = [value];
   }, [value, location, router]);
   useEffect(() => {
-    if (text === told.current.at(-1)) return;
+    if (text === sent.current.at(-1)) return;
     const timer = setTimeout(() => {
-      told.current.push(text);
+      sent.current.push(text);
       tell.current(text);
     }, typingPauseMs);
     return () => clearTimeout(timer);

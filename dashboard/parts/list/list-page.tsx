@@ -62,7 +62,7 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
   return (
     <>
       <PageHeader title={title}>
-        <Freshness of={first?.freshness} hasExcluded={props.hasExcluded ?? false} />
+        <Freshness freshness={first?.freshness} hasExcluded={props.hasExcluded ?? false} />
       </PageHeader>
       <ViewStrip page={kind} everything={`All ${kind}`} columns={columnsText(choice.shown)} />
       <Panel isFlush className="pt-2">
@@ -77,14 +77,14 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
           {props.children}
         </ListFilters>
         <Figures
-          of={{ ...pages, data: first }}
+          asked={{ ...pages, data: first }}
           loading={
             <div className="p-4">
               <Loading rows={14} />
             </div>
           }
           empty={{
-            when: ({ total }) => total === 0,
+            isEmpty: ({ total }) => total === 0,
             show: isFiltered ? <NothingFound what={one} onClear={onClear} /> : props.none,
           }}
         >
@@ -107,7 +107,7 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
                   onMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
                 }}
                 csv={csvAddress(id, path, query)}
-                tools={<ScoresOf of={answer} />}
+                tools={<ScoresOf answer={answer} />}
               />
             </UsualChange>
           )}

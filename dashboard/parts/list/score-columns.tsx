@@ -22,7 +22,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
       // Saved views and remembered columns from before verdicts do not name it.
       ...{ id: "verdict", header: "Verdict", width: 120, isFixed: true },
       hint: "The first that holds: churned, account churned, high risk, at risk, new, watch, healthy",
-      cell: ({ verdict }) => <Verdict of={verdict} />,
+      cell: ({ verdict }) => <Verdict verdict={verdict} />,
     },
     {
       ...{ id: "health", header: "Health", sort: "health", isNumber: true },
@@ -82,11 +82,11 @@ function Change({ points }: { points: number | null }): ReactElement {
 
 /** Of which day scores are, and since when their changes are told. */
 export function ScoresOf({
-  of,
+  answer,
 }: {
-  of: Pick<Answer, "day" | "sinceDay" | "dataStoppedSince">;
+  answer: Pick<Answer, "day" | "sinceDay" | "dataStoppedSince">;
 }): ReactElement {
-  if (of.day === null) {
+  if (answer.day === null) {
     return (
       <p className="text-sm text-soft">
         No scores yet: they are worked out after the first night with events.
@@ -95,11 +95,11 @@ export function ScoresOf({
   }
   return (
     <p className="text-sm text-soft">
-      Scores as of the start of {dayText(of.day)}
-      {of.sinceDay !== null && `, changes since ${dayText(of.sinceDay)}`}
-      {of.dataStoppedSince !== null && (
+      Scores as of the start of {dayText(answer.day)}
+      {answer.sinceDay !== null && `, changes since ${dayText(answer.sinceDay)}`}
+      {answer.dataStoppedSince !== null && (
         <b className="font-medium text-watch">
-          {" · "}few events have come since {dayText(of.dataStoppedSince)}, so scores wait
+          {" · "}few events have come since {dayText(answer.dataStoppedSince)}, so scores wait
         </b>
       )}
     </p>
