@@ -1,9 +1,10 @@
 /** Puts together what serves people: who is signed in, and the routes that intake answers itself. */
 
 import type { Registry } from "prom-client";
+import { intakeRoutes } from "../contract/api/intake-routes.ts";
 import type { Config } from "./config.ts";
 import type { BodyBudget, ClientAddresses, PageHost } from "./http/http.ts";
-import { PeopleApi, PeopleGate, peopleRoutes } from "./http/http.ts";
+import { IntakeApi, intakeHandlers, PeopleGate } from "./http/http.ts";
 import type { LiveView } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { SignIn, SignInWatch } from "./members/members.ts";
@@ -34,10 +35,10 @@ export function startPeople(needs: PeopleNeeds) {
   const signIn = new SignIn(ledger, watch, nowMs);
   const { publicUrl, maxRequestsPerSecond, remoteImages } = config;
   const gate = new PeopleGate({ people: ledger.people, signIn, addresses, publicUrl, host, nowMs });
-  const people = new PeopleApi(peopleRoutes, {
+  const intake = new IntakeApi(intakeRoutes, intakeHandlers, {
     ...{ gate, signIn, ledger, live, bodies, address, nowMs, log, maxRequestsPerSecond, remoteImages },
     forget: () => memory.forget(),
     recordUse: () => memory.recordUse(),
   });
-  return { gate, people };
+  return { gate, intake };
 }

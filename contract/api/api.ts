@@ -31,6 +31,17 @@ export const instant = (description: string) => Type.String({ format: "date-time
 /** A number of people, events or rows. */
 export const count = (description: string) => Type.Integer({ minimum: 0, description });
 
+/** A part of a whole. */
+export const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+/** Parameters and bodies have no other keys. */
+export const closed = { additionalProperties: false } as const;
+
+/** A parameter that may be left out: the server takes the default. */
+export const byDefault = <Schema extends Type.TSchema, const Value>(
+  value: Value,
+  schema: Schema,
+): Schema & { readonly default: Value } => Object.assign(schema, { default: value });
+
 /** The schema or null. */
 export const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
   Type.Union([schema, Type.Null()], options);
@@ -41,14 +52,13 @@ export const eventLabel = nullable(Type.String(), {
     "The name as a connected source sent it, with its white space; null where it is the name itself.",
 });
 
-export const NoParameters = Type.Object({}, { additionalProperties: false });
+export const NoParameters = Type.Object({}, closed);
 
 const exclusionKind = Type.Enum([...exclusionKinds], {
   description:
     "user: this userId; email_domain: addresses at this domain; email: addresses like this, * for any text; trait: users whose trait `key` is this; account: users of the account with this id.",
 });
-const ruleText = (description: string, options: Type.TSchemaOptions = {}) =>
-  Type.String({ maxLength: 1_000, description, ...options });
+const ruleText = (description: string) => Type.String({ maxLength: 1_000, description });
 
 const exclusionRule = {
   id: Type.Integer(),
@@ -78,12 +88,14 @@ export const UserAnswer = Type.Object({
 
 export const EraseParameters = Type.Object(
   {
-    withAccount: Type.Boolean({
-      default: false,
-      description: "Whether to erase the user's account, too, when it has no other member.",
-    }),
+    withAccount: byDefault(
+      false,
+      Type.Boolean({
+        description: "Whether to erase the user's account, too, when it has no other member.",
+      }),
+    ),
   },
-  { additionalProperties: false },
+  closed,
 );
 
 const erasureFields = {
@@ -159,7 +171,7 @@ export const FreshnessAnswer = Type.Object({
 });
 
 const limit = (what: string) =>
-  Type.Integer({ minimum: 1, maximum: 10_000, default: 100, description: `At most this many ${what}.` });
+  byDefault(100, Type.Integer({ minimum: 1, maximum: 10_000, description: `At most this many ${what}.` }));
 
 export const WarningsParameters = Type.Object(
   {
@@ -168,7 +180,7 @@ export const WarningsParameters = Type.Object(
       Type.Enum([...warningKinds], { description: "Only warnings of this kind; without it, of all kinds." }),
     ),
   },
-  { additionalProperties: false },
+  closed,
 );
 
 export const WarningsAnswer = Type.Object({
@@ -195,10 +207,7 @@ export const WarningsAnswer = Type.Object({
   ),
 });
 
-export const RejectedEventsParameters = Type.Object(
-  { limit: limit("rejected events") },
-  { additionalProperties: false },
-);
+export const RejectedEventsParameters = Type.Object({ limit: limit("rejected events") }, closed);
 
 export const RejectedEventsAnswer = Type.Object({
   total: count("Rejected events of the organization."),
@@ -220,9 +229,9 @@ export const SelectionParameters = Type.Object(
     ids: Type.Optional(
       Type.String({ pattern: "^[0-9]{1,15}(,[0-9]{1,15}){0,999}$", description: "Ids with commas between." }),
     ),
-    all: Type.Boolean({ default: false, description: "All rejected events of the organization." }),
+    all: byDefault(false, Type.Boolean({ description: "All rejected events of the organization." })),
   },
-  { additionalProperties: false },
+  closed,
 );
 
 export const SelectedAnswer = Type.Object({ rows: count("Rows that it was done with.") });
@@ -230,10 +239,10 @@ export const SelectedAnswer = Type.Object({ rows: count("Rows that it was done w
 export const ExclusionParameters = Type.Object(
   {
     kind: exclusionKind,
-    key: ruleText("The trait's key.", { default: "" }),
+    key: byDefault("", ruleText("The trait's key.")),
     value: ruleText("What is compared."),
   },
-  { additionalProperties: false },
+  closed,
 );
 
 export const ExclusionsAnswer = Type.Object({

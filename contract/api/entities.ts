@@ -1,21 +1,21 @@
 /** What pages about one user or one account ask beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { count, day, eventLabel, nullable } from "./api.ts";
+import { byDefault, closed, count, day, eventLabel, nullable, share } from "./api.ts";
+import { HealthBand, RiskBand, State, Verdict } from "./score-parts.ts";
 import { RiskModelName, riskModelText } from "./scores.ts";
-import { HealthBand, RiskBand, State, Verdict } from "./states.ts";
 
-const strict = { additionalProperties: false } as const;
-const share = (description: string) => nullable(Type.Number({ minimum: 0, maximum: 1, description }));
 const score = (description: string) => nullable(Type.Number({ description }));
 
 export const ActivityParameters = Type.Object(
   {
-    days: Type.Integer({
-      minimum: 1,
-      maximum: 3_660,
-      default: 365,
-      description: "This many days, the last of them `to`.",
-    }),
+    days: byDefault(
+      365,
+      Type.Integer({
+        minimum: 1,
+        maximum: 3_660,
+        description: "This many days, the last of them `to`.",
+      }),
+    ),
     to: Type.Optional(
       Type.String({
         format: "date",
@@ -23,7 +23,7 @@ export const ActivityParameters = Type.Object(
       }),
     ),
   },
-  strict,
+  closed,
 );
 
 const activityDay = {
@@ -44,14 +44,16 @@ export const AccountActivityAnswer = Type.Object({
 
 export const OwnEventsParameters = Type.Object(
   {
-    limit: Type.Integer({
-      minimum: 1,
-      maximum: 1_000,
-      default: 1_000,
-      description: "At most this many names.",
-    }),
+    limit: byDefault(
+      1_000,
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        description: "At most this many names.",
+      }),
+    ),
   },
-  strict,
+  closed,
 );
 
 const ownEvent = {
@@ -74,17 +76,19 @@ export const AccountEventsAnswer = Type.Object({
 
 export const AccountMembersParameters = Type.Object(
   {
-    sort: Type.Enum(["share", "lastActive", "health", "risk", "email"], { default: "share" }),
-    order: Type.Enum(["ascending", "descending"], { default: "descending" }),
-    limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }),
-    offset: Type.Integer({
-      minimum: 0,
-      maximum: 10_000_000,
-      default: 0,
-      description: "So many are passed over.",
-    }),
+    sort: byDefault("share", Type.Enum(["share", "lastActive", "health", "risk", "email"])),
+    order: byDefault("descending", Type.Enum(["ascending", "descending"])),
+    limit: byDefault(100, Type.Integer({ minimum: 1, maximum: 1_000, description: "At most this many." })),
+    offset: byDefault(
+      0,
+      Type.Integer({
+        minimum: 0,
+        maximum: 10_000_000,
+        description: "So many are passed over.",
+      }),
+    ),
   },
-  strict,
+  closed,
 );
 
 export const AccountMembersAnswer = Type.Object({
@@ -92,8 +96,8 @@ export const AccountMembersAnswer = Type.Object({
   total: count("Members on all pages together."),
   active28: count("Of them, those with an engagement event in the account within 28 days."),
   active90: count("The same within 90 days."),
-  activeShare: share("active28 / active90; null when nobody was active in 90 days."),
-  topShare: share("The largest share of a member; null when nothing was done in 28 days."),
+  activeShare: nullable(share("active28 / active90; null when nobody was active in 90 days.")),
+  topShare: nullable(share("The largest share of a member; null when nothing was done in 28 days.")),
   activeDays28: nullable(
     count("Days on which any member was active in the account, of the last 28; null without scores."),
   ),
@@ -113,7 +117,9 @@ export const AccountMembersAnswer = Type.Object({
       }),
       lastActiveDay: nullable(day("Of the last engagement event in the account within 90 days.")),
       activeDays28: count("Days with an engagement event in the account, of the last 28."),
-      share: share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
+      share: nullable(
+        share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
+      ),
       verdict: Verdict,
       state: State,
       healthBand: HealthBand,
@@ -126,8 +132,8 @@ export const AccountMembersAnswer = Type.Object({
 });
 
 export const ModelChangesParameters = Type.Object(
-  { kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }) },
-  strict,
+  { kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])) },
+  closed,
 );
 
 export const ModelChangesAnswer = Type.Object({

@@ -1,8 +1,6 @@
 /** The JSON API's figures of engagement as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { count, day, eventLabel, nullable } from "./api.ts";
-
-const strict = { additionalProperties: false } as const;
+import { byDefault, closed, count, day, eventLabel, nullable, share } from "./api.ts";
 
 const to = Type.Optional(
   Type.String({
@@ -11,27 +9,29 @@ const to = Type.Optional(
   }),
 );
 
-const days = (byDefault: number) =>
-  Type.Integer({
-    minimum: 1,
-    maximum: 800,
-    default: byDefault,
-    description: "This many days, the last of them `to`.",
-  });
+const days = (value: number) =>
+  byDefault(
+    value,
+    Type.Integer({
+      minimum: 1,
+      maximum: 800,
+      description: "This many days, the last of them `to`.",
+    }),
+  );
 
-const limit = (what: string, byDefault = 1_000) =>
-  Type.Integer({ minimum: 1, maximum: 1_000, default: byDefault, description: `At most this many ${what}.` });
-
-const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+const limit = (what: string, value = 1_000) =>
+  byDefault(value, Type.Integer({ minimum: 1, maximum: 1_000, description: `At most this many ${what}.` }));
 
 const periodParameters = {
-  period: Type.Enum(["day", "week", "month"], { default: "week", description: "What one row is about." }),
-  periods: Type.Integer({
-    minimum: 1,
-    maximum: 800,
-    default: 12,
-    description: "This many calendar periods, the last of them that of `to`.",
-  }),
+  period: byDefault("week", Type.Enum(["day", "week", "month"], { description: "What one row is about." })),
+  periods: byDefault(
+    12,
+    Type.Integer({
+      minimum: 1,
+      maximum: 800,
+      description: "This many calendar periods, the last of them that of `to`.",
+    }),
+  ),
   weekStart: Type.Optional(
     Type.Enum([1, 7], {
       description:
@@ -47,7 +47,7 @@ const periodColumns = {
   isComplete: Type.Boolean({ description: "Whether all days of the period count." }),
 };
 
-export const ActiveUsersParameters = Type.Object({ days: days(30), to }, strict);
+export const ActiveUsersParameters = Type.Object({ days: days(30), to }, closed);
 
 export const ActiveUsersAnswer = Type.Object({
   days: Type.Array(
@@ -75,7 +75,7 @@ export const ActiveDaysParameters = Type.Object(
       }),
     ),
   },
-  strict,
+  closed,
 );
 
 export const ActiveDaysAnswer = Type.Object({
@@ -90,7 +90,7 @@ export const ActiveDaysAnswer = Type.Object({
   ),
 });
 
-export const LifecycleParameters = Type.Object(periodParameters, strict);
+export const LifecycleParameters = Type.Object(periodParameters, closed);
 
 export const LifecycleAnswer = Type.Object({
   periods: Type.Array(
@@ -106,7 +106,7 @@ export const LifecycleAnswer = Type.Object({
   ),
 });
 
-export const AdoptionParameters = Type.Object({ days: days(28), to, limit: limit("events") }, strict);
+export const AdoptionParameters = Type.Object({ days: days(28), to, limit: limit("events") }, closed);
 
 export const AdoptionAnswer = Type.Object({
   activeUsers: count("Users who were active within the days: shares are of them."),
@@ -131,16 +131,18 @@ export const AdoptionAnswer = Type.Object({
 
 export const EventNamesParameters = Type.Object(
   {
-    search: Type.String({
-      maxLength: 256,
-      default: "",
-      description: "Only names that hold this text, whatever the case.",
-    }),
-    sort: Type.Enum(["count", "users", "event", "firstDay", "lastDay"], { default: "count" }),
-    order: Type.Enum(["ascending", "descending"], { default: "descending" }),
+    search: byDefault(
+      "",
+      Type.String({
+        maxLength: 256,
+        description: "Only names that hold this text, whatever the case.",
+      }),
+    ),
+    sort: byDefault("count", Type.Enum(["count", "users", "event", "firstDay", "lastDay"])),
+    order: byDefault("descending", Type.Enum(["ascending", "descending"])),
     limit: limit("events"),
   },
-  strict,
+  closed,
 );
 
 export const EventNamesAnswer = Type.Object({
@@ -160,28 +162,34 @@ export const EventNamesAnswer = Type.Object({
 
 export const EventsOverTimeParameters = Type.Object(
   {
-    event: Type.String({
-      maxLength: 256,
-      default: "",
-      description: "One event's name; empty for all events.",
-    }),
-    breakdown: Type.Enum(["none", "event", "property", "trait"], {
-      default: "none",
-      description:
-        "Split by the event's name, by the value of a property, or by the value that a trait of the user has now.",
-    }),
+    event: byDefault(
+      "",
+      Type.String({
+        maxLength: 256,
+        description: "One event's name; empty for all events.",
+      }),
+    ),
+    breakdown: byDefault(
+      "none",
+      Type.Enum(["none", "event", "property", "trait"], {
+        description:
+          "Split by the event's name, by the value of a property, or by the value that a trait of the user has now.",
+      }),
+    ),
     key: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: "The property or trait to split by." }),
     ),
-    top: Type.Integer({
-      minimum: 1,
-      maximum: 50,
-      default: 20,
-      description: "So many of the largest groups are shown by themselves.",
-    }),
+    top: byDefault(
+      20,
+      Type.Integer({
+        minimum: 1,
+        maximum: 50,
+        description: "So many of the largest groups are shown by themselves.",
+      }),
+    ),
     ...periodParameters,
   },
-  strict,
+  closed,
 );
 
 export const EventsOverTimeAnswer = Type.Object({
@@ -206,21 +214,25 @@ export const maxLookedAtEvents = 100_000;
 
 export const PropertyNamesParameters = Type.Object(
   {
-    event: Type.String({
-      maxLength: 256,
-      default: "",
-      description: "One event's name; empty for all events.",
-    }),
+    event: byDefault(
+      "",
+      Type.String({
+        maxLength: 256,
+        description: "One event's name; empty for all events.",
+      }),
+    ),
     days: days(91),
     to,
-    limit: Type.Integer({
-      minimum: 1,
-      maximum: 200,
-      default: 100,
-      description: "At most this many properties, those of the most events.",
-    }),
+    limit: byDefault(
+      100,
+      Type.Integer({
+        minimum: 1,
+        maximum: 200,
+        description: "At most this many properties, those of the most events.",
+      }),
+    ),
   },
-  strict,
+  closed,
 );
 
 export const PropertyNamesAnswer = Type.Object({
@@ -235,7 +247,7 @@ export const PropertyNamesAnswer = Type.Object({
   ),
 });
 
-export const UsageIntervalsParameters = Type.Object({ to }, strict);
+export const UsageIntervalsParameters = Type.Object({ to }, closed);
 
 const gapDays = (description: string) => nullable(Type.Integer({ minimum: 1, description }));
 
@@ -266,5 +278,56 @@ export const UsageIntervalsAnswer = Type.Object({
       cumulativeShare: share("Of all gaps, those of this length and the shorter ones."),
     }),
     { description: "The shortest first; lengths without a gap are left out." },
+  ),
+});
+
+/** Traits with more values than this are not told value by value: they name users and split nobody. */
+export const maxCountedValues = 100;
+
+export const TraitsParameters = Type.Object(
+  {
+    limit: byDefault(
+      100,
+      Type.Integer({
+        minimum: 1,
+        maximum: 200,
+        description: "At most this many traits, those of the most users.",
+      }),
+    ),
+  },
+  closed,
+);
+
+export const TraitsAnswer = Type.Object({
+  traits: Type.Array(
+    Type.Object({
+      trait: Type.String(),
+      users: count("Users who have it now; null is no value."),
+      distinctValues: nullable(Type.Integer(), {
+        description: `How many different values it has now; null when they are more than ${maxCountedValues}.`,
+      }),
+      values: Type.Array(Type.Object({ value: Type.String(), users: count("Who have it now.") }), {
+        description: `The 20 values that most users have, as text; none when they are more than ${maxCountedValues}.`,
+      }),
+    }),
+    { description: "Those of the most users first." },
+  ),
+});
+
+export const DeparturesAnswer = Type.Object({
+  events: Type.Array(
+    Type.Object({
+      event: Type.String(),
+      label: eventLabel,
+      users: count("Users who sent it, without those who are excluded from figures."),
+      isPassive: Type.Boolean({
+        description:
+          "Whether it counts as no activity until there is an answer: its name is that of a departure, as `subscription_canceled`. Other names with `cancel` are only asked about.",
+      }),
+    }),
+    {
+      description:
+        "Events that no setting explains yet. Answer with `churnEvent`, `passiveEvents` or `ordinaryEvents`. Most users first, at most 20.",
+    },
   ),
 });

@@ -1,26 +1,77 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { count, day, eventLabel, instant, nullable } from "./api.ts";
-import { activityFilters, movementFilters } from "./list-filters.ts";
+import { byDefault, closed, count, day, eventLabel, instant, nullable } from "./api.ts";
+import { HealthBand, RiskBand, State, Verdict } from "./score-parts.ts";
 import { listedScores, listHead, sinceText } from "./scores.ts";
-import { HealthBand, RiskBand, State, Verdict } from "./states.ts";
 
-const strict = { additionalProperties: false } as const;
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+
+/** Which accounts and users are to be called: said wherever it is used. */
+export const toCallText =
+  "To be called: not churned, by event or by silence, and either the churn risk is high (from .5) or health fell by 15 points or more against the scores of 7 days before the newest.";
+
+/** How health went since the earlier scores. */
+const moves = ["changed", "worse", "better", "fell", "rose", "churned", "returned"] as const;
+
+/** By how scores went: the same for users and accounts. */
+const movementFilters = {
+  isPresent: flag("True: only those who have a health score and have not churned. False: only the others."),
+  healthBandBefore: Type.Optional(
+    Type.Enum([...HealthBand.enum, "present"], {
+      description:
+        "Only those whose health had this health band in the scores that changes are told against (`since`). `present` is any but churned and none.",
+    }),
+  ),
+  moved: Type.Optional(
+    Type.Enum([...moves], {
+      description:
+        "Only those whose health went this way since the earlier scores. `changed`: to another band. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
+    }),
+  ),
+  toCall: flag(`True: only those who are to be called. False: only the others. ${toCallText}`),
+} as const;
+
+/** The weeks of a lifecycle: of the days from `activeFrom` to `activeTo`, and the 7 days before them. */
+const stages = ["new", "returning", "resurrected", "dormant"] as const;
+
+/** By what was done on which days: of users. Excluded users count in no figure, so these filters leave them out. */
+const activityFilters = {
+  activeFrom: Type.Optional(
+    day("Only users with an engagement event on this day or later, up to `activeTo`; send both."),
+  ),
+  activeTo: Type.Optional(day("The last of these days.")),
+  lifecycle: Type.Optional(
+    Type.Enum([...stages], {
+      description:
+        "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrected` earlier only. `dormant` were active in the 7 days before and not on these days.",
+    }),
+  ),
+  activeInAccount: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description:
+        "With activeFrom and activeTo: only users with such an event that carries the account with this id. They may belong to another one now.",
+    }),
+  ),
+} as const;
 
 const pageParameters = {
-  limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }),
-  offset: Type.Integer({
-    minimum: 0,
-    maximum: 10_000_000,
-    default: 0,
-    description: "So many are passed over.",
-  }),
+  limit: byDefault(100, Type.Integer({ minimum: 1, maximum: 1_000, description: "At most this many." })),
+  offset: byDefault(
+    0,
+    Type.Integer({
+      minimum: 0,
+      maximum: 10_000_000,
+      description: "So many are passed over.",
+    }),
+  ),
 };
 
-const order = Type.Enum(["ascending", "descending"], { default: "descending" });
+const order = byDefault("descending", Type.Enum(["ascending", "descending"]));
 
 const search = (where: string) =>
-  Type.String({ maxLength: 256, default: "", description: `A text in ${where}, whatever the case.` });
+  byDefault("", Type.String({ maxLength: 256, description: `A text in ${where}, whatever the case.` }));
 
 const traits = Type.Record(Type.String(), Type.Unknown());
 
@@ -81,11 +132,13 @@ export const UserListParameters = Type.Object(
   {
     search: search("userId, email or the trait `name`"),
     trait: traitName("Only users whose trait of this name …"),
-    match: Type.Enum([...traitMatches], {
-      default: "is",
-      description:
-        "… is the value, is not (also without the trait), contains it whatever the case, is absent or empty, or is there.",
-    }),
+    match: byDefault(
+      "is",
+      Type.Enum([...traitMatches], {
+        description:
+          "… is the value, is not (also without the trait), contains it whatever the case, is absent or empty, or is there.",
+      }),
+    ),
     value: Type.Optional(
       Type.String({
         maxLength: 256,
@@ -100,7 +153,7 @@ export const UserListParameters = Type.Object(
             match: Type.Optional(Type.Enum([...traitMatches])),
             value: Type.Optional(Type.String({ maxLength: 256 })),
           },
-          strict,
+          closed,
         ),
         {
           maxItems: maxTraitFilters,
@@ -111,22 +164,26 @@ export const UserListParameters = Type.Object(
     account: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: "Only users of the account with this id." }),
     ),
-    excluded: Type.Enum(["leftOut", "only", "included"], {
-      default: "leftOut",
-      description:
-        "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
-    }),
+    excluded: byDefault(
+      "leftOut",
+      Type.Enum(["leftOut", "only", "included"], {
+        description:
+          "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
+      }),
+    ),
     ...scoreFilters,
     ...activityFilters,
-    sort: Type.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
-      default: "lastSeen",
-      description: `${sortText} \`name\` is the e-mail of a user without one.`,
-    }),
+    sort: byDefault(
+      "lastSeen",
+      Type.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
+        description: `${sortText} \`name\` is the e-mail of a user without one.`,
+      }),
+    ),
     sortTrait: traitName("With sort=trait: the trait's name. Numbers come by their size, before texts."),
     order,
     ...pageParameters,
   },
-  strict,
+  closed,
 );
 
 export const UserListAnswer = Type.Object({
@@ -155,14 +212,16 @@ export const AccountListParameters = Type.Object(
   {
     search: search("id or name"),
     ...scoreFilters,
-    sort: Type.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
-      default: "lastSeen",
-      description: sortText,
-    }),
+    sort: byDefault(
+      "lastSeen",
+      Type.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
+        description: sortText,
+      }),
+    ),
     order,
     ...pageParameters,
   },
-  strict,
+  closed,
 );
 
 export const AccountListAnswer = Type.Object({
@@ -174,7 +233,7 @@ export const AccountListAnswer = Type.Object({
   }),
 });
 
-export const AccountParameters = Type.Object(pageParameters, strict);
+export const AccountParameters = Type.Object(pageParameters, closed);
 
 export const AccountAnswer = Type.Object({
   ...accountFields,
@@ -186,11 +245,13 @@ export const AccountAnswer = Type.Object({
 export const TimelineParameters = Type.Object(
   {
     limit: pageParameters.limit,
-    event: Type.String({
-      maxLength: 256,
-      default: "",
-      description: "Only events with exactly this name; empty for all.",
-    }),
+    event: byDefault(
+      "",
+      Type.String({
+        maxLength: 256,
+        description: "Only events with exactly this name; empty for all.",
+      }),
+    ),
     before: Type.Optional(
       Type.String({
         pattern: "^-?[0-9]{1,14}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
@@ -198,7 +259,7 @@ export const TimelineParameters = Type.Object(
       }),
     ),
   },
-  strict,
+  closed,
 );
 
 const timelineFields = {

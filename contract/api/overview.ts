@@ -1,9 +1,8 @@
 /** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the week. */
 import Type from "typebox";
-import { count, day, nullable } from "./api.ts";
-import { toCallText } from "./list-filters.ts";
+import { byDefault, closed, count, day, nullable } from "./api.ts";
+import { toCallText } from "./lists.ts";
 
-const closed = { additionalProperties: false } as const;
 const number = (description: string) => Type.Number({ description });
 const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);
 const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")]);
@@ -19,13 +18,15 @@ const dataStoppedSince = nullable(
 
 export const HealthByWeekParameters = Type.Object(
   {
-    kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
-    weeks: Type.Integer({
-      minimum: 1,
-      maximum: 104,
-      default: 13,
-      description: "Scores are shown as of the newest day, 7 days before it, and so on: so many times.",
-    }),
+    kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])),
+    weeks: byDefault(
+      13,
+      Type.Integer({
+        minimum: 1,
+        maximum: 104,
+        description: "Scores are shown as of the newest day, 7 days before it, and so on: so many times.",
+      }),
+    ),
   },
   closed,
 );
@@ -62,12 +63,14 @@ export const AccountsAtRiskParameters = Type.Object(
         "Changes are told since the newest scores of this day or an earlier one. Without it, of 7 days before.",
       ),
     ),
-    limit: Type.Integer({
-      minimum: 1,
-      maximum: 1_000,
-      default: 10,
-      description: "At most this many accounts.",
-    }),
+    limit: byDefault(
+      10,
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        description: "At most this many accounts.",
+      }),
+    ),
   },
   closed,
 );

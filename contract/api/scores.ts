@@ -1,18 +1,23 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
-import { ScoreChange } from "./change.ts";
-import { churnEvent, churnFields } from "./churn.ts";
-import { Marks, sinceThen } from "./marks.ts";
+import { byDefault, closed, count, day, nullable } from "./api.ts";
 import { judgedModels, riskModels } from "./model-names.ts";
-import { BgbbParameters, Proof, TrainedOn } from "./proof.ts";
-import { HealthBand, RiskBand, State, Verdict } from "./states.ts";
+import {
+  BgbbParameters,
+  churnEvent,
+  churnFields,
+  HealthBand,
+  Marks,
+  Proof,
+  RiskBand,
+  ScoreChange,
+  State,
+  sinceThen,
+  TrainedOn,
+  Verdict,
+} from "./score-parts.ts";
 
-const day = (description: string) => Type.String({ format: "date", description });
 const number = (description: string) => Type.Number({ description });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
-const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
-  Type.Union([schema, Type.Null()], options);
-const closed = { additionalProperties: false } as const;
 const parts = (description: string) => Type.Record(Type.String(), Type.Number(), { description });
 
 export const RiskModelName = Type.Enum([...riskModels]);
@@ -23,10 +28,10 @@ const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);
 export const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
 
 /** The day of the scores. */
-export const scoredDay = nullable(
+const scoredDay = nullable(
   day("Scores are as of the start of this day: only what happened before it counts. Null before the first."),
 );
-export const dataStoppedSince = nullable(
+const dataStoppedSince = nullable(
   day("Far fewer users than usual are active since this day: a source has stopped, and scores wait for it."),
 );
 
@@ -120,7 +125,7 @@ export const listedScores = {
 };
 
 /** A row of a list of scores. */
-export const Listed = Type.Object({
+const Listed = Type.Object({
   id: Type.String(),
   label: Type.String({
     description: "A user's name, else their e-mail address, else their id; an account's name.",
@@ -130,14 +135,14 @@ export const Listed = Type.Object({
 
 export const ScoreListParameters = Type.Object(
   {
-    sort: Type.Enum(["health", "risk", "engagement", "change"], { default: "health" }),
-    order: Type.Union([Type.Literal("ascending"), Type.Literal("descending")], { default: "ascending" }),
+    sort: byDefault("health", Type.Enum(["health", "risk", "engagement", "change"])),
+    order: byDefault("ascending", Type.Union([Type.Literal("ascending"), Type.Literal("descending")])),
     state: Type.Optional(State),
     healthBand: Type.Optional(HealthBand),
     riskBand: Type.Optional(RiskBand),
     since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
-    limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
-    offset: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
+    limit: byDefault(100, Type.Integer({ minimum: 1, maximum: 1_000 })),
+    offset: byDefault(0, Type.Integer({ minimum: 0, maximum: 10_000_000 })),
   },
   closed,
 );
@@ -169,7 +174,7 @@ export const ScoreNowAnswer = Type.Object({
 
 export const SummaryParameters = Type.Object(
   {
-    kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
+    kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])),
     since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
   },
   closed,
@@ -198,7 +203,7 @@ export const SummaryAnswer = Type.Object({
 });
 
 export const ModelParameters = Type.Object(
-  { kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }) },
+  { kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])) },
   closed,
 );
 
@@ -285,5 +290,45 @@ export const ModelAnswer = Type.Object({
       high: Type.Number(),
     }),
     { description: "What became of each health band, from stored scores whose horizon is over." },
+  ),
+});
+
+export const MoversParameters = Type.Object(
+  {
+    kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])),
+    state: Type.Optional(State),
+    since: Type.Optional(day(`${sinceText} Without it, of 7 days before.`)),
+    limit: byDefault(10, Type.Integer({ minimum: 1, maximum: 100, description: "Of each direction." })),
+  },
+  closed,
+);
+
+const Mover = Type.Object({
+  ...Listed.properties,
+  accountId: nullable(Type.String({ description: "Of a user; null without an account." })),
+  accountName: nullable(Type.String()),
+  reason: Type.String({
+    description: "What was done before and after, in words: active on 3 of 28 days, was 14.",
+  }),
+});
+
+export const MoversAnswer = Type.Object({
+  day: scoredDay,
+  ...sinceThen,
+  dataStoppedSince,
+  movers: Type.Array(Mover, {
+    description:
+      "Those whose health rose, the most first, then those whose fell, the most first. Those who returned from churned are not among them.",
+  }),
+  returned: Type.Array(Mover, {
+    description: "Those who had churned at the earlier scores and have not now, whatever their state.",
+  }),
+  totals: Type.Object(
+    {
+      fell: count("Health fell."),
+      rose: count("Health rose."),
+      returned: count("They returned from churned."),
+    },
+    { description: "How many there are, shown or not." },
   ),
 });

@@ -23,9 +23,12 @@ const aboutScores = /score|health-by-week|week-summary|accounts-at-risk|movers|^
 /** How long an answer is shown without asking again when a page comes back. */
 const freshForMs = 15_000;
 
+/** The parameters of a read. They may be left out when none is required. */
+type Parameters<Query> =
+  Record<never, never> extends Query ? { readonly query?: Query } : { readonly query: Query };
+
 /** What a read needs to know: names in its path and its parameters. */
-export type ReadOptions<Path extends keyof Reads> = {
-  readonly query?: Reads[Path]["query"];
+export type ReadOptions<Path extends keyof Reads> = Parameters<Reads[Path]["query"]> & {
   /** Not asked while false. */
   readonly enabled?: boolean;
   /** Asked again so often. */
@@ -65,7 +68,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
 /** Reads a path of the present organization. */
 export function useRead<Path extends keyof Reads>(
   path: Path,
-  ...[options]: unknown extends PathParameters<Path> ? [ReadOptions<Path>?] : [ReadOptions<Path>]
+  ...[options]: Record<never, never> extends ReadOptions<Path> ? [ReadOptions<Path>?] : [ReadOptions<Path>]
 ): Asked<Reads[Path]["answer"]> {
   const { id } = useOrganization();
   const {
@@ -151,9 +154,8 @@ export function csvAddress<Path extends keyof Reads>(
   return addressOf(path, parts, { ...query, format: "csv" }, organization);
 }
 
-type ChangeInput<Route extends keyof Changes> = {
-  readonly query?: Changes[Route]["query"];
-} & (Changes[Route]["body"] extends undefined ? unknown : { readonly body: Changes[Route]["body"] }) &
+type ChangeInput<Route extends keyof Changes> = Parameters<Changes[Route]["query"]> &
+  (Changes[Route]["body"] extends undefined ? unknown : { readonly body: Changes[Route]["body"] }) &
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 
 /** Changes something in the present organization. What it may have changed is then asked again. The answer to a PATCH is

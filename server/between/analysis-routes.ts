@@ -1,7 +1,8 @@
 /** What the analysis process answers on its Unix socket, to intake and to the command line. */
 import type { Registry } from "prom-client";
+import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import { activeUsers, counts, timeline } from "../analytics/analytics.ts";
-import { Api, type ApiParts, apiRoutes, startingHeader } from "../http/http.ts";
+import { AnalysisApi, type ApiParts, analysisHandlers, startingHeader, wholeLists } from "../http/http.ts";
 import type { AskedErasure, SharedLedger } from "../ledger/ledger.ts";
 import { commandLine } from "../ledger/ledger.ts";
 import type { Logger } from "../process/process.ts";
@@ -22,7 +23,7 @@ import type {
 import { exportFormats, exportTables, warehouseSize } from "../warehouse/warehouse.ts";
 import { answerLines } from "./progress-lines.ts";
 
-const api = new Api(apiRoutes);
+const api = new AnalysisApi(analysisRoutes, analysisHandlers, wholeLists);
 
 /** What is there before analysis is. */
 interface AnalysisParts {

@@ -1,13 +1,15 @@
 /** The module's interface: the public port, the write API, the JSON API and the pages. */
 
+export { AnalysisApi } from "./api/analysis-api.ts";
+export type { ApiParts } from "./api/context.ts";
 export { apiHandler, readKeyRequestsPerSecond } from "./api/gateway.ts";
-export { Api, type ApiParts } from "./api/route.ts";
-export { apiRoutes } from "./api/routes.ts";
 export { openApiDocument } from "./docs/openapi.ts";
 export { referencePage } from "./docs/reference-page.ts";
+export { analysisHandlers } from "./figures/handlers.ts";
+export { wholeLists } from "./figures/lists.ts";
 export { PeopleGate } from "./members/gate.ts";
-export { PeopleApi } from "./members/route.ts";
-export { peopleRoutes } from "./members/routes.ts";
+export { intakeHandlers } from "./members/handlers.ts";
+export { IntakeApi } from "./members/intake-api.ts";
 export { startingHeader } from "./port/answers.ts";
 export { Authorizer } from "./port/authorize.ts";
 export { BodyBudget } from "./port/body-budget.ts";

@@ -8,7 +8,7 @@ export type { Steps } from "./churn/steps.ts";
 export { countData } from "./churn/train.ts";
 export { outageWeeks } from "./data-quality/outage.ts";
 export { rhythmInWords } from "./data-quality/rhythm.ts";
-export { type Silence, type SourceStatus, SourceWatch, takenOf } from "./data-quality/source-watch.ts";
+export { type SourceStatus, SourceWatch, takenOf } from "./data-quality/source-watch.ts";
 export type { EntityKind } from "./queries/engagement-events.ts";
 export { type AccountMember, accountMembers, accountMemberTotals } from "./queries/lists/account-members.ts";
 export { accountsAtRisk, scoredAccounts } from "./queries/lists/accounts-at-risk.ts";

@@ -6,10 +6,12 @@ import { afterAll, afterEach, beforeAll, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import type { Server as BunServer } from "bun";
 import Type from "typebox";
-import { NoParameters } from "../../contract/api/api.ts";
+import { analysisRoute } from "../../contract/api/route.ts";
 import { remoteLedger } from "../../server/between/shared-ledger.ts";
+import { AnalysisApi } from "../../server/http/api/analysis-api.ts";
+import type { ApiParts, Handlers } from "../../server/http/api/context.ts";
 import { openQuestionLimits } from "../../server/http/api/open-questions.ts";
-import { Api, type ApiParts, type ApiRoute, route } from "../../server/http/api/route.ts";
+
 import { serveSocket } from "../../server/process/control.ts";
 import { createLogger } from "../../server/process/log.ts";
 import { Server } from "../server.ts";
@@ -19,29 +21,27 @@ import { WarehouseUnderTest } from "../warehouse/support.ts";
 const subject = new WarehouseUnderTest();
 const endless = "SELECT sum(cityHash64(number)) AS count FROM numbers(1, 100000000000000)";
 type Row = { count: number };
-const common = { method: "GET", right: "read", summary: "", query: NoParameters } as const;
 const answer = Type.Object({ rows: Type.Array(Type.Object({ count: Type.Number() })) });
+const read = { access: "read", summary: "", answer } as const;
 
-const routes: readonly ApiRoute[] = [
-  route({
-    ...{ ...common, path: "/api/endless", answer },
-    handler: async ({ warehouse }) => ({ rows: await warehouse.rows<Row>(endless, {}, { maxSeconds: 0 }) }),
+const routes = {
+  "GET /api/endless": analysisRoute(read),
+  "GET /api/quick": analysisRoute({ ...read, table: "rows" }),
+  "GET /api/passive": analysisRoute(read),
+};
+
+const handlers: Handlers<object> = {
+  "GET /api/endless": async ({ warehouse }) => ({
+    rows: await warehouse.rows<Row>(endless, {}, { maxSeconds: 0 }),
   }),
-  route({
-    ...{ ...common, path: "/api/quick", answer, table: "rows" },
-    handler: async ({ warehouse }) => ({ rows: await warehouse.rows<Row>("SELECT 1 AS count") }),
-    everything: async () => unending(),
-  }),
-  route({
-    ...{ ...common, path: "/api/passive", answer },
-    handler: async ({ passiveEvents }) => {
-      const names = passiveEvents();
-      waitingForNames += 1;
-      await names;
-      return { rows: [] };
-    },
-  }),
-];
+  "GET /api/quick": async ({ warehouse }) => ({ rows: await warehouse.rows<Row>("SELECT 1 AS count") }),
+  "GET /api/passive": async ({ passiveEvents }) => {
+    const names = passiveEvents();
+    waitingForNames += 1;
+    await names;
+    return { rows: [] };
+  },
+};
 /** Questions that have asked for passive events, and requests that their askers have left. */
 let [waitingForNames, left] = [0, 0];
 
@@ -69,7 +69,7 @@ beforeAll(async () => {
     failures: () => [],
     log: createLogger("analysis", "error"),
   };
-  const api = new Api(routes);
+  const api = new AnalysisApi(routes, handlers, { "GET /api/quick": async () => unending() });
   socket = serveSocket(join(server.dataDir, "analysis.sock"), (request) => {
     request.signal.addEventListener("abort", () => {
       left += 1;

@@ -1,8 +1,8 @@
 /** Events that may mean that a user has left, through the front door: passive until a member of the team has answered. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { DeparturesAnswer } from "../../contract/api/departures.ts";
 import { askedAbout, isDepartureName, passiveEventsOf } from "../../contract/api/departures-body.ts";
+import type { DeparturesAnswer } from "../../contract/api/figures.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Server } from "../server.ts";
 import { dateOf } from "./recount.ts";

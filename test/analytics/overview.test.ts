@@ -2,13 +2,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { AccountListAnswer } from "../../contract/api/lists.ts";
-import type { MoversAnswer } from "../../contract/api/movers.ts";
 import type {
   AccountsAtRiskAnswer,
   HealthByWeekAnswer,
   WeekSummaryAnswer,
 } from "../../contract/api/overview.ts";
-import type { HistoryAnswer, ScoreListAnswer, SummaryAnswer } from "../../contract/api/scores.ts";
+import type {
+  HistoryAnswer,
+  MoversAnswer,
+  ScoreListAnswer,
+  SummaryAnswer,
+} from "../../contract/api/scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";

@@ -1,8 +1,8 @@
 /** The retention page's choices, which are in the address, its curves, and the states of its figures. */
 import { describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
+import type { TraitsAnswer } from "../../contract/api/figures.ts";
 import type { RetentionComparisonAnswer } from "../../contract/api/retention.ts";
-import type { TraitsAnswer } from "../../contract/api/traits.ts";
 import { figuresOf, opened, percent, percentText, type Retention, usual } from "./retention-support.ts";
 import {
   axe,

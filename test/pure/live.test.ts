@@ -1,7 +1,7 @@
 /** Watchers of the live view who are slower than what arrives. */
 import { expect, test } from "bun:test";
 import { type LiveEnd, type LiveItem, type LiveSkipped, liveLimits } from "../../contract/live.ts";
-import { liveStream } from "../../server/http/members/live-stream.ts";
+import { liveStream } from "../../server/http/members/live.ts";
 import { LiveView } from "../../server/intake/watch/live.ts";
 import type { LiveMessage, LiveWatcher } from "../../server/intake/watch/live-channel.ts";
 import { roleRights } from "../../server/members/rights.ts";

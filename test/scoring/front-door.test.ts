@@ -1,10 +1,10 @@
 /** Scores by the front door: events come in, `rekindle score` runs beside the server, the API tells what came of it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { MoversAnswer } from "../../contract/api/movers.ts";
 import type {
   HistoryAnswer,
   ModelAnswer,
+  MoversAnswer,
   ScoreAnswer,
   ScoreListAnswer,
   SummaryAnswer,

@@ -1,6 +1,6 @@
 /** The verdict, and that its SQL says what its function says. */
 import { expect, test } from "bun:test";
-import { Verdict } from "../../contract/api/states.ts";
+import { Verdict } from "../../contract/api/score-parts.ts";
 import { type Judged, verdictOf, verdictSql } from "../../server/scoring/scores/verdict.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 

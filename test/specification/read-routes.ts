@@ -1,6 +1,6 @@
 /** The addresses that read, made of the server's table of routes: a new route is in every test that asks all of them. */
-import type { ApiRoute } from "../../server/http/api/route.ts";
-import { apiRoutes } from "../../server/http/api/routes.ts";
+import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
+import type { Route } from "../../contract/api/route.ts";
 
 export interface ReadRoute {
   /** Its path in the OpenAPI document: `/api/users/{userId}`. */
@@ -25,13 +25,14 @@ const needed: Readonly<Record<string, string>> = {
 
 /** Every GET route. @param ids values for the names in paths, encoded */
 export function readRoutes(ids: Readonly<Record<string, string>>): readonly ReadRoute[] {
-  return apiRoutes
-    .filter(({ method }) => method === "GET")
-    .map((route) => {
-      const path = route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name);
-      const query = neededParameters(route).map((name) => `${name}=${needed[name] ?? ""}`);
+  return Object.entries<Route>(analysisRoutes)
+    .filter(([name]) => name.startsWith("GET "))
+    .map(([name, route]) => {
+      const pattern = name.replace("GET ", "");
+      const path = pattern.replace(/:(\w+)/g, (_, part: string) => ids[part] ?? part);
+      const query = neededParameters(route).map((parameter) => `${parameter}=${needed[parameter] ?? ""}`);
       return {
-        template: route.path.replace(/:(\w+)/g, "{$1}"),
+        template: pattern.replace(/:(\w+)/g, "{$1}"),
         address: query.length === 0 ? path : `${path}?${query.join("&")}`,
         table: route.table,
         parameters: Object.keys(propertiesOf(route)),
@@ -44,13 +45,13 @@ export function withParameter(address: string, parameter: string): string {
   return `${address}${address.includes("?") ? "&" : "?"}${parameter}`;
 }
 
-function neededParameters(route: ApiRoute): string[] {
+function neededParameters(route: Route): string[] {
   const { required = [] }: { readonly required?: readonly string[] } = route.query;
   const properties = propertiesOf(route);
   return required.filter((name) => !("default" in (properties[name] ?? {})));
 }
 
-function propertiesOf(route: ApiRoute): Readonly<Record<string, object>> {
+function propertiesOf(route: Route): Readonly<Record<string, object>> {
   const { properties = {} }: { readonly properties?: Readonly<Record<string, object>> } = route.query;
   return properties;
 }

@@ -1,13 +1,23 @@
 /** Tables of the JSON API as CSV: whole unless a limit is asked for, with the columns that are asked for. */
-import type { TSchema } from "typebox";
+import type { Route } from "../../../contract/api/route.ts";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import { traitKeys } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
+import { today } from "../figures/days.ts";
 import { csvChunks } from "../port/csv.ts";
-import { today } from "./days.ts";
-import { type ApiContext, ApiError, type ApiRoute, propertiesOf } from "./route.ts";
+import type { AnyContext, Chunks } from "./context.ts";
+import { propertiesOf } from "./request.ts";
 
-type Context = ApiContext<TSchema, string>;
+/** A route with a table, and what reads its rows. */
+interface Table {
+  /** Its method and path. */
+  readonly name: string;
+  readonly route: Route;
+  readonly handler: (context: AnyContext) => Promise<unknown>;
+  /** All rows of the table. Undefined: they are read page by page with the handler. */
+  readonly wholeTable: ((context: AnyContext) => Promise<Chunks>) | undefined;
+}
 
 /** Rows that are read together where a table is read in parts. */
 const chunkRows = 5_000;
@@ -23,18 +33,18 @@ const otherTraits = "otherTraits";
  * @param end called after the last row, or when the client goes away
  * @throws ApiError when a column is not known, or when the table cannot be read */
 export async function csvAnswer(
-  route: ApiRoute,
-  context: Context,
+  table: Table,
+  context: AnyContext,
   sent: URLSearchParams,
   end: () => void,
 ): Promise<Response> {
-  const { header, rowOf } = await columnsOf(route, context, sent.get("columns"));
-  const chunks = await begun(sent.has("limit") ? onePage(route, context) : await wholeTable(route, context));
+  const { header, rowOf } = await columnsOf(table.route, context, sent.get("columns"));
+  const chunks = await begun(sent.has("limit") ? onePage(table, context) : await wholeTable(table, context));
   const rows = mapped(chunks, (chunk) => chunk.map(rowOf));
   return new Response(untilEnd(csvChunks(header, rows), end), {
     headers: {
       "Content-Type": "text/csv; charset=utf-8",
-      "Content-Disposition": `attachment; filename="${fileName(context, sent, route.path)}"`,
+      "Content-Disposition": `attachment; filename="${fileName(context, sent, table.name)}"`,
     },
   });
 }
@@ -46,8 +56,8 @@ interface Columns {
 
 /** The columns that are asked for, or all of them. A table with traits has a column for each trait. */
 async function columnsOf(
-  { table, answer }: ApiRoute,
-  context: Context,
+  { table, answer }: Route,
+  context: AnyContext,
   asked: string | null,
 ): Promise<Columns> {
   const known = fieldsOf(table, answer);
@@ -68,7 +78,7 @@ async function columnsOf(
   return { header, rowOf: (row) => ({ ...readable(row), ...spreadTraits(row.traits, isMore, own) }) };
 }
 
-function allTraits({ warehouse, organization }: Context): Promise<string[]> {
+function allTraits({ warehouse, organization }: AnyContext): Promise<string[]> {
   return traitKeys(warehouse, { organization: organization.id, limit: maxTraitColumns + 1 });
 }
 
@@ -112,34 +122,35 @@ function listed(text: string): string[] {
     });
 }
 
-function fieldsOf(table: string | undefined, answer: TSchema): readonly string[] {
+function fieldsOf(table: string | undefined, answer: Route["answer"]): readonly string[] {
   const schema = table === undefined ? undefined : propertiesOf(answer)[table];
   const items = isJsonObject(schema) ? schema.items : undefined;
   return isJsonObject(items) && isJsonObject(items.properties) ? Object.keys(items.properties) : [];
 }
 
-type Chunks = AsyncIterable<readonly JsonObject[]>;
-
-async function* onePage(route: ApiRoute, context: Context): AsyncGenerator<readonly JsonObject[]> {
-  yield rowsIn(route, await route.handler(context));
+async function* onePage(
+  { route, handler }: Table,
+  context: AnyContext,
+): AsyncGenerator<readonly JsonObject[]> {
+  yield rowsIn(route, await handler(context));
 }
 
-function rowsIn({ table = "" }: ApiRoute, answer: unknown): readonly JsonObject[] {
+function rowsIn({ table = "" }: Route, answer: unknown): readonly JsonObject[] {
   const rows = isJsonObject(answer) ? answer[table] : undefined;
   return Array.isArray(rows) ? rows : [];
 }
 
-async function wholeTable(route: ApiRoute, context: Context): Promise<Chunks> {
-  if (route.everything !== undefined) return route.everything(context);
-  const parameters = propertiesOf(route.query);
-  if (!("limit" in parameters)) return onePage(route, context);
-  return inParts(route, context, "offset" in parameters, "next" in propertiesOf(route.answer));
+async function wholeTable(table: Table, context: AnyContext): Promise<Chunks> {
+  if (table.wholeTable !== undefined) return table.wholeTable(context);
+  const parameters = propertiesOf(table.route.query);
+  if (!("limit" in parameters)) return onePage(table, context);
+  return inParts(table, context, "offset" in parameters, "next" in propertiesOf(table.route.answer));
 }
 
 /** Reads a table that has a limit by its own pages: on from `next`, or from an offset. */
 async function* inParts(
-  route: ApiRoute,
-  context: Context,
+  { route, handler }: Table,
+  context: AnyContext,
   hasOffset: boolean,
   hasNext: boolean,
 ): AsyncGenerator<readonly JsonObject[]> {
@@ -149,7 +160,7 @@ async function* inParts(
   const on = "after" in propertiesOf(route.query) ? "after" : "before";
   let query: JsonObject = { ...(context.query as JsonObject), limit };
   for (;;) {
-    const answer: unknown = await route.handler({ ...context, query });
+    const answer: unknown = await handler({ ...context, query });
     const rows = rowsIn(route, answer);
     if (!isReadOn && rows.length === limit) throw tooManyRows();
     yield rows;
@@ -207,10 +218,10 @@ const telling = [
 const maxNameCharacters = 80;
 
 /** Such as users-at-risk-2026-11-22.csv: the table, its filters, and today in the organization's timezone. */
-function fileName(context: Context, sent: URLSearchParams, pattern: string): string {
-  const path = pattern.replace("/api/", "").replace(/:(\w+)/g, (_, name: string) => {
-    return (context.path as Readonly<Record<string, string>>)[name] ?? "";
-  });
+function fileName(context: AnyContext, sent: URLSearchParams, name: string): string {
+  const path = name
+    .replace("GET /api/", "")
+    .replace(/:(\w+)/g, (_, part: string) => context.path[part] ?? "");
   const filters = telling.map((name) =>
     name === "riskBand" && sent.has(name) ? `${sent.get(name)}-risk` : sent.get(name),
   );

@@ -1,52 +1,28 @@
-/** Figures say how fresh they are: the wrapper that every route of a figure goes through. */
-import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
-import { FreshnessAnswer } from "../../../contract/api/api.ts";
-import type { Silence } from "../../scoring/scoring.ts";
-import type { Freshness } from "../../warehouse/warehouse.ts";
-import type { ApiContext, ApiRoute } from "./route.ts";
+/** How fresh figures are: an answer's `freshness`. */
+import type { Freshness as FreshnessAnswer } from "../../../contract/api/route.ts";
+import { instant } from "../figures/rows.ts";
+import type { OrganizationContext } from "./context.ts";
 
-/** Makes an entry of the table of routes for a figure: its answer carries `freshness` beside what it says. */
-export function figure<Query extends TSchema, Properties extends TProperties, Path extends string>({
-  answer,
-  handler,
-  ...entry
-}: ApiRoute<Query, TObject<Properties>, Path, keyof Static<TObject<Properties>> & string>): ApiRoute {
-  return {
-    ...entry,
-    answer: Type.Object({ ...answer.properties, freshness: FreshnessAnswer }),
-    handler: async (context: ApiContext<Query, Path>) => {
-      // Asked first: what is loaded meanwhile may be in the figure, and what is said of it stays true.
-      const [freshness, silent] = await Promise.all([
-        context.freshness(context.organization.id),
-        context.sources.silent({ id: context.organization.id, zone: context.zone }),
-      ]);
-      return {
-        ...(await handler(context)),
-        freshness: {
-          ...freshnessAnswer(freshness, silent),
-          earlierScores: context.scheduler.earlierScores(context.organization.id),
-          failures: context
-            .failures(context.organization.id)
-            .map(({ of, sinceMs }) => ({ of, since: instant(sinceMs) })),
-        },
-      };
-    },
-  };
-}
-
-function freshnessAnswer(
-  { loadedUptoMs, rebuilding, ...rest }: Freshness,
-  silent: readonly Silence[],
-): Omit<Static<typeof FreshnessAnswer>, "earlierScores" | "failures"> {
+/** The freshness of an organization's figures at this moment. */
+export async function freshnessOf({
+  organization: { id },
+  zone,
+  freshness,
+  sources,
+  scheduler,
+  failures,
+}: OrganizationContext): Promise<FreshnessAnswer> {
+  const [{ loadedUptoMs, rebuilding, ...rest }, silent] = await Promise.all([
+    freshness(id),
+    sources.silent({ id, zone }),
+  ]);
   return {
     loadedUpto: loadedUptoMs === null ? null : instant(loadedUptoMs),
     rebuilding:
       rebuilding === null ? null : { since: instant(rebuilding.sinceMs), progress: rebuilding.progress },
     ...rest,
     silentSources: silent.map(({ sinceMs, ...each }) => ({ ...each, since: instant(sinceMs) })),
+    earlierScores: scheduler.earlierScores(id),
+    failures: failures(id).map(({ of, sinceMs }) => ({ of, since: instant(sinceMs) })),
   };
-}
-
-function instant(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -10,15 +10,15 @@ import { isInvalid } from "../../intake/intake.ts";
 import { type Actor, readKeyActor } from "../../ledger/ledger.ts";
 import { type Peer, Unreachable } from "../../process/process.ts";
 import type { PeopleGate } from "../members/gate.ts";
-import type { PeopleApi } from "../members/route.ts";
+import type { IntakeApi } from "../members/intake-api.ts";
 import type { SentCookie } from "../members/session-cookie.ts";
 import { analysisStarting, failure, notFound, refused, tooMany, unexpected } from "../port/answers.ts";
 import type { Authorizer } from "../port/authorize.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
 import type { Connection, Handler } from "../port/handler.ts";
 import type { UnknownTokens } from "../port/unknown-tokens.ts";
-import { readApiBody } from "./body.ts";
-import { callerHeaders } from "./route.ts";
+import { callerHeaders } from "./analysis-api.ts";
+import { readApiBody } from "./request.ts";
 
 /** Requests that each read key may send in a second: figures cost milliseconds, writes microseconds. */
 export const readKeyRequestsPerSecond = 100;
@@ -29,7 +29,7 @@ export interface ApiGateway {
   /** Of people who are signed in. */
   readonly gate: PeopleGate;
   /** The routes that are answered here. */
-  readonly people: PeopleApi;
+  readonly intake: IntakeApi;
   /** Room for the bodies of requests. */
   readonly bodies: BodyBudget;
   readonly unknownTokens: UnknownTokens;
@@ -49,7 +49,7 @@ export function apiHandler(gateway: ApiGateway): Handler {
   return async (request, connection) => {
     const url = new URL(request.url, "http://localhost");
     try {
-      const own = gateway.people.answer(request, url, connection);
+      const own = gateway.intake.answer(request, url, connection);
       return await (own ?? figure(gateway, request, url, connection));
     } catch (error) {
       if (error instanceof Unreachable) return analysisStarting();

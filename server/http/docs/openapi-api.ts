@@ -1,14 +1,16 @@
 /** The JSON API's part of the OpenAPI document, from its table of routes. */
 import type { TSchema } from "typebox";
+import { type Access, answerOf, type Route } from "../../../contract/api/route.ts";
+import { routes } from "../../../contract/api/routes.ts";
 import { type ApiErrorName, apiErrorStatus, errorMessages } from "../../../contract/errors.ts";
 import { isJsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import { organizationParameter } from "../../../contract/members.ts";
-import { bodyTypes } from "../api/body.ts";
-import type { ApiRoute } from "../api/route.ts";
-import type { PeopleAccess, PeopleRoute } from "../members/route.ts";
+import { bodyTypes, propertiesOf } from "../api/request.ts";
 
-const errors: Record<Exclude<ApiErrorName, "conflict">, string> = {
+type Descriptions = Partial<Record<ApiErrorName, string>>;
+
+const analysisErrors: Descriptions = {
   validation_error: "A parameter, or a field of the body, is not valid: the message names it.",
   invalid_write_key: `${errorMessages.invalidReadKey} Or nobody is signed in.`,
   forbidden: "The read key or the role lacks the right, or a page of another site sent the request.",
@@ -17,51 +19,74 @@ const errors: Record<Exclude<ApiErrorName, "conflict">, string> = {
   application_error: `${errorMessages.unexpected} Or: ${errorMessages.analysisStarting}.`,
 };
 
-/** The document's paths for these routes: `/api/users/{userId}` and what can be done there. */
-export function apiPaths(routes: readonly ApiRoute[]): Record<string, object> {
-  return pathsOf(routes, operation);
-}
-
-function pathsOf<Route extends { readonly path: string; readonly method: string }>(
-  routes: readonly Route[],
-  describe: (route: Route) => object,
-): Record<string, object> {
-  const paths: Record<string, Record<string, object>> = {};
-  for (const route of routes) {
-    const path = route.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route) };
-  }
-  return paths;
-}
-
-function operation(route: ApiRoute): object {
-  const { summary, right, body, answer, table } = route;
-  const json = { "application/json": { schema: answer } };
-  return {
-    summary,
-    description: `Needs a read key with the right to ${right}, or a session whose role has it.`,
-    security: [{ readKey: [] }, { session: [] }],
-    parameters: [...parameters(route), ofOrganization(false)],
-    ...(body !== undefined && { requestBody: requestBody(body) }),
-    responses: {
-      200: {
-        description: summary,
-        content: table === undefined ? json : { ...json, "text/csv": { schema: { type: "string" } } },
-      },
-      ...errorResponses(isVersioned(body) ? { ...errors, conflict } : errors),
-    },
-  };
-}
+const intakeErrors: Descriptions = {
+  ...analysisErrors,
+  invalid_write_key: "Not signed in, or a wrong password: the message says which.",
+  application_error: errorMessages.unexpected,
+};
 
 const conflict =
   "The change was based on a version that is not the current one. The answer has the current one as `version`.";
 
-/** Whether a body can name the version that its change is based on. */
-function isVersioned(body: TSchema | undefined): boolean {
-  return body !== undefined && "properties" in body && Object.hasOwn(Object(body.properties), "version");
+/** The document's paths of the JSON API: `/api/users/{userId}` and its operations. */
+export function apiPaths(): Record<string, object> {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [name, route] of Object.entries<Route>(routes)) {
+    const [method = "", pattern = ""] = name.split(" ");
+    const path = pattern.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operation(pattern, route) };
+  }
+  return paths;
 }
 
-function errorResponses(described: Partial<Record<ApiErrorName, string>>): object {
+function operation(pattern: string, route: Route): object {
+  const { summary, access, body } = route;
+  const isOfOrganization = access !== "anybody" && access !== "session";
+  return {
+    summary,
+    ...authorization(route),
+    parameters: [
+      ...parameters(pattern, route),
+      ...(isOfOrganization ? [organization(route.answeredBy === "intake")] : []),
+    ],
+    ...(body !== undefined && { requestBody: requestBody(body, route) }),
+    responses: { [route.status]: { description: summary, ...content(route) }, ...errorsOf(route) },
+  };
+}
+
+const accessInWords: Record<Access, string> = {
+  anybody: "Needs no session.",
+  session: "Needs a session.",
+  read: "Needs a session of a member.",
+  manage: "Needs a session of an owner or member, not of a viewer.",
+  erase: "Needs a session of an owner.",
+  own: "Needs a session of an owner.",
+};
+
+/** Routes of intake take sessions alone, routes of analysis also read keys. */
+function authorization({ access, answeredBy }: Route): object {
+  if (answeredBy === "intake") {
+    const security = access === "anybody" ? [] : [{ session: [] }];
+    return { description: accessInWords[access], security };
+  }
+  return {
+    description: `Needs a read key with the right to ${access}, or a session whose role has it.`,
+    security: [{ readKey: [] }, { session: [] }],
+  };
+}
+
+function content(route: Route): object {
+  const schema = answerOf(route);
+  if (schema === undefined) return {};
+  const csv = route.table === undefined ? {} : { "text/csv": { schema: { type: "string" } } };
+  const type = route.isStream ? "text/event-stream" : "application/json";
+  return { content: { [type]: { schema }, ...csv } };
+}
+
+function errorsOf({ answeredBy, body }: Route): object {
+  const errors = answeredBy === "intake" ? intakeErrors : analysisErrors;
+  const isVersioned = Object.hasOwn(propertiesOf(body), "version");
+  const described = answeredBy === "analysis" && isVersioned ? { ...errors, conflict } : errors;
   return Object.fromEntries(
     Object.entries(described).map(([name, description]) => [
       apiErrorStatus[name as ApiErrorName],
@@ -73,60 +98,16 @@ function errorResponses(described: Partial<Record<ApiErrorName, string>>): objec
   );
 }
 
-/** Which of the person's organizations is meant. */
-function ofOrganization(required: boolean): object {
+/** The organization of a request that has a session. */
+function organization(required: boolean): object {
   return {
     ...{ name: organizationParameter, in: "query", required, schema: { type: "integer", minimum: 1 } },
     description: `The organization's id: needed with a session${required ? "" : ", refused with a read key"}.`,
   };
 }
 
-const peopleErrors: typeof errors = {
-  ...errors,
-  invalid_write_key: "Not signed in, or a wrong password: the message says which.",
-  application_error: errorMessages.unexpected,
-};
-
-const accessInWords: Record<PeopleAccess, string> = {
-  anybody: "Needs no session.",
-  session: "Needs a session.",
-  read: "Needs a session of a member.",
-  manage: "Needs a session of an owner or member, not of a viewer.",
-  erase: "Needs a session of an owner.",
-  own: "Needs a session of an owner.",
-};
-
-/** The document's paths for the routes of people. */
-export function peoplePaths(routes: readonly PeopleRoute[]): Record<string, object> {
-  return pathsOf(routes, peopleOperation);
-}
-
-function peopleOperation({
-  path,
-  access,
-  summary,
-  query,
-  body,
-  answer,
-  status,
-  isStream,
-}: PeopleRoute): object {
-  const isOfOrganization = access !== "anybody" && access !== "session";
-  const type = isStream === true ? "text/event-stream" : "application/json";
-  const content = answer === undefined ? {} : { content: { [type]: { schema: answer } } };
-  return {
-    summary,
-    description: accessInWords[access],
-    security: access === "anybody" ? [] : [{ session: [] }],
-    parameters: [...parameters({ path, query }), ...(isOfOrganization ? [ofOrganization(true)] : [])],
-    ...(body !== undefined && {
-      requestBody: { required: true, content: { "application/json": { schema: body } } },
-    }),
-    responses: { [status]: { description: summary, ...content }, ...errorResponses(peopleErrors) },
-  };
-}
-
-function requestBody(schema: TSchema): object {
+function requestBody(schema: TSchema, { answeredBy }: Route): object {
+  if (answeredBy === "intake") return { required: true, content: { "application/json": { schema } } };
   return {
     description: `At most ${limits.bodyBytes / 1024} KiB, which may be compressed (Content-Encoding: gzip or deflate).`,
     required: true,
@@ -134,16 +115,15 @@ function requestBody(schema: TSchema): object {
   };
 }
 
-function parameters({ path, query, table }: Pick<ApiRoute, "path" | "query" | "table">): object[] {
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+function parameters(pattern: string, { query, table }: Route): object[] {
+  const inPath = [...pattern.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
   }));
-  const properties = "properties" in query && isJsonObject(query.properties) ? query.properties : {};
   const required = "required" in query && Array.isArray(query.required) ? query.required : [];
-  const inQuery = Object.entries(properties).map(([name, schema]) => ({
+  const inQuery = Object.entries(propertiesOf(query)).map(([name, schema]) => ({
     name,
     in: "query",
     required: required.includes(name) && !(isJsonObject(schema) && "default" in schema),

@@ -12,9 +12,7 @@ import {
   SuccessBody,
   TrackBody,
 } from "../../../contract/write-api.ts";
-import { apiRoutes } from "../api/routes.ts";
-import { peopleRoutes } from "../members/routes.ts";
-import { apiPaths, peoplePaths } from "./openapi-api.ts";
+import { apiPaths } from "./openapi-api.ts";
 import { sourceDocumentPaths } from "./openapi-sources.ts";
 
 const summaries: Record<ErrorName, string> = {
@@ -94,7 +92,7 @@ export function openApiDocument(publicUrl: string): object {
         errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
       }),
       ...sourceDocumentPaths(),
-      ...mergedPaths(apiPaths(apiRoutes), peoplePaths(peopleRoutes)),
+      ...apiPaths(),
     },
     components: {
       schemas: {
@@ -109,13 +107,6 @@ export function openApiDocument(publicUrl: string): object {
       securitySchemes,
     },
   };
-}
-
-/** A path may have methods of both. */
-function mergedPaths(...tables: readonly Record<string, object>[]): Record<string, object> {
-  const paths: Record<string, object> = {};
-  for (const [path, item] of tables.flatMap(Object.entries)) paths[path] = { ...paths[path], ...item };
-  return paths;
 }
 
 interface Operation {

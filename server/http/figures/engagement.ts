@@ -1,24 +1,10 @@
 /** Handlers of the JSON API about engagement: what all users together do. */
-import type { Static } from "typebox";
-import {
-  type ActiveDaysAnswer,
-  type ActiveDaysParameters,
-  type AdoptionAnswer,
-  type AdoptionParameters,
-  type EventNamesAnswer,
-  type EventNamesParameters,
-  type EventsOverTimeAnswer,
-  type EventsOverTimeParameters,
-  type LifecycleAnswer,
-  type LifecycleParameters,
-  maxLookedAtEvents,
-  type PropertyNamesAnswer,
-  type PropertyNamesParameters,
-  type UsageIntervalsAnswer,
-  type UsageIntervalsParameters,
-} from "../../../contract/api/figures.ts";
+
+import { maxCountedValues, maxLookedAtEvents } from "../../../contract/api/figures.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import {
   activeDays,
+  activeUsers,
   adoption,
   advisedHorizon,
   eventNames,
@@ -27,152 +13,163 @@ import {
   gapPercentile,
   lifecycle,
   propertyNames,
+  traitNames,
   usageIntervals,
   withEmptyPeriods,
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
-import { lastDay, today, weekStart } from "../api/days.ts";
-import { type ApiContext, ApiError } from "../api/route.ts";
+import type { AnalysisHandlers } from "../api/context.ts";
+import { lastDay, today, weekStart } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
 
-/** GET /api/active-days */
-export async function activeDaysHistogram(
-  context: ApiContext<typeof ActiveDaysParameters, "">,
-): Promise<Static<typeof ActiveDaysAnswer>> {
-  const { warehouse, organization } = context;
-  const toDay = lastDay(context, today(context) - 1);
-  const rows = await activeDays(warehouse, {
-    ...{ organization: organization.id, toDay },
-    passiveEvents: await context.passiveEvents(),
-  });
-  const all = rows.reduce((sum, { users }) => sum + users, 0);
-  return {
-    users: all,
-    activeDays: rows.map((row) => ({ ...row, share: all === 0 ? null : row.users / all })),
-  };
-}
+export const engagementHandlers = {
+  "GET /api/active-users": async (context) => {
+    const { warehouse, organization, query } = context;
+    const passiveEvents = await context.passiveEvents();
+    const question = {
+      organization: organization.id,
+      toDay: lastDay(context),
+      days: query.days,
+      passiveEvents,
+    };
+    const days = await activeUsers(warehouse, question);
+    return { days: days.map((figures) => ({ ...figures, day: formatDay(figures.day) })) };
+  },
 
-/** GET /api/lifecycle */
-export async function lifecycleByPeriod(
-  context: ApiContext<typeof LifecycleParameters, "">,
-): Promise<Static<typeof LifecycleAnswer>> {
-  const { warehouse, organization, query } = context;
-  const periods = await lifecycle(warehouse, {
-    ...query,
-    weekStart: await weekStart(context),
-    organization: organization.id,
-    passiveEvents: await context.passiveEvents(),
-    toDay: lastDay(context),
-  });
-  return { periods: periods.map(withDates) };
-}
+  "GET /api/active-days": async (context) => {
+    const { warehouse, organization } = context;
+    const toDay = lastDay(context, today(context) - 1);
+    const rows = await activeDays(warehouse, {
+      ...{ organization: organization.id, toDay },
+      passiveEvents: await context.passiveEvents(),
+    });
+    const all = rows.reduce((sum, { users }) => sum + users, 0);
+    return {
+      users: all,
+      activeDays: rows.map((row) => ({ ...row, share: all === 0 ? null : row.users / all })),
+    };
+  },
 
-/** GET /api/adoption */
-export async function adoptionOfEvents(
-  context: ApiContext<typeof AdoptionParameters, "">,
-): Promise<Static<typeof AdoptionAnswer>> {
-  const { warehouse, organization, query } = context;
-  const { days, limit } = query;
-  const passiveEvents = await context.passiveEvents();
-  const question = { organization: organization.id, toDay: lastDay(context), days, limit, passiveEvents };
-  const rows = await adoption(warehouse, question);
-  return {
-    // Without any event nobody was active.
-    activeUsers: rows[0]?.activeUsers ?? 0,
-    events: (await withLabels(context, rows)).map(({ activeUsers: _, ...row }) => row),
-  };
-}
+  "GET /api/lifecycle": async (context) => {
+    const { warehouse, organization, query } = context;
+    const periods = await lifecycle(warehouse, {
+      ...query,
+      weekStart: await weekStart(context),
+      organization: organization.id,
+      passiveEvents: await context.passiveEvents(),
+      toDay: lastDay(context),
+    });
+    return { periods: periods.map(withDates) };
+  },
 
-/** GET /api/events */
-export async function namesOfEvents(
-  context: ApiContext<typeof EventNamesParameters, "">,
-): Promise<Static<typeof EventNamesAnswer>> {
-  const { warehouse, organization, query } = context;
-  const { search, sort, order, limit } = query;
-  const rows = await eventNames(warehouse, {
-    ...{ search, sort, limit, descending: order === "descending" },
-    organization: organization.id,
-    toDay: today(context),
-  });
-  const events = await withLabels(context, rows);
-  return {
-    total: rows[0]?.total ?? 0,
-    events: events.map(({ total: _, ...row }) => ({
-      ...row,
-      firstDay: formatDay(row.firstDay),
-      lastDay: formatDay(row.lastDay),
-    })),
-  };
-}
+  "GET /api/events": async (context) => {
+    const { warehouse, organization, query } = context;
+    const { search, sort, order, limit } = query;
+    const rows = await eventNames(warehouse, {
+      ...{ search, sort, limit, descending: order === "descending" },
+      organization: organization.id,
+      toDay: today(context),
+    });
+    const events = await withLabels(context, rows);
+    return {
+      total: rows[0]?.total ?? 0,
+      events: events.map(({ total: _, ...row }) => ({
+        ...row,
+        firstDay: formatDay(row.firstDay),
+        lastDay: formatDay(row.lastDay),
+      })),
+    };
+  },
 
-/** GET /api/properties */
-export async function namesOfProperties(
-  context: ApiContext<typeof PropertyNamesParameters, "">,
-): Promise<Static<typeof PropertyNamesAnswer>> {
-  const { warehouse, organization, query } = context;
-  const { event, days, limit } = query;
-  const toDay = lastDay(context);
-  const asked = { organization: organization.id, event, fromDay: toDay - days + 1, toDay, limit };
-  return { properties: await propertyNames(warehouse, { ...asked, maxEvents: maxLookedAtEvents }) };
-}
+  "GET /api/properties": async (context) => {
+    const { warehouse, organization, query } = context;
+    const { event, days, limit } = query;
+    const toDay = lastDay(context);
+    const asked = { organization: organization.id, event, fromDay: toDay - days + 1, toDay, limit };
+    return { properties: await propertyNames(warehouse, { ...asked, maxEvents: maxLookedAtEvents }) };
+  },
 
-/** GET /api/events-over-time */
-export async function eventsOverPeriods(
-  context: ApiContext<typeof EventsOverTimeParameters, "">,
-): Promise<Static<typeof EventsOverTimeAnswer>> {
-  const { warehouse, organization, query } = context;
-  const { breakdown, key, top, event, period, periods } = query;
-  const toDay = lastDay(context);
-  const weeks = { period, periods, weekStart: await weekStart(context) };
-  const question = { organization: organization.id, event, ...weeks, toDay };
-  const byValue = breakdown === "property" || breakdown === "trait";
-  if (byValue !== (key !== undefined)) {
-    const mend = byValue
-      ? `send the ${breakdown} to split by`
-      : "it goes with the breakdown property or trait";
-    throw new ApiError("validation_error", `key is not valid: ${mend}.`);
-  }
-  const rows =
-    byValue && key !== undefined
-      ? await eventsByValue(warehouse, { ...question, top, by: breakdown, key })
-      : await eventsOverTime(warehouse, { ...question, top: breakdown === "event" ? top : 0 });
-  const isOneGroup = breakdown === "none";
-  const filled = withEmptyPeriods(question, rows, isOneGroup).map(withDates);
-  const isByEvent = breakdown === "event";
-  const named = filled.map((row) => ({ ...row, event: (isByEvent ? row.value : null) ?? "" }));
-  return { periods: (await withLabels(context, named)).map(({ event: _, ...row }) => row) };
-}
+  "GET /api/events-over-time": async (context) => {
+    const { warehouse, organization, query } = context;
+    const { breakdown, key, top, event, period, periods } = query;
+    const toDay = lastDay(context);
+    const weeks = { period, periods, weekStart: await weekStart(context) };
+    const question = { organization: organization.id, event, ...weeks, toDay };
+    const byValue = breakdown === "property" || breakdown === "trait";
+    if (byValue !== (key !== undefined)) {
+      const mend = byValue
+        ? `send the ${breakdown} to split by`
+        : "it goes with the breakdown property or trait";
+      throw new ApiError("validation_error", `key is not valid: ${mend}.`);
+    }
+    const rows =
+      byValue && key !== undefined
+        ? await eventsByValue(warehouse, { ...question, top, by: breakdown, key })
+        : await eventsOverTime(warehouse, { ...question, top: breakdown === "event" ? top : 0 });
+    const isOneGroup = breakdown === "none";
+    const filled = withEmptyPeriods(question, rows, isOneGroup).map(withDates);
+    const isByEvent = breakdown === "event";
+    const named = filled.map((row) => ({ ...row, event: (isByEvent ? row.value : null) ?? "" }));
+    return { periods: (await withLabels(context, named)).map(({ event: _, ...row }) => row) };
+  },
 
-/** GET /api/usage-intervals */
-export async function intervalsOfUsage(
-  context: ApiContext<typeof UsageIntervalsParameters, "">,
-): Promise<Static<typeof UsageIntervalsAnswer>> {
-  const { warehouse, organization } = context;
-  const rows = await usageIntervals(warehouse, {
-    ...{ organization: organization.id, toDay: lastDay(context) },
-    passiveEvents: await context.passiveEvents(),
-  });
-  const gaps = rows.reduce((sum, row) => sum + row.gaps, 0);
-  const percentile = (percent: number) => gapPercentile(rows, percent) ?? null;
-  let seen = 0;
-  return {
-    gaps,
-    percentiles: {
-      p10: percentile(10),
-      p25: percentile(25),
-      p50: percentile(50),
-      p75: percentile(75),
-      p90: percentile(90),
-      p95: percentile(95),
-      p99: percentile(99),
-    },
-    advisedChurnHorizonDays: advisedHorizon(rows) ?? null,
-    intervals: rows.map((row) => {
-      seen += row.gaps;
-      return { ...row, share: row.gaps / gaps, cumulativeShare: seen / gaps };
-    }),
-  };
-}
+  "GET /api/adoption": async (context) => {
+    const { warehouse, organization, query } = context;
+    const { days, limit } = query;
+    const passiveEvents = await context.passiveEvents();
+    const question = { organization: organization.id, toDay: lastDay(context), days, limit, passiveEvents };
+    const rows = await adoption(warehouse, question);
+    return {
+      // Without any event nobody was active.
+      activeUsers: rows[0]?.activeUsers ?? 0,
+      events: (await withLabels(context, rows)).map(({ activeUsers: _, ...row }) => row),
+    };
+  },
+
+  "GET /api/usage-intervals": async (context) => {
+    const { warehouse, organization } = context;
+    const rows = await usageIntervals(warehouse, {
+      ...{ organization: organization.id, toDay: lastDay(context) },
+      passiveEvents: await context.passiveEvents(),
+    });
+    const gaps = rows.reduce((sum, row) => sum + row.gaps, 0);
+    const percentile = (percent: number) => gapPercentile(rows, percent) ?? null;
+    let seen = 0;
+    return {
+      gaps,
+      percentiles: {
+        p10: percentile(10),
+        p25: percentile(25),
+        p50: percentile(50),
+        p75: percentile(75),
+        p90: percentile(90),
+        p95: percentile(95),
+        p99: percentile(99),
+      },
+      advisedChurnHorizonDays: advisedHorizon(rows) ?? null,
+      intervals: rows.map((row) => {
+        seen += row.gaps;
+        return { ...row, share: row.gaps / gaps, cumulativeShare: seen / gaps };
+      }),
+    };
+  },
+
+  "GET /api/traits": async ({ warehouse, organization, query }) => {
+    const rows = await traitNames(warehouse, {
+      organization: organization.id,
+      limit: query.limit,
+      maxValues: maxCountedValues,
+    });
+    return {
+      traits: rows.map(({ trait, users, distinctValues, values }) => ({
+        trait,
+        users,
+        distinctValues: distinctValues > maxCountedValues ? null : distinctValues,
+        values: values.map(([value, having]) => ({ value, users: having })),
+      })),
+    };
+  },
+} satisfies Partial<AnalysisHandlers>;
 
 function withDates<Row extends { readonly fromDay: number; readonly toDay: number }>(row: Row) {
   return { ...row, fromDay: formatDay(row.fromDay), toDay: formatDay(row.toDay) };

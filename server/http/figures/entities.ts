@@ -1,17 +1,5 @@
 /** Handlers of the JSON API about one user or account beside its scores: days, events, members, changes of the model. */
-import type { Static } from "typebox";
-import type {
-  AccountActivityAnswer,
-  AccountEventsAnswer,
-  AccountMembersAnswer,
-  AccountMembersParameters,
-  ActivityParameters,
-  ModelChangesAnswer,
-  ModelChangesParameters,
-  OwnEventsParameters,
-  UserActivityAnswer,
-  UserEventsAnswer,
-} from "../../../contract/api/entities.ts";
+
 import { defaultSettings } from "../../../contract/settings.ts";
 import {
   accountActivity,
@@ -21,7 +9,6 @@ import {
   userEvents,
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
-import type { StoredScore } from "../../scoring/scoring.ts";
 import {
   type AccountMember,
   accountMembers,
@@ -32,112 +19,111 @@ import {
   populationOf,
   riskBandOf,
   rowsOf,
+  type StoredScore,
   scoreOf,
   verdictOf,
 } from "../../scoring/scoring.ts";
-import { lastDay, today } from "../api/days.ts";
-import type { ApiContext } from "../api/route.ts";
-import { dayOrNull } from "../api/rows.ts";
+import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { knownAccount } from "./accounts.ts";
+import { lastDay, today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
+import { dayOrNull } from "./rows.ts";
 import { knownUser } from "./users.ts";
 
-/** GET /api/users/:userId/activity */
-export async function activityOfUser(
-  context: ApiContext<typeof ActivityParameters, "/:userId">,
-): Promise<Static<typeof UserActivityAnswer>> {
-  const { user } = await knownUser(context);
-  const days = daysOf(context);
-  const rows = await userActivity(context.warehouse, {
-    ...days,
-    passiveEvents: await context.passiveEvents(),
-    organization: user.organization,
-    user: user.number,
-  });
-  return { days: everyDay(days, rows).map(({ day, events }) => ({ day: formatDay(day), events })) };
-}
+export const entitiesHandlers = {
+  "GET /api/users/:userId/activity": async (context) => {
+    const { user } = await knownUser(context);
+    const days = daysOf(context);
+    const rows = await userActivity(context.warehouse, {
+      ...days,
+      passiveEvents: await context.passiveEvents(),
+      organization: user.organization,
+      user: user.number,
+    });
+    return { days: everyDay(days, rows).map(({ day, events }) => ({ day: formatDay(day), events })) };
+  },
 
-/** GET /api/accounts/:accountId/activity */
-export async function activityOfAccount(
-  context: ApiContext<typeof ActivityParameters, "/:accountId">,
-): Promise<Static<typeof AccountActivityAnswer>> {
-  const { account } = await knownAccount(context);
-  const days = daysOf(context);
-  const passiveEvents = await context.passiveEvents();
-  const question = { ...days, organization: context.organization.id, account, passiveEvents };
-  const rows = await accountActivity(context.warehouse, question);
-  return { days: everyDay(days, rows).map((row) => ({ ...row, day: formatDay(row.day) })) };
-}
+  "GET /api/users/:userId/events": async (context) => {
+    const { user } = await knownUser(context);
+    const { limit } = context.query;
+    const question = { organization: user.organization, user: user.number, toDay: today(context), limit };
+    const rows = await userEvents(context.warehouse, question);
+    const events = await withLabels(context, rows);
+    return { events: events.map(({ users: _, ...row }) => withDates(row)) };
+  },
 
-function daysOf(context: ApiContext<typeof ActivityParameters, "">) {
+  "GET /api/accounts/:accountId/activity": async (context) => {
+    const { account } = await knownAccount(context);
+    const days = daysOf(context);
+    const passiveEvents = await context.passiveEvents();
+    const question = { ...days, organization: context.organization.id, account, passiveEvents };
+    const rows = await accountActivity(context.warehouse, question);
+    return { days: everyDay(days, rows).map((row) => ({ ...row, day: formatDay(row.day) })) };
+  },
+
+  "GET /api/accounts/:accountId/events": async (context) => {
+    const { account } = await knownAccount(context);
+    const { limit } = context.query;
+    const question = { organization: context.organization.id, account, toDay: today(context), limit };
+    const rows = await accountEvents(context.warehouse, question);
+    return { events: (await withLabels(context, rows)).map(withDates) };
+  },
+
+  "GET /api/accounts/:accountId/members": async (context) => {
+    const { account } = await knownAccount(context);
+    const { warehouse, organization, zone, query } = context;
+    const latest = today(context);
+    const run = await newestRun(warehouse, organization.id, "account", latest);
+    const ofUsers = await newestRun(warehouse, organization.id, "user", run?.day ?? latest);
+    const settings = run?.body.settings ?? {
+      ...defaultSettings,
+      passiveEvents: [...(await context.passiveEvents())],
+    };
+    const question = {
+      population: {
+        ...populationOf({ id: organization.id, zone, settings }, "account"),
+        entity: account,
+      },
+      cutoffDay: run?.day ?? latest,
+      scores: ofUsers === undefined ? undefined : { day: ofUsers.day, rowsVersion: ofUsers.body.rowsVersion },
+      ofAccounts: run === undefined ? undefined : { day: run.day, rowsVersion: run.body.rowsVersion },
+    };
+    const { sort, order, limit, offset } = query;
+    const [totals, members, score] = await Promise.all([
+      accountMemberTotals(warehouse, question),
+      accountMembers(warehouse, question, { sort, descending: order === "descending", limit, offset }),
+      run === undefined ? undefined : scoreOf(warehouse, rowsOf(organization.id, "account", run), account),
+    ]);
+    const { active28, active90 } = totals;
+    return {
+      day: formatDay(question.cutoffDay),
+      ...totals,
+      activeShare: active90 === 0 ? null : active28 / active90,
+      activeDays28: score?.activeDays28 ?? null,
+      isInUse: score === undefined ? active28 > 0 : isInUse(score),
+      members: members.map(memberAnswer),
+    };
+  },
+
+  "GET /api/model/changes": async ({ warehouse, organization, query }) => {
+    const changes = await modelChanges(warehouse, { organization: organization.id, kind: query.kind });
+    return {
+      changes: changes.map(({ day, from, to, why }) => ({
+        ...{ day: formatDay(day), from: nameOfRung(from), to: nameOfRung(to), why },
+      })),
+    };
+  },
+} satisfies Partial<AnalysisHandlers>;
+
+function daysOf(
+  context: ApiContext<"GET /api/users/:userId/activity" | "GET /api/accounts/:accountId/activity">,
+) {
   const toDay = lastDay(context);
   return { fromDay: toDay - context.query.days + 1, toDay };
 }
 
-/** GET /api/users/:userId/events */
-export async function eventsOfUser(
-  context: ApiContext<typeof OwnEventsParameters, "/:userId">,
-): Promise<Static<typeof UserEventsAnswer>> {
-  const { user } = await knownUser(context);
-  const { limit } = context.query;
-  const question = { organization: user.organization, user: user.number, toDay: today(context), limit };
-  const rows = await userEvents(context.warehouse, question);
-  const events = await withLabels(context, rows);
-  return { events: events.map(({ users: _, ...row }) => withDates(row)) };
-}
-
-/** GET /api/accounts/:accountId/events */
-export async function eventsOfAccount(
-  context: ApiContext<typeof OwnEventsParameters, "/:accountId">,
-): Promise<Static<typeof AccountEventsAnswer>> {
-  const { account } = await knownAccount(context);
-  const { limit } = context.query;
-  const question = { organization: context.organization.id, account, toDay: today(context), limit };
-  const rows = await accountEvents(context.warehouse, question);
-  return { events: (await withLabels(context, rows)).map(withDates) };
-}
-
 function withDates<Row extends { readonly firstDay: number; readonly lastDay: number }>(row: Row) {
   return { ...row, firstDay: formatDay(row.firstDay), lastDay: formatDay(row.lastDay) };
-}
-
-/** GET /api/accounts/:accountId/members */
-export async function membersOfAccount(
-  context: ApiContext<typeof AccountMembersParameters, "/:accountId">,
-): Promise<Static<typeof AccountMembersAnswer>> {
-  const { account } = await knownAccount(context);
-  const { warehouse, organization, zone, query } = context;
-  const latest = today(context);
-  const run = await newestRun(warehouse, organization.id, "account", latest);
-  const ofUsers = await newestRun(warehouse, organization.id, "user", run?.day ?? latest);
-  const settings = run?.body.settings ?? {
-    ...defaultSettings,
-    passiveEvents: [...(await context.passiveEvents())],
-  };
-  const question = {
-    population: {
-      ...populationOf({ id: organization.id, zone, settings }, "account"),
-      entity: account,
-    },
-    cutoffDay: run?.day ?? latest,
-    scores: ofUsers === undefined ? undefined : { day: ofUsers.day, rowsVersion: ofUsers.body.rowsVersion },
-    ofAccounts: run === undefined ? undefined : { day: run.day, rowsVersion: run.body.rowsVersion },
-  };
-  const { sort, order, limit, offset } = query;
-  const [totals, members, score] = await Promise.all([
-    accountMemberTotals(warehouse, question),
-    accountMembers(warehouse, question, { sort, descending: order === "descending", limit, offset }),
-    run === undefined ? undefined : scoreOf(warehouse, rowsOf(organization.id, "account", run), account),
-  ]);
-  const { active28, active90 } = totals;
-  return {
-    day: formatDay(question.cutoffDay),
-    ...totals,
-    activeShare: active90 === 0 ? null : active28 / active90,
-    activeDays28: score?.activeDays28 ?? null,
-    isInUse: score === undefined ? active28 > 0 : isInUse(score),
-    members: members.map(memberAnswer),
-  };
 }
 
 /** An account with less use says little about its members' parts in it. */
@@ -157,19 +143,5 @@ function memberAnswer({ name, avatar, lastActiveDay, risk, isAccountChurned, ...
     lastActiveDay: dayOrNull(lastActiveDay),
     risk,
     riskBand: risk === null ? null : riskBandOf(risk),
-  };
-}
-
-/** GET /api/model/changes */
-export async function changesOfModel({
-  warehouse,
-  organization,
-  query,
-}: ApiContext<typeof ModelChangesParameters, "">): Promise<Static<typeof ModelChangesAnswer>> {
-  const changes = await modelChanges(warehouse, { organization: organization.id, kind: query.kind });
-  return {
-    changes: changes.map(({ day, from, to, why }) => ({
-      ...{ day: formatDay(day), from: nameOfRung(from), to: nameOfRung(to), why },
-    })),
   };
 }

@@ -1,8 +1,7 @@
 /** The names of events as connected sources sent them, beside those by which they are stored. */
-import type { ApiContext } from "../api/route.ts";
 
 type Asking = {
-  readonly ledger: Pick<ApiContext<never, "">["ledger"], "parking">;
+  readonly ledger: Pick<SharedLedger, "parking">;
   readonly organization: { readonly id: number };
 };
 
@@ -19,3 +18,5 @@ export async function withLabels<Row extends { readonly event: string }>(
     label: Object.hasOwn(labels, row.event) ? (labels[row.event] ?? null) : null,
   }));
 }
+
+import type { SharedLedger } from "../../ledger/ledger.ts";

@@ -1,12 +1,7 @@
 /** Handlers of the JSON API's lists: users and accounts with their scores. */
-import type { Static } from "typebox";
-import type {
-  AccountListAnswer,
-  AccountListParameters,
-  UserListAnswer,
-  UserListParameters,
-} from "../../../contract/api/lists.ts";
+
 import type { JsonObject } from "../../../contract/json.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import {
   type AccountSelection,
   accountCount,
@@ -21,88 +16,90 @@ import {
   userNumbers,
   usersNumbered,
 } from "../../analytics/analytics.ts";
-import type { OfRun } from "../../scoring/scoring.ts";
-import { usualChange } from "../../scoring/scoring.ts";
-import { questionOfCalls } from "../api/calls.ts";
-import { today } from "../api/days.ts";
-import { type ApiContext, ApiError } from "../api/route.ts";
-import { listedAccount, listedScores, listedUser } from "../api/rows.ts";
+import { type OfRun, usualChange } from "../../scoring/scoring.ts";
+import type { AnalysisHandlers, ApiContext, WholeTables } from "../api/context.ts";
+import { questionOfCalls } from "./calls.ts";
+import { today } from "./days.ts";
+import { listedAccount, listedScores, listedUser } from "./rows.ts";
 import { accountsRun, dayOfParameter } from "./score-context.ts";
 import { bothRuns, monthDays } from "./score-lists.ts";
 
-type Users = ApiContext<typeof UserListParameters, "">;
-type Accounts = ApiContext<typeof AccountListParameters, "">;
+type Users = ApiContext<"GET /api/users">;
+type Accounts = ApiContext<"GET /api/accounts">;
 
 /** Rows of a CSV. Their numbers, 11 bytes each, are found before the first is sent. */
 const csvMaxRows = 1_000_000;
 /** Rows that are read together for a CSV. */
 const chunkRows = 5_000;
 
-/** GET /api/users */
-export async function usersOnPage(context: Users): Promise<Static<typeof UserListAnswer>> {
-  const { warehouse, query } = context;
-  const { selection, head } = await userSelection(context);
-  const page = { sort: userSort(query), descending: query.order === "descending" };
-  const [total, users, usual] = await Promise.all([
-    userCount(warehouse, selection),
-    userList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
-    usualChangeOf(warehouse, selection.run),
-  ]);
-  return {
-    ...head,
-    usualChange: usual,
-    total,
-    users: users.map((row) => ({ ...listedUser(row), ...listedScores(row) })),
-  };
-}
+export const listsHandlers = {
+  "GET /api/users": async (context) => {
+    const { warehouse, query } = context;
+    const { selection, head } = await userSelection(context);
+    const page = { sort: userSort(query), descending: query.order === "descending" };
+    const [total, users, usual] = await Promise.all([
+      userCount(warehouse, selection),
+      userList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
+      usualChangeOf(warehouse, selection.run),
+    ]);
+    return {
+      ...head,
+      usualChange: usual,
+      total,
+      users: users.map((row) => ({ ...listedUser(row), ...listedScores(row) })),
+    };
+  },
 
-/** GET /api/users as CSV: all that match. @throws ApiError when they are too many */
-export async function allUsers(context: Users): Promise<AsyncIterable<readonly JsonObject[]>> {
-  const { warehouse, query } = context;
-  const { selection } = await userSelection(context);
-  const numbers = await userNumbers(warehouse, {
-    ...{ ...selection, sort: userSort(query), descending: query.order === "descending" },
-    ...{ limit: csvMaxRows + 1, offset: 0 },
-  });
-  return inChunks(numbers, async (chunk) =>
-    (await usersNumbered(warehouse, selection, chunk)).map((row) => ({
-      ...listedUser(row),
-      ...listedScores(row),
-    })),
-  );
-}
+  "GET /api/accounts": async (context) => {
+    const { warehouse, query } = context;
+    const { selection, head } = await accountSelection(context);
+    const page = { sort: query.sort, descending: query.order === "descending" };
+    const [total, accounts, usual] = await Promise.all([
+      accountCount(warehouse, selection),
+      accountList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
+      usualChangeOf(warehouse, selection.run),
+    ]);
+    return {
+      ...{ ...head, usualChange: usual, total },
+      accounts: accounts.map((row) => ({ ...listedAccount(row), ...listedScores(row) })),
+    };
+  },
+} satisfies Partial<AnalysisHandlers>;
 
-/** GET /api/accounts */
-export async function accountsOnPage(context: Accounts): Promise<Static<typeof AccountListAnswer>> {
-  const { warehouse, query } = context;
-  const { selection, head } = await accountSelection(context);
-  const page = { sort: query.sort, descending: query.order === "descending" };
-  const [total, accounts, usual] = await Promise.all([
-    accountCount(warehouse, selection),
-    accountList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
-    usualChangeOf(warehouse, selection.run),
-  ]);
-  return {
-    ...{ ...head, usualChange: usual, total },
-    accounts: accounts.map((row) => ({ ...listedAccount(row), ...listedScores(row) })),
-  };
-}
+/** All rows of the lists, for CSV. @throws ApiError when they are too many */
+export const wholeLists = {
+  /** all that match. @throws ApiError when they are too many */
+  "GET /api/users": async (context) => {
+    const { warehouse, query } = context;
+    const { selection } = await userSelection(context);
+    const numbers = await userNumbers(warehouse, {
+      ...{ ...selection, sort: userSort(query), descending: query.order === "descending" },
+      ...{ limit: csvMaxRows + 1, offset: 0 },
+    });
+    return inChunks(numbers, async (chunk) =>
+      (await usersNumbered(warehouse, selection, chunk)).map((row) => ({
+        ...listedUser(row),
+        ...listedScores(row),
+      })),
+    );
+  },
 
-/** GET /api/accounts as CSV: all that match. @throws ApiError when they are too many */
-export async function allAccounts(context: Accounts): Promise<AsyncIterable<readonly JsonObject[]>> {
-  const { warehouse, query } = context;
-  const { selection } = await accountSelection(context);
-  const numbers = await accountNumbers(warehouse, {
-    ...{ ...selection, sort: query.sort, descending: query.order === "descending" },
-    ...{ limit: csvMaxRows + 1, offset: 0 },
-  });
-  return inChunks(numbers, async (chunk) =>
-    (await accountsNumbered(warehouse, selection, chunk)).map((row) => ({
-      ...listedAccount(row),
-      ...listedScores(row),
-    })),
-  );
-}
+  /** all that match. @throws ApiError when they are too many */
+  "GET /api/accounts": async (context) => {
+    const { warehouse, query } = context;
+    const { selection } = await accountSelection(context);
+    const numbers = await accountNumbers(warehouse, {
+      ...{ ...selection, sort: query.sort, descending: query.order === "descending" },
+      ...{ limit: csvMaxRows + 1, offset: 0 },
+    });
+    return inChunks(numbers, async (chunk) =>
+      (await accountsNumbered(warehouse, selection, chunk)).map((row) => ({
+        ...listedAccount(row),
+        ...listedScores(row),
+      })),
+    );
+  },
+} satisfies WholeTables;
 
 async function usualChangeOf(warehouse: Users["warehouse"], run: OfRun | undefined): Promise<number | null> {
   return run === undefined ? null : usualChange(warehouse, run);

@@ -1,43 +1,47 @@
 /** GET /api/model: the card of the model that serves an organization. */
-import type { Static } from "typebox";
+
 import { riskModels } from "../../../contract/api/model-names.ts";
-import type { ModelAnswer, ModelParameters } from "../../../contract/api/scores.ts";
+import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
 import { advisedHorizon, usageIntervals } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
-import type { ModelResult, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import {
   failuresOf,
+  type ModelResult,
   nameOfModel,
   nameOfRung,
   proofOf,
   type RealisedChurn,
+  type RunBody,
   realisedChurn,
+  type ScoreRecord,
   servingResult,
   wilson,
 } from "../../scoring/scoring.ts";
-import { today } from "../api/days.ts";
-import type { ApiContext } from "../api/route.ts";
+import type { AnalysisHandlers } from "../api/context.ts";
+import { today } from "./days.ts";
 import { baseRateOf, scoreContext } from "./score-context.ts";
 
-type Card = Static<typeof ModelAnswer>;
+type Card = RouteAnswer<"GET /api/model">;
 
-/** Which model serves, why, how good it was, and what the next one is waiting for. */
-export async function modelCard(context: ApiContext<typeof ModelParameters, "">): Promise<Card> {
-  const { warehouse, organization, zone, query } = context;
-  const { kind } = query;
-  const { run, head } = await scoreContext(context, kind);
-  if (run === undefined) return { kind, ...head, ...noCard };
-  const realised = await realisedChurn(warehouse, { id: organization.id, zone }, kind, run.day);
-  const intervals = await usageIntervals(warehouse, {
-    ...{ organization: organization.id, toDay: today(context) },
-    passiveEvents: await context.passiveEvents(),
-  });
-  return {
-    ...{ kind, ...head, ...cardOf(run), advisedHorizonDays: advisedHorizon(intervals) ?? null },
-    realised: realised.map(realisedAnswer),
-  };
-}
+export const modelHandlers = {
+  /** Which model serves, why, how good it was, and what the next one is waiting for. */
+  "GET /api/model": async (context) => {
+    const { warehouse, organization, zone, query } = context;
+    const { kind } = query;
+    const { run, head } = await scoreContext(context, kind);
+    if (run === undefined) return { kind, ...head, ...noCard };
+    const realised = await realisedChurn(warehouse, { id: organization.id, zone }, kind, run.day);
+    const intervals = await usageIntervals(warehouse, {
+      ...{ organization: organization.id, toDay: today(context) },
+      passiveEvents: await context.passiveEvents(),
+    });
+    return {
+      ...{ kind, ...head, ...cardOf(run), advisedHorizonDays: advisedHorizon(intervals) ?? null },
+      realised: realised.map(realisedAnswer),
+    };
+  },
+} satisfies Partial<AnalysisHandlers>;
 
 const noCard = {
   ...{ isCurrent: true, model: null, isProven: false, why: "nobody has been scored yet" },

@@ -1,14 +1,5 @@
 /** Handlers of the JSON API that a morning begins with: health by week, accounts at risk, and the week in sentences. */
-import type Type from "typebox";
-import type { Static } from "typebox";
-import type { NoParameters } from "../../../contract/api/api.ts";
-import type {
-  AccountsAtRiskAnswer,
-  AccountsAtRiskParameters,
-  HealthByWeekAnswer,
-  HealthByWeekParameters,
-  WeekSummaryAnswer,
-} from "../../../contract/api/overview.ts";
+
 import { defaultSettings } from "../../../contract/settings.ts";
 import {
   callNote,
@@ -21,22 +12,22 @@ import {
   weekSummary,
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
-import type { RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import {
   accountsAtRisk,
   healthByWeek,
   movementBetween,
+  type RunBody,
   riskBandOf,
   rowsOf,
+  type ScoreRecord,
   scoredAccounts,
 } from "../../scoring/scoring.ts";
-import { whomToCall } from "../api/calls.ts";
-import { today } from "../api/days.ts";
-import type { ApiContext } from "../api/route.ts";
+import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
+import { whomToCall } from "./calls.ts";
+import { today } from "./days.ts";
 import { baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./score-context.ts";
 
 type Run = ScoreRecord<RunBody>;
-type Context = Omit<ApiContext<Type.TObject, "">, "query">;
 
 const weekDays = 7;
 /** Half a year of weeks, by whose changes the newest is judged. */
@@ -44,100 +35,93 @@ const judgedWeeks = 27;
 /** Of health fewer: every week of it reads the scores of everybody. */
 const judgedHealthWeeks = 13;
 
-/** GET /api/health-by-week */
-export async function healthOfWeeks(
-  context: ApiContext<typeof HealthByWeekParameters, "">,
-): Promise<Static<typeof HealthByWeekAnswer>> {
-  const { warehouse, organization, query } = context;
-  const { kind, weeks } = query;
-  const { run, head } = await scoreContext(context, kind);
-  const { churnHorizonDays: horizonDays } = run?.body.settings ?? defaultSettings;
-  if (run === undefined) return { kind, ...head, horizonDays, baseRate: null, weeks: [] };
-  const rows = await healthByWeek(warehouse, { organization: organization.id, kind, day: run.day, weeks });
-  return {
-    ...{ kind, ...head, horizonDays, baseRate: baseRateOf(run) },
-    weeks: rows.map((row) => ({
-      ...row,
-      day: formatDay(row.day),
-      meanRisk: row.expectedChurn === null ? null : row.expectedChurn / row.withRisk,
-    })),
-  };
-}
+export const overviewHandlers = {
+  "GET /api/week-summary": async (context) => {
+    const { warehouse, organization } = context;
+    const toDay = today(context) - 1;
+    const weeks = await lifecycleOfSevens(warehouse, {
+      organization: organization.id,
+      passiveEvents: await context.passiveEvents(),
+      toDay,
+      weeks: judgedWeeks,
+    });
+    const { run, head } = await scoreContext(context, "user");
+    const scores = run === undefined ? null : await scoresOfWeek(context, run);
+    const stoppedSince =
+      head.dataStoppedSince === null ? null : dayOfParameter("dataStoppedSince", head.dataStoppedSince);
+    const call = scores?.call;
+    const passiveEvents = await context.passiveEvents();
+    const isSilent = weeks.every(({ active }) => active === 0);
+    const firstDay = isSilent
+      ? await firstActiveDay(warehouse, { organization: organization.id, passiveEvents })
+      : null;
+    return {
+      ...{ fromDay: formatDay(toDay - weekDays + 1), toDay: formatDay(toDay) },
+      ...head,
+      sinceDay: scores?.sinceDay == null ? null : formatDay(scores.sinceDay),
+      sentences: weekSummary({ toDay, weeks, stoppedSince, firstDay, scores }).map(
+        ({ parts, ...sentence }) => ({
+          ...sentence,
+          usual: sentence.usual === null ? null : { ...sentence.usual },
+          parts: parts.map(partOf),
+        }),
+      ),
+      callNote: call === undefined ? null : callNote(call),
+      callFirst:
+        call === undefined
+          ? []
+          : call.first.map((each) => {
+              const parts = partsOf(callReason(each, call.day));
+              return {
+                ...{ kind: call.kind, ...each, riskBand: riskBandOrNull(each.risk) },
+                ...{ why: parts.map(({ text }) => text).join(""), parts: parts.map(partOf) },
+              };
+            }),
+      callTotal: call?.total ?? 0,
+    };
+  },
 
-/** GET /api/accounts-at-risk */
-export async function largestAccountsAtRisk(
-  context: ApiContext<typeof AccountsAtRiskParameters, "">,
-): Promise<Static<typeof AccountsAtRiskAnswer>> {
-  const { organization, query } = context;
-  const since = query.since === undefined ? undefined : dayOfParameter("since", query.since);
-  const { run, head } = await scoreContext(context, "account");
-  if (run === undefined) return { ...head, sinceDay: null, total: 0, scored: 0, members: 0, accounts: [] };
-  const earlier = await earlierRun(context, "account", run, since ?? run.day - weekDays);
-  const ofRun = rowsOf(organization.id, "account", run);
-  const rows = await accountsAtRisk(context.warehouse, {
-    run: ofRun,
-    earlier: earlier && rowsOf(organization.id, "account", earlier),
-    limit: query.limit,
-  });
-  return {
-    ...head,
-    sinceDay: earlier === undefined ? null : formatDay(earlier.day),
-    total: rows[0]?.total ?? 0,
-    scored: await scoredAccounts(context.warehouse, ofRun),
-    members: rows[0]?.allMembers ?? 0,
-    accounts: rows.map(({ id, label, members, activeMembers, health, risk, change }) => {
-      return { id, label, members, activeMembers, health, risk, riskBand: riskBandOrNull(risk), change };
-    }),
-  };
-}
+  "GET /api/health-by-week": async (context) => {
+    const { warehouse, organization, query } = context;
+    const { kind, weeks } = query;
+    const { run, head } = await scoreContext(context, kind);
+    const { churnHorizonDays: horizonDays } = run?.body.settings ?? defaultSettings;
+    if (run === undefined) return { kind, ...head, horizonDays, baseRate: null, weeks: [] };
+    const rows = await healthByWeek(warehouse, { organization: organization.id, kind, day: run.day, weeks });
+    return {
+      ...{ kind, ...head, horizonDays, baseRate: baseRateOf(run) },
+      weeks: rows.map((row) => ({
+        ...row,
+        day: formatDay(row.day),
+        meanRisk: row.expectedChurn === null ? null : row.expectedChurn / row.withRisk,
+      })),
+    };
+  },
 
-/** GET /api/week-summary */
-export async function weekInSentences(
-  context: ApiContext<typeof NoParameters, "">,
-): Promise<Static<typeof WeekSummaryAnswer>> {
-  const { warehouse, organization } = context;
-  const toDay = today(context) - 1;
-  const weeks = await lifecycleOfSevens(warehouse, {
-    organization: organization.id,
-    passiveEvents: await context.passiveEvents(),
-    toDay,
-    weeks: judgedWeeks,
-  });
-  const { run, head } = await scoreContext(context, "user");
-  const scores = run === undefined ? null : await scoresOfWeek(context, run);
-  const stoppedSince =
-    head.dataStoppedSince === null ? null : dayOfParameter("dataStoppedSince", head.dataStoppedSince);
-  const call = scores?.call;
-  const passiveEvents = await context.passiveEvents();
-  const isSilent = weeks.every(({ active }) => active === 0);
-  const firstDay = isSilent
-    ? await firstActiveDay(warehouse, { organization: organization.id, passiveEvents })
-    : null;
-  return {
-    ...{ fromDay: formatDay(toDay - weekDays + 1), toDay: formatDay(toDay) },
-    ...head,
-    sinceDay: scores?.sinceDay == null ? null : formatDay(scores.sinceDay),
-    sentences: weekSummary({ toDay, weeks, stoppedSince, firstDay, scores }).map(
-      ({ parts, ...sentence }) => ({
-        ...sentence,
-        usual: sentence.usual === null ? null : { ...sentence.usual },
-        parts: parts.map(partOf),
+  "GET /api/accounts-at-risk": async (context) => {
+    const { organization, query } = context;
+    const since = query.since === undefined ? undefined : dayOfParameter("since", query.since);
+    const { run, head } = await scoreContext(context, "account");
+    if (run === undefined) return { ...head, sinceDay: null, total: 0, scored: 0, members: 0, accounts: [] };
+    const earlier = await earlierRun(context, "account", run, since ?? run.day - weekDays);
+    const ofRun = rowsOf(organization.id, "account", run);
+    const rows = await accountsAtRisk(context.warehouse, {
+      run: ofRun,
+      earlier: earlier && rowsOf(organization.id, "account", earlier),
+      limit: query.limit,
+    });
+    return {
+      ...head,
+      sinceDay: earlier === undefined ? null : formatDay(earlier.day),
+      total: rows[0]?.total ?? 0,
+      scored: await scoredAccounts(context.warehouse, ofRun),
+      members: rows[0]?.allMembers ?? 0,
+      accounts: rows.map(({ id, label, members, activeMembers, health, risk, change }) => {
+        return { id, label, members, activeMembers, health, risk, riskBand: riskBandOrNull(risk), change };
       }),
-    ),
-    callNote: call === undefined ? null : callNote(call),
-    callFirst:
-      call === undefined
-        ? []
-        : call.first.map((each) => {
-            const parts = partsOf(callReason(each, call.day));
-            return {
-              ...{ kind: call.kind, ...each, riskBand: riskBandOrNull(each.risk) },
-              ...{ why: parts.map(({ text }) => text).join(""), parts: parts.map(partOf) },
-            };
-          }),
-    callTotal: call?.total ?? 0,
-  };
-}
+    };
+  },
+} satisfies Partial<AnalysisHandlers>;
 
 function partOf({ list, ...part }: Part) {
   return { ...part, ...(list !== undefined && { list: { page: list.page, query: { ...list.query } } }) };
@@ -147,7 +131,7 @@ function riskBandOrNull(risk: number | null) {
   return risk === null ? null : riskBandOf(risk);
 }
 
-async function scoresOfWeek(context: Context, run: Run): Promise<ScoresOfWeek> {
+async function scoresOfWeek(context: OrganizationContext, run: Run): Promise<ScoresOfWeek> {
   const { warehouse, organization } = context;
   const earlier = await earlierRun(context, "user", run, run.day - weekDays);
   const now = rowsOf(organization.id, "user", run);

@@ -1,88 +1,76 @@
 /** Handlers of the JSON API about retention cohorts. */
-import type { Static } from "typebox";
-import type {
-  RetentionAnswer,
-  RetentionComparisonAnswer,
-  RetentionComparisonParameters,
-  RetentionParameters,
-  RetentionPeopleAnswer,
-  RetentionPeopleParameters,
-} from "../../../contract/api/retention.ts";
-import { Refusal } from "../../../contract/refusal.ts";
-import type { Entry, RetentionQuestion } from "../../analytics/analytics.ts";
-import { retention, retentionComparison, retentionPeople } from "../../analytics/analytics.ts";
+
+import type { RouteQuery } from "../../../contract/api/routes.ts";
+import { ApiError, Refusal } from "../../../contract/refusal.ts";
+import {
+  type Entry,
+  type RetentionQuestion,
+  retention,
+  retentionComparison,
+  retentionPeople,
+} from "../../analytics/analytics.ts";
 import { formatDay, type Period, parseDay, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
-import { lastDay, today, weekStart } from "../api/days.ts";
-import { type ApiContext, ApiError } from "../api/route.ts";
+import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
+import { lastDay, today, weekStart } from "./days.ts";
 
-type Query = Static<typeof RetentionParameters>;
-type Context = Pick<
-  ApiContext<typeof RetentionParameters, "">,
-  "organization" | "zone" | "nowMs" | "ledger" | "passiveEvents"
->;
+type Query = RouteQuery<"GET /api/retention">;
+type Context = Pick<OrganizationContext, "organization" | "zone" | "nowMs" | "ledger" | "passiveEvents">;
 
-/** GET /api/retention */
-export async function retentionCohorts(
-  context: ApiContext<typeof RetentionParameters, "">,
-): Promise<Static<typeof RetentionAnswer>> {
-  const { cells, mean, projections } = await refused(
-    retention(context.warehouse, await questionOf(context, context.query)),
-  );
-  return {
-    cells: cells.map((cell) => ({ ...cell, cohortDay: formatDay(cell.cohortDay) })),
-    mean: [...mean],
-    projections: projections.map(({ fit, ...group }) => ({
-      ...group,
-      fit: fit === null ? null : { ...fit, shares: [...fit.shares] },
-    })),
-  };
-}
-
-/** GET /api/retention/comparison */
-export async function comparisonOfGroups(
-  context: ApiContext<typeof RetentionComparisonParameters, "">,
-): Promise<Static<typeof RetentionComparisonAnswer>> {
-  const { at, ...query } = context.query;
-  if (at !== undefined && at >= query.periods) {
-    throw invalid(`at is not valid: send a number below periods, which is ${query.periods}.`);
-  }
-  const question = await questionOf(context, query);
-  const { groups, pairs, ...answer } = await refused(retentionComparison(context.warehouse, question, at));
-  return { ...answer, groups: [...groups], pairs: [...pairs] };
-}
-
-/** GET /api/retention/people */
-export async function peopleOfCell(
-  context: ApiContext<typeof RetentionPeopleParameters, "">,
-): Promise<Static<typeof RetentionPeopleAnswer>> {
-  const { query } = context;
-  if ((query.trait === undefined) !== (query.kind === "all")) {
-    throw invalid(
-      `kind is not valid: send ${query.trait === undefined ? "all, or a trait" : "value, other or none"}.`,
+export const retentionHandlers = {
+  "GET /api/retention": async (context) => {
+    const { cells, mean, projections } = await refused(
+      retention(context.warehouse, await questionOf(context, context.query)),
     );
-  }
-  if ((query.kind === "value") !== (query.value !== undefined)) {
-    throw invalid("value is not valid: send it with kind=value, and only then.");
-  }
-  const { people, ...answer } = await refused(
-    retentionPeople(context.warehouse, {
-      ...(await questionOf(context, query)),
-      group: { kind: query.kind, value: query.value ?? null },
-      cohortDay: dayOf("cohort", query.cohort),
-      at: query.at,
-      retained: query.retained,
-      limit: query.limit,
-      after: query.after,
-    }),
-  );
-  return {
-    ...answer,
-    people: people.map((person) => ({
-      ...person,
-      lastSeenDay: person.lastSeenDay === null ? null : formatDay(person.lastSeenDay),
-    })),
-  };
-}
+    return {
+      cells: cells.map((cell) => ({ ...cell, cohortDay: formatDay(cell.cohortDay) })),
+      mean: [...mean],
+      projections: projections.map(({ fit, ...group }) => ({
+        ...group,
+        fit: fit === null ? null : { ...fit, shares: [...fit.shares] },
+      })),
+    };
+  },
+
+  "GET /api/retention/comparison": async (context) => {
+    const { at, ...query } = context.query;
+    if (at !== undefined && at >= query.periods) {
+      throw invalid(`at is not valid: send a number below periods, which is ${query.periods}.`);
+    }
+    const question = await questionOf(context, query);
+    const { groups, pairs, ...answer } = await refused(retentionComparison(context.warehouse, question, at));
+    return { ...answer, groups: [...groups], pairs: [...pairs] };
+  },
+
+  "GET /api/retention/people": async (context) => {
+    const { query } = context;
+    if ((query.trait === undefined) !== (query.kind === "all")) {
+      throw invalid(
+        `kind is not valid: send ${query.trait === undefined ? "all, or a trait" : "value, other or none"}.`,
+      );
+    }
+    if ((query.kind === "value") !== (query.value !== undefined)) {
+      throw invalid("value is not valid: send it with kind=value, and only then.");
+    }
+    const { people, ...answer } = await refused(
+      retentionPeople(context.warehouse, {
+        ...(await questionOf(context, query)),
+        group: { kind: query.kind, value: query.value ?? null },
+        cohortDay: dayOf("cohort", query.cohort),
+        at: query.at,
+        retained: query.retained,
+        limit: query.limit,
+        after: query.after,
+      }),
+    );
+    return {
+      ...answer,
+      people: people.map((person) => ({
+        ...person,
+        lastSeenDay: person.lastSeenDay === null ? null : formatDay(person.lastSeenDay),
+      })),
+    };
+  },
+} satisfies Partial<AnalysisHandlers>;
 
 /** How many periods are shown when nothing is said of the first. */
 const usualPeriods = { day: 30, week: 26, month: 12 } as const;

@@ -1,12 +1,20 @@
 /** What all answers about scores begin with. */
-import type Type from "typebox";
+
+import { ApiError } from "../../../contract/refusal.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
 import { dayNumber, formatDay } from "../../calendar/calendar.ts";
-import type { EntityKind, OfRun, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
-import { dataStoppedSince, newestRun, rowsOf } from "../../scoring/scoring.ts";
-import { type ApiContext, ApiError } from "../api/route.ts";
+import {
+  dataStoppedSince,
+  type EntityKind,
+  newestRun,
+  type OfRun,
+  type RunBody,
+  rowsOf,
+  type ScoreRecord,
+} from "../../scoring/scoring.ts";
+import type { OrganizationContext } from "../api/context.ts";
 
-type Context = Pick<ApiContext<Type.TObject, "">, "warehouse" | "organization" | "zone" | "nowMs">;
+type Context = Pick<OrganizationContext, "warehouse" | "organization" | "zone" | "nowMs">;
 type Run = ScoreRecord<RunBody>;
 
 export interface ScoreContext {

@@ -1,18 +1,12 @@
 /** Handlers of the JSON API about the scores of everybody. */
-import type { Static } from "typebox";
-import type { MoversAnswer, MoversParameters } from "../../../contract/api/movers.ts";
-import type {
-  ScoreListAnswer,
-  ScoreListParameters,
-  SummaryAnswer,
-  SummaryParameters,
-} from "../../../contract/api/scores.ts";
+
+import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { movementReason } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
-import type { EntityKind } from "../../scoring/scoring.ts";
 import {
   countBands,
   countListed,
+  type EntityKind,
   type ListedScore,
   listScores,
   type Mover,
@@ -22,74 +16,71 @@ import {
   riskBandOf,
   rowsOf,
 } from "../../scoring/scoring.ts";
-import type { ApiContext } from "../api/route.ts";
+import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { baseRateOf, dayOfParameter, earlierRun, type ScoreContext, scoreContext } from "./score-context.ts";
 
-type ListContext = ApiContext<typeof ScoreListParameters, "">;
+type ListContext = ApiContext<"GET /api/scores/users" | "GET /api/scores/accounts">;
 
 /** Days back from the newest scores, when a question does not say since when. */
 export const monthDays = 28;
 const weekDays = 7;
 
-/** GET /api/scores/users */
-export function scoresOfUsers(context: ListContext): Promise<Static<typeof ScoreListAnswer>> {
-  return listAnswer(context, "user");
-}
+export const scoreListsHandlers = {
+  "GET /api/scores/users": (context) => {
+    return listAnswer(context, "user");
+  },
 
-/** GET /api/scores/accounts */
-export function scoresOfAccounts(context: ListContext): Promise<Static<typeof ScoreListAnswer>> {
-  return listAnswer(context, "account");
-}
+  "GET /api/scores/accounts": (context) => {
+    return listAnswer(context, "account");
+  },
 
-/** GET /api/movers */
-export async function movers(
-  context: ApiContext<typeof MoversParameters, "">,
-): Promise<Static<typeof MoversAnswer>> {
-  const { warehouse, query } = context;
-  const { kind, state, limit } = query;
-  const { runs, head } = await bothRuns(context, kind, query.since, weekDays);
-  const { run, earlier } = runs ?? {};
-  const found =
-    run === undefined || earlier === undefined
-      ? []
-      : await moversBetween(warehouse, { run, earlier, state, limit });
-  const went = (way: Mover["direction"]) => found.filter(({ direction }) => direction === way);
-  const [fell, rose, returned] = [went("fell"), went("rose"), went("returned")];
-  const told = (each: Mover) => ({
-    ...listed(each),
-    ...{
-      accountId: each.accountId,
-      accountName: each.accountName,
-      reason: movementReason({ kind, ...each }),
-    },
-  });
-  return {
-    ...head,
-    movers: [...rose, ...fell].map(told),
-    returned: returned.map(told),
-    totals: {
-      ...{ fell: fell[0]?.total ?? 0, rose: rose[0]?.total ?? 0, returned: returned[0]?.total ?? 0 },
-    },
-  };
-}
+  "GET /api/score-summary": async (context) => {
+    const { warehouse, query } = context;
+    const { kind } = query;
+    const { runs, head, newest } = await bothRuns(context, kind, query.since, monthDays);
+    if (runs === undefined || newest === undefined)
+      return { kind, ...head, baseRate: null, counts: [], movement: [] };
+    const [counts, movement] = await Promise.all([
+      countBands(warehouse, runs.run),
+      runs.earlier === undefined ? [] : movementBetween(warehouse, runs.run, runs.earlier),
+    ]);
+    return { kind, ...head, baseRate: baseRateOf(newest), counts, movement };
+  },
 
-/** GET /api/score-summary */
-export async function scoreSummary(
-  context: ApiContext<typeof SummaryParameters, "">,
-): Promise<Static<typeof SummaryAnswer>> {
-  const { warehouse, query } = context;
-  const { kind } = query;
-  const { runs, head, newest } = await bothRuns(context, kind, query.since, monthDays);
-  if (runs === undefined || newest === undefined)
-    return { kind, ...head, baseRate: null, counts: [], movement: [] };
-  const [counts, movement] = await Promise.all([
-    countBands(warehouse, runs.run),
-    runs.earlier === undefined ? [] : movementBetween(warehouse, runs.run, runs.earlier),
-  ]);
-  return { kind, ...head, baseRate: baseRateOf(newest), counts, movement };
-}
+  "GET /api/movers": async (context) => {
+    const { warehouse, query } = context;
+    const { kind, state, limit } = query;
+    const { runs, head } = await bothRuns(context, kind, query.since, weekDays);
+    const { run, earlier } = runs ?? {};
+    const found =
+      run === undefined || earlier === undefined
+        ? []
+        : await moversBetween(warehouse, { run, earlier, state, limit });
+    const went = (way: Mover["direction"]) => found.filter(({ direction }) => direction === way);
+    const [fell, rose, returned] = [went("fell"), went("rose"), went("returned")];
+    const told = (each: Mover) => ({
+      ...listed(each),
+      ...{
+        accountId: each.accountId,
+        accountName: each.accountName,
+        reason: movementReason({ kind, ...each }),
+      },
+    });
+    return {
+      ...head,
+      movers: [...rose, ...fell].map(told),
+      returned: returned.map(told),
+      totals: {
+        ...{ fell: fell[0]?.total ?? 0, rose: rose[0]?.total ?? 0, returned: returned[0]?.total ?? 0 },
+      },
+    };
+  },
+} satisfies Partial<AnalysisHandlers>;
 
-async function listAnswer(context: ListContext, kind: EntityKind): Promise<Static<typeof ScoreListAnswer>> {
+async function listAnswer(
+  context: ListContext,
+  kind: EntityKind,
+): Promise<RouteAnswer<"GET /api/scores/users">> {
   const { warehouse, query } = context;
   const { state, healthBand, riskBand, sort, limit, offset } = query;
   const { runs, head } = await bothRuns(context, kind, query.since, monthDays);

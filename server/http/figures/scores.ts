@@ -1,18 +1,15 @@
 /** Handlers of the JSON API about the scores of one user or account. */
-import type { Static } from "typebox";
-import type {
-  HistoryAnswer,
-  HistoryParameters,
-  ScoreAnswer,
-  ScoreParameters,
-} from "../../../contract/api/scores.ts";
+
+import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { errorMessages } from "../../../contract/errors.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import { churnEventSender } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
-import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import {
   accountNumber,
   changeBetween,
+  defaultRests,
+  type EntityKind,
   type EntityQuestion,
   type ExplainedScore,
   type Explanation,
@@ -21,21 +18,23 @@ import {
   historyOf,
   marksOf,
   nameOfRung,
+  type RunBody,
   riskBandOf,
   rowsOf,
+  type ScoreRecord,
   scoreOf,
   servingResult,
   verdictOf,
 } from "../../scoring/scoring.ts";
-import { type ApiContext, ApiError } from "../api/route.ts";
+import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../api/context.ts";
 import { accountsRun, baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./score-context.ts";
 
-type OfUser<Query extends typeof ScoreParameters | typeof HistoryParameters> = ApiContext<Query, "/:userId">;
-type OfAccount<Query extends typeof ScoreParameters | typeof HistoryParameters> = ApiContext<
-  Query,
-  "/:accountId"
->;
-type OfEntity = Omit<OfUser<typeof ScoreParameters>, "path">;
+type ScoreContext =
+  | ApiContext<"GET /api/users/:userId/score">
+  | ApiContext<"GET /api/accounts/:accountId/score">;
+type HistoryContext =
+  | ApiContext<"GET /api/users/:userId/score/history">
+  | ApiContext<"GET /api/accounts/:accountId/score/history">;
 type Run = ScoreRecord<RunBody>;
 
 interface Entity {
@@ -46,39 +45,52 @@ interface Entity {
   readonly account?: number | undefined;
 }
 
-/** GET /api/users/:userId/score */
-export async function scoreOfUser(
-  context: OfUser<typeof ScoreParameters>,
-): Promise<Static<typeof ScoreAnswer>> {
-  return scoreAnswer(context, await userOf(context));
-}
+export const scoresHandlers = {
+  "GET /api/users/:userId/score": async (context) => {
+    return scoreAnswer(context, await userOf(context));
+  },
 
-/** GET /api/accounts/:accountId/score */
-export async function scoreOfAccount(
-  context: OfAccount<typeof ScoreParameters>,
-): Promise<Static<typeof ScoreAnswer>> {
-  return scoreAnswer(context, await accountOf(context));
-}
+  "GET /api/users/:userId/score/history": async (context) => {
+    return historyAnswer(context, await userOf(context));
+  },
 
-/** GET /api/users/:userId/score/history */
-export async function historyOfUser(
-  context: OfUser<typeof HistoryParameters>,
-): Promise<Static<typeof HistoryAnswer>> {
-  return historyAnswer(context, await userOf(context));
-}
+  "GET /api/accounts/:accountId/score": async (context) => {
+    return scoreAnswer(context, await accountOf(context));
+  },
 
-/** GET /api/accounts/:accountId/score/history */
-export async function historyOfAccount(
-  context: OfAccount<typeof HistoryParameters>,
-): Promise<Static<typeof HistoryAnswer>> {
-  return historyAnswer(context, await accountOf(context));
-}
+  "GET /api/accounts/:accountId/score/history": async (context) => {
+    return historyAnswer(context, await accountOf(context));
+  },
+
+  /** @throws ApiError within the time for which scheduled runs of a day rest, too */
+  "POST /api/scores": async (context) => {
+    const { id } = context.organization;
+    if (inHand.has(id))
+      throw new ApiError("rate_limit_exceeded", errorMessages.scoredTooSoon, whileScoringSeconds);
+    inHand.add(id);
+    try {
+      await untilRested(context);
+      const { day, kinds, stoppedSince, silence } = await context.scoring.score(
+        { organization: id },
+        () => undefined,
+      );
+      const scored = (which: "user" | "account") => kinds.find(({ kind }) => kind === which)?.entities ?? 0;
+      return {
+        ...{ day: formatDay(day), users: scored("user"), accounts: scored("account") },
+        stoppedSince: stoppedSince === null ? null : formatDay(stoppedSince),
+        silentSource: silence?.source ?? null,
+      };
+    } finally {
+      inHand.delete(id);
+    }
+  },
+} satisfies Partial<AnalysisHandlers>;
 
 async function userOf({
   ledger,
   organization,
   path,
-}: Pick<OfUser<typeof ScoreParameters>, "ledger" | "organization" | "path">): Promise<Entity> {
+}: Pick<ApiContext<"GET /api/users/:userId/score">, "ledger" | "organization" | "path">): Promise<Entity> {
   const found = await ledger.findUser(organization.id, path.userId);
   if (found === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
   return { kind: "user", number: found.user.number, id: path.userId, account: found.account?.number };
@@ -88,16 +100,19 @@ async function accountOf({
   warehouse,
   organization,
   path,
-}: Pick<OfAccount<typeof ScoreParameters>, "warehouse" | "organization" | "path">): Promise<Entity> {
+}: Pick<
+  ApiContext<"GET /api/accounts/:accountId/score">,
+  "warehouse" | "organization" | "path"
+>): Promise<Entity> {
   const number = await accountNumber(warehouse, organization.id, path.accountId);
   if (number === undefined) throw new ApiError("not_found", "There is no account with this id.");
   return { kind: "account", number, id: path.accountId };
 }
 
 async function historyAnswer(
-  { warehouse, organization, query }: Omit<OfUser<typeof HistoryParameters>, "path">,
+  { warehouse, organization, query }: HistoryContext,
   { kind, number }: Entity,
-): Promise<Static<typeof HistoryAnswer>> {
+): Promise<RouteAnswer<"GET /api/users/:userId/score/history">> {
   const asked = {
     organization: organization.id,
     fromDay: query.from === undefined ? 0 : dayOfParameter("from", query.from),
@@ -121,7 +136,10 @@ async function historyAnswer(
 /** 2299-12-31 */
 const lastDay = 120_529;
 
-async function scoreAnswer(context: OfEntity, entity: Entity): Promise<Static<typeof ScoreAnswer>> {
+async function scoreAnswer(
+  context: ScoreContext,
+  entity: Entity,
+): Promise<RouteAnswer<"GET /api/users/:userId/score">> {
   const { kind, number, id } = entity;
   const { warehouse, organization, zone, query } = context;
   const { run, head } = await scoreContext(context, kind);
@@ -175,7 +193,7 @@ function noScore(hasRun: boolean) {
 }
 
 async function hasChurnedAccount(
-  context: OfEntity,
+  context: ScoreContext,
   { account }: Pick<Entity, "account">,
   day: number,
 ): Promise<boolean> {
@@ -186,7 +204,7 @@ async function hasChurnedAccount(
 
 /** When and why an entity churned. */
 async function churnOf(
-  { warehouse, organization }: OfEntity,
+  { warehouse, organization }: ScoreContext,
   { kind, number }: Entity,
   { explanation, stored }: ExplainedScore,
   { day, body }: Run,
@@ -255,9 +273,21 @@ function modelOf(run: Run) {
   };
 }
 
-async function changeAnswer(context: OfEntity, question: EntityQuestion, run: Run, sinceDay: number) {
+async function changeAnswer(context: ScoreContext, question: EntityQuestion, run: Run, sinceDay: number) {
   const earlier = await earlierRun(context, question.kind, run, sinceDay);
   if (earlier === undefined) return null;
   const change = await changeBetween(context.warehouse, question, earlier, run);
   return change === undefined ? null : { sinceDay: formatDay(earlier.day), ...change };
+}
+
+/** Organizations that are being scored because they asked for it. */
+const inHand = new Set<number>();
+const whileScoringSeconds = 10;
+
+async function untilRested(context: OrganizationContext): Promise<void> {
+  const { run } = await scoreContext(context, "user");
+  const { beforeTodayMs } = defaultRests;
+  const restMs = run === undefined ? 0 : run.body.finishedAtMs + beforeTodayMs - context.nowMs();
+  if (run?.day === context.zone.dayOf(context.nowMs()) && restMs > 0)
+    throw new ApiError("rate_limit_exceeded", errorMessages.scoredTooSoon, Math.ceil(restMs / 1_000));
 }

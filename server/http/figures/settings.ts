@@ -1,58 +1,56 @@
 /** Handlers of the JSON API about an organization's settings. */
-import type { Static } from "typebox";
-import type { NoParameters } from "../../../contract/api/api.ts";
-import type {
-  SettingsAnswer,
-  SettingsChangeBody,
-  SettingsHistoryAnswer,
-  SettingsHistoryParameters,
-} from "../../../contract/settings.ts";
+
+import { askedAbout, isDepartureName } from "../../../contract/api/departures-body.ts";
+import type { RouteAnswer } from "../../../contract/api/routes.ts";
+import { usersOfEvents } from "../../analytics/analytics.ts";
 import type { SettingsVersion } from "../../ledger/ledger.ts";
-import type { ApiContext } from "../api/route.ts";
+import { eventNamesOf } from "../../warehouse/warehouse.ts";
+import type { AnalysisHandlers } from "../api/context.ts";
+import { today } from "./days.ts";
+import { withLabels } from "./event-labels.ts";
 
-/** GET /api/settings */
-export async function presentSettings({
-  ledger,
-  organization,
-}: ApiContext<typeof NoParameters, "">): Promise<Static<typeof SettingsAnswer>> {
-  return settingsAnswer(await ledger.settings.get(organization.id));
-}
+export const settingsHandlers = {
+  "GET /api/settings": async ({ ledger, organization }) => {
+    return settingsAnswer(await ledger.settings.get(organization.id));
+  },
 
-/** PATCH /api/settings */
-export async function changeSettings({
-  ledger,
-  organization,
-  body,
-  actor,
-  nowMs,
-}: ApiContext<typeof NoParameters, "", typeof SettingsChangeBody>): Promise<Static<typeof SettingsAnswer>> {
-  return settingsAnswer(await ledger.settings.change(organization.id, body, actor, nowMs()));
-}
+  "PATCH /api/settings": async ({ ledger, organization, body, actor, nowMs }) => {
+    return settingsAnswer(await ledger.settings.change(organization.id, body, actor, nowMs()));
+  },
 
-/** GET /api/settings/history */
-export async function settingsHistory({
-  ledger,
-  organization,
-  query: { limit, before },
-}: ApiContext<typeof SettingsHistoryParameters, "">): Promise<Static<typeof SettingsHistoryAnswer>> {
-  const page = { limit, ...(before !== undefined && { beforeVersion: before }) };
-  const records = await ledger.settings.history(organization.id, page);
-  return {
-    versions: records.map(({ version, changedAtMs, changedBy, changes }) => ({
-      version,
-      changedAt: new Date(changedAtMs).toISOString(),
-      changedBy,
-      changes: changes.map((change) => ({ ...change })),
-    })),
-  };
-}
+  "GET /api/settings/history": async ({ ledger, organization, query: { limit, before } }) => {
+    const page = { limit, ...(before !== undefined && { beforeVersion: before }) };
+    const records = await ledger.settings.history(organization.id, page);
+    return {
+      versions: records.map(({ version, changedAtMs, changedBy, changes }) => ({
+        version,
+        changedAt: new Date(changedAtMs).toISOString(),
+        changedBy,
+        changes: changes.map((change) => ({ ...change })),
+      })),
+    };
+  },
+
+  "GET /api/departures": async (context) => {
+    const { warehouse, ledger, organization } = context;
+    const { settings } = await ledger.settings.get(organization.id);
+    const events = askedAbout(await eventNamesOf(warehouse, organization.id), settings);
+    if (events.length === 0) return { events: [] };
+    const question = { organization: organization.id, events, toDay: today(context), limit: maxAsked };
+    const rows = await withLabels(context, await usersOfEvents(warehouse, question));
+    return { events: rows.map((row) => ({ ...row, isPassive: isDepartureName(row.event) })) };
+  },
+} satisfies Partial<AnalysisHandlers>;
 
 function settingsAnswer({
   version,
   changedAtMs,
   changedBy,
   settings,
-}: SettingsVersion): Static<typeof SettingsAnswer> {
+}: SettingsVersion): RouteAnswer<"GET /api/settings"> {
   const changedAt = changedAtMs === null ? null : new Date(changedAtMs).toISOString();
   return { version, changedAt, changedBy, settings };
 }
+
+/** More questions than this do not fit one page. */
+const maxAsked = 20;

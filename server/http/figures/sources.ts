@@ -1,11 +1,10 @@
 /** Handlers of the JSON API about what sends. */
+
 import type { Static } from "typebox";
-import type { NoParameters } from "../../../contract/api/api.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import {
   type SenderName,
   type SourceAnswer,
-  type SourceRetiredAnswer,
-  type SourcesAnswer,
   senderNames,
   sourceLimits,
   sourceOutcomes,
@@ -13,54 +12,42 @@ import {
 import { msPerHour } from "../../calendar/calendar.ts";
 import { type SourceHour, storedOutcome } from "../../ledger/ledger.ts";
 import { rhythmInWords, type SourceStatus, takenOf } from "../../scoring/scoring.ts";
-import { type ApiContext, ApiError } from "../api/route.ts";
+import type { AnalysisHandlers } from "../api/context.ts";
 
 const { shownHours } = sourceLimits;
 
-/** GET /api/sources */
-export async function sources({
-  ledger,
-  sources: watch,
-  organization,
-  zone,
-  nowMs,
-}: ApiContext<typeof NoParameters, "">): Promise<Static<typeof SourcesAnswer>> {
-  const thisHour = Math.floor(nowMs() / msPerHour);
-  // Asked first: it writes down what was only counted, which the totals then have.
-  const hours = await ledger.sources.hours(organization.id, thisHour - shownHours + 1);
-  const [statuses, held] = await Promise.all([
-    watch.statuses({ id: organization.id, zone }),
-    ledger.parking.counts(organization.id),
-  ]);
-  const { people, items, droppedFull, droppedExpired, links } = held;
-  return {
-    held: { people, items, oldestAt: instantOrNull(held.oldestAtMs), droppedFull, droppedExpired, links },
-    sources: senderNames.map((source) =>
-      sourceAnswer(
-        source,
-        statuses.find((status) => status.source === source),
-        hours.filter((hour) => hour.source === source),
-        thisHour,
+export const sourcesHandlers = {
+  "GET /api/sources": async ({ ledger, sources: watch, organization, zone, nowMs }) => {
+    const thisHour = Math.floor(nowMs() / msPerHour);
+    // Asked first: it writes down what was only counted, which the totals then have.
+    const hours = await ledger.sources.hours(organization.id, thisHour - shownHours + 1);
+    const [statuses, held] = await Promise.all([
+      watch.statuses({ id: organization.id, zone }),
+      ledger.parking.counts(organization.id),
+    ]);
+    const { people, items, droppedFull, droppedExpired, links } = held;
+    return {
+      held: { people, items, oldestAt: instantOrNull(held.oldestAtMs), droppedFull, droppedExpired, links },
+      sources: senderNames.map((source) =>
+        sourceAnswer(
+          source,
+          statuses.find((status) => status.source === source),
+          hours.filter((hour) => hour.source === source),
+          thisHour,
+        ),
       ),
-    ),
-  };
-}
+    };
+  },
 
-/** POST /api/sources/:source/retire */
-export async function retire({
-  ledger,
-  organization,
-  actor,
-  nowMs,
-  path,
-}: ApiContext<typeof NoParameters, "/:source">): Promise<Static<typeof SourceRetiredAnswer>> {
-  const source = senderNames.find((name) => name === path.source);
-  const retiredAtMs = source && (await ledger.sources.retire(organization.id, source, actor, nowMs()));
-  if (source === undefined || retiredAtMs === undefined) {
-    throw new ApiError("not_found", "No such source has ever sent anything.");
-  }
-  return { source, retiredAt: instant(retiredAtMs) };
-}
+  "POST /api/sources/:source/retire": async ({ ledger, organization, actor, nowMs, path }) => {
+    const source = senderNames.find((name) => name === path.source);
+    const retiredAtMs = source && (await ledger.sources.retire(organization.id, source, actor, nowMs()));
+    if (source === undefined || retiredAtMs === undefined) {
+      throw new ApiError("not_found", "No such source has ever sent anything.");
+    }
+    return { source, retiredAt: instant(retiredAtMs) };
+  },
+} satisfies Partial<AnalysisHandlers>;
 
 function sourceAnswer(
   source: SenderName,

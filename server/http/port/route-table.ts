@@ -1,33 +1,40 @@
-/** A table of routes: finds the one that a request is for, and compiles the schemas of those that are asked. */
+/** Finds the route of a request, and compiles the schemas of the routes that are used. */
 import type { TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
+import type { Route } from "../../../contract/api/route.ts";
 
 /** A route, and the values of the names in its path. */
-export interface Found<Route> {
+export interface Found {
+  /** Its method and path: `GET /api/users/:userId`. */
+  readonly name: string;
   readonly route: Route;
   readonly path: Record<string, string>;
 }
 
-export class RouteTable<Route extends { readonly method: string; readonly path: string }> {
-  readonly #routes: readonly { readonly route: Route; readonly parts: readonly string[] }[];
+export class RouteTable {
+  readonly #routes: readonly { name: string; route: Route; method: string; parts: readonly string[] }[];
   readonly #validators = new Map<TSchema, Validator>();
 
-  constructor(routes: readonly Route[]) {
-    this.#routes = routes.map((route) => ({ route, parts: route.path.split("/") }));
+  /** @param routes by method and path */
+  constructor(routes: Readonly<Record<string, Route>>) {
+    this.#routes = Object.entries(routes).map(([name, route]) => {
+      const [method = "", path = ""] = name.split(" ");
+      return { name, route, method, parts: path.split("/") };
+    });
   }
 
   /** The route of a request; undefined when there is none. */
-  find(method: string, pathname: string): Found<Route> | undefined {
-    const asked = pathname.split("/");
-    for (const { route, parts } of this.#routes) {
-      if (route.method !== method) continue;
-      const path = matchPath(parts, asked);
-      if (path !== undefined) return { route, path };
+  find(method: string, pathname: string): Found | undefined {
+    const segments = pathname.split("/");
+    for (const { name, route, method: ofRoute, parts } of this.#routes) {
+      if (ofRoute !== method) continue;
+      const path = matchPath(parts, segments);
+      if (path !== undefined) return { name, route, path };
     }
     return undefined;
   }
 
-  /** Compiled when it is asked for first: all of them together would make every start longer. */
+  /** Compiled at the first use: to compile all of them would make every start longer. */
   validator(schema: TSchema): Validator {
     const validator = this.#validators.get(schema) ?? Compile(schema);
     this.#validators.set(schema, validator);
@@ -35,12 +42,15 @@ export class RouteTable<Route extends { readonly method: string; readonly path: 
   }
 }
 
-/** The values of a path's names; undefined when it is another path. @param parts of the pattern, `:userId` say */
-function matchPath(parts: readonly string[], asked: readonly string[]): Record<string, string> | undefined {
-  if (parts.length !== asked.length) return undefined;
+/** The values of a path's names; undefined for another path. @param parts of the pattern */
+function matchPath(
+  parts: readonly string[],
+  segments: readonly string[],
+): Record<string, string> | undefined {
+  if (parts.length !== segments.length) return undefined;
   const path: Record<string, string> = {};
   for (const [index, part] of parts.entries()) {
-    const text = asked[index] ?? "";
+    const text = segments[index] ?? "";
     if (!part.startsWith(":")) {
       if (part !== text) return undefined;
       continue;

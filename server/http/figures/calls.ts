@@ -1,19 +1,21 @@
 /** Whom to call first, for the overview and the lists: scoring/queries/lists/to-call.ts defines it. */
-import type Type from "typebox";
+
 import type { ToCall, ToCallFirst } from "../../analytics/analytics.ts";
-import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import {
+  type EntityKind,
   type EntityToCall,
   entitiesToCall,
   explainedScore,
+  type RunBody,
   rowsOf,
+  type ScoreRecord,
   type ToCallQuestion,
 } from "../../scoring/scoring.ts";
-import { earlierRun, scoreContext } from "../figures/score-context.ts";
-import type { ApiContext } from "./route.ts";
+import type { OrganizationContext } from "../api/context.ts";
+import { earlierRun, scoreContext } from "./score-context.ts";
 
 type Run = ScoreRecord<RunBody>;
-type Context = Pick<ApiContext<Type.TObject, "">, "warehouse" | "organization" | "zone" | "nowMs">;
+type Context = Pick<OrganizationContext, "warehouse" | "organization" | "zone" | "nowMs">;
 
 const weekDays = 7;
 const called = 3;

@@ -1,9 +1,9 @@
 /** Which days a figure is about, by the parameters of the JSON API and the organization's settings. */
 
-import type { Zone } from "../../calendar/calendar.ts";
-import { formatDay, parseDay } from "../../calendar/calendar.ts";
+import { ApiError } from "../../../contract/refusal.ts";
+import { formatDay, parseDay, type Zone } from "../../calendar/calendar.ts";
 import type { Organization } from "../../ledger/ledger.ts";
-import { ApiError, type ApiParts } from "./route.ts";
+import type { ApiParts } from "../api/context.ts";
 
 interface DayContext {
   readonly zone: Zone;

@@ -1,12 +1,38 @@
 /**
- * One watcher of the live view: a stream of server-sent events. It is cut off when it takes nothing for a while, and ends
- * when who watches may not any more: what a session shows must not outlive it.
+ * The live view of what arrives. Intake answers it, because every write passes through its process. Each watcher has a stream of
+ * server-sent events. It ends when the watcher reads nothing for a while, or may not watch any more: a stream must not outlive
+ * its session.
  */
+
 import type { LiveSkipped } from "../../../contract/live.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import { sourceOutcomes } from "../../../contract/sources.ts";
-import type { LiveView } from "../../intake/intake.ts";
-import { eventBytes, type LiveMessage, type LiveWatcher, noItems } from "../../intake/intake.ts";
+import {
+  eventBytes,
+  type LiveMessage,
+  type LiveView,
+  type LiveWatcher,
+  noItems,
+} from "../../intake/intake.ts";
 import type { MemberRight } from "../../members/members.ts";
+import type { IntakeHandlers } from "./intake-api.ts";
+
+const retryAfterSeconds = 30;
+
+export const liveHandlers = {
+  "GET /api/live": async ({ live, place, signedIn, query, placeNow }) => {
+    const organization = place.organization.id;
+    const person = signedIn.session.person.id;
+    if (!live.hasRoom(organization, person)) {
+      const message =
+        "Too many pages watch live at this moment. Close one of yours that does, or come back later.";
+      throw new ApiError("rate_limit_exceeded", message, retryAfterSeconds);
+    }
+    const rightsNow = async () => (await placeNow())?.rights;
+    const { rights } = place;
+    return { stream: liveStream({ live, organization, person, after: query.after, rights, rightsNow }) };
+  },
+} satisfies Partial<IntakeHandlers>;
 
 /** What may wait for a slow watcher; then messages are counted instead. */
 const maxWaitingBytes = 512 * 1024;

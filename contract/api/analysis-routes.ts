@@ -1,0 +1,337 @@
+/** The routes of the JSON API that analysis answers: figures, and changes of what figures depend on. */
+
+import * as settings from "../settings.ts";
+import * as sources from "../sources.ts";
+import * as common from "./api.ts";
+import * as entities from "./entities.ts";
+import * as figures from "./figures.ts";
+import * as lists from "./lists.ts";
+import * as overview from "./overview.ts";
+import * as retention from "./retention.ts";
+import { analysisRoute, figure } from "./route.ts";
+import * as scores from "./scores.ts";
+
+export const analysisRoutes = {
+  "GET /api/users": figure({
+    summary: "Users with their traits and scores, searched, filtered and sorted, a page at a time",
+    query: lists.UserListParameters,
+    answer: lists.UserListAnswer,
+    table: "users",
+  }),
+  "GET /api/users/:userId": analysisRoute({
+    access: "read",
+    summary: "A user",
+    answer: common.UserAnswer,
+  }),
+  "DELETE /api/users/:userId": analysisRoute({
+    access: "erase",
+    summary: "Erase a user",
+    query: common.EraseParameters,
+    answer: common.ErasureAnswer,
+  }),
+  "GET /api/users/:userId/timeline": analysisRoute({
+    access: "read",
+    summary: "What a user did last",
+    query: lists.TimelineParameters,
+    answer: lists.TimelineAnswer,
+    table: "events",
+  }),
+  "GET /api/latest-event": figure({
+    summary: "The last event of anybody",
+    answer: lists.LatestEventAnswer,
+  }),
+  "GET /api/traits": figure({
+    summary: "Which traits users have, and which values of them",
+    query: figures.TraitsParameters,
+    answer: figures.TraitsAnswer,
+    table: "traits",
+  }),
+  "GET /api/accounts": figure({
+    summary: "Accounts with their scores, searched, filtered and sorted, a page at a time",
+    query: lists.AccountListParameters,
+    answer: lists.AccountListAnswer,
+    table: "accounts",
+  }),
+  "GET /api/accounts/:accountId": figure({
+    summary: "An account with its members",
+    query: lists.AccountParameters,
+    answer: lists.AccountAnswer,
+    table: "users",
+  }),
+  "DELETE /api/accounts/:accountId": analysisRoute({
+    access: "erase",
+    summary: "Erase an account; its members stay, in no account",
+    answer: common.AccountErasureAnswer,
+  }),
+  "GET /api/accounts/:accountId/timeline": analysisRoute({
+    access: "read",
+    summary: "What the users of an account did last",
+    query: lists.TimelineParameters,
+    answer: lists.AccountTimelineAnswer,
+    table: "events",
+  }),
+  "GET /api/active-users": figure({
+    summary: "Users who did anything (DAU, WAU, MAU) and stickiness, by day",
+    query: figures.ActiveUsersParameters,
+    answer: figures.ActiveUsersAnswer,
+    table: "days",
+  }),
+  "GET /api/active-days": figure({
+    summary: "On how many of 28 days users are active (L28)",
+    query: figures.ActiveDaysParameters,
+    answer: figures.ActiveDaysAnswer,
+    table: "activeDays",
+  }),
+  "GET /api/lifecycle": figure({
+    summary: "New, returning, resurrected and dormant users, by day, week or month",
+    query: figures.LifecycleParameters,
+    answer: figures.LifecycleAnswer,
+    table: "periods",
+  }),
+  "GET /api/events": figure({
+    summary: "The names of events, how often and by how many people each was done",
+    query: figures.EventNamesParameters,
+    answer: figures.EventNamesAnswer,
+    table: "events",
+  }),
+  "GET /api/properties": figure({
+    summary: "The names of the properties that events have",
+    query: figures.PropertyNamesParameters,
+    answer: figures.PropertyNamesAnswer,
+    table: "properties",
+  }),
+  "GET /api/events-over-time": figure({
+    summary: "How often events were done, and by how many people, by day, week or month",
+    query: figures.EventsOverTimeParameters,
+    answer: figures.EventsOverTimeAnswer,
+    table: "periods",
+  }),
+  "GET /api/adoption": figure({
+    summary: "Which events are used by how many, and how soon",
+    query: figures.AdoptionParameters,
+    answer: figures.AdoptionAnswer,
+    table: "events",
+  }),
+  "GET /api/usage-intervals": figure({
+    summary: "How long users usually stay away, and the churn horizon that advises",
+    query: figures.UsageIntervalsParameters,
+    answer: figures.UsageIntervalsAnswer,
+    table: "intervals",
+  }),
+  "GET /api/users/:userId/activity": figure({
+    summary: "How many events a user did on each day",
+    query: entities.ActivityParameters,
+    answer: entities.UserActivityAnswer,
+    table: "days",
+  }),
+  "GET /api/users/:userId/events": figure({
+    summary: "Which events a user did, and how often",
+    query: entities.OwnEventsParameters,
+    answer: entities.UserEventsAnswer,
+    table: "events",
+  }),
+  "GET /api/accounts/:accountId/activity": figure({
+    summary: "How many events there were in an account on each day",
+    query: entities.ActivityParameters,
+    answer: entities.AccountActivityAnswer,
+    table: "days",
+  }),
+  "GET /api/accounts/:accountId/events": figure({
+    summary: "Which events were done in an account, and how often",
+    query: entities.OwnEventsParameters,
+    answer: entities.AccountEventsAnswer,
+    table: "events",
+  }),
+  "GET /api/accounts/:accountId/members": figure({
+    summary: "The members of an account, and who carries it",
+    query: entities.AccountMembersParameters,
+    answer: entities.AccountMembersAnswer,
+    table: "members",
+  }),
+  "GET /api/model/changes": figure({
+    summary: "On which days another model began to serve",
+    query: entities.ModelChangesParameters,
+    answer: entities.ModelChangesAnswer,
+    table: "changes",
+  }),
+  "GET /api/ingestion-warnings": analysisRoute({
+    access: "read",
+    summary: "What senders did that is worth knowing",
+    query: common.WarningsParameters,
+    answer: common.WarningsAnswer,
+    table: "warnings",
+  }),
+  "GET /api/rejected-events": analysisRoute({
+    access: "read",
+    summary: "Events and users that the warehouse rejected",
+    query: common.RejectedEventsParameters,
+    answer: common.RejectedEventsAnswer,
+    table: "rejectedEvents",
+  }),
+  "POST /api/rejected-events/retry": analysisRoute({
+    access: "manage",
+    summary: "Send rejected events to the warehouse again",
+    query: common.SelectionParameters,
+    answer: common.SelectedAnswer,
+  }),
+  "DELETE /api/rejected-events": analysisRoute({
+    access: "manage",
+    summary: "Delete rejected events for good",
+    query: common.SelectionParameters,
+    answer: common.SelectedAnswer,
+  }),
+  "GET /api/exclusions": analysisRoute({
+    access: "read",
+    summary: "Who is left out of figures",
+    answer: common.ExclusionsAnswer,
+    table: "rules",
+  }),
+  "GET /api/exclusions/preview": analysisRoute({
+    access: "read",
+    summary: "Which users an exclusion rule would match",
+    query: common.ExclusionParameters,
+    answer: common.ExclusionPreviewAnswer,
+  }),
+  "POST /api/exclusions": analysisRoute({
+    access: "manage",
+    summary: "Leave users out of figures",
+    query: common.ExclusionParameters,
+    answer: common.ExclusionAnswer,
+  }),
+  "DELETE /api/exclusions/:id": analysisRoute({
+    access: "manage",
+    summary: "Remove a rule that leaves users out",
+    answer: common.DoneAnswer,
+  }),
+  "GET /api/health-check": analysisRoute({
+    access: "read",
+    summary: "The last nightly comparison of ledger, events and rollups",
+    answer: common.HealthCheckAnswer,
+  }),
+  "GET /api/week-summary": figure({
+    summary: "The last seven days in sentences, and whom to call first",
+    answer: overview.WeekSummaryAnswer,
+    table: "callFirst",
+  }),
+  "GET /api/health-by-week": figure({
+    summary: "How many had which health, and how many were expected to churn, week by week",
+    query: overview.HealthByWeekParameters,
+    answer: overview.HealthByWeekAnswer,
+    table: "weeks",
+  }),
+  "GET /api/accounts-at-risk": figure({
+    summary: "Accounts whose health is at risk, below 40, the largest first",
+    query: overview.AccountsAtRiskParameters,
+    answer: overview.AccountsAtRiskAnswer,
+    table: "accounts",
+  }),
+  "GET /api/retention": figure({
+    summary: "Retention cohorts",
+    query: retention.RetentionParameters,
+    answer: retention.RetentionAnswer,
+    table: "cells",
+  }),
+  "GET /api/retention/comparison": figure({
+    summary: "Whether groups of users are retained differently",
+    query: retention.RetentionComparisonParameters,
+    answer: retention.RetentionComparisonAnswer,
+    table: "groups",
+  }),
+  "GET /api/retention/people": figure({
+    summary: "The people behind a cell of the retention cohorts",
+    query: retention.RetentionPeopleParameters,
+    answer: retention.RetentionPeopleAnswer,
+    table: "people",
+  }),
+  "POST /api/scores": analysisRoute({
+    access: "manage",
+    summary: "Score all users and accounts now, at most once a minute; every night they are scored anyway",
+    answer: scores.ScoreNowAnswer,
+  }),
+  "GET /api/users/:userId/score": figure({
+    summary: "A user's scores, and why",
+    query: scores.ScoreParameters,
+    answer: scores.ScoreAnswer,
+  }),
+  "GET /api/users/:userId/score/history": figure({
+    summary: "A user's scores, day by day",
+    query: scores.HistoryParameters,
+    answer: scores.HistoryAnswer,
+    table: "days",
+  }),
+  "GET /api/accounts/:accountId/score": figure({
+    summary: "An account's scores, and why",
+    query: scores.ScoreParameters,
+    answer: scores.ScoreAnswer,
+  }),
+  "GET /api/accounts/:accountId/score/history": figure({
+    summary: "An account's scores, day by day",
+    query: scores.HistoryParameters,
+    answer: scores.HistoryAnswer,
+    table: "days",
+  }),
+  "GET /api/scores/users": figure({
+    summary: "Scores of all users",
+    query: scores.ScoreListParameters,
+    answer: scores.ScoreListAnswer,
+    table: "scores",
+  }),
+  "GET /api/scores/accounts": figure({
+    summary: "Scores of all accounts",
+    query: scores.ScoreListParameters,
+    answer: scores.ScoreListAnswer,
+    table: "scores",
+  }),
+  "GET /api/score-summary": figure({
+    summary: "How many have which health, and how that moved",
+    query: scores.SummaryParameters,
+    answer: scores.SummaryAnswer,
+    table: "counts",
+  }),
+  "GET /api/movers": figure({
+    summary: "Whose health rose and fell most",
+    query: scores.MoversParameters,
+    answer: scores.MoversAnswer,
+    table: "movers",
+  }),
+  "GET /api/model": figure({
+    summary: "The model of churn risk: which, why, and how good it was",
+    query: scores.ModelParameters,
+    answer: scores.ModelAnswer,
+    table: "models",
+  }),
+  "GET /api/settings": analysisRoute({
+    access: "read",
+    summary: "The organization's settings",
+    answer: settings.SettingsAnswer,
+  }),
+  "PATCH /api/settings": analysisRoute({
+    access: "manage",
+    summary: "Change settings",
+    body: settings.SettingsChangeBody,
+    answer: settings.SettingsAnswer,
+  }),
+  "GET /api/departures": analysisRoute({
+    access: "read",
+    summary: "Events that may mean that users have left, and wait for an answer",
+    answer: figures.DeparturesAnswer,
+    table: "events",
+  }),
+  "GET /api/settings/history": analysisRoute({
+    access: "read",
+    summary: "Who changed which settings, and when",
+    query: settings.SettingsHistoryParameters,
+    answer: settings.SettingsHistoryAnswer,
+    table: "versions",
+  }),
+  "GET /api/sources": analysisRoute({
+    access: "read",
+    summary: "What each source sends, when it sent last, and whether it has fallen silent",
+    answer: sources.SourcesAnswer,
+  }),
+  "POST /api/sources/:source/retire": analysisRoute({
+    access: "manage",
+    summary: "Say that a source was removed: scores no longer wait for it. Its next item undoes it",
+    answer: sources.SourceRetiredAnswer,
+  }),
+} as const;

@@ -1,0 +1,69 @@
+/** What a route of the JSON API is. `routes.ts` has the table. */
+import type { Static, TObject, TProperties, TSchema } from "typebox";
+import Type from "typebox";
+import { FreshnessAnswer, NoParameters } from "./api.ts";
+
+/** The rights of a role or of a read key that a route may need. `own` is for owners alone, and no read key has it. */
+type RouteRight = "read" | "manage" | "erase" | "own";
+
+/** `anybody`: no session is needed. `session`: any session. Otherwise a right in the organization that the request names. */
+export type Access = "anybody" | "session" | RouteRight;
+
+export interface Route {
+  /** Routes that need no warehouse are answered by intake, so that they work while analysis is away. */
+  readonly answeredBy: "intake" | "analysis";
+  readonly access: Access;
+  readonly summary: string;
+  /** An object of strings, numbers, booleans and arrays. A parameter with a default may be left out. */
+  readonly query: TSchema;
+  /** A route without a body ignores what is sent. */
+  readonly body?: TSchema;
+  /** For a body that needs more than other bodies of intake. */
+  readonly maxBodyBytes?: number;
+  readonly status: 200 | 201 | 204;
+  /** 204 has none. */
+  readonly answer?: TSchema;
+  /** The array of the answer that is also answered as CSV. */
+  readonly table?: string;
+  /** Its answer also says how fresh it is. */
+  readonly isFigure?: true;
+  /** The answer is a stream of server-sent events with these data. */
+  readonly isStream?: true;
+}
+
+/** An entry as it is written, with the defaults of its kind. */
+type WithDefaults<Entry, Defaults> = Omit<Defaults, keyof Entry> & Entry;
+
+function entryWith<const Defaults extends Partial<Route>>(defaults: Defaults) {
+  return <const Entry extends Omit<Partial<Route>, "isFigure"> & Pick<Route, "summary">>(
+    entry: Entry,
+  ): WithDefaults<Entry, Defaults> => ({ ...defaults, ...entry });
+}
+
+const ofAnalysis = { answeredBy: "analysis", query: NoParameters, status: 200 } as const;
+
+/** A figure: read with GET, answered by analysis. */
+export const figure = entryWith({ ...ofAnalysis, access: "read", isFigure: true });
+
+/** Another route of analysis. */
+export const analysisRoute = entryWith(ofAnalysis);
+
+/** A route of intake. */
+export const intakeRoute = entryWith({ answeredBy: "intake", query: NoParameters, status: 200 });
+
+/** The schema of a route's answer, a figure's with its freshness. */
+export function answerOf({ answer, isFigure }: Pick<Route, "answer" | "isFigure">): TSchema | undefined {
+  if (isFigure !== true || answer === undefined) return answer;
+  const { properties } = answer as TObject<TProperties>;
+  return Type.Object({ ...properties, freshness: FreshnessAnswer });
+}
+
+/** How far a figure is to be trusted at this moment. */
+export type Freshness = Static<typeof FreshnessAnswer>;
+
+/** The names after colons in a path. */
+export type PathNames<Path extends string> = Path extends `${infer Start}/${infer Rest}`
+  ? PathNames<Start> | PathNames<Rest>
+  : Path extends `:${infer Name}`
+    ? Name
+    : never;

@@ -1,0 +1,123 @@
+/** Parts of the answers about scores, as JSON Schema. */
+import Type from "typebox";
+import { SettingChange } from "../settings.ts";
+import { count, day, nullable } from "./api.ts";
+
+/** Where somebody stands. */
+export const State = Type.Enum(["no_data", "churned", "new", "active"]);
+/** How somebody is doing, in one word. */
+export const Verdict = Type.Enum(
+  ["churned", "account_churned", "high_risk", "at_risk", "new", "watch", "healthy", "no_score"],
+  {
+    description:
+      "The first that holds. `churned`. `account_churned`: the account of this user has churned. `high_risk`: churn risk from .5. `at_risk`: health below 40. `new`: first seen under 14 days ago. `watch`: health below 70, or churn risk from .2. `healthy`. `no_score`.",
+  },
+);
+/** Of health. */
+export const HealthBand = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
+export const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
+  description: "Of the churn risk: below .2, below .5, and above.",
+});
+
+const number = (description: string) => Type.Number({ description });
+
+const Change = Type.Object({
+  total: Type.Number(),
+  behaviour: number("More or less use than on the earlier day. Silence is less use."),
+  time: number("The change of an entity that goes on as before: only its tenure grows."),
+  settings: number("Settings, who is excluded, the month's scale, or the model."),
+});
+
+export const ScoreChange = nullable(
+  Type.Object({
+    sinceDay: day("The day of the earlier scores."),
+    health: nullable(Change),
+    engagement: nullable(Change),
+    risk: nullable(Change),
+    text: nullable(Type.String(), {
+      description:
+        "The change of health in words: Down 13: active on 1 day of 28, was 6; silent for 24 days.",
+    }),
+  }),
+);
+
+/** The churn event of an organization. */
+export const churnEvent = nullable(Type.String(), {
+  description: "An entity that sends it has churned, unless it is active on a later day. Null without one.",
+});
+
+/** Of one user or account. */
+export const churnFields = {
+  returnProbability: nullable(
+    Type.Number({
+      description:
+        "For entities that churned by silence: of coming back within the horizon, by BG/BB. Null beyond 26 weeks of silence.",
+    }),
+  ),
+  churnedDay: nullable(
+    day("For the churned: the day of the churn event, or the day on which the horizon of silence was over."),
+  ),
+  churnCause: nullable(
+    Type.Object({
+      by: Type.Enum(["event", "silence"]),
+      event: nullable(Type.String(), { description: "The churn event; null with `silence`." }),
+      member: nullable(
+        Type.Object({
+          userId: Type.String(),
+          label: Type.String({ description: "The name, else the e-mail address, else the id." }),
+        }),
+        {
+          description: "Of an account: the member who sent the churn event, unless erased or excluded since.",
+        },
+      ),
+    }),
+    { description: "For the churned: why." },
+  ),
+};
+
+/** Of a history. */
+export const Marks = Type.Array(
+  Type.Object({
+    day: day("The first day whose scores follow the change."),
+    changes: Type.Array(SettingChange, { description: "Of the settings that scores depend on." }),
+    exclusionsChanged: Type.Boolean({ description: "Whether others were left out of all figures." }),
+  }),
+  {
+    description: "Where scores begin to follow other rules than on the scored day before, the oldest first.",
+  },
+);
+
+/** Of lists that hold scores against earlier ones. */
+export const sinceThen = {
+  sinceDay: Type.Union([day("The day of the earlier scores."), Type.Null()]),
+  rulesChanged: Type.Boolean({
+    description: "Whether settings or exclusions are others than then: a part of the change is theirs.",
+  }),
+};
+
+const haveAndNeed = (description: string) =>
+  Type.Object({ have: Type.Integer(), need: Type.Integer() }, { description });
+
+export const Proof = Type.Object(
+  {
+    cutoffs: haveAndNeed("Past days as of which models could be trained and judged."),
+    rarerLabels: haveAndNeed("Of those judged, who churned or who stayed, whichever are fewer."),
+  },
+  { description: "What a back-test takes before it may call a model proven." },
+);
+
+export const TrainedOn = Type.Object(
+  {
+    entities: count("Seen within 26 weeks before the day of the scores."),
+    churnedLabels: count("Outcomes that are known: who went silent for the horizon."),
+    retainedLabels: count("Who did not."),
+  },
+  { description: "What there is to learn from. Somebody counts as often as there are outcomes." },
+);
+
+export const BgbbParameters = Type.Object({
+  alpha: Type.Number(),
+  beta: Type.Number(),
+  gamma: Type.Number(),
+  delta: Type.Number(),
+});

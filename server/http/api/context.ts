@@ -1,0 +1,65 @@
+/** What the handlers of analysis get, and their types. */
+import type { PathNames } from "../../../contract/api/route.ts";
+import type { AnalysisRouteName, RouteAnswer, RouteBody, RouteQuery } from "../../../contract/api/routes.ts";
+import type { JsonObject } from "../../../contract/json.ts";
+import type { Zone } from "../../calendar/calendar.ts";
+import type { Actor, Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type { Logger } from "../../process/process.ts";
+import type { Scheduler, ScoringService, SourceWatch } from "../../scoring/scoring.ts";
+import type { AnalysisService, Failure, Freshness, Warehouse } from "../../warehouse/warehouse.ts";
+
+/** The services that handlers use: the two stores, the long work, and the clock. */
+export interface ApiParts {
+  readonly warehouse: Warehouse;
+  readonly ledger: SharedLedger;
+  readonly analysis: Pick<AnalysisService, "erase" | "eraseAccount">;
+  readonly scoring: ScoringService;
+  readonly sources: Pick<SourceWatch, "statuses" | "silent">;
+  readonly nowMs: () => number;
+  readonly freshness: (organization: number) => Promise<Freshness>;
+  readonly scheduler: Pick<Scheduler, "earlierScores">;
+  /** Work that fails for an organization at this moment. */
+  readonly failures: (organization: number) => readonly Failure[];
+  readonly log: Logger;
+}
+
+/** The services, and the organization of the request. */
+export interface OrganizationContext extends ApiParts {
+  readonly organization: Organization;
+  /** The read key or the person of the request. */
+  readonly actor: Actor;
+  readonly zone: Zone;
+  readonly passiveEvents: () => Promise<readonly string[]>;
+}
+
+export interface ApiContext<Name extends AnalysisRouteName> extends OrganizationContext {
+  readonly path: Readonly<Record<PathNames<Name>, string>>;
+  readonly query: RouteQuery<Name>;
+  /** Undefined for a route that takes no body. */
+  readonly body: RouteBody<Name>;
+}
+
+/** A handler for each route. @throws ApiError, Refusal */
+export type AnalysisHandlers = {
+  readonly [Name in AnalysisRouteName]: (context: ApiContext<Name>) => Promise<RouteAnswer<Name>>;
+};
+
+/** The context of any route. */
+export interface AnyContext extends OrganizationContext {
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** Handlers by the names of their routes. Methods, so that each may take the context of its own route. */
+export interface Handlers<Answer> {
+  readonly [name: string]: { handle(context: AnyContext): Promise<Answer> }["handle"];
+}
+
+/** Rows of a table, in chunks. */
+export type Chunks = AsyncIterable<readonly JsonObject[]>;
+
+/** Reads all rows of a table, where its handler reads one page. @throws ApiError before the first row */
+export type WholeTables = {
+  readonly [Name in AnalysisRouteName]?: (context: ApiContext<Name>) => Promise<Chunks>;
+};

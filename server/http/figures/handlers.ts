@@ -1,0 +1,31 @@
+/** The handler of every route that analysis answers. */
+import type { AnalysisHandlers } from "../api/context.ts";
+import { accountsHandlers } from "./accounts.ts";
+import { engagementHandlers } from "./engagement.ts";
+import { entitiesHandlers } from "./entities.ts";
+import { listsHandlers } from "./lists.ts";
+import { modelHandlers } from "./model.ts";
+import { operationHandlers } from "./operation.ts";
+import { overviewHandlers } from "./overview.ts";
+import { retentionHandlers } from "./retention.ts";
+import { scoreListsHandlers } from "./score-lists.ts";
+import { scoresHandlers } from "./scores.ts";
+import { settingsHandlers } from "./settings.ts";
+import { sourcesHandlers } from "./sources.ts";
+import { usersHandlers } from "./users.ts";
+
+export const analysisHandlers: AnalysisHandlers = {
+  ...accountsHandlers,
+  ...engagementHandlers,
+  ...entitiesHandlers,
+  ...listsHandlers,
+  ...modelHandlers,
+  ...operationHandlers,
+  ...overviewHandlers,
+  ...retentionHandlers,
+  ...scoreListsHandlers,
+  ...scoresHandlers,
+  ...settingsHandlers,
+  ...sourcesHandlers,
+  ...usersHandlers,
+};

@@ -1,0 +1,15 @@
+/** The handler of every route that intake answers. */
+import type { IntakeHandlers } from "./intake-api.ts";
+import { liveHandlers } from "./live.ts";
+import { organizationHandlers } from "./organization.ts";
+import { sessionHandlers } from "./session.ts";
+import { sourceSettingsHandlers } from "./source-settings.ts";
+import { viewHandlers } from "./views.ts";
+
+export const intakeHandlers: IntakeHandlers = {
+  ...liveHandlers,
+  ...organizationHandlers,
+  ...sessionHandlers,
+  ...sourceSettingsHandlers,
+  ...viewHandlers,
+};

@@ -1,0 +1,142 @@
+/** The routes of people about an organization: its members, tokens, read keys, fields and audit log. */
+
+import { limits } from "../../../contract/limits.ts";
+import { ApiError, noSuch } from "../../../contract/refusal.ts";
+import { personActor } from "../../ledger/ledger.ts";
+import {
+  auditLogOf,
+  invite,
+  knownZone,
+  membersOf,
+  newReadKey,
+  newToken,
+  organizationAnswer,
+  readKeysOf,
+  revoke,
+  tokensOf,
+  updateOrganization,
+} from "../../members/members.ts";
+import { idIn } from "../api/request.ts";
+import type { Place } from "./gate.ts";
+import type { IntakeHandlers } from "./intake-api.ts";
+
+/** Who changes which organization when. */
+function ordered({ place, nowMs }: { readonly place: Place; readonly nowMs: number }) {
+  return { organization: place.organization.id, by: place.actor, nowMs };
+}
+
+export const organizationHandlers = {
+  "POST /api/organizations": async ({ ledger, signedIn, body, nowMs, maxRequestsPerSecond }) => {
+    const { person } = signedIn.session;
+    const memberships = await ledger.people.membershipsOf(person.id);
+    if (!memberships.some(({ role }) => role === "owner")) {
+      throw new ApiError("forbidden", "Only owners of an organization may create another.");
+    }
+    const requestsPerSecond = Math.min(limits.defaultRequestsPerSecond, maxRequestsPerSecond);
+    const wanted = { name: body.name.trim(), timezone: knownZone(body.timezone), requestsPerSecond };
+    const { id } = await ledger.people.found(wanted, personActor(person), nowMs);
+    return { answer: { id } };
+  },
+
+  "GET /api/organization": async ({ place, nowMs, maxRequestsPerSecond }) => ({
+    answer: organizationAnswer(place.organization, nowMs, maxRequestsPerSecond),
+  }),
+
+  "PATCH /api/organization": async (context) => ({
+    answer: await updateOrganization(context, ordered(context), context.place.organization, context.body),
+  }),
+
+  "DELETE /api/organization": async ({
+    ledger,
+    live,
+    log,
+    forget,
+    place,
+    signedIn,
+    query: { name: typed },
+  }) => {
+    const { id, name } = place.organization;
+    if (typed !== name) throw new ApiError("validation_error", "name is not that of the organization.");
+    if ((await ledger.deletions.begin(id)) === undefined) throw noSuch("organization");
+    forget();
+    live.endOrganization(id);
+    log.info({ organization: id, by: signedIn.session.person.id }, "an organization is being deleted");
+    return {};
+  },
+
+  "GET /api/audit-log": async (context) => ({
+    answer: await auditLogOf(context, context.place.organization.id, context.query),
+  }),
+
+  "GET /api/members": async ({ ledger, place, nowMs }) => {
+    const answer = await membersOf(ledger, place.organization.id, nowMs);
+    return { answer: place.role === "owner" ? answer : { ...answer, invitations: [] } };
+  },
+
+  "PATCH /api/members/:id": async ({ ledger, place, path, body, nowMs }) => {
+    const id = idIn(path.id, "member");
+    const { organization, actor } = place;
+    const member = await ledger.people.setRole(organization.id, id, body.role, actor, nowMs);
+    if (member === undefined) throw noSuch("member");
+    return { answer: { id, role: member.role } };
+  },
+
+  "DELETE /api/members/:id": async ({
+    ledger,
+    forget,
+    place,
+    signedIn,
+    path,
+    query: { readKeys },
+    nowMs,
+  }) => {
+    const id = idIn(path.id, "member");
+    const self = signedIn.session.person.id;
+    if (place.role !== "owner" && id !== self) {
+      throw new ApiError("forbidden", "Only owners remove others from an organization.");
+    }
+    const { organization, actor } = place;
+    const keysTo = readKeys === "keep" ? self : null;
+    const member = await ledger.people.remove(organization.id, id, actor, nowMs, keysTo);
+    if (member === undefined) throw noSuch("member");
+    forget();
+    return {};
+  },
+
+  "POST /api/invitations": async ({ ledger, place, body, address, nowMs }) => {
+    const wanted = { organization: place.organization.id, ...body };
+    return { answer: await invite(ledger, wanted, address(), place.actor, nowMs) };
+  },
+
+  "DELETE /api/invitations/:id": async ({ ledger, place, path, nowMs }) => {
+    const { organization, actor } = place;
+    const id = idIn(path.id, "invitation");
+    if (!(await ledger.people.uninvite(organization.id, id, actor, nowMs))) throw noSuch("invitation");
+    return {};
+  },
+
+  "GET /api/tokens": async (context) => ({ answer: await tokensOf(context, context.place.organization.id) }),
+
+  "POST /api/tokens": async (context) => ({
+    answer: await newToken(context, ordered(context), context.body),
+  }),
+
+  "DELETE /api/tokens/:id": async (context) => {
+    await revoke("tokens", context, ordered(context), idIn(context.path.id, "project token"));
+    return {};
+  },
+
+  "GET /api/read-keys": async (context) => ({
+    answer: await readKeysOf(context, context.place.organization.id),
+  }),
+
+  "POST /api/read-keys": async (context) => {
+    const { name, rights } = context.body;
+    return { answer: await newReadKey(context, ordered(context), name, rights) };
+  },
+
+  "DELETE /api/read-keys/:id": async (context) => {
+    await revoke("readKeys", context, ordered(context), idIn(context.path.id, "read key"));
+    return {};
+  },
+} satisfies Partial<IntakeHandlers>;

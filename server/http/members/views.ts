@@ -1,0 +1,75 @@
+/** The routes of saved views. Whoever reads figures sees them; changing them takes the right to manage. */
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { currentQuery } from "../../../contract/older-addresses.ts";
+import { noSuch, Refusal } from "../../../contract/refusal.ts";
+import type { View } from "../../ledger/ledger.ts";
+import { idIn } from "../api/request.ts";
+import type { IntakeHandlers } from "./intake-api.ts";
+
+export const viewHandlers = {
+  "GET /api/views": async ({ ledger, place }) => ({
+    answer: { views: (await ledger.views.list(place.organization.id)).map(viewAnswer) },
+  }),
+
+  "POST /api/views": async ({ ledger, place, body, nowMs }) => {
+    const view = { ...body, name: body.name.trim(), query: viewQuery(body.query) };
+    return { answer: viewAnswer(await ledger.views.add(place.organization.id, view, place.actor, nowMs)) };
+  },
+
+  "PATCH /api/views/:id": async ({ ledger, place, path, body, nowMs }) => {
+    const change = {
+      ...(body.name !== undefined && { name: body.name.trim() }),
+      ...(body.query !== undefined && { query: viewQuery(body.query) }),
+    };
+    const { organization, actor } = place;
+    const view = await ledger.views.change(organization.id, idIn(path.id, "view"), change, actor, nowMs);
+    if (view === undefined) throw noSuch("view");
+    return { answer: viewAnswer(view) };
+  },
+
+  "DELETE /api/views/:id": async ({ ledger, place, path, nowMs }) => {
+    const { organization, actor } = place;
+    const isGone = await ledger.views.remove(organization.id, idIn(path.id, "view"), actor, nowMs);
+    if (!isGone) throw noSuch("view");
+    return {};
+  },
+} satisfies Partial<IntakeHandlers>;
+/** Traits that name one user. */
+const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone"]);
+
+/** @throws Refusal when it has a text that is looked for: such texts name users, whom an erasure would not find here */
+function viewQuery(text: string): string {
+  const query = new URLSearchParams(text);
+  const single = { trait: query.get("trait"), value: query.get("value") };
+  if (query.has("search") || [single, ...traitsIn(query.get("traits"))].some(mayName)) {
+    throw new Refusal("query is not valid: leave out search and values of names, which may name a user.");
+  }
+  return currentQuery(text);
+}
+
+/** @throws Refusal when they are no filters by traits */
+function traitsIn(text: string | null): readonly JsonObject[] {
+  if (text === null) return [];
+  try {
+    const traits: unknown = JSON.parse(text);
+    if (Array.isArray(traits) && traits.every(isJsonObject)) return traits;
+  } catch {
+    // Said below.
+  }
+  throw new Refusal(
+    "query is not valid: send traits as a JSON array of objects with trait, match and value.",
+  );
+}
+
+function mayName({ trait, value }: JsonObject): boolean {
+  return typeof trait === "string" && naming.has(trait.toLowerCase()) && typeof value === "string";
+}
+
+function viewAnswer({ createdAtMs, updatedAtMs, ...view }: View) {
+  return {
+    ...view,
+    query: currentQuery(view.query),
+    createdAt: new Date(createdAtMs).toISOString(),
+    updatedAt: new Date(updatedAtMs).toISOString(),
+  };
+}
