@@ -1,6 +1,6 @@
 /** What `GET /api/live` sends: server-sent events about what an organization's senders send, as it arrives. */
 import Type, { type Static } from "typebox";
-import { byDefault, count, instant, nullable, warningKinds } from "./api/api.ts";
+import { count, instant, nullable, Parameter, warningKinds } from "./api/api.ts";
 import { sourceNames, sourceOutcomes } from "./sources.ts";
 import { ErrorBody } from "./write-api.ts";
 
@@ -22,13 +22,11 @@ export const liveLimits = {
 
 export const LiveParameters = Type.Object(
   {
-    after: byDefault(
-      "",
-      Type.String({
-        pattern: "^([a-z0-9]{1,20}-[0-9]{1,15})?$",
-        description: "The id of the last item that is known: only newer ones are sent.",
-      }),
-    ),
+    after: Parameter.String({
+      pattern: "^([a-z0-9]{1,20}-[0-9]{1,15})?$",
+      default: "",
+      description: "The id of the last item that is known: only newer ones are sent.",
+    }),
   },
   { additionalProperties: false },
 );

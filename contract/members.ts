@@ -6,7 +6,7 @@
  * GET /api/session, which needs no right, tells which.
  */
 import Type, { type Static } from "typebox";
-import { instant, nullable } from "./api/api.ts";
+import { instant, nullable, Parameter } from "./api/api.ts";
 import { auditActions, auditLimits } from "./audit.ts";
 import { limits } from "./limits.ts";
 import { peopleLimits } from "./member-limits.ts";
@@ -198,7 +198,7 @@ export const MembersAnswer = Type.Object({
 export const MemberChangeBody = Type.Object({ role }, strict);
 export const MemberRemovalParameters = Type.Object(
   {
-    readKeys: Type.Enum(["revoke", "keep"], {
+    readKeys: Parameter.Enum(["revoke", "keep"], {
       default: "revoke",
       description: "The member's read keys: revoke them, or move them to the owner who removes the member.",
     }),
@@ -263,7 +263,7 @@ export const ReadKeyCreateAnswer = Type.Object({
 
 export const AuditLogParameters = Type.Object(
   {
-    limit: Type.Integer({
+    limit: Parameter.Integer({
       minimum: 1,
       maximum: auditLimits.entriesPerPage,
       default: 50,

@@ -36,11 +36,27 @@ export const share = (description: string) => Type.Number({ minimum: 0, maximum:
 /** Parameters and bodies have no other keys. */
 export const closed = { additionalProperties: false } as const;
 
-/** A parameter that may be left out: the server takes the default. */
-export const byDefault = <Schema extends Type.TSchema, const Value>(
-  value: Value,
-  schema: Schema,
-): Schema & { readonly default: Value } => Object.assign(schema, { default: value });
+type WithDefault<Schema, Options> = Options extends { readonly default: infer Default }
+  ? Schema & { readonly default: Default }
+  : Schema;
+
+/** Constructors of parameters. Their types say which have a default, so that a request may leave them out. */
+export const Parameter = {
+  Boolean: <const Options extends Type.TSchemaOptions>(options: Options) =>
+    Type.Boolean(options) as WithDefault<Type.TBoolean, Options>,
+  Integer: <const Options extends Type.TNumberOptions>(options: Options) =>
+    Type.Integer(options) as WithDefault<Type.TInteger, Options>,
+  String: <const Options extends Type.TStringOptions>(options: Options) =>
+    Type.String(options) as WithDefault<Type.TString, Options>,
+  Enum: <Values extends string[], const Options extends Type.TSchemaOptions>(
+    values: readonly [...Values],
+    options: Options,
+  ) => Type.Enum(values, options) as WithDefault<Type.TEnum<Values>, Options>,
+  Union: <Types extends Type.TSchema[], const Options extends Type.TSchemaOptions>(
+    types: [...Types],
+    options: Options,
+  ) => Type.Union(types, options) as WithDefault<Type.TUnion<Types>, Options>,
+};
 
 /** The schema or null. */
 export const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
@@ -88,12 +104,10 @@ export const UserAnswer = Type.Object({
 
 export const EraseParameters = Type.Object(
   {
-    withAccount: byDefault(
-      false,
-      Type.Boolean({
-        description: "Whether to erase the user's account, too, when it has no other member.",
-      }),
-    ),
+    withAccount: Parameter.Boolean({
+      default: false,
+      description: "Whether to erase the user's account, too, when it has no other member.",
+    }),
   },
   closed,
 );
@@ -171,7 +185,7 @@ export const FreshnessAnswer = Type.Object({
 });
 
 const limit = (what: string) =>
-  byDefault(100, Type.Integer({ minimum: 1, maximum: 10_000, description: `At most this many ${what}.` }));
+  Parameter.Integer({ minimum: 1, maximum: 10_000, default: 100, description: `At most this many ${what}.` });
 
 export const WarningsParameters = Type.Object(
   {
@@ -229,7 +243,7 @@ export const SelectionParameters = Type.Object(
     ids: Type.Optional(
       Type.String({ pattern: "^[0-9]{1,15}(,[0-9]{1,15}){0,999}$", description: "Ids with commas between." }),
     ),
-    all: byDefault(false, Type.Boolean({ description: "All rejected events of the organization." })),
+    all: Parameter.Boolean({ default: false, description: "All rejected events of the organization." }),
   },
   closed,
 );
@@ -239,7 +253,7 @@ export const SelectedAnswer = Type.Object({ rows: count("Rows that it was done w
 export const ExclusionParameters = Type.Object(
   {
     kind: exclusionKind,
-    key: byDefault("", ruleText("The trait's key.")),
+    key: Parameter.String({ maxLength: 1_000, default: "", description: "The trait's key." }),
     value: ruleText("What is compared."),
   },
   closed,

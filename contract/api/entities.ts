@@ -1,6 +1,6 @@
 /** What pages about one user or one account ask beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { byDefault, closed, count, day, eventLabel, nullable, share } from "./api.ts";
+import { closed, count, day, eventLabel, nullable, Parameter, share } from "./api.ts";
 import { HealthBand, RiskBand, State, Verdict } from "./score-parts.ts";
 import { RiskModelName, riskModelText } from "./scores.ts";
 
@@ -8,14 +8,12 @@ const score = (description: string) => nullable(Type.Number({ description }));
 
 export const ActivityParameters = Type.Object(
   {
-    days: byDefault(
-      365,
-      Type.Integer({
-        minimum: 1,
-        maximum: 3_660,
-        description: "This many days, the last of them `to`.",
-      }),
-    ),
+    days: Parameter.Integer({
+      minimum: 1,
+      maximum: 3_660,
+      default: 365,
+      description: "This many days, the last of them `to`.",
+    }),
     to: Type.Optional(
       Type.String({
         format: "date",
@@ -44,14 +42,12 @@ export const AccountActivityAnswer = Type.Object({
 
 export const OwnEventsParameters = Type.Object(
   {
-    limit: byDefault(
-      1_000,
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000,
-        description: "At most this many names.",
-      }),
-    ),
+    limit: Parameter.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 1_000,
+      description: "At most this many names.",
+    }),
   },
   closed,
 );
@@ -76,17 +72,15 @@ export const AccountEventsAnswer = Type.Object({
 
 export const AccountMembersParameters = Type.Object(
   {
-    sort: byDefault("share", Type.Enum(["share", "lastActive", "health", "risk", "email"])),
-    order: byDefault("descending", Type.Enum(["ascending", "descending"])),
-    limit: byDefault(100, Type.Integer({ minimum: 1, maximum: 1_000, description: "At most this many." })),
-    offset: byDefault(
-      0,
-      Type.Integer({
-        minimum: 0,
-        maximum: 10_000_000,
-        description: "So many are passed over.",
-      }),
-    ),
+    sort: Parameter.Enum(["share", "lastActive", "health", "risk", "email"], { default: "share" }),
+    order: Parameter.Enum(["ascending", "descending"], { default: "descending" }),
+    limit: Parameter.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }),
+    offset: Parameter.Integer({
+      minimum: 0,
+      maximum: 10_000_000,
+      default: 0,
+      description: "So many are passed over.",
+    }),
   },
   closed,
 );
@@ -132,7 +126,7 @@ export const AccountMembersAnswer = Type.Object({
 });
 
 export const ModelChangesParameters = Type.Object(
-  { kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])) },
+  { kind: Parameter.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }) },
   closed,
 );
 

@@ -1,6 +1,6 @@
 /** The JSON API's figures of engagement as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { byDefault, closed, count, day, eventLabel, nullable, share } from "./api.ts";
+import { closed, count, day, eventLabel, nullable, Parameter, share } from "./api.ts";
 
 const to = Type.Optional(
   Type.String({
@@ -10,28 +10,32 @@ const to = Type.Optional(
 );
 
 const days = (value: number) =>
-  byDefault(
-    value,
-    Type.Integer({
-      minimum: 1,
-      maximum: 800,
-      description: "This many days, the last of them `to`.",
-    }),
-  );
+  Parameter.Integer({
+    minimum: 1,
+    maximum: 800,
+    default: value,
+    description: "This many days, the last of them `to`.",
+  });
 
 const limit = (what: string, value = 1_000) =>
-  byDefault(value, Type.Integer({ minimum: 1, maximum: 1_000, description: `At most this many ${what}.` }));
+  Parameter.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: value,
+    description: `At most this many ${what}.`,
+  });
 
 const periodParameters = {
-  period: byDefault("week", Type.Enum(["day", "week", "month"], { description: "What one row is about." })),
-  periods: byDefault(
-    12,
-    Type.Integer({
-      minimum: 1,
-      maximum: 800,
-      description: "This many calendar periods, the last of them that of `to`.",
-    }),
-  ),
+  period: Parameter.Enum(["day", "week", "month"], {
+    default: "week",
+    description: "What one row is about.",
+  }),
+  periods: Parameter.Integer({
+    minimum: 1,
+    maximum: 800,
+    default: 12,
+    description: "This many calendar periods, the last of them that of `to`.",
+  }),
   weekStart: Type.Optional(
     Type.Enum([1, 7], {
       description:
@@ -131,15 +135,13 @@ export const AdoptionAnswer = Type.Object({
 
 export const EventNamesParameters = Type.Object(
   {
-    search: byDefault(
-      "",
-      Type.String({
-        maxLength: 256,
-        description: "Only names that hold this text, whatever the case.",
-      }),
-    ),
-    sort: byDefault("count", Type.Enum(["count", "users", "event", "firstDay", "lastDay"])),
-    order: byDefault("descending", Type.Enum(["ascending", "descending"])),
+    search: Parameter.String({
+      maxLength: 256,
+      default: "",
+      description: "Only names that hold this text, whatever the case.",
+    }),
+    sort: Parameter.Enum(["count", "users", "event", "firstDay", "lastDay"], { default: "count" }),
+    order: Parameter.Enum(["ascending", "descending"], { default: "descending" }),
     limit: limit("events"),
   },
   closed,
@@ -162,31 +164,25 @@ export const EventNamesAnswer = Type.Object({
 
 export const EventsOverTimeParameters = Type.Object(
   {
-    event: byDefault(
-      "",
-      Type.String({
-        maxLength: 256,
-        description: "One event's name; empty for all events.",
-      }),
-    ),
-    breakdown: byDefault(
-      "none",
-      Type.Enum(["none", "event", "property", "trait"], {
-        description:
-          "Split by the event's name, by the value of a property, or by the value that a trait of the user has now.",
-      }),
-    ),
+    event: Parameter.String({
+      maxLength: 256,
+      default: "",
+      description: "One event's name; empty for all events.",
+    }),
+    breakdown: Parameter.Enum(["none", "event", "property", "trait"], {
+      default: "none",
+      description:
+        "Split by the event's name, by the value of a property, or by the value that a trait of the user has now.",
+    }),
     key: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: "The property or trait to split by." }),
     ),
-    top: byDefault(
-      20,
-      Type.Integer({
-        minimum: 1,
-        maximum: 50,
-        description: "So many of the largest groups are shown by themselves.",
-      }),
-    ),
+    top: Parameter.Integer({
+      minimum: 1,
+      maximum: 50,
+      default: 20,
+      description: "So many of the largest groups are shown by themselves.",
+    }),
     ...periodParameters,
   },
   closed,
@@ -214,23 +210,19 @@ export const maxLookedAtEvents = 100_000;
 
 export const PropertyNamesParameters = Type.Object(
   {
-    event: byDefault(
-      "",
-      Type.String({
-        maxLength: 256,
-        description: "One event's name; empty for all events.",
-      }),
-    ),
+    event: Parameter.String({
+      maxLength: 256,
+      default: "",
+      description: "One event's name; empty for all events.",
+    }),
     days: days(91),
     to,
-    limit: byDefault(
-      100,
-      Type.Integer({
-        minimum: 1,
-        maximum: 200,
-        description: "At most this many properties, those of the most events.",
-      }),
-    ),
+    limit: Parameter.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: 100,
+      description: "At most this many properties, those of the most events.",
+    }),
   },
   closed,
 );
@@ -286,14 +278,12 @@ export const maxCountedValues = 100;
 
 export const TraitsParameters = Type.Object(
   {
-    limit: byDefault(
-      100,
-      Type.Integer({
-        minimum: 1,
-        maximum: 200,
-        description: "At most this many traits, those of the most users.",
-      }),
-    ),
+    limit: Parameter.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: 100,
+      description: "At most this many traits, those of the most users.",
+    }),
   },
   closed,
 );

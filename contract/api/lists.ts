@@ -1,6 +1,6 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { byDefault, closed, count, day, eventLabel, instant, nullable } from "./api.ts";
+import { closed, count, day, eventLabel, instant, nullable, Parameter } from "./api.ts";
 import { HealthBand, RiskBand, State, Verdict } from "./score-parts.ts";
 import { listedScores, listHead, sinceText } from "./scores.ts";
 
@@ -57,21 +57,19 @@ const activityFilters = {
 } as const;
 
 const pageParameters = {
-  limit: byDefault(100, Type.Integer({ minimum: 1, maximum: 1_000, description: "At most this many." })),
-  offset: byDefault(
-    0,
-    Type.Integer({
-      minimum: 0,
-      maximum: 10_000_000,
-      description: "So many are passed over.",
-    }),
-  ),
+  limit: Parameter.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }),
+  offset: Parameter.Integer({
+    minimum: 0,
+    maximum: 10_000_000,
+    default: 0,
+    description: "So many are passed over.",
+  }),
 };
 
-const order = byDefault("descending", Type.Enum(["ascending", "descending"]));
+const order = Parameter.Enum(["ascending", "descending"], { default: "descending" });
 
 const search = (where: string) =>
-  byDefault("", Type.String({ maxLength: 256, description: `A text in ${where}, whatever the case.` }));
+  Parameter.String({ maxLength: 256, default: "", description: `A text in ${where}, whatever the case.` });
 
 const traits = Type.Record(Type.String(), Type.Unknown());
 
@@ -132,13 +130,11 @@ export const UserListParameters = Type.Object(
   {
     search: search("userId, email or the trait `name`"),
     trait: traitName("Only users whose trait of this name …"),
-    match: byDefault(
-      "is",
-      Type.Enum([...traitMatches], {
-        description:
-          "… is the value, is not (also without the trait), contains it whatever the case, is absent or empty, or is there.",
-      }),
-    ),
+    match: Parameter.Enum([...traitMatches], {
+      default: "is",
+      description:
+        "… is the value, is not (also without the trait), contains it whatever the case, is absent or empty, or is there.",
+    }),
     value: Type.Optional(
       Type.String({
         maxLength: 256,
@@ -164,21 +160,17 @@ export const UserListParameters = Type.Object(
     account: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: "Only users of the account with this id." }),
     ),
-    excluded: byDefault(
-      "leftOut",
-      Type.Enum(["leftOut", "only", "included"], {
-        description:
-          "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
-      }),
-    ),
+    excluded: Parameter.Enum(["leftOut", "only", "included"], {
+      default: "leftOut",
+      description:
+        "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
+    }),
     ...scoreFilters,
     ...activityFilters,
-    sort: byDefault(
-      "lastSeen",
-      Type.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
-        description: `${sortText} \`name\` is the e-mail of a user without one.`,
-      }),
-    ),
+    sort: Parameter.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
+      default: "lastSeen",
+      description: `${sortText} \`name\` is the e-mail of a user without one.`,
+    }),
     sortTrait: traitName("With sort=trait: the trait's name. Numbers come by their size, before texts."),
     order,
     ...pageParameters,
@@ -212,12 +204,10 @@ export const AccountListParameters = Type.Object(
   {
     search: search("id or name"),
     ...scoreFilters,
-    sort: byDefault(
-      "lastSeen",
-      Type.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
-        description: sortText,
-      }),
-    ),
+    sort: Parameter.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
+      default: "lastSeen",
+      description: sortText,
+    }),
     order,
     ...pageParameters,
   },
@@ -245,13 +235,11 @@ export const AccountAnswer = Type.Object({
 export const TimelineParameters = Type.Object(
   {
     limit: pageParameters.limit,
-    event: byDefault(
-      "",
-      Type.String({
-        maxLength: 256,
-        description: "Only events with exactly this name; empty for all.",
-      }),
-    ),
+    event: Parameter.String({
+      maxLength: 256,
+      default: "",
+      description: "Only events with exactly this name; empty for all.",
+    }),
     before: Type.Optional(
       Type.String({
         pattern: "^-?[0-9]{1,14}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",

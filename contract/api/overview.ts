@@ -1,6 +1,6 @@
 /** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the week. */
 import Type from "typebox";
-import { byDefault, closed, count, day, nullable } from "./api.ts";
+import { closed, count, day, nullable, Parameter } from "./api.ts";
 import { toCallText } from "./lists.ts";
 
 const number = (description: string) => Type.Number({ description });
@@ -18,15 +18,13 @@ const dataStoppedSince = nullable(
 
 export const HealthByWeekParameters = Type.Object(
   {
-    kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])),
-    weeks: byDefault(
-      13,
-      Type.Integer({
-        minimum: 1,
-        maximum: 104,
-        description: "Scores are shown as of the newest day, 7 days before it, and so on: so many times.",
-      }),
-    ),
+    kind: Parameter.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
+    weeks: Parameter.Integer({
+      minimum: 1,
+      maximum: 104,
+      default: 13,
+      description: "Scores are shown as of the newest day, 7 days before it, and so on: so many times.",
+    }),
   },
   closed,
 );
@@ -63,14 +61,12 @@ export const AccountsAtRiskParameters = Type.Object(
         "Changes are told since the newest scores of this day or an earlier one. Without it, of 7 days before.",
       ),
     ),
-    limit: byDefault(
-      10,
-      Type.Integer({
-        minimum: 1,
-        maximum: 1_000,
-        description: "At most this many accounts.",
-      }),
-    ),
+    limit: Parameter.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 10,
+      description: "At most this many accounts.",
+    }),
   },
   closed,
 );

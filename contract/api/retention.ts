@@ -1,46 +1,38 @@
 /** The questions about retention cohorts as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { limits } from "../limits.ts";
-import { byDefault, closed, count, day, nullable, share } from "./api.ts";
+import { closed, count, day, nullable, Parameter, share } from "./api.ts";
 
 const eventName = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: limits.eventNameCharacters, description }));
 
 const question = {
-  entry: byDefault(
-    "firstEvent",
-    Type.Enum(["firstEvent", "signUp", "event"], {
-      description:
-        "What makes a user a member of a cohort: the first event, sign-up (the trait createdAt, created_at or signedUpAt if it is a valid date, else the first identify), or the first `entryEvent`.",
-    }),
-  ),
+  entry: Parameter.Enum(["firstEvent", "signUp", "event"], {
+    default: "firstEvent",
+    description:
+      "What makes a user a member of a cohort: the first event, sign-up (the trait createdAt, created_at or signedUpAt if it is a valid date, else the first identify), or the first `entryEvent`.",
+  }),
   entryEvent: eventName("With entry=event, the event's name."),
   returnEvent: eventName("The event that a user has to do to have come back; any, when it is left out."),
-  period: byDefault(
-    "week",
-    Type.Enum(["day", "week", "month"], {
-      description: "In the organization's timezone.",
-    }),
-  ),
+  period: Parameter.Enum(["day", "week", "month"], {
+    default: "week",
+    description: "In the organization's timezone.",
+  }),
   weekStart: Type.Optional(
     Type.Enum([1, 7], {
       description:
         "With which day a week begins: 1 Monday, 7 Sunday. Default: as the organization has set it.",
     }),
   ),
-  measure: byDefault(
-    "in",
-    Type.Enum(["in", "inOrAfter"], {
-      description: "Active in the period, or in it or any later one until today.",
-    }),
-  ),
-  alreadyHere: byDefault(
-    "leftOut",
-    Type.Enum(["leftOut", "counted"], {
-      description:
-        "Whether cohorts of users who were there before the data begins count in means, projections and comparisons.",
-    }),
-  ),
+  measure: Parameter.Enum(["in", "inOrAfter"], {
+    default: "in",
+    description: "Active in the period, or in it or any later one until today.",
+  }),
+  alreadyHere: Parameter.Enum(["leftOut", "counted"], {
+    default: "leftOut",
+    description:
+      "Whether cohorts of users who were there before the data begins count in means, projections and comparisons.",
+  }),
   trait: Type.Optional(
     Type.String({
       minLength: 1,
@@ -49,34 +41,28 @@ const question = {
         "Splits the cohorts by this trait: plan, acquisitionChannel, companySize, segment, or any other. The 20 values with the most users stand for themselves, the others together.",
     }),
   ),
-  of: byDefault(
-    "user",
-    Type.Enum(["user", "account"], {
-      description:
-        "Whose trait. An account has an `id` and a `name`; any other trait is its owner's, and without an owner its newest member's.",
-    }),
-  ),
-  asOf: byDefault(
-    "entry",
-    Type.Enum(["entry", "now"], {
-      description:
-        "The trait as it was at the end of the day on which the user entered the cohort (before anything was known of the user: the first known value), or as it is now.",
-    }),
-  ),
+  of: Parameter.Enum(["user", "account"], {
+    default: "user",
+    description:
+      "Whose trait. An account has an `id` and a `name`; any other trait is its owner's, and without an owner its newest member's.",
+  }),
+  asOf: Parameter.Enum(["entry", "now"], {
+    default: "entry",
+    description:
+      "The trait as it was at the end of the day on which the user entered the cohort (before anything was known of the user: the first known value), or as it is now.",
+  }),
   from: Type.Optional(
     day(
       "The first cohort is that of this day. 30 days, 26 weeks or 12 months until today, when it is left out.",
     ),
   ),
   to: Type.Optional(day("The last cohort is that of this day; today's, when it is left out.")),
-  periods: byDefault(
-    26,
-    Type.Integer({
-      minimum: 1,
-      maximum: 120,
-      description: "Periods shown of a cohort at most, its own among them.",
-    }),
-  ),
+  periods: Parameter.Integer({
+    minimum: 1,
+    maximum: 120,
+    default: 26,
+    description: "Periods shown of a cohort at most, its own among them.",
+  }),
 };
 
 export const RetentionParameters = Type.Object(question, closed);
@@ -219,23 +205,19 @@ export const RetentionPeopleParameters = Type.Object(
     ...question,
     cohort: day("A day of the cohort's period."),
     at: Type.Integer({ minimum: 0, maximum: 119, description: "Periods after the cohort's own." }),
-    kind: byDefault("all", Type.Enum([...kinds], { description: "With a trait: value, other or none." })),
+    kind: Parameter.Enum([...kinds], { default: "all", description: "With a trait: value, other or none." }),
     value: Type.Optional(Type.String({ maxLength: 256, description: "With kind=value, the value." })),
-    retained: byDefault(
-      true,
-      Type.Boolean({
-        description: "Those who were active then, or, when false, those who were not.",
-      }),
-    ),
-    limit: byDefault(100, Type.Integer({ minimum: 1, maximum: 1_000, description: "At most this many." })),
-    after: byDefault(
-      0,
-      Type.Integer({
-        minimum: 0,
-        maximum: 4_294_967_295,
-        description: "`next` of the answer before, to read on.",
-      }),
-    ),
+    retained: Parameter.Boolean({
+      default: true,
+      description: "Those who were active then, or, when false, those who were not.",
+    }),
+    limit: Parameter.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }),
+    after: Parameter.Integer({
+      minimum: 0,
+      maximum: 4_294_967_295,
+      default: 0,
+      description: "`next` of the answer before, to read on.",
+    }),
   },
   closed,
 );

@@ -1,6 +1,6 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
-import { byDefault, closed, count, day, nullable } from "./api.ts";
+import { closed, count, day, nullable, Parameter } from "./api.ts";
 import { judgedModels, riskModels } from "./model-names.ts";
 import {
   BgbbParameters,
@@ -135,14 +135,14 @@ const Listed = Type.Object({
 
 export const ScoreListParameters = Type.Object(
   {
-    sort: byDefault("health", Type.Enum(["health", "risk", "engagement", "change"])),
-    order: byDefault("ascending", Type.Union([Type.Literal("ascending"), Type.Literal("descending")])),
+    sort: Parameter.Enum(["health", "risk", "engagement", "change"], { default: "health" }),
+    order: Parameter.Union([Type.Literal("ascending"), Type.Literal("descending")], { default: "ascending" }),
     state: Type.Optional(State),
     healthBand: Type.Optional(HealthBand),
     riskBand: Type.Optional(RiskBand),
     since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
-    limit: byDefault(100, Type.Integer({ minimum: 1, maximum: 1_000 })),
-    offset: byDefault(0, Type.Integer({ minimum: 0, maximum: 10_000_000 })),
+    limit: Parameter.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+    offset: Parameter.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
   },
   closed,
 );
@@ -174,7 +174,7 @@ export const ScoreNowAnswer = Type.Object({
 
 export const SummaryParameters = Type.Object(
   {
-    kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])),
+    kind: Parameter.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
     since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
   },
   closed,
@@ -203,7 +203,7 @@ export const SummaryAnswer = Type.Object({
 });
 
 export const ModelParameters = Type.Object(
-  { kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])) },
+  { kind: Parameter.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }) },
   closed,
 );
 
@@ -295,10 +295,10 @@ export const ModelAnswer = Type.Object({
 
 export const MoversParameters = Type.Object(
   {
-    kind: byDefault("user", Type.Union([Type.Literal("user"), Type.Literal("account")])),
+    kind: Parameter.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
     state: Type.Optional(State),
     since: Type.Optional(day(`${sinceText} Without it, of 7 days before.`)),
-    limit: byDefault(10, Type.Integer({ minimum: 1, maximum: 100, description: "Of each direction." })),
+    limit: Parameter.Integer({ minimum: 1, maximum: 100, default: 10, description: "Of each direction." }),
   },
   closed,
 );
