@@ -57,8 +57,7 @@ function whyInvalid(schema: TSchema, validator: Validator, query: Record<string,
   const unknown = Object.keys(query).find((name) => !Object.hasOwn(propertiesOf(schema), name));
   if (unknown !== undefined) return `${unknown} is no parameter of this path: leave it out`;
   const [error] = validator.Errors(query);
-  if (error?.keyword === "required")
-    return `${error.params.requiredProperties[0]} is missing: it is required`;
+  if (error?.keyword === "required") return `${error.params.requiredProperties[0]} is missing: send it`;
   return `${error?.instancePath.split("/")[1] ?? "a parameter"} is not valid: ${error?.message}`;
 }
 

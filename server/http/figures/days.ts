@@ -45,3 +45,10 @@ export async function weekStart({
 }): Promise<1 | 7> {
   return query.weekStart ?? (await ledger.settings.get(organization.id)).settings.weekStart;
 }
+
+/** The day of a parameter. @throws ApiError when it is no date */
+export function dayOfParameter(name: string, text: string): number {
+  const day = parseDay(text);
+  if (day !== undefined) return day;
+  throw new ApiError("validation_error", `${name} is not valid: send a date, 2026-01-31 say.`);
+}

@@ -19,9 +19,9 @@ import {
 import { type OfRun, usualChange } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, WholeTables } from "../api/context.ts";
 import { questionOfCalls } from "./calls.ts";
-import { today } from "./days.ts";
+import { dayOfParameter, today } from "./days.ts";
 import { listedAccount, listedScores, listedUser } from "./rows.ts";
-import { accountsRun, dayOfParameter } from "./score-context.ts";
+import { accountsRun } from "./score-context.ts";
 import { bothRuns, monthDays } from "./score-lists.ts";
 
 type Users = ApiContext<"GET /api/users">;

@@ -24,8 +24,8 @@ import {
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { whomToCall } from "./calls.ts";
-import { today } from "./days.ts";
-import { baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./score-context.ts";
+import { dayOfParameter, today } from "./days.ts";
+import { baseRateOf, earlierRun, scoreContext } from "./score-context.ts";
 
 type Run = ScoreRecord<RunBody>;
 

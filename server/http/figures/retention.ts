@@ -9,9 +9,9 @@ import {
   retentionComparison,
   retentionPeople,
 } from "../../analytics/analytics.ts";
-import { formatDay, type Period, parseDay, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
+import { formatDay, type Period, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
-import { lastDay, today, weekStart } from "./days.ts";
+import { dayOfParameter, lastDay, today, weekStart } from "./days.ts";
 
 type Query = RouteQuery<"GET /api/retention">;
 type Context = Pick<OrganizationContext, "organization" | "zone" | "nowMs" | "ledger" | "passiveEvents">;
@@ -55,7 +55,7 @@ export const retentionHandlers = {
       retentionPeople(context.warehouse, {
         ...(await questionOf(context, query)),
         group: { kind: query.kind, value: query.value ?? null },
-        cohortDay: dayOf("cohort", query.cohort),
+        cohortDay: dayOfParameter("cohort", query.cohort),
         at: query.at,
         retained: query.retained,
         limit: query.limit,
@@ -90,7 +90,7 @@ async function questionOf(context: Context, query: Query): Promise<RetentionQues
     measure: query.measure,
     countsAlreadyHere: query.alreadyHere === "counted",
     split: query.trait === undefined ? null : { trait: query.trait, of: query.of, asOf: query.asOf },
-    fromDay: query.from === undefined ? byDefault() : dayOf("from", query.from),
+    fromDay: query.from === undefined ? byDefault() : dayOfParameter("from", query.from),
     toDay,
     periods: query.periods,
     today: today(context),
@@ -103,12 +103,6 @@ function entryOf({ entry, entryEvent }: Query): Entry {
     throw invalid("entryEvent is not valid: send an event's name with entry=event, and only then.");
   }
   return entry === "event" ? { kind: "event", event: entryEvent ?? "" } : { kind: entry };
-}
-
-function dayOf(name: string, text: string): number {
-  const day = parseDay(text);
-  if (day === undefined) throw invalid(`${name} is not valid: send a date of the calendar, 2026-03-01 say.`);
-  return day;
 }
 
 function invalid(message: string): ApiError {

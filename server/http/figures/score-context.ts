@@ -1,8 +1,7 @@
 /** What all answers about scores begin with. */
 
-import { ApiError } from "../../../contract/refusal.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
-import { dayNumber, formatDay } from "../../calendar/calendar.ts";
+import { formatDay } from "../../calendar/calendar.ts";
 import {
   dataStoppedSince,
   type EntityKind,
@@ -56,15 +55,6 @@ export async function accountsRun(
 ): Promise<OfRun | undefined> {
   const run = await newestRun(warehouse, organization.id, "account", day);
   return run && rowsOf(organization.id, "account", run);
-}
-
-/** The day of a parameter. @throws ApiError when it is no date */
-export function dayOfParameter(name: string, text: string): number {
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
-  const number = dayNumber(Number(year), Number(month), Number(day));
-  if (number === undefined)
-    throw new ApiError("validation_error", `${name} is not valid: send a date, 2026-01-31 say.`);
-  return number;
 }
 
 /** The share that churned in the back-test; null without one. */

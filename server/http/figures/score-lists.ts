@@ -17,7 +17,8 @@ import {
   rowsOf,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
-import { baseRateOf, dayOfParameter, earlierRun, type ScoreContext, scoreContext } from "./score-context.ts";
+import { dayOfParameter } from "./days.ts";
+import { baseRateOf, earlierRun, type ScoreContext, scoreContext } from "./score-context.ts";
 
 type ListContext = ApiContext<"GET /api/scores/users" | "GET /api/scores/accounts">;
 

@@ -27,7 +27,8 @@ import {
   verdictOf,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../api/context.ts";
-import { accountsRun, baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./score-context.ts";
+import { dayOfParameter } from "./days.ts";
+import { accountsRun, baseRateOf, earlierRun, scoreContext } from "./score-context.ts";
 
 type ScoreContext =
   | ApiContext<"GET /api/users/:userId/score">
