@@ -14,7 +14,7 @@ export const apiErrorStatus = { ...errorStatus, forbidden: 403, conflict: 409 } 
 
 export type ApiErrorName = keyof typeof apiErrorStatus;
 
-/** Messages that are the same for everybody; the others name a field, a user or a limit. */
+/** Fixed messages. Other messages name a field, a user or a limit. */
 export const errorMessages = {
   invalidToken: "Missing or invalid Project Token.",
   invalidReadKey: "Missing or invalid read key.",

@@ -28,7 +28,7 @@ export const limits = {
   parkedDays: 30,
   /** Of all who are not identified yet, of an organization. */
   parkedBytesOfOrganization: 512 * 1024 * 1024,
-  /** Ids that are known to be one user's; of more those are forgotten that nobody spoke of for `parkedDays`. */
+  /** Max linked ids per user. Beyond it, ids unused for `parkedDays` are dropped. */
   linksOfUser: 1_000,
   /** Ids of an organization that are linked to people who are not identified yet: about 60 MB. */
   linksOfOrganization: 250_000,

@@ -12,10 +12,10 @@ export const liveLimits = {
   answerCharacters: 2 * 1024,
   /** Shown in a second, of those that were stored and of the others each; the rest is counted. */
   itemsPerSecond: 60,
-  /** Kept for who opens the page next. */
+  /** Kept for the next watcher. */
   recentItems: 100,
   watchersOfOrganization: 5,
-  /** Pages of one person, wherever they are: less than an organization's, so that nobody locks colleagues out. */
+  /** Pages of one person in all organizations. Fewer than an organization's, so that no member locks colleagues out. */
   watchersOfPerson: 3,
   watchers: 50,
 } as const;

@@ -88,7 +88,7 @@ export const InstallationAnswer = Type.Object({
 export const ClaimBody = Type.Object({ code, name, email, password: newPassword }, strict);
 export const SignInBody = Type.Object({ email, password: presentPassword }, strict);
 
-/** Who is signed in, and where. */
+/** The signed-in person and their memberships. */
 export const SessionAnswer = Type.Object({
   person: Type.Object({ id, name: Type.String(), email: Type.String() }),
   organizations: Type.Array(
@@ -225,7 +225,7 @@ const credential = {
     description: "The person who made it, or the owner who kept it. Null: the command line.",
   }),
 };
-/** `server` does all that the write API says. `browser` is for a token that everybody can read in a page. */
+/** `server` does all that the write API says. `browser` is for a token in a page, which is public. */
 export const tokenScopes = ["server", "browser"] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 const scope = Type.Enum([...tokenScopes], {

@@ -1,4 +1,4 @@
-/** Errors whose message is written for the person who asked. */
+/** Errors with a message for the caller. */
 import { type ApiErrorName, errorMessages } from "./errors.ts";
 
 /** An operation that cannot be done. The JSON API answers it as a validation_error. */

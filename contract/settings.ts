@@ -14,7 +14,7 @@ export const settingsLimits = {
   largestEventWeight: 1_000,
   /** Of all settings together, as JSON: every version is kept whole. */
   storedBytes: 256 * 1024,
-  /** Within 24 hours: after each one everybody is scored again. */
+  /** Within 24 hours: after each change all users are scored again. */
   changesPerDay: 100,
   historyVersions: 100,
 } as const;

@@ -159,7 +159,7 @@ export const WebhookTryAnswer = Type.Object({
   items: Type.Array(TriedItem, { description: "The first 20." }),
 });
 
-/** What becomes of a customer whom Stripe names and nobody knows. */
+/** What becomes of an unmatched customer of Stripe. */
 const unknownCustomers = ["create", "wait"] as const;
 
 const unknownCustomersField = Type.Enum([...unknownCustomers], {

@@ -34,7 +34,7 @@ const lookEveryMs = 1_000;
 const lookPatienceSeconds = 10;
 /** For so long questions that were on their way are answered still. */
 const drainMs = 1_500;
-/** Then the process leaves, whatever is in hand: it is done again by whoever leads next. */
+/** Then the process exits, even with unfinished work. The next leader repeats it. */
 const maxStopMs = 5_000;
 /** For each of the steps of leaving that a silent server could hold up: ten seconds in all. */
 const maxStepMs = 1_000;
@@ -241,7 +241,7 @@ class AnalysisNode implements AnalysisHost {
       stop: async () => {
         isEnding = true;
         ending.resolve();
-        // It says no more that it leads, whatever is under way.
+        // Stop reporting as leader at once, even while work is under way.
         this.#loads = undefined;
         await beginning;
         this.#beginFails = null;
@@ -269,7 +269,7 @@ class AnalysisNode implements AnalysisHost {
     return leading === null ? undefined : (JSON.parse(leading) as SaidByLeader);
   }
 
-  /** Whoever leads. @throws Refusal when it cannot be asked */
+  /** The leader. @throws Refusal when it cannot be asked */
   #leader(): Peer {
     const { node, key } = this.#parts;
     const { leader } = node;

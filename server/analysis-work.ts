@@ -19,7 +19,7 @@ export interface AnalysisHost {
   /** What questions are answered with; nothing while it starts. */
   readonly started: Partial<StartedAnalysis>;
   readonly waitsFor: string | undefined;
-  /** The same for everybody. */
+  /** The same reason as a code, without details. */
   readonly why?: UnavailableReason | undefined;
   /** What is done here; undefined while it starts, and where another node leads. */
   readonly work: AnalysisWork | undefined;

@@ -9,7 +9,7 @@ import { createProjectToken, newCode, settingUp } from "./ledger/ledger.ts";
 const firstOrganization = "default";
 
 /** Creates an organization and a project token when there is none yet, and prints the token with a request
- * that works as it stands. While nobody has an account, every start prints a link that makes the owner's.
+ * that works as it stands. Until the first account exists, every start prints a link that creates the owner.
  * @param address the service's, as people reach it */
 export async function announceStart(ledger: Ledger, config: Config, address: string): Promise<void> {
   const link = await claimLink(ledger, address);

@@ -31,7 +31,7 @@ const clusterNoticeMs = 2_500;
 export async function serve(role: Role, options: ServeOptions = {}): Promise<void> {
   const config = readConfig();
   const log = createLogger(role === "analysis" ? "analysis" : "intake", config.logLevel);
-  // Each part is loaded by who needs it: the engine's library takes 130 MB, compiling schemas 0.2 s.
+  // Each process loads only what it needs: the engine's library takes 130 MB, compiling schemas 0.2 s.
   if (role === "analysis") {
     const { startAnalysis } = await import("./start-analysis.ts");
     const told = Promise.race([untilSignal(), ...(options.untilStdinEnds ? [stdinEnd()] : [])]);

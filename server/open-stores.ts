@@ -20,9 +20,9 @@ export interface Stores {
   readonly ledger: Ledger;
   /** This process among others; undefined on one machine with its own engines. */
   readonly node: ClusterNode | undefined;
-  /** Whoever answers questions. */
+  /** The process or node that answers questions. */
   readonly analysis: Peer;
-  /** Whose metrics are shown beside one's own. */
+  /** The process or node whose metrics are added to this one's. */
   readonly metered: Peer;
   close(): Promise<void>;
 }

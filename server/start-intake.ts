@@ -123,7 +123,7 @@ export async function startIntake(
     joinNodes(node, { ledger, authorizers, intake, importer, live, gate: serving.gate, unknownTokens });
   const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
   const chores = startChores(ledger, intake, authorizers.recordUse, log);
-  // The own disk always answers; nobody waits any more for what PostgreSQL has not.
+  // SQLite: wait for the flush. PostgreSQL: give up after 1 s, so that shutdown is not blocked.
   const inTime = (work: Promise<unknown>) => (node === undefined ? work : within(maxStepMs, work));
   const close = async () => {
     chores.stop();
@@ -162,7 +162,7 @@ function addGauges(registry: Registry, intake: Intake): void {
   );
 }
 
-/** Who may write and who may read, apart: neither is ever asked about the other's secrets. */
+/** The authorizers of project tokens and of read keys. Neither looks up the other's secrets. */
 function authorizersOf({ tokens, readKeys }: Ledger, isFresh?: () => boolean) {
   const ofToken = (organization: Organization) => ({
     requestsPerSecond: organization.requestsPerSecond,

@@ -1,4 +1,4 @@
-/** Puts together what serves people: who is signed in, and the routes that intake answers itself. */
+/** Assembles sessions and the routes that intake answers. */
 
 import type { Registry } from "prom-client";
 import { intakeRoutes } from "../contract/api/intake-routes.ts";

@@ -76,7 +76,7 @@ const traits = Type.Record(Type.String(), Type.Unknown());
 const daysOf = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650, description }));
 
-/** By scores and by when somebody was seen last: the same for users and accounts. */
+/** Filters by scores and by the last active day: the same for users and accounts. */
 const scoreFilters = {
   verdict: Type.Optional(
     Type.Union([Verdict, Type.Literal("not_churned")], {

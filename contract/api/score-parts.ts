@@ -3,9 +3,9 @@ import Type from "typebox";
 import { SettingChange } from "../settings.ts";
 import { count, day, nullable } from "./api.ts";
 
-/** Where somebody stands. */
+/** The state of a user or an account. */
 export const State = Type.Enum(["no_data", "churned", "new", "active"]);
-/** How somebody is doing, in one word. */
+/** A verdict on a user or an account, in one word. */
 export const Verdict = Type.Enum(
   ["churned", "account_churned", "high_risk", "at_risk", "new", "watch", "healthy", "no_score"],
   {

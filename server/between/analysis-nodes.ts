@@ -1,9 +1,8 @@
 /**
- * Analysis as an intake process of a cluster finds it: on its own machine, and on every node that lives. What one cannot
- * answer, because it is starting or is gone, the next is asked; what may have arrived somewhere is asked twice only if it
- * changes nothing.
+ * The analysis nodes of a cluster, as intake uses them: the one on its own machine and every live node. When a node is starting
+ * or gone, the next one is asked. A request that may have arrived is sent again only if it is a read.
  *
- * Who is well is asked once a second, so that a machine that is silent is left out, and what was asked of it is given up.
+ * Each node's status is polled once a second. A silent node is skipped, and its open requests are aborted.
  */
 import { errorMessages } from "../../contract/errors.ts";
 import { startingHeader } from "../http/http.ts";
@@ -46,7 +45,7 @@ export class AnalysisNodes implements Peer {
     this.#look();
   }
 
-  /** Asks whoever answers. @throws Unreachable when nobody does */
+  /** Asks the first node that answers. @throws Unreachable when none does */
   async fetch(path: string, init: BunFetchRequestInit = {}): Promise<Response> {
     this.#keepLive();
     const isRead = init.method === undefined || init.method === "GET" || init.method === "HEAD";
@@ -68,7 +67,7 @@ export class AnalysisNodes implements Peer {
     throw new Unreachable(errorMessages.analysisStarting);
   }
 
-  /** For metrics: asks the machine's own, or else the one that leads, or else any. @throws Unreachable when nobody answers */
+  /** For metrics: asks the machine's own node, else the leader, else any. @throws Unreachable when none answers */
   readonly metered: Peer = {
     fetch: async (path, init) => {
       this.#keepLive();

@@ -32,7 +32,7 @@ interface AnalysisParts {
   readonly log: Logger;
   /** What a start waits for, in words for people; undefined while it just takes its time. */
   readonly waitsFor?: string | undefined;
-  /** The same for everybody. */
+  /** The same reason as a code, without details. */
   readonly why?: UnavailableReason | undefined;
 }
 

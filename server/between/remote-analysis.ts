@@ -97,15 +97,15 @@ async function backUp(peer: Peer, { folder, progress, signal }: BackupRequest): 
       return readLines<BackupProgress, BackupSummary>(response, progress, "made the backup");
     });
   } catch (error) {
-    // Analysis sees that nobody listens any more, and removes what it wrote.
+    // Analysis notices the abort and removes its files.
     if (signal.aborted) throw signal.reason;
-    // Nobody but the caller is left who would.
+    // Analysis has ended, so the caller removes the files.
     if (error instanceof AnswerBroken) await rm(unfinishedPath(folder), { recursive: true, force: true });
     throw error;
   }
 }
 
-/** How far the rebuild is that this process runs; undefined when none does, or nobody can say. */
+/** The progress of the rebuild of this process; undefined without one, and when analysis does not answer. */
 export async function runningRebuild(peer: Peer): Promise<AnalysisStatus["rebuild"] | undefined> {
   return (await statusOf(peer).catch(() => undefined))?.rebuild ?? undefined;
 }

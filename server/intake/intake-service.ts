@@ -1,4 +1,4 @@
-/** What the write API does with a request after its token is checked. */
+/** Admits and stores the requests of the write API and of sources, after authorization. */
 import { errorMessages } from "../../contract/errors.ts";
 import { isJsonObject } from "../../contract/json.ts";
 import type { SourceName, SourceOutcome } from "../../contract/sources.ts";
@@ -144,7 +144,7 @@ export class Intake {
     this.#sources.note({ organization, source, atMs: this.#nowMs(), outcome });
   }
 
-  /** Warnings are counted, and also told to who watches. */
+  /** Takes warnings for the counts and for the live view. */
   #noteTaker(watched: NoteTaker | undefined): NoteTaker {
     if (watched === undefined) return this.#warnings;
     return {
@@ -155,7 +155,7 @@ export class Intake {
     };
   }
 
-  /** Counts a request that was turned away before it was read. */
+  /** Counts a request that was refused before its body was parsed. */
   noteRefused(
     endpoint: Endpoint,
     organization: number,

@@ -27,7 +27,7 @@ export interface AdmittedTrack {
   readonly properties: string;
   readonly messageId: string | null;
   readonly receivedAtMs: number;
-  /** False: it counts for no figure. Only an import says it, of what was exported so; true when it is left out. */
+  /** False: it counts for no figure. Only an import has it, for events that were exported so. Default: true. */
   readonly isActivity?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Members of an organization, and those who are invited to be. */
+/** Members of an organization, and open invitations. */
 import type { Static } from "typebox";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import type { MembersAnswer } from "../../contract/members.ts";
@@ -31,7 +31,7 @@ export async function membersOf(
   };
 }
 
-/** Invites somebody; the link is returned here and nowhere else, ever.
+/** Creates an invitation. The link is returned once and never shown again.
  * @param address the service's, as people reach it
  * @throws Refusal as `PeopleStore.invite` does */
 export async function invite(

@@ -32,11 +32,11 @@ export interface OrganizationParts {
   readonly forget: () => void;
   /** Writes down when tokens and keys were last used. */
   readonly recordUse: () => Promise<void>;
-  /** What owners may set at most; whoever runs the installation may have set more. */
+  /** The most that owners may set. The command line may set more. */
   readonly maxRequestsPerSecond: number;
 }
 
-/** Who changes what of which organization, and when. */
+/** A change of an organization: its author and time. */
 interface Ordered {
   readonly organization: number;
   readonly by: Actor;
@@ -184,7 +184,7 @@ export async function revoke(
   forget();
 }
 
-/** What was changed by whom, the newest first. */
+/** The audit log, the newest entries first. */
 export async function auditLogOf(
   { ledger }: OrganizationParts,
   organization: number,

@@ -14,7 +14,7 @@ export interface Attempting {
   readonly device: string | undefined;
   /** The session that the attempt came with, if any. */
   readonly before: { readonly session: { readonly id: number; readonly person: Person } } | undefined;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client has left. */
   readonly signal: AbortSignal;
 }
 

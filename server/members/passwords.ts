@@ -50,7 +50,7 @@ function oneForm(password: string): string {
   return password.normalize("NFC");
 }
 
-/** @throws Refusal when somebody could guess the password */
+/** @throws Refusal when the password is easy to guess */
 export function refuseGuessable(password: string, email: string): void {
   const { passwordMinCharacters, passwordMaxCharacters } = peopleLimits;
   const text = oneForm(password);

@@ -1,6 +1,6 @@
 /**
- * How people come in and go out. A session is a new random id at every sign-in; it lives for 30 days.
- * Who comes in by a link chose or knew the password: links are used up in the commit that lets in.
+ * Sign-in and sign-out. A session is a new random id at every sign-in. It lives for 30 days. A link is used up in the same
+ * commit that creates its session.
  */
 
 import { peopleLimits } from "../../contract/member-limits.ts";
@@ -26,7 +26,7 @@ import type { SignInWatch } from "./sign-in-watch.ts";
 /** A use is written down this often, so that a request is not a commit. It decides which of too many sessions end. */
 const usedEveryMs = 3_600_000;
 
-/** Who has come in: what the cookies will hold, and nothing else ever. */
+/** A new session. Only the cookies hold these secrets. */
 export interface Entered {
   readonly secret: string;
   /** Of the browser: see devices.ts. */
@@ -74,7 +74,7 @@ export class SignIn {
     return { session };
   }
 
-  /** Who somebody is, and where they are members. */
+  /** A person and their memberships. */
   async describe({ id, name, email }: Person): Promise<SessionAnswer> {
     const memberships = await this.#people.membershipsOf(id);
     return {

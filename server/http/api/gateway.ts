@@ -1,7 +1,7 @@
 /**
- * The JSON API's way in, on the public port: who is calling, how often, and on to the analysis process. Answers
- * pass as streams, bodies whole, so that a slow one costs nothing beyond this process. What the client calls itself goes
- * no further: the organization is the key's, or one that the person who is signed in is a member of.
+ * The JSON API on the public port: authorizes and limits requests, and passes them on to the analysis process. Answers pass
+ * as streams. Bodies pass whole, so that a slow body costs nothing in analysis. No header of the client names the organization:
+ * it is the read key's, or one of which the signed-in person is a member.
  */
 
 import { errorMessages } from "../../../contract/errors.ts";
@@ -26,7 +26,7 @@ export const readKeyRequestsPerSecond = 100;
 export interface ApiGateway {
   /** Of read keys. */
   readonly authorizer: Authorizer;
-  /** Of people who are signed in. */
+  /** Of sessions. */
   readonly gate: PeopleGate;
   /** The routes that are answered here. */
   readonly intake: IntakeApi;
@@ -37,7 +37,7 @@ export interface ApiGateway {
   readonly analysis: Peer;
 }
 
-/** Who asks for a figure, and may. */
+/** An authorized caller of analysis. */
 interface Asking {
   readonly organization: number;
   readonly rights: readonly string[];
@@ -55,7 +55,7 @@ export function apiHandler(gateway: ApiGateway): Handler {
       if (error instanceof Unreachable) return analysisStarting();
       const known = refused(error);
       if (known !== undefined) return known;
-      // A client that went away in the middle of a body is no failure of ours.
+      // A client that disconnects while it sends the body is not an error of the service.
       if (request.signal.aborted) return unexpected();
       throw error;
     } finally {
@@ -82,9 +82,9 @@ async function figure(
   if (!url.pathname.startsWith("/api/")) return notFound();
   const body = await readApiBody(request, gateway.bodies);
   if (isInvalid(body)) return failure("validation_error", body.invalid);
-  // Only now: a body may come slower than a key is revoked, or somebody signed out.
+  // Only now: while the body was read, the key may have been revoked or the session ended.
   const asking = isKey ? await askingKey(gateway, request) : await askingPerson(gateway, sent, url);
-  // Not earlier, because a body may not be as slow as it likes. An erasure is silent for longer than any default.
+  // Not earlier: the timeout also limits slow bodies. An erasure is silent for longer than the default timeout.
   connection.timeout(request, 0);
   const answer = await gateway.analysis.fetch(url.pathname.replace(/\/$/, "") + url.search, {
     ...{ method: request.method, headers: passedTo(asking, request), body, signal: request.signal },
@@ -136,7 +136,7 @@ function passedTo({ organization, rights, actor }: Asking, request: Request): Re
 }
 
 function passedOn(headers: Headers): Headers {
-  // What a browser keeps would be shown to whoever signs in there next.
+  // A cached answer could be shown to the next person who signs in with this browser.
   const passed = new Headers({ "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
   for (const name of ["content-type", "content-disposition", "retry-after"]) {
     const value = headers.get(name);

@@ -1,5 +1,5 @@
-/** How many questions of a caller are open at once: those beside them are told to come back, so that what waits for the
- * engine's readers is bounded. Their turns are fair: see process/fair-turns.ts. */
+/** Bounds the open questions of a caller. A question above the bound gets 429, so that the queue for the engine's readers is
+ * bounded. The turns are fair: see process/fair-turns.ts. */
 import type { Asker } from "../../process/process.ts";
 
 /** Far more than a page asks at once; an organization has many people and read keys. */
@@ -9,7 +9,7 @@ export class OpenQuestions {
   /** By organization, and by organization and member. */
   readonly #open = new Map<string, number>();
 
-  /** Counts a question, until its answer has gone out or nobody waits for it.
+  /** Counts a question until its answer was sent or its client has left.
    * @returns what ends it, however often it is called; undefined when there are too many */
   begin({ group, member, signal }: Asker): (() => void) | undefined {
     const keys = [group, `${group} ${member}`] as const;

@@ -127,7 +127,7 @@ function acceptedEncodings(header: string | null): Set<string> {
   );
 }
 
-/** Whether the client has this content already, in whatever encoding. */
+/** Whether the client has this content already, in any encoding. */
 function isKnown(header: string | null, etag: string): boolean {
   if (header === null) return false;
   const bare = etag.slice(1, -1);

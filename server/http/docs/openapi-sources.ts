@@ -56,7 +56,7 @@ const webhookDescription = [
   "An item that cannot be taken fails no other: the answer is 200, and the live view says why.",
 ].join(" ");
 
-/** Webhooks by their paths: whose they are, and what else is to be said. */
+/** Webhooks by their paths. */
 const webhooks: Readonly<Record<string, { readonly summary: string; readonly more: string }>> = {
   stripe: {
     summary: "An event of Stripe's: customers, subscriptions, invoices, checkouts, refunds, disputes",

@@ -59,7 +59,7 @@ export const accountsHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-/** The account that a path names. @param run whose day its active members are told as of; today without one
+/** The account in a path. @param run its active members are counted as of this run's day; by default as of today
  * @throws ApiError when there is none */
 export async function knownAccount(context: OfAccount, run?: OfRun): Promise<AccountListRow> {
   const { warehouse, organization, path } = context;

@@ -1,4 +1,4 @@
-/** Whom to call first, for the overview and the lists: scoring/queries/lists/to-call.ts defines it. */
+/** The users and accounts to call first, for the overview and the lists: scoring/queries/lists/to-call.ts defines it. */
 
 import type { ToCall, ToCallFirst } from "../../analytics/analytics.ts";
 import {

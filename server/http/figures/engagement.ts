@@ -120,7 +120,7 @@ export const engagementHandlers = {
     const question = { organization: organization.id, toDay: lastDay(context), days, limit, passiveEvents };
     const rows = await adoption(warehouse, question);
     return {
-      // Without any event nobody was active.
+      // Without events there are no active users.
       activeUsers: rows[0]?.activeUsers ?? 0,
       events: (await withLabels(context, rows)).map(({ activeUsers: _, ...row }) => row),
     };

@@ -151,7 +151,7 @@ function filtersOf(query: Filters): Filters {
   } as Filters;
 }
 
-/** The longest time that is looked at for who was active in it. */
+/** Longest period of the filter by activity. */
 const maxActiveDays = 800;
 
 /** @throws ApiError when the days are not both there, or do not follow each other */

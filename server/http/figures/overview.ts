@@ -30,9 +30,9 @@ import { baseRateOf, earlierRun, scoreContext } from "./score-context.ts";
 type Run = ScoreRecord<RunBody>;
 
 const weekDays = 7;
-/** Half a year of weeks, by whose changes the newest is judged. */
+/** Half a year of weeks. The newest week is compared with their changes. */
 const judgedWeeks = 27;
-/** Of health fewer: every week of it reads the scores of everybody. */
+/** Fewer for health: each week reads the scores of all users. */
 const judgedHealthWeeks = 13;
 
 export const overviewHandlers = {

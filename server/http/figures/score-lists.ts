@@ -1,4 +1,4 @@
-/** Handlers of the JSON API about the scores of everybody. */
+/** Scores of all users or accounts: lists, movers and the summary. */
 
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { movementReason } from "../../analytics/analytics.ts";

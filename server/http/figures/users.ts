@@ -80,7 +80,7 @@ export const usersHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-/** The user whom a path names. @throws ApiError when there is none */
+/** The user in a path. @throws ApiError when there is none */
 export async function knownUser({ ledger, organization, path }: OfUser): Promise<UserAndAccount> {
   const found = await ledger.findUser(organization.id, path.userId);
   if (found === undefined) throw new ApiError("not_found", errorMessages.userNotFound);

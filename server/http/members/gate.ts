@@ -1,5 +1,5 @@
-/** Who is signed in, how often they ask, and what they may do in which organization: the same for the routes that
- * intake answers and for the figures that it asks analysis for. */
+/** Sessions at the public port: authentication, rate limits, and the rights in an organization. Routes of intake and figures of
+ * analysis share it. */
 
 import { errorMessages } from "../../../contract/errors.ts";
 import { organizationParameter } from "../../../contract/members.ts";
@@ -15,7 +15,7 @@ import type { PageHost } from "../port/page-host.ts";
 import { Buckets } from "../port/rate-limit.ts";
 import { refuseForeign, type SentCookie, sentCookie } from "./session-cookie.ts";
 
-/** A person's place in the organization that the request is about. */
+/** A person's membership in the organization that the request names. */
 export interface Place {
   readonly organization: Organization;
   readonly role: Role;

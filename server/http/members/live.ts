@@ -57,7 +57,7 @@ export interface LiveStreamParts {
   readonly rightsNow: () => Promise<Rights | undefined>;
   /** What the watcher may do at first. */
   readonly rights: Rights;
-  /** Who took nothing for so long is gone. */
+  /** A watcher that reads nothing for this time is disconnected. */
   readonly patienceMs?: number;
 }
 
@@ -138,7 +138,7 @@ class StreamWatcher implements LiveWatcher {
     this.#controller.close();
   }
 
-  /** Nobody listens any more. */
+  /** The watcher has left. */
   gone(): void {
     this.#isOver = true;
     this.leave();

@@ -1,4 +1,4 @@
-/** The routes of people about an organization: its members, tokens, read keys, fields and audit log. */
+/** An organization: its fields, members, invitations, tokens, read keys and audit log. */
 
 import { limits } from "../../../contract/limits.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
@@ -20,7 +20,7 @@ import { idIn } from "../api/request.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 
-/** Who changes which organization when. */
+/** A change of an organization: its author and time. */
 function ordered({ place, nowMs }: { readonly place: Place; readonly nowMs: number }) {
   return { organization: place.organization.id, by: place.actor, nowMs };
 }

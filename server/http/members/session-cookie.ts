@@ -7,8 +7,8 @@ import { failure } from "../port/answers.ts";
 
 /** What a request has for a session. */
 export interface SentCookie {
-  /** Undefined when it has nothing, or two: another host of the same domain can set a cookie that comes first, and nobody
-   * shall work in a stranger's account. */
+  /** Undefined without a cookie, and with two: another host of the same domain can set a cookie that comes first, and the
+   * person would work in a stranger's account. */
   readonly secret: string | undefined;
   /** Of the browser: see server/members/devices.ts. */
   readonly device: string | undefined;

@@ -1,8 +1,8 @@
-/** The routes of people by which they come in, go out, and change what they say of themselves. */
+/** Sessions: sign-in, sign-out, accepting invitations, and changes of one's own profile. */
 import type { Entered, SignIn } from "../../members/members.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 
-/** The answer to who has just come in. */
+/** The answer to a successful sign-in. */
 async function entered(signIn: SignIn, entering: Promise<Entered>) {
   const entered = await entering;
   return { entered, answer: await signIn.describe(entered.person) };

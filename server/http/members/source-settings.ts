@@ -1,5 +1,5 @@
-/** The routes of what an organization sets of its sources: how webhooks are read, and what Stripe signs with. Whoever
- * reads figures sees it, but for secrets; changing takes the right to manage. */
+/** Settings of an organization's sources: the mappings of webhooks and Stripe's signing secrets. The right to read shows them
+ * without secrets. Changes need the right to manage. */
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
 import { reservedWebhookNames } from "../../../contract/source-settings.ts";
 import type { StripeSettings, Webhook } from "../../ledger/ledger.ts";

@@ -1,4 +1,4 @@
-/** The routes of saved views. Whoever reads figures sees them; changing them takes the right to manage. */
+/** Saved views. The right to read shows them. Changes need the right to manage. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { currentQuery } from "../../../contract/older-addresses.ts";
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
@@ -37,7 +37,7 @@ export const viewHandlers = {
 /** Traits that name one user. */
 const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone"]);
 
-/** @throws Refusal when it has a text that is looked for: such texts name users, whom an erasure would not find here */
+/** @throws Refusal when the query has a search text: it may name a user, and an erasure would not find it here */
 function viewQuery(text: string): string {
   const query = new URLSearchParams(text);
   const single = { trait: query.get("trait"), value: query.get("value") };

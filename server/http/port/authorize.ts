@@ -1,6 +1,6 @@
 /**
- * Who is calling: the Authorization header, looked up once and then remembered until credentials
- * or organizations change. The ledger holds only hashes of them.
+ * Authorizes requests: the token of a header is looked up once, and the result is cached until credentials or organizations
+ * change. The ledger holds only hashes of tokens.
  */
 import { Zone } from "../../calendar/calendar.ts";
 import type { Organization } from "../../ledger/ledger.ts";
@@ -16,18 +16,17 @@ import { TokenBucket } from "./rate-limit.ts";
 export interface Caller {
   /** The credential's id. */
   readonly id: number;
-  /** How people know the credential. */
+  /** The credential's name for the team. */
   readonly label: { readonly name: string; readonly lastFour: string };
   readonly organization: Organization;
   readonly rights: readonly Right[];
-  /** A project token that everybody can read in a page. */
+  /** A project token that is public, because a page contains it. */
   readonly isBrowser: boolean;
   readonly zone: Zone;
   readonly usage: Usage;
 }
 
-/** What is known of a credential's use. It outlives a change of settings, so that a change gives nobody a full
- * bucket and forgets no use. */
+/** The use of a credential. It outlives the cache: a change of settings fills no bucket and loses no time of use. */
 interface Usage {
   readonly bucket: TokenBucket;
   readonly itemsBucket: TokenBucket;
@@ -36,20 +35,20 @@ interface Usage {
   recordedAtMs: number;
 }
 
-/** Headers and secrets remembered at most: a bound, since only valid ones come in. */
+/** Most headers and secrets in the cache. Only valid ones are cached. */
 const maxRemembered = 10_000;
 
-/** Where nothing that is remembered is believed, a look-up is for all who come within so long after its beginning: else
- * every request of a crowd would ask a ledger that is late already. */
+/** While the cache is not trusted, concurrent requests share one look-up for up to this time. Otherwise a crowd of requests
+ * would load a ledger that is slow already. */
 const sharedMs = 500;
 
-/** Three times as long as ours are. */
+/** Three times the length of our tokens. */
 const maxSecretCharacters = 100;
 
-/** Different secrets of a body that are looked up; a client sends one. */
+/** Most secrets of one body that are looked up. Clients send one. */
 const maxSecretsOfBody = 8;
 
-/** One kind of credentials: how its secrets begin, and what each may send. */
+/** One kind of credentials: the prefix of its secrets, and their limits. */
 export interface Kind {
   readonly prefix: SecretPrefix;
   readonly limits: (organization: Organization) => SendingLimits;
@@ -60,7 +59,7 @@ interface SendingLimits {
   readonly itemsPerSecond: number;
 }
 
-/** One that is under way. */
+/** A look-up that is under way. */
 interface LookUp {
   readonly found: Promise<Caller | undefined>;
   readonly beganMs: number;
@@ -73,27 +72,27 @@ export class Authorizer {
   /** Over how many nodes the limits are shared out. */
   #nodes = 1;
   #callers = new Map<string, Caller>();
-  /** Look-ups that are under way, so that a crowd with one secret is one. */
+  /** Look-ups that are under way: concurrent requests with one secret share one. */
   #finding = new Map<string, LookUp>();
   readonly #underWay = new Set<Promise<unknown>>();
   /** By the credential's id. */
   readonly #usages = new Map<number, Usage>();
   readonly #zones = new Map<string, Zone>();
 
-  /** @param isFresh whether what was looked up before may be believed; without it until `forget` */
+  /** @param isFresh whether the cache is trusted; by default until `forget` */
   constructor(credentials: Credentials, kind: Kind, isFresh = () => true) {
     this.#credentials = credentials;
     this.#kind = kind;
     this.#isFresh = isFresh;
   }
 
-  /** The caller with this Authorization header, or undefined when it holds no living secret of this kind. At once
-   * when it was looked up before: a promise would cost every request a turn. */
+  /** The caller with this Authorization header; undefined when it has no valid secret of this kind. A cached caller is
+   * returned without a promise, which would cost every request a turn of the event loop. */
   authorize(header: string | null): Caller | undefined | Promise<Caller | undefined> {
     return header === null ? undefined : (this.#known(header) ?? this.#find(header, this.secretIn(header)));
   }
 
-  /** The caller with this secret, wherever it was sent; undefined when no living credential of this kind has it. */
+  /** The caller with this secret; undefined when no valid credential of this kind has it. */
   authorizeSecret(secret: string): Caller | undefined | Promise<Caller | undefined> {
     return this.#known(secret) ?? this.#find(secret, secret);
   }
@@ -103,8 +102,8 @@ export class Authorizer {
     return secretOf(header, this.#kind.prefix);
   }
 
-  /** The callers whose secrets of this kind are anywhere in a text, by the secret. Only the first few that look like one are
-   * looked up, so that a text full of them costs little: a look through 1 MiB takes 2 ms. */
+  /** The callers of the valid secrets in a text, by the secret. Only the first few candidates are looked up, so that a text
+   * full of them costs little. To scan 1 MiB takes 2 ms. */
   async callersIn(text: Uint8Array): Promise<ReadonlyMap<string, Caller>> {
     const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
     const secrets = new Set<string>();
@@ -125,9 +124,9 @@ export class Authorizer {
     return text.startsWith(this.#kind.prefix) && text.length <= maxSecretCharacters;
   }
 
-  /** Forgets what was looked up, because a credential or an organization changed. */
+  /** Empties the cache, because a credential or an organization changed. */
   forget(): void {
-    // New maps: a look-up that is still under way ends in the old ones and is forgotten with them.
+    // New maps: a look-up that is still under way fills the old ones.
     this.#callers = new Map();
     this.#finding = new Map();
   }
@@ -137,7 +136,7 @@ export class Authorizer {
     await Promise.allSettled(this.#underWay);
   }
 
-  /** Shares every limit out over so many nodes from now on. */
+  /** Divides every limit by the number of nodes. */
   shareOver(nodes: number): void {
     this.#nodes = nodes;
     for (const { bucket, itemsBucket } of this.#usages.values()) {
@@ -146,7 +145,7 @@ export class Authorizer {
     }
   }
 
-  /** Writes down when they were last used. */
+  /** Stores when credentials were last used. */
   async recordUse(): Promise<void> {
     const used = [...this.#usages]
       .filter(([, usage]) => usage.lastUsedAtMs > usage.recordedAtMs)

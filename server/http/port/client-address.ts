@@ -1,5 +1,5 @@
-/** From which address a request comes, and whether by https: by the connection, or what a trusted proxy says in
- * X-Forwarded-For and X-Forwarded-Proto. */
+/** The address of a client, and whether it uses https: by the connection, or by X-Forwarded-For and X-Forwarded-Proto of a
+ * trusted proxy. */
 import { BlockList, isIP } from "node:net";
 import type { Connection } from "./handler.ts";
 
@@ -16,10 +16,10 @@ export class ClientAddresses {
     }
   }
 
-  /** The address, an IPv6 one as its network of 64 bits, since whoever has one address has them all. */
+  /** The address. An IPv6 address counts as its network of 64 bits, because one client usually has all of them. */
   of(request: Request, connection: Connection): string {
     let address = plain(connection.requestIP(request)?.address ?? "");
-    // Each proxy appends whom it was called by: from the right, up to the first that nobody vouches for.
+    // Each proxy appends the address of its caller. Read from the right, up to the first address that is not a trusted proxy.
     const forwarded = request.headers.get("x-forwarded-for")?.split(",") ?? [];
     while (this.#isTrusted(address)) {
       const next = plain(forwarded.pop()?.trim() ?? "");
@@ -32,7 +32,7 @@ export class ClientAddresses {
   /** Whether a trusted proxy says that it was called by https. */
   isHttps(request: Request, connection: Connection): boolean {
     if (!this.#isTrusted(plain(connection.requestIP(request)?.address ?? ""))) return false;
-    // The last one is the word of the proxy that called us.
+    // The last value was set by the proxy that called us.
     const said = request.headers.get("x-forwarded-proto")?.split(",").at(-1);
     return said?.trim().toLowerCase() === "https";
   }

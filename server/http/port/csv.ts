@@ -1,10 +1,10 @@
 /**
  * Tables as CSV (RFC 4180): lines end with CR LF, null is an empty field, objects are their JSON.
  *
- * Spreadsheets run a text that begins like a formula, and names, values and ids are whatever senders chose. Such a
+ * Spreadsheets run a text that begins like a formula, and senders choose names, values and ids. Such a
  * text gets an apostrophe in front, which spreadsheets take for "this is text" (OWASP, "CSV injection"). Where semicolons
  * or tabs part cells, as Excel does in half of Europe, a text goes on in the next cell: what begins like a formula after
- * one gets its apostrophe there. Whoever needs the exact text takes JSON, or `rekindle export`.
+ * one gets its apostrophe there. JSON and `rekindle export` have the exact text.
  */
 import type { JsonObject } from "../../../contract/json.ts";
 

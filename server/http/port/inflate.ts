@@ -9,7 +9,7 @@ export type Coding = "gzip" | "deflate";
 
 const codingOf: Readonly<Record<string, Coding>> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" };
 
-/** Each takes a pass over up to the whole limit; nobody has a reason for more than one. */
+/** Each coding costs one pass over the body. Clients use one. */
 const maxCodings = 4;
 
 /** A header is as long as its sender makes it; the message shows its first characters. */

@@ -9,7 +9,7 @@ const forwarding =
 /** `127.0.0.1`, also as IPv6 writes it, and `::1`. */
 const loopbackAddress = /^(?:(?:::ffff:)?127\.\d+\.\d+\.\d+|::1)$/i;
 
-/** A Host header that names this machine to itself. A page whose own name was made to point here sends another one. */
+/** A Host header that names this machine to itself. A page of another site that points its name here sends its own name. */
 const loopbackHost = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i;
 
 /** Whether a request may read the metrics. @param token METRICS_TOKEN; null where none is set */

@@ -27,7 +27,7 @@ export interface Pages {
 
 /** The handlers by method and path. */
 export function routes(parts: WriteParts, pages: Pages): Record<string, Handler> {
-  /** Without access the path is answered as one that is not there, whatever the method. */
+  /** Without access every method is answered as for a path that does not exist. */
   const metrics =
     (answer: () => Response | Promise<Response>): Handler =>
     (request, connection) =>
@@ -70,9 +70,9 @@ function page(html: string): Response {
   });
 }
 
-/** Finds the route of a request: the path without its query and without a trailing slash. The addresses of pages all have
- * the one document, whose router shows the page. What connected sources send may have slashes to spare, as it does where
- * a client was given an address that ends with one: to redirect it would lose what it brings. */
+/** Finds the route of a request by its path without query and trailing slash. All addresses of pages get one document. Its
+ * router shows the page. Paths of connected sources may have extra slashes, because clients append a path to an address that
+ * ends with one. A redirect would lose the body. */
 export function dispatch(table: Record<string, Handler>, api: Handler, dashboard?: DashboardPages): Handler {
   const handlers = withHeadAndOptions({
     ...table,
@@ -112,7 +112,7 @@ function withHeadAndOptions(table: Record<string, Handler>): Map<string, Handler
 /** Our own clients know their paths. */
 const exactPaths: ReadonlySet<string> = new Set(["/identify", "/track"]);
 
-/** A source's path without spare slashes; webhooks, whose names and tokens are in it, have one for all. */
+/** A source's path without extra slashes. All webhooks share one route, because their paths contain names and tokens. */
 function sourcePath(path: string): string {
   const tidied = path.replace(/\/{2,}/g, "/").replace(/\/$/, "");
   if (exactPaths.has(tidied)) return path;

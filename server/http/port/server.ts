@@ -20,7 +20,7 @@ export interface HttpOptions {
   /**
    * Seconds after which a connection is closed on which nothing happens, or too little: the head of a request
    * and an answer have this long, and a body may take longer only at 16 KiB a second. Bun looks every 4
-   * seconds, and gives a new connection 10 to send a head, whatever is set here.
+   * seconds. A new connection always has 10 seconds for its head.
    */
   readonly idleTimeoutSeconds?: number;
   /** The folder with the built dashboard; without it there are no pages. */

@@ -1,7 +1,7 @@
 /**
- * How often an address may send requests whose token no organization has. A request takes places of its address's bucket
- * when it ends without a known token, and never when its token is known. An empty bucket refuses two kinds of requests with
- * 429: those whose token is looked up and not found, and those whose body would have to be read to find a token.
+ * Limits requests with an unknown token by client address. A request takes places of its address's bucket when it ends without
+ * a known token. A request with a known token takes none. An empty bucket refuses two kinds of requests with 429: a request with
+ * an unknown token, and a request without a token outside of its body.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import { tooMany, unknownToken } from "./answers.ts";
@@ -11,7 +11,7 @@ import { Buckets } from "./rate-limit.ts";
 
 const requestsPerSecond = 100;
 
-/** A body that was read for nothing takes as many places more as it has pieces of this size: 1 MiB takes 64. */
+/** A body takes one more place for each of these bytes: 1 MiB takes 64. */
 const bytesOfPlace = 16 * 1024;
 
 export class UnknownTokens {
@@ -22,12 +22,12 @@ export class UnknownTokens {
     this.#addresses = addresses;
   }
 
-  /** Shares the limit out over so many nodes from now on. */
+  /** Divides the limit by the number of nodes. */
   shareOver(nodes: number): void {
     this.#buckets.shareOver(nodes);
   }
 
-  /** The client's address, whose bucket it is. */
+  /** The client's address. Each address has one bucket. */
   addressOf(request: Request, connection: Connection): string {
     return this.#addresses.of(request, connection);
   }
@@ -38,14 +38,14 @@ export class UnknownTokens {
     this.#buckets.charge(address, performance.now(), 1 + Math.floor(bodyBytes / bytesOfPlace));
   }
 
-  /** The 429 for an address whose bucket is empty; undefined when its request may go on. */
+  /** The 429 for an address with an empty bucket; undefined when its request may continue. */
   refusal(request: Request, connection: Connection): Response | undefined {
     const address = this.addressOf(request, connection);
     const waitSeconds = this.#buckets.waitSeconds(address, performance.now());
     return waitSeconds === 0 ? undefined : tooMany(errorMessages.tooManyUnknownTokens, waitSeconds);
   }
 
-  /** The answer to a request without a known token: 429 for an address whose bucket is empty, else what is given. */
+  /** The answer to a request without a known token: 429 for an address with an empty bucket, else `otherwise`. */
   answer(
     request: Request,
     connection: Connection,

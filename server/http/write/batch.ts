@@ -1,4 +1,4 @@
-/** POST /batch: what its items come to, as one answer. */
+/** POST /batch: stores the items and answers with their outcomes. */
 import { errorMessages } from "../../../contract/errors.ts";
 import type { BatchAnswer } from "../../../contract/write-api.ts";
 import {
@@ -34,7 +34,7 @@ export async function storeBatch(
   if (waitSeconds > 0) {
     intake.noteRefused("batch", organization, "rate_limited", errorMessages.tooManyItems);
     const { perSecond } = itemsBucket;
-    // To wait does not help such a batch, whatever Retry-After says.
+    // Waiting does not help a batch with more items than the limit.
     const fits = batch.items.length <= perSecond;
     const message = fits
       ? errorMessages.tooManyItems

@@ -29,7 +29,7 @@ export class SourceBody {
     this.#numbers = numbers;
   }
 
-  /** Parses a body, whatever its Content-Type says: a beacon's is text/plain, and gzip comes labelled as a form.
+  /** Parses a body. Its Content-Type is ignored: beacons send text/plain, and some clients label gzip as a form.
    * @param mayBeAny whether it may be something else than an object
    * @param before the bytes as JSON, where they were parsed already */
   static parse(
@@ -46,7 +46,7 @@ export class SourceBody {
   }
 
   /**
-   * Why a message cannot be stored, whatever it says; undefined when it can.
+   * Why a message cannot be stored; undefined when it can.
    * @param message the whole body, or the item of its `batch` with this index
    */
   whyUnstorable(message: unknown, index: number): Invalid | undefined {
@@ -96,8 +96,7 @@ export function whyTooMuch(translated: readonly TranslatedItem[]): Invalid | und
   return undefined;
 }
 
-/** Why what was taken out of a message cannot be kept, whatever else is in it: a whole number that may have been rounded,
- * because in which digits it was sent is not known any more. Undefined when it can. */
+/** Why the translation of a message cannot be stored: it has a whole number that may have been rounded. Undefined when it can. */
 export function whyRounded(translated: Translated): Invalid | undefined {
   const items = "items" in translated ? translated.items : [];
   const isRounded = items.some(
@@ -110,7 +109,7 @@ export function whyRounded(translated: Translated): Invalid | undefined {
     : undefined;
 }
 
-/** Numbers from here on are written with an exponent, and whoever wrote so did not mean each digit. */
+/** Senders write numbers from here on with an exponent, so the exact digits do not matter. */
 const leastExponential = 1e21;
 
 function hasRounded(value: unknown): boolean {

@@ -1,4 +1,4 @@
-/** What became of each item of a connected source's request, told in one place to all who want to know. */
+/** Reports the outcome of each item of a connected source's request: to counts, ingestion warnings and the live view. */
 import type { LiveItem } from "../../../contract/live.ts";
 import type { SourceName, SourceOutcome } from "../../../contract/sources.ts";
 import {
@@ -54,7 +54,7 @@ export async function storeSourced(
   }
 }
 
-/** Those who hear of the outcomes. */
+/** Receivers of the outcomes. */
 interface Listeners {
   readonly intake: Pick<Intake, "sourced" | "noteRefused" | "countSourced">;
   readonly watched: WatchedRequest | undefined;
@@ -95,8 +95,8 @@ function nameOf(outcome: SourcedOutcome): SourceOutcome {
   return outcome === "duplicate" ? outcome : "rejected";
 }
 
-/** Tells of the outcomes: to who watches, and of what no translation took to the ingestion warnings, where intake counts
- * all others itself. @param items of the request, decided or not */
+/** Reports the outcomes to the live view and the counts. Items that could not be translated also go to the ingestion warnings;
+ * intake itself notes the others. @param items of the request, decided or not */
 function noteOutcomes(
   source: SourceName,
   organization: number,

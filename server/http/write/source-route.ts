@@ -8,17 +8,17 @@ import type { BodyBudget } from "../port/body-budget.ts";
 
 /** What a path of a connected source is. */
 export interface SourceRoute {
-  /** Whose path it is; which client of several sent, `senderOf` says. */
+  /** The owner of the path. `senderOf` tells which of several clients sent. */
   readonly source: SourceName;
   readonly path: string;
-  /** Who sends, by what the body and the User-Agent header say. */
+  /** The sender, by the body and the User-Agent header. */
   readonly senderOf: (body: unknown, userAgent: string | null) => SourceName;
   /** The bytes of its JSON in those that came, as they were before its client wrapped them. */
   readonly unwrap: (request: Request, bytes: Uint8Array, maxBytes: number) => Uint8Array | Invalid;
   /** The token, where clients put it into the body. Without it the path is a webhook's: sent by a tool's server to an address
    * that was given to it, the token is in the address or in a header, the body may be an array, and only parts of it are kept. */
   readonly tokenIn?: (body: unknown, authorizer: Authorizer) => string | undefined;
-  /** The path is one of the write API too, whose order of checks holds: without a token it is 401 before anything else. */
+  /** The write API has this path too. Its order of checks applies: without a token the answer is 401. */
   readonly isShared?: boolean;
   readonly translate: (
     body: unknown,

@@ -19,8 +19,8 @@ export interface Arrival {
   readonly receivedAtMs: number;
   /** The Idempotency-Key header, when one was sent. */
   readonly idempotencyKey: string | null;
-  /** Sent with a browser token, which everybody can read in a page: of a user who exists it changes neither the e-mail
-   * nor `isAccountOwner` nor the account. */
+  /** Sent with a browser token, which is public. It changes neither the e-mail nor `isAccountOwner` nor the account of an
+   * existing user. */
   readonly isBrowser?: boolean;
 }
 
@@ -66,7 +66,7 @@ export function wrong(schema: TSchema, path: readonly string[], problem: string)
 
 /**
  * An id as the string that it is stored as. A number is taken when its text in the body is its decimal
- * string, so that 42 and "42" are one user; 1e21, 1.50 and 9007199254740993 would be somebody else's.
+ * string, so that 42 and "42" are one user; 1e21, 1.50 and 9007199254740993 would be another user's id.
  */
 export function identifier(
   value: string | number,

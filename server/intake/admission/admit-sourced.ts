@@ -115,7 +115,7 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
     anonymousId: item.anonymousId || undefined,
     previousId: (item.type === "identify" && item.previousId) || undefined,
     said,
-    // Who somebody is cannot be said for a time to come: it would win over all that is really said until then.
+    // An identify cannot have a future time: it would win over all later ones until then.
     atMs: item.type === "track" ? atMs : Math.min(atMs, receivedAtMs),
   };
 }
@@ -125,7 +125,7 @@ function whyTooLarge(bytes: number): Invalid | undefined {
   return { invalid: `item is larger than ${limits.bodyBytes} bytes: send less.` };
 }
 
-/** What is wrong with whom it is about, when it was, and its id. */
+/** What is wrong with an item's ids, time or message id. */
 function whyUnclear(item: SourcedItem, { zone }: Arrival): Invalid | undefined {
   const ids = idsIn(item);
   for (const [name, id] of Object.entries(ids)) {

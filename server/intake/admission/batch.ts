@@ -21,7 +21,7 @@ import {
 import { mayRoundIntegers, NumberTexts } from "./number-texts.ts";
 import { parseEventTime } from "./time.ts";
 
-/** A batch whose envelope is right; its items may be anything. */
+/** A batch with a valid envelope. Its items are not checked yet. */
 export interface ParsedBatch {
   readonly items: readonly unknown[];
   readonly text: string;

@@ -100,7 +100,7 @@ function whyTooManyValues(json: Uint8Array): Invalid | undefined {
     : undefined;
 }
 
-/** Levels of a body that has several items: some thousand, which `JSON.parse` takes, are too many for whoever walks them all. */
+/** Most levels of a body with several items. `JSON.parse` takes thousands, which a recursive function does not. */
 const bodyLevels = 500;
 
 /** Why a body with several items cannot be walked as a whole, to read its numbers again say; undefined when it can. */

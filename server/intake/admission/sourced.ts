@@ -5,10 +5,10 @@
  */
 import type { JsonObject } from "../../../contract/json.ts";
 
-/** Whom an item is about; one of the two at least. */
+/** The person of an item: at least one of the two ids. */
 export interface SourcedPerson {
   readonly userId?: string | undefined;
-  /** A visitor's id, given by the tool before it knows who it is. */
+  /** A visitor's id, which the tool gives before it knows the user. */
   readonly anonymousId?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface SourcedAccount {
   readonly avatar?: string | null | undefined;
 }
 
-/** Who somebody is. Both ids say that the visitor is the user. */
+/** Identifies a user. With both ids, the visitor is the user. */
 export interface SourcedIdentify extends SourcedPerson, Said {
   readonly type: "identify";
   /** Another id of the same person, of a tool that does not say whether an id is a user's or a visitor's: what waits
@@ -42,7 +42,7 @@ export interface SourcedIdentify extends SourcedPerson, Said {
   readonly account?: SourcedAccount | null | undefined;
 }
 
-/** What somebody did. Of somebody who is not identified yet it is parked. */
+/** An event. It is held while its user is not identified. */
 export interface SourcedTrack extends SourcedPerson, Said {
   readonly type: "track";
   /** As it was sent: white space in it becomes `_`, and the name as sent is what people are shown. */
@@ -71,7 +71,7 @@ export interface SourcedAccountSaid extends Said {
 
 export type SourcedItem = SourcedIdentify | SourcedTrack | SourcedAlias | SourcedAccountSaid;
 
-/** Whom an item is about; undefined where it is nobody. */
+/** The person of an item; undefined for an item about an account alone. */
 export function personIn(item: SourcedItem): string | undefined {
   if (item.type === "account") return undefined;
   return item.type === "alias" ? item.userId : (item.userId ?? item.anonymousId);

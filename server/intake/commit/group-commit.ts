@@ -74,8 +74,8 @@ export class GroupCommit {
     this.#apart = { waiting: new WaitingCount(), heldTurns, heldMs };
   }
 
-  /** Whether the ledger failed to keep the last group, a moment ago: without a limit nobody would send the write that
-   * shows that all is well again. */
+  /** Whether the last group failed a moment ago. After a while it is false again, so that a new write can show that the
+   * ledger has recovered. */
   get isFailing(): boolean {
     return performance.now() - this.#failedAtMs < failingMs;
   }

@@ -79,7 +79,7 @@ export class GroupStore {
     await this.store(rest.slice(half));
   }
 
-  /** Hands on the requests whose organizations are locked by others, and stores the rest. */
+  /** Passes on the requests of locked organizations, and stores the rest. */
   async #storeUnlocked(requests: readonly Waiting[], { organizations }: OrganizationsHeld): Promise<void> {
     const isHeld = ({ entries: [first] }: Waiting) =>
       first !== undefined && organizations.includes(first.organization);

@@ -1,5 +1,5 @@
 /**
- * Decides what connected sources say: whose it is, and what happens when nobody knows that yet.
+ * Decides items of connected sources: finds their user, or holds them until the user is known.
  *
  *   a user's id that was identified        the user's
  *   an id that is linked to a user         as that one's
@@ -8,11 +8,11 @@
  *   any of these, said before its user     left out
  *   was erased
  *
- * The same text as a user's id and as a visitor's is two ids. What waits under a user's is given to whoever is identified by
- * that user's id, or to whom an alias links it; what waits under a visitor's, to whose identify says it as the visitor's.
+ * One text as a user's id and as a visitor's id is two ids. Items held under a user's id go to the user who is identified with
+ * it, or to whom an alias links it. Items held under a visitor's id go to the user whose identify names this visitor.
  *
- * A user who was identified is linked to nobody, and whom an id is linked to is a user, known or not, and linked to nobody: so
- * there is no cycle, and one look-up says whose an id is. Of two words on whose an id is the later said counts.
+ * An identified user is never linked. The target of a link is a user, known or not, and is never linked itself. So there is no
+ * cycle, and one look-up finds the user of an id. Of two links of an id the later one wins.
  */
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Stored } from "../../ledger/ledger.ts";
@@ -36,7 +36,7 @@ import type { DecidedParking } from "./decided-parking.ts";
 import { type DecidedPeople, keyOf } from "./decided-people.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 
-/** A request by which somebody becomes known. */
+/** A request that identifies a user. */
 interface Naming {
   readonly organization: number;
   readonly receivedAtMs: number;
@@ -58,11 +58,11 @@ export class DecidedSources {
   readonly #people: DecidedPeople;
   readonly #rows: DecidedRows;
   readonly #parking: DecidedParking;
-  /** Addresses whose links were looked at when a user of this group was named. */
+  /** Addresses whose links were looked up for an identify of this group. */
   readonly #looked = new Set<string>();
   readonly #mayMove: number;
 
-  /** Links and held items that were moved to ids that nobody has identified either. */
+  /** Links and held items that were moved to ids that are not identified either. */
   moved = 0;
 
   /** Items that became their users' in this commit. */
@@ -85,7 +85,7 @@ export class DecidedSources {
     return "stored";
   }
 
-  /** Gives a user who is identified now what waited under the user's own id, and under the e-mail address. */
+  /** Attaches the items held under a newly identified user's id and e-mail address. */
   named(naming: Naming, userId: string, email: string | undefined): void {
     const { organization } = naming;
     if (!this.#parking.concerns(organization)) return;
@@ -131,7 +131,7 @@ export class DecidedSources {
     return outcome;
   }
 
-  /** Gives a user whom a source has identified what waited under the ids that it said of the user. */
+  /** Attaches the items held under all ids that a source's identify names. */
   #identified(entry: AdmittedSaid, userId: string): void {
     const { organization, anonymousId, previousId, said, atMs } = entry;
     this.named(entry, userId, said.kind === "identify" ? said.email : undefined);
@@ -173,7 +173,7 @@ export class DecidedSources {
     if ((person.kind === "user" && userId === person.id) || this.#wasErased(person, atMs)) return;
     const known = this.#parking.link(person);
     if (known !== undefined) {
-      // Who somebody is says more than which address they have, whenever it was said.
+      // A link to a user overrides a link to an e-mail address, whatever their timestamps.
       const isOfAddress = isAddressId(userId);
       if (isOfAddress && !isAddressId(known.userId)) return;
       if (isOfAddress === isAddressId(known.userId) && known.atMs > atMs) return;
@@ -199,8 +199,8 @@ export class DecidedSources {
     return !this.#isKnown(this.#whose(userKey(organization, other)));
   }
 
-  /** Gives what waits under an id to the user who has its address, if only one has. The link stays one to the address:
-   * whoever says an address need not be whose it is, and what comes next is looked up anew. */
+  /** Attaches the items held under an id to the only user with its address. The link to the address stays: the sender of an
+   * address may not be its owner, so later items are looked up again. */
   #attachByAddress(naming: Naming, person: PersonKey, address: string): void {
     const { organization } = naming;
     const [userId, ...others] = this.#people.withEmail(organization, addressIn(address));
@@ -208,7 +208,7 @@ export class DecidedSources {
     this.#attach(naming, userId, this.#parking.take(person));
   }
 
-  /** The id itself when it was identified or is not linked, or only to an address, else the user to whom it is linked. */
+  /** The user to which an id is linked. The id itself if it is identified, not linked, or linked to an address. */
   #whose(person: PersonKey): PersonKey {
     if (this.#isKnown(person)) return person;
     const linked = this.#parking.link(person)?.userId;
@@ -235,14 +235,14 @@ export class DecidedSources {
       if (this.#wasErased(userKey(organization, userId), atMs)) continue;
       const { messageId, isBrowser, ...said } = JSON.parse(body) as ParkedBody;
       const item = { said, messageId, receivedAtMs, atMs, isBrowser };
-      // Never as said now: a node whose clock is ahead may have held it, and it would win over what was said later.
+      // Never with the present time: a node with a clock ahead may have held it, and it would overwrite later values.
       const saidAtMs = Math.min(atMs, naming.receivedAtMs - 1);
       const outcome = this.#become(naming, userId, { ...item, saidAtMs }, false);
       if (isInvalid(outcome)) this.#parking.refuse(organization, outcome.invalid);
     }
   }
 
-  /** Makes what was said an identified user's, or the user's who is identified by it.
+  /** Stores an identify or an event for an identified user, or for the user that it identifies.
    * @param item `saidAtMs`: when what it says of the user was said; `atMs`: when its event happened */
   #become(
     { organization, zone, receivedAtMs: nowMs }: Naming,

@@ -22,7 +22,7 @@ interface Parked {
 export class DecidedParking {
   readonly #stored: Stored;
   readonly #links = new Map<string, PersonKey & { readonly link: PersonLink | null }>();
-  /** By the user to whom ids were linked in this group. */
+  /** Ids that were linked in this group, by user. */
   readonly #linkedTo = new Map<string, Map<string, PersonId>>();
   /** Users from which all links were moved: what is stored of them is of no use any more. */
   readonly #movedFrom = new Set<string>();

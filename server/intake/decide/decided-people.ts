@@ -9,7 +9,7 @@ import type { DecidedRows } from "./decided-rows.ts";
 import { isMadeUp, isSaidNow, type Said } from "./field-times.ts";
 import { merge, mergeAccount } from "./merge.ts";
 
-/** What is said of a user, whoever says it. */
+/** The fields of a user in a request. */
 interface UserSaid extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone"> {
   /** Said only where nothing is stored. */
   readonly traitsOnce?: JsonObject | undefined;
@@ -27,7 +27,7 @@ export class DecidedPeople {
   readonly #stored: Stored;
   readonly #rows: DecidedRows;
   readonly #users = new Map<string, User>();
-  /** Who of `#users` has, or had, an address; made when the first is looked for, which is rare. */
+  /** The ids in `#users` by e-mail address, present or former. Made at the first look-up, which is rare. */
   #withEmail: Map<string, Set<string>> | undefined;
   readonly #accounts = new Map<string, Account>();
   readonly #lastUserNumber = new Map<number, number>();
@@ -79,8 +79,7 @@ export class DecidedPeople {
 
   /**
    * Registers a user or changes the one who exists.
-   * @param isIdentified false for what was said of somebody before it was known who that is: it is no day on which the
-   * user was identified
+   * @param isIdentified false for a held item: its day is not the day on which the user was identified
    */
   identify(sent: UserSaid, isIdentified = true): "stored" | "duplicate" | Invalid {
     if (this.#wasErased(sent)) return "duplicate";
@@ -112,7 +111,7 @@ export class DecidedPeople {
     };
     this.#users.set(key, after);
     this.#noteEmail(after);
-    // What was only said again is kept by the ledger, so that what is delivered late cannot win over it.
+    // Unchanged fields still get the newer timestamp, so that a late older message cannot overwrite them.
     if (changed) this.#rows.user(after);
     for (const said of news) this.#rows.version(after, said);
     return "stored";
@@ -191,7 +190,7 @@ export class DecidedPeople {
     if (version !== before?.version) this.#rows.account(account);
   }
 
-  /** What a page may say of a user who exists. A field that says what is stored anyway is no warning. */
+  /** The fields that a page may change of an existing user. A field equal to the stored one causes no warning. */
   #withoutGuarded(sent: UserSaid, before: User): UserSaid {
     const { organization, email, isAccountOwner, account } = sent;
     if (email !== undefined && email !== before.email) this.#ignored.add("email");

@@ -20,7 +20,7 @@ import {
 } from "../../ledger/ledger.ts";
 import type { News } from "./merge.ts";
 
-/** What is said of an event, before it is known whose it is. */
+/** An event before its user is known. */
 type SaidEvent = Omit<Parameters<typeof eventRow>[0], "id" | "user" | "account">;
 
 export class DecidedRows {
@@ -34,7 +34,7 @@ export class DecidedRows {
     this.#stored = stored;
   }
 
-  /** @param of whose it is, and in which account */
+  /** @param of its user and account */
   event(event: SaidEvent, of: KnownUser): void {
     const { organization, messageId, timeMs } = event;
     const id = messageId !== null && isCanonicalUuid(messageId) ? messageId : this.#nextEventId();

@@ -8,10 +8,10 @@ import type { AdmittedIdentify } from "../identify.ts";
 import type { AdmittedTrack } from "../track.ts";
 import type { GuardedField } from "./decided-people.ts";
 
-/** What came as a request to the write API. */
+/** A request of the write API. */
 export type Admitted = AdmittedIdentify | AdmittedTrack;
 
-/** Whatever may be decided. */
+/** A request of the write API or an item of a source. */
 export type Decidable = Admitted | AdmittedSourced;
 
 export type Outcome = "stored" | StoredWithout | "duplicate" | "not_found" | Invalid;
@@ -26,7 +26,7 @@ export function isStored(outcome: SourcedOutcome): outcome is "stored" | StoredW
   return outcome === "stored" || (typeof outcome === "object" && "ignored" in outcome);
 }
 
-/** What a connected source says may also wait until it is known whose it is. */
+/** An item of a connected source may also be held until its user is known. */
 export type SourcedOutcome = Outcome | "parked";
 
 /** The outcome of a request to the write API, which never waits. */

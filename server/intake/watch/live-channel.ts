@@ -14,7 +14,7 @@ export type LiveMessage =
   | { readonly event: "item"; readonly data: LiveItem }
   | { readonly event: "skipped"; readonly data: LiveSkipped };
 
-/** Who looks on. */
+/** A watcher of the live view. */
 export interface LiveWatcher {
   readonly person: number;
   /** It watches for another node, and is told only of what this one takes. */
@@ -73,7 +73,7 @@ export class LiveChannel {
     return [...this.#watchers].filter((watcher) => watcher.person === person).length;
   }
 
-  /** How long nobody has watched. */
+  /** Time since the last watcher left. */
   get unwatchedMs(): number {
     return this.#watchers.size > 0 ? 0 : this.#nowMs() - this.#leftAtMs;
   }
@@ -117,7 +117,7 @@ export class LiveChannel {
     for (const watcher of [...this.#watchers]) watcher.tick();
   }
 
-  /** Lets somebody look on, first at the latest items. @param after the id of the last one that they know */
+  /** Adds a watcher, which first gets the latest items. @param after the id of the last item that it knows */
   join(watcher: LiveWatcher, after: string): void {
     const [life, number] = after.split("-");
     const known = life === this.#life ? Number(number) : 0;

@@ -1,6 +1,6 @@
 /**
- * The live view of what arrives. While nobody watches, a write request costs one look at `isWatched`; while somebody
- * does, the requests of watched organizations are followed (watched-request.ts) and shown (live-channel.ts).
+ * The live view of arriving items. Without watchers a write request costs one look at `isWatched`. With watchers, the requests of
+ * their organizations are recorded (watched-request.ts) and shown (live-channel.ts).
  */
 import { randomBytes } from "node:crypto";
 import { liveLimits } from "../../../contract/live.ts";
@@ -34,7 +34,7 @@ export class LiveView {
     this.#nowMs = nowMs;
   }
 
-  /** Follows a write request; whose it is, it is told when that is known. */
+  /** Records a write request. Its organization is set once it is known. */
   request(endpoint: Endpoint, path: string): WatchedRequest {
     return new WatchedRequest({ endpoint, path, atMs: this.#nowMs() }, (organization) =>
       this.#channels.get(organization),
@@ -55,8 +55,8 @@ export class LiveView {
     );
   }
 
-  /** Lets somebody watch an organization. @param after the id of the last item that they know
-   * @returns what ends it */
+  /** Adds a watcher of an organization. @param after the id of the last item that it knows
+   * @returns a function that removes it */
   watch(organization: number, watcher: LiveWatcher, after: string): () => void {
     const channel = this.#channels.get(organization) ?? new LiveChannel(this.#life, this.#nowMs);
     this.#channels.set(organization, channel);
@@ -66,7 +66,7 @@ export class LiveView {
     return () => channel.leave(watcher);
   }
 
-  /** The organizations that somebody watches here. */
+  /** The organizations with watchers on this node. */
   watchedOrganizations(): readonly number[] {
     return [...this.#channels].flatMap(([organization, { watchers }]) =>
       watchers > 0 ? [organization] : [],
@@ -94,7 +94,7 @@ export class LiveView {
     this.#channels.delete(organization);
   }
 
-  /** Ends every stream, and lets nobody in any more. */
+  /** Ends every stream, and accepts no new one. */
   close(): void {
     this.#isClosed = true;
     for (const channel of this.#channels.values()) channel.end("The service is stopping.");

@@ -1,5 +1,5 @@
-/** What of a request is worth an ingestion warning. A well-formed request costs a look at each of its keys
- * and a comparison of two times: 0.05 µs. */
+/** Makes ingestion warnings of requests. A well-formed request costs one look-up for each key and one comparison of times:
+ * 0.05 µs. */
 import { errorMessages } from "../../../contract/errors.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { SourceName } from "../../../contract/sources.ts";
@@ -20,7 +20,7 @@ import type { Noted } from "./warnings.ts";
 /** Where it was sent: a path of the write API, or a connected source. */
 export type Endpoint = "identify" | "track" | "batch" | SourceName;
 
-/** Who is told of what is unusual. */
+/** Takes ingestion warnings. */
 export interface NoteTaker {
   note(noted: Noted): void;
 }
@@ -146,7 +146,7 @@ export function noteInvalid(
   });
 }
 
-/** Whose a warning is. @param endpoint where it was sent, or `import` */
+/** The organization and user of a warning. @param endpoint the path or source, or `import` */
 export function about(
   endpoint: Endpoint | "import",
   { organization, receivedAtMs: atMs, userId }: Admitted,

@@ -1,4 +1,4 @@
-/** A write request that somebody watches: what was sent, what became of each item, and what the sender was answered. */
+/** A write request in the live view: its body, the outcome of each item, and the answer. */
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { type LiveItem, liveLimits } from "../../../contract/live.ts";
@@ -10,12 +10,12 @@ import type { LiveChannel, LiveOutcome } from "./live-channel.ts";
 import type { Endpoint } from "./notes.ts";
 import type { Noted } from "./warnings.ts";
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface Sender {
   readonly organization: number;
   readonly token: LiveItem["token"];
   readonly idempotencyKey: string | null;
-  /** The token itself, where it may be in what was sent: whoever looks on must not see it. */
+  /** The token itself, if the payload may contain it: watchers must not see it. */
   readonly secret?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export class WatchedRequest {
     this.#channelOf = channelOf;
   }
 
-  /** Whose it is. What is never said belongs to nobody and is not shown. */
+  /** Sets the sender. A request without a known sender is not shown. */
   from(sender: Sender): void {
     this.#sender = sender;
     this.#channel = this.#channelOf(sender.organization);
@@ -98,7 +98,7 @@ export class WatchedRequest {
     this.#body = bytes;
   }
 
-  /** Whether it is shown to anybody: if not, nobody needs to be told more. */
+  /** Whether the request has watchers. */
   get isShown(): boolean {
     return this.#channel !== undefined;
   }
