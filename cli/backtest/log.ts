@@ -188,7 +188,7 @@ function timeOf(cell: unknown, zone: Zone): number | undefined {
 function unreadableTime({ line }: Row, { time }: LogColumns, cell: unknown): Refusal {
   const found = cell === undefined || cell === null ? "empty" : JSON.stringify(cell).slice(0, 100);
   return new Refusal(
-    `line ${line}: the column ${JSON.stringify(time)} is ${found}, which is no time: it may hold unix seconds or ` +
+    `line ${line}: the column ${JSON.stringify(time)} is ${found}, which is not a time: it may hold unix seconds or ` +
       "milliseconds, ISO dates and date-times, and YYYYMMDD, of the years 1970 to 2299.",
   );
 }

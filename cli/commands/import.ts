@@ -169,7 +169,7 @@ async function refuseOtherMapping({ service, organization, mapping }: Job, sha25
   if (other === undefined) return;
   throw new Refusal(
     `${other.stored === 1 ? "1 event of this file was" : `${other.stored} events of this file were`} imported ${new Date(other.startedAtMs).toISOString()} under other ` +
-      "options, and would be stored twice: give the same options to go on, or --as-another-import.",
+      "options, and would be stored twice: give the same options to resume, or --as-another-import.",
   );
 }
 

@@ -41,5 +41,5 @@ function splitPair(text: string): [string, string] {
 
 function decimal(text: string): number {
   if (/^(\d+(\.\d*)?|\.\d+)$/.test(text)) return Number(text);
-  throw new InvalidArgumentError(`${JSON.stringify(text)} is no weight: give a number, 3 or .5 say.`);
+  throw new InvalidArgumentError(`${JSON.stringify(text)} is not a weight: give a number, such as 3 or .5.`);
 }

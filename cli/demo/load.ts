@@ -92,7 +92,7 @@ async function serverAddress({ config, served }: Installation, given: string | u
   if (!served && (config.cluster === null || given === undefined)) {
     const or = config.cluster === null ? "" : " Or give the address of a node with --url.";
     throw new Refusal(
-      `no server runs on ${config.dataDir}: start one (npm start, or rekindle serve) and run rekindle demo beside it.${or}`,
+      `no server runs on ${config.dataDir}: start one (npm start, or rekindle serve) and run rekindle demo while it runs.${or}`,
     );
   }
   const control = socketPath(config.dataDir, "control");
@@ -162,7 +162,7 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
     await sender.finish();
   } catch (error) {
     if (error instanceof Refusal && sender.totals.accepted > 0 && !error.message.startsWith("stopped")) {
-      throw new Refusal(`${error.message} When that is mended, ${resumeHint(options)}`);
+      throw new Refusal(`${error.message} After fixing that, ${resumeHint(options)}`);
     }
     throw error;
   } finally {

@@ -113,9 +113,9 @@ function decoded(record: readonly string[]): readonly string[] | undefined {
 function whyUnreadable(error: CsvError, line: number): string {
   switch (error.code) {
     case "CSV_QUOTE_NOT_CLOSED":
-      return `the row that begins on line ${line} opens a quote that is never closed: mend the file.`;
+      return `the row that begins on line ${line} opens a quote that is never closed: fix the file.`;
     case "CSV_MAX_RECORD_SIZE":
-      return `the row that begins on line ${line} is longer than ${maxRowBytes} bytes: is a quote not closed, or is the file no CSV?`;
+      return `the row that begins on line ${line} is longer than ${maxRowBytes} bytes: is a quote not closed, or is the file not CSV?`;
     default:
       return `the file cannot be read beyond line ${line}: ${error.message}.`;
   }

@@ -12,7 +12,7 @@ export class ImportFile {
   constructor(path: string) {
     this.path = path;
     this.#stats = stats(path);
-    if (!this.#stats.isFile()) throw new Refusal(`${path} is no file: give the path of one.`);
+    if (!this.#stats.isFile()) throw new Refusal(`${path} is not a file: give the path of one.`);
   }
 
   get name(): string {

@@ -79,7 +79,7 @@ async function* chunksOf({ rows, mapping, record, onPassed }: Run): AsyncIterabl
     // Rows before the error are kept.
     if (chunk.rows.length > 0) yield chunk;
     if (passed === 0 || !(error instanceof Refusal)) throw error;
-    throw new Refusal(`${error.message} Import the mended file without ${doneBefore(passed)}.`);
+    throw new Refusal(`${error.message} Import the repaired file without ${doneBefore(passed)}.`);
   }
   if (chunk.rows.length > 0) yield chunk;
 }

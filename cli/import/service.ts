@@ -44,7 +44,7 @@ class OwnImporter extends Importer {
     }
     if (this.#intake.closedBecause !== undefined) {
       throw new Refusal(
-        `there is no room (${this.#intake.closedBecause}): start the server, then run this command again. It goes on where it stopped.`,
+        `there is no room (${this.#intake.closedBecause}): start the server, then run this command again. It resumes where it stopped.`,
       );
     }
     const appended = await super.append(...chunk);

@@ -61,7 +61,7 @@ function rfc3339(text: string, isUtc: boolean): string | Invalid {
   if (offset !== undefined) return `${day}T${minutes}${seconds}${offset}`;
   // The usual form of databases. The API's advice, to send an offset, does not help with an existing file.
   return {
-    invalid: `timestamp ${JSON.stringify(text)} does not say of which timezone it is: give --timestamp-format utc when such times are in UTC, or write an offset, +02:00 say, behind them.`,
+    invalid: `timestamp ${JSON.stringify(text)} has no timezone: give --timestamp-format utc when such times are in UTC, or append an offset such as +02:00.`,
   };
 }
 

@@ -60,8 +60,8 @@ export class AnswerBroken extends CallFailed {}
 
 /**
  * Answers requests on a Unix socket that only the service's own user may open. An answer may be silent for as long as
- * its work takes: `server.timeout(request, 0)` would end with the first byte of a streamed answer, after which the
- * default of ten seconds applies again.
+ * its work takes. `server.timeout(request, 0)` does not do that: it ends with the first byte of a streamed answer,
+ * and the default of ten seconds applies again.
  */
 export function serveSocket(
   socket: string,

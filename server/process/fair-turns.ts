@@ -18,8 +18,8 @@ export interface FairTurnsOptions {
   readonly heldWhileOthersWait: number;
   /** Places that a group may ever hold. With fewer than all, a new group need not wait for another group's long work. */
   readonly heldAtMost: number;
-  /** Places that one member of a group may ever hold, so that the others of the group need not wait for that one's; left
-   * out where a group has one member. */
+  /** Places that one member of a group may ever hold, so that the other members need not wait for them. Left out
+   * where a group has one member. */
   readonly heldByMember?: number;
 }
 

@@ -11,8 +11,8 @@ const maxSocketPathBytes = 103;
 
 export type SocketName = "control" | "analysis";
 
-/** The socket's path: in the data folder, or when that is too deep in a folder of the system's temporary folder that is this
- * user's alone. @throws ConfigError when another user has made that folder */
+/** The socket's path in the data folder. If that is too long, it is in a folder of the system's temporary folder that
+ * belongs to this user alone. @throws ConfigError when another user has made that folder */
 export function socketPath(dataDir: string, name: SocketName): string {
   const path = join(dataDir, `${name}.sock`);
   if (Buffer.byteLength(path) <= maxSocketPathBytes) return path;

@@ -65,7 +65,7 @@ test("a quote that is never closed stops the import, and the rows before it are 
   const content = `${purchases(700)}u1,b,2026-05-17,"open\n${purchases(700)}`;
   const file = bench.file("open.csv", content);
   const first = await bench.import(file, "acme");
-  expectRefusal(first, "line 702", "never closed", "mended file without its first 700 rows");
+  expectRefusal(first, "line 702", "never closed", "repaired file without its first 700 rows");
   expect(countsOf(first)).toEqual({ rows: 700, new: 700, duplicate: 0, rejected: 0 });
   const again = await bench.import(file, "acme");
   expectRefusal(again, "line 702");
@@ -152,7 +152,7 @@ test("keys that JavaScript minds are properties like others", async () => {
 
 test.each([
   ["no such file", ["/nowhere/at-all.csv"], "there is no file"],
-  ["a folder", [import.meta.dir], "is no file"],
+  ["a folder", [import.meta.dir], "is not a file"],
   ["a name that says nothing", [import.meta.path], "give --format"],
 ] as const)("%s is refused", async (_name, [path], words) => {
   expectRefusal(await bench.import(path, "acme"), words);

@@ -194,7 +194,7 @@ test("a demonstration has the owner that it names, and says when nobody would se
 test("says what is wrong", async () => {
   const ofDefault = ["--organization", "default"];
   const refusals: readonly (readonly [string[], string])[] = [
-    [["invite", "nobody", ...ofDefault], "no e-mail address"],
+    [["invite", "nobody", ...ofDefault], "is not an e-mail address"],
     [["invite", "a@example.com", "--organization", "nowhere"], "no organization"],
     [["invite", "a@example.com", "--role", "king", ...ofDefault], "owner, member, viewer"],
     [["remove", "stranger@example.com", ...ofDefault], "no member"],

@@ -259,13 +259,13 @@ describe("a restore is refused, and leaves nothing, when", () => {
     const { target, copy } = place("none");
     const file = join(copy, "manifest.json");
     writeFileSync(file, readFileSync(file, "utf8").slice(0, -20));
-    expectRefusal(await rekindle(target, "restore", copy), "no backup");
+    expectRefusal(await rekindle(target, "restore", copy), "is not a backup");
     const outside = { file: "../data/ledger.sqlite", bytes: 1, sha256: "0".repeat(64) };
     cpSync(join(backup, "manifest.json"), file);
     changeManifest(copy, { ledger: [outside] });
-    expectRefusal(await rekindle(target, "restore", copy), "no backup");
+    expectRefusal(await rekindle(target, "restore", copy), "is not a backup");
     rmSync(file);
-    expectRefusal(await rekindle(target, "restore", copy), "no backup", "manifest.json");
+    expectRefusal(await rekindle(target, "restore", copy), "is not a backup", "manifest.json");
     expect(existsSync(target)).toBe(false);
   });
 

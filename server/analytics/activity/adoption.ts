@@ -1,6 +1,6 @@
 /**
- * Adoption of each event within some days: the share of the active users who did it, how many of them did it for the
- * first time ever, and how long those took from their first activity to it.
+ * Adoption of each event within some days. What share of the active users did it? How many of them did it for the
+ * first time ever, and how long after their first activity?
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";

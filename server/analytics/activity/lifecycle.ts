@@ -84,7 +84,7 @@ const sql = (passive: PassiveEvents) => `
       FROM ${firstActiveDays(passive)}
       WHERE firstDay BETWEEN {fromDay:Int32} AND {toDay:Int32}
       GROUP BY firstDay),
-    (SELECT groupBitmapState(toUInt32(0)) FROM numbers(0)) AS nobody
+    (SELECT groupBitmapState(toUInt32(0)) FROM numbers(0)) AS noUsers
   SELECT
     {starts:Array(Int32)}[period] AS fromDay,
     least({starts:Array(Int32)}[period + 1] - 1, {toDay:Int32}) AS toDay,
@@ -105,7 +105,7 @@ const sql = (passive: PassiveEvents) => `
       UNION ALL
       SELECT ${periodOf("firstDay")} AS period, 'new', users FROM first_days
       UNION ALL
-      SELECT toUInt32(arrayJoin(range(1, length({starts:Array(Int32)})))) AS period, '', nobody)
+      SELECT toUInt32(arrayJoin(range(1, length({starts:Array(Int32)})))) AS period, '', noUsers)
     WHERE period BETWEEN 2 AND length({starts:Array(Int32)}) - 1
     GROUP BY period)
   ORDER BY fromDay`;

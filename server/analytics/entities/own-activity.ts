@@ -1,5 +1,5 @@
-/** How many events there were on each day of one user, or in one account: rows of one user's rollup, or of users who
- * ever belonged to the account. */
+/** The number of events on each day of one user, or in one account. Rows come from one user's rollup, or from those
+ * of users who ever belonged to the account. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import {

@@ -30,8 +30,8 @@ export function traitNames(
   return warehouse.rows<TraitRow>(sql, { organization, limit, maxValues });
 }
 
-/** Of more names than this, the first found. An application that sends a trait of a new name for every user has no
- * useful traits, and each name takes some 30 KB of memory. */
+/** At most this many names, the first found. An application that sends a trait of a new name for every user has no
+ * useful traits. Each name takes some 30 KB of memory. */
 const maxNames = 2_000;
 
 // topK counts exactly while there are no more values than it keeps, 20 times 5. No values are listed of other traits.

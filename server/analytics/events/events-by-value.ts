@@ -1,7 +1,6 @@
 /**
- * Events over time, split by the value of one of their properties as it was sent, or of a trait of their users as it
- * is now. Properties are in the raw events only, and all of them are read: the time grows with the number of events
- * in the days of the question.
+ * Events over time, split by the value of a property as it was sent, or of a user's trait as it is now. Properties
+ * are in the raw events only, which are all read: the time grows with the number of events in the days.
  */
 import { periodStarts } from "../../calendar/calendar.ts";
 import { countsAsActivity, type Warehouse } from "../../warehouse/warehouse.ts";

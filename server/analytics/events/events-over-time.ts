@@ -70,10 +70,10 @@ const ofEvents = `
     nullIf(name, '') AS value,
     toBool(name = '' AND {top:UInt32} > 0) AS isRest,
     timesOfGroup AS count,
-    bitmapCardinality(${included("everybody")}) AS users
+    bitmapCardinality(${included("allUsers")}) AS users
   FROM (
     SELECT firstDay, if(rank > {top:UInt32}, '', event) AS name, sum(timesOfPeriod) AS timesOfGroup,
-      groupBitmapMergeState(people) AS everybody
+      groupBitmapMergeState(people) AS allUsers
     FROM counted INNER JOIN seen USING (event, firstDay)
     GROUP BY firstDay, name)`;
 

@@ -22,8 +22,8 @@ export interface PropertyRow {
   readonly events: number;
 }
 
-/** One row for every property, the one that most events have first. Of more events than are looked at, those that are
- * met first: they are all events of some users, and events of one name have the same properties. */
+/** One row for every property, the most frequent first. Of too many events the first found are read: all events of
+ * some users. Events of one name have the same properties. */
 export function propertyNames(warehouse: Warehouse, question: PropertyNamesQuestion): Promise<PropertyRow[]> {
   return warehouse.rows<PropertyRow>(sql, { ...question });
 }

@@ -9,9 +9,10 @@ export function jsonKey(key: string, name = "key"): Readonly<Record<string, stri
 }
 
 /**
- * The text of the value of the key that is bound: a string as it is, anything else as its JSON; null when the key is
- * absent or null. The key is looked for in the text first, as JSON.stringify wrote it: most rows need no parsing.
- * Queries need `jsonSettings`. @param name of the parameters, where a query has more than one key
+ * The value of the bound key as text: a string as it is, anything else as its JSON; null when the key is absent or
+ * null. The text is searched for the key first, as JSON.stringify writes it, so that most rows need no parsing.
+ * Queries need `jsonSettings`.
+ * @param name of the parameters, where a query has more than one key
  */
 export function jsonText(column: string, name = "key"): string {
   return `

@@ -1,7 +1,7 @@
 /**
- * The back-test: at every cut-off all models and both baselines are trained on the data of then, score the entities
- * that were active or new, and are evaluated by the outcomes. Predictions of all cut-offs are pooled. The split is by
- * time and never random: with a random one a model would learn from the future of the same entities.
+ * The back-test. At every cut-off all models and both baselines are trained on the data of then. They score the
+ * entities that were active or new, and are evaluated by the outcomes. Predictions of all cut-offs are pooled. The
+ * split is by time and never random: otherwise a model would learn from the future of the same entities.
  */
 
 import type { ScoredFeatures } from "../scores/state.ts";

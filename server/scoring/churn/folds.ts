@@ -37,8 +37,8 @@ export function foldsAt(cutoffDays: readonly number[], firstDay: number, horizon
 }
 
 /**
- * The folds of a back-test of a log that began on `firstDay` and is complete before `endDay`: 28 days apart, back
- * from the end, as many as have a cut-off to train at, `atMost` of them. In the order of time.
+ * The folds of a back-test of a log that began on `firstDay` and is complete before `endDay`. They are 28 days apart,
+ * back from the end: all that have a cut-off to train at, but not more than `atMost`. In the order of time.
  */
 export function planFolds(
   firstDay: number,

@@ -1,7 +1,7 @@
 /**
- * Data that stops. A period of seven days in which fewer than half of the usual number of entities were active is
- * taken for an outage of the data, not for a mass departure. To notice it before a week is over, the last two to six
- * days count too, when fewer than a tenth of the usual number were active.
+ * Data that stops. Seven days with fewer than half of the usual number of active entities are an outage of the data,
+ * not a mass departure. To notice it before a week is over, the last two to six days are one, too, with fewer than a
+ * tenth of the usual number.
  */
 import { quantile } from "../statistics/vectors.ts";
 

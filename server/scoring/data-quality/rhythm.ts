@@ -1,10 +1,12 @@
 /**
- * The rhythm of a source, and from when on its silence is more than that rhythm explains. See docs/decisions/0025.
+ * The rhythm of a source, and the time from which its silence is longer than that rhythm explains. See
+ * docs/decisions/0025.
  *
- * Time is stretched first: an hour counts as much as the share of its kind (Tuesday, 14:00 to 15:00, in the organization's
- * timezone) in which the source sent before. On that clock nights and weekends on which it never sends do not pass, and
- * a Poisson process of any weekly shape has gaps of mean 1 (the time-rescaling theorem: Brown et al., Neural Computation 14,
- * 2002). What is usual on that clock is not assumed but measured: the longest gaps that there were.
+ * Time is stretched first. An hour counts as much as the share of its kind (Tuesday, 14:00 to 15:00, in the
+ * organization's timezone) in which the source sent before. On that clock, nights and weekends without data do not
+ * pass. A Poisson process of any weekly shape then has gaps of mean 1 (the time-rescaling theorem: Brown et al.,
+ * Neural Computation 14, 2002). The usual gaps on that clock are not assumed but measured: the longest ones that
+ * occurred.
  */
 import { msPerHour, type Zone } from "../../calendar/calendar.ts";
 

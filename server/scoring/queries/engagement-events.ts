@@ -56,8 +56,8 @@ export function engagementEvents(population: Population, days: Days): Query {
 }
 
 /**
- * Rows (entity, volume28), and `user` beside the entity if it is asked for: Σ weight · min(count, 50) over events and
- * days of the 28 before the cut-off. Placeholder: cutoffDay.
+ * Rows (entity, volume28), with `user` if requested. The volume is Σ weight · min(count, 50) over events and days of
+ * the 28 before the cut-off. Placeholder: cutoffDay.
  */
 export function volumeQuery(population: Population, by: "entity" | "entity, user" = "entity"): Query {
   const events = engagementEvents(population, { daysBefore: 28 });

@@ -32,10 +32,10 @@ export function featuresQuery(population: Population, cutoffDay: number): Query 
 }
 
 /**
- * The same without volume28, the one feature that has to know how often: it takes a third of the time.
+ * The same without volume28, the one feature that needs counts: it takes a third of the time.
  *
- * Days are bits of one number, bit i for the day i+1 days before the cut-off, and so are weeks: then counting
- * distinct ones takes no set for each entity.
+ * Days are bits of one number, bit i for the day i+1 days before the cut-off, and so are weeks. So counting distinct
+ * ones needs no set for each entity.
  */
 export function historyQuery(population: Population, cutoffDay: number): Query {
   const events = engagementEvents(population, "before");

@@ -1,6 +1,6 @@
 /**
- * A query in parts: each part brings its text and the values that are bound to its placeholders, because the
- * warehouse refuses a value that is missing and one that is not used.
+ * A query in parts. Each part has its text and the values of its placeholders, because the warehouse refuses missing
+ * and unused values.
  */
 import type { Parameter, Warehouse } from "../../warehouse/warehouse.ts";
 

@@ -23,9 +23,9 @@ interface GapsRow {
 }
 
 /**
- * Reads them as of a cut-off. Gaps are those between neighbouring active days of an entity within the 26 weeks
- * before it, so that they tell of the product as it is now. Two queries, one after the other, so that the
- * memory that each takes does not add up.
+ * Reads them as of a cut-off. Gaps are those between successive active days of an entity within the 26 weeks before
+ * it, so that they describe the product as it is now. Two queries run one after the other, so that their memory does
+ * not add up.
  */
 export async function readUsualBehaviour(
   warehouse: Warehouse,

@@ -1,6 +1,6 @@
 /**
- * The run: scores of all users, then of all accounts, of one organization as of one day. Everything that it does may
- * be done again: a run that was cut off has no record, and its rows give way to those of the next.
+ * The run: scores all users, then all accounts, of one organization as of one day. All of it may be repeated: a run
+ * that was cut off has no record, and the next run's rows replace its rows.
  */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";

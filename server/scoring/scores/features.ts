@@ -1,6 +1,6 @@
 /**
- * What the scores know about an entity (a user or an account) as of a cut-off day T: only engagement events of days
- * before T. Days are calendar days of the organization's timezone, counted from 1970-01-01.
+ * The features of an entity (a user or an account) as of a cut-off day T: only engagement events of days before T
+ * count. Days are calendar days of the organization's timezone, counted from 1970-01-01.
  *
  * `featuresOf` is the reference: the warehouse computes the same from its rollups, and tests compare the two.
  */

@@ -106,8 +106,8 @@ export function effectiveSample(
 }
 
 /**
- * p-values that hold for all of a family of tests together (Holm 1979, "A simple sequentially rejective multiple test
- * procedure"): the smallest times their number, the next times one less, and none below the one before.
+ * p-values that hold for a whole family of tests (Holm 1979, "A simple sequentially rejective multiple test
+ * procedure"). The smallest is multiplied by their number, the next by one less, and none is below the one before.
  */
 export function holm(probabilities: readonly number[]): number[] {
   const order = probabilities.map((p, index) => ({ p, index })).sort((a, b) => a.p - b.p);

@@ -123,9 +123,9 @@ export function projectSbg({ alpha, beta }: SbgParameters, periods: number): num
 }
 
 /**
- * The shares from an observed one on: share · S(k) / S(k₀), so that a projection begins where the data ends. Intervals
- * are on the scale of logarithms, of the observed share's own interval and of the estimates (the delta method), taken
- * as independent: the observed share weighs little in the fit.
+ * The shares from an observed one on: share · S(k) / S(k₀), so that a projection begins where the data ends.
+ * Intervals are on the scale of logarithms. They combine the observed share's own interval and that of the estimates
+ * (the delta method) as independent ones: the observed share weighs little in the fit.
  */
 export function projectFrom(fit: SbgFit, from: ShareAt, periods: number): ShareAt[] {
   const step = 1e-4;

@@ -153,14 +153,14 @@ export async function readManifest(folder: string): Promise<Manifest> {
   try {
     manifest = JSON.parse(await readFile(join(folder, manifestName), "utf8"));
   } catch (error) {
-    throw new Refusal(`${folder} is no backup: its ${manifestName} cannot be read (${messageOf(error)}).`);
+    throw new Refusal(`${folder} is not a backup: its ${manifestName} cannot be read (${messageOf(error)}).`);
   }
   // The format comes first: nothing else of a newer one is known.
   if (Value.Check(Type.Object({ format: Type.Integer() }), manifest) && manifest.format > backupFormat) {
     throw new Refusal(`${folder} was made by a newer Rekindle: restore it with that one.`);
   }
   if (!Value.Check(Manifest, manifest)) {
-    throw new Refusal(`${folder} is no backup: its ${manifestName} is not a manifest.`);
+    throw new Refusal(`${folder} is not a backup: its ${manifestName} is not a manifest.`);
   }
   return manifest;
 }

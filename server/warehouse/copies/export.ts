@@ -2,9 +2,9 @@
  * An organization's events, users or accounts as a stream of bytes: JSON lines, CSV (RFC 4180) or Parquet. It
  * contains everything that was loaded: drain the inbox first.
  *
- * Properties come out unchanged: they are stored as JSON text, and that text is put into the line and never parsed.
- * So no number is rounded and no key moves. Events come in the order in which they are stored (user, then time), so
- * memory stays flat; only the users' ids are held for the join.
+ * Properties come out unchanged: their stored JSON text is put into the line and never parsed. So no number is
+ * rounded and no key moves. Events come in the order in which they are stored (user, then time), so memory stays
+ * flat. Only the users' ids are held for the join.
  */
 import type { Warehouse } from "../engine/warehouse.ts";
 

@@ -64,8 +64,8 @@ export async function dropFrozenTables(warehouse: Warehouse): Promise<void> {
 
 /**
  * Adds rows from a file of the Native format, compressed with zstd, to a table. They are written to a separate table
- * and then attached, so that views on the table do not see them: the rows of the views are in files of their own. No
- * row is merged on the way.
+ * and then attached, so that views on the table do not see them. The views' rows are in files of their own. No row is
+ * merged on the way.
  * @throws WarehouseError; Refusal when the file has another number of rows
  */
 export async function attachFile(

@@ -1,10 +1,10 @@
 /**
- * The embedded warehouse: ClickHouse inside this process. A process has ONE data folder, and closing under
- * a running query aborts the engine: so close() refuses new queries, waits for running ones, then closes.
+ * The embedded warehouse: ClickHouse inside this process. A process has ONE data folder, and closing under a running
+ * query aborts the engine. So close() refuses new queries, waits for running ones, then closes.
  *
- * chDB's sessions are used directly. Behind @clickhouse/client its `Connection` turns the settings of one
- * insert into `SET`s that stay, and after one insert with a token 1,000 others were silently dropped; the
- * SETTINGS clause of an INSERT, as here, ends with it. Never the synchronous calls: they stop the event loop.
+ * chDB's sessions are used directly. Behind @clickhouse/client its `Connection` turns the settings of one insert into
+ * `SET`s that stay: after one insert with a token 1,000 others were silently dropped. The SETTINGS clause of an
+ * INSERT, as here, ends with it. Synchronous calls are never used: they stop the event loop.
  */
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";

@@ -38,9 +38,8 @@ const maxFieldBytes = 64 * 1024;
 const maxFieldCharacters = maxFieldBytes / 8;
 
 /**
- * The query and its parameters as the fields of a form: a string or an array that is too long for one field is divided
- * among several, which the query puts together.
- * @throws TypeError as parameterTexts
+ * The query and its parameters as the fields of a form. A string or an array that is too long for one field is
+ * divided among several, and the query joins them. @throws TypeError as parameterTexts
  */
 export function queryAsFields(
   sql: string,

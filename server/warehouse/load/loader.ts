@@ -15,9 +15,9 @@ import { insertBatch } from "./insert-batch.ts";
 
 /** A row costs 9 µs of CPU in a batch of 50,000, rollups and merges included, 18 in one of 10,000. */
 const defaultMaxBatchRows = 50_000;
-/** From one freeze to the next. An insert of few rows costs 70 ms of CPU and a dozen fsyncs, for which commits
- * wait too: at 400 ms rows were visible after 363 ms (p99 602) and the p99 of answers was 34 ms at 5,000 events
- * a second. At 600 a row is still visible within a second. */
+/** From one freeze to the next. An insert of few rows costs 70 ms of CPU and a dozen fsyncs, which delay commits. At
+ * 400 ms rows were visible after 363 ms (p99 602) and the p99 of answers was 34 ms at 5,000 events a second. At 600 a
+ * row is still visible within a second. */
 const cycleMs = 600;
 /** How often an empty inbox is polled. */
 const pollMs = 200;
@@ -146,8 +146,8 @@ export class Loader {
       const rows = await this.#cycle();
       await this.#settleDrains();
       const tookMs = performance.now() - startedMs;
-      // A full batch: more waits. Otherwise rest until the cycle is over, or, where the machine is slow, as
-      // long as the work took, so that loading never takes more than half of a core.
+      // A full batch: more rows wait. Otherwise the loader rests until the cycle is over. On a slow machine it rests
+      // as long as the work took, so that it never uses more than half of a core.
       if (rows < this.#maxBatchRows / 2) {
         await this.#rest(rows === 0 ? pollMs : Math.max(cycleMs - tookMs, Math.min(tookMs, cycleMs)));
       }

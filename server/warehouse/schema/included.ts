@@ -1,6 +1,6 @@
 /**
- * The one way in which figures leave out the users that an organization has excluded as internal, test or bot:
- * every figure about people counts `included(…)`. Queries need the parameter `organization`.
+ * The one way in which figures leave out excluded users (internal, test or bot): every figure about people counts
+ * `included(…)`. Queries need the parameter `organization`.
  */
 
 /** The bitmap of excluded users; empty where there is none. Read once for a query. */
@@ -17,8 +17,8 @@ export function isIncluded(user: string): string {
   return `NOT bitmapContains(${excluded}, ${user})`;
 }
 
-/** The condition that a user's number is excluded, for the little that is subtracted from a sum over all: of a table
- * ordered by user it reads these users' rows and no others. */
+/** The condition that a user's number is excluded, for rows that are subtracted from a sum over all users. In a table
+ * ordered by user it reads only these users' rows. */
 export function isExcluded(user: string): string {
   return `${user} IN (SELECT arrayJoin(bitmapToArray(${excluded})))`;
 }

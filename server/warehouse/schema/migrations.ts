@@ -47,8 +47,8 @@ const migrations: readonly Migration[] = [
     statements: (topology) => [
       `ALTER TABLE user_event_days ADD COLUMN IF NOT EXISTS account UInt32 CODEC(Delta, ZSTD(1)) AFTER event,
          MODIFY ORDER BY (organization, user, day, event, account)`,
-      // Not MODIFY QUERY: the token that the view makes of a batch's would be another after the next start, and a
-      // batch that is replayed then would count twice.
+      // Not MODIFY QUERY: after the next start the view would derive another token from a batch's token, and a
+      // replayed batch would count twice.
       `DROP TABLE IF EXISTS user_event_days_view${onCluster(topology)} SYNC`,
       `CREATE MATERIALIZED VIEW IF NOT EXISTS user_event_days_view${onCluster(topology)} TO user_event_days
        AS SELECT organization, user, day, event, account, count() AS count

@@ -26,8 +26,8 @@ interface Parts {
   readonly nowMs?: () => number;
 }
 
-/** Whether a check is due that no result is newer than: 3 o'clock has passed since the last one, or, for an
- * organization without one, since it was created. */
+/** Whether a check is due: 3 o'clock has passed since the last result, or, without one, since the organization was
+ * created. */
 export function isCheckDue(zone: Zone, sinceMs: number, nowMs: number): boolean {
   const today = zone.dayOf(nowMs);
   const [todaysMs, yesterdaysMs] = [today, today - 1].map((day) => zone.startOfDay(day) + checkHour * hourMs);

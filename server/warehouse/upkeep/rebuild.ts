@@ -100,8 +100,8 @@ async function transitionsOfEvents(
   return transitions.slice(first, afterLast === -1 ? undefined : Math.max(afterLast, first + 1));
 }
 
-/** Groups beyond this go to disk. In the order of users, in which events are stored, few are open at a time:
- * without it 4 million rows of `user_event_days` took more memory than a query may have. */
+/** Larger groups go to disk. In the order of users, in which events are stored, few groups are open at a time.
+ * Without that order 4 million rows of `user_event_days` took more memory than a query may have. */
 const maxGroupBytes = 256 * 1024 * 1024;
 
 async function rebuildRollup(
