@@ -54,7 +54,7 @@ export class ClusterNode {
   #sql: Sql;
   #look: Look = { version: 0, form: 0, asked: 0, nodes: [] };
   #lookedAtMs = Number.NEGATIVE_INFINITY;
-  /** By the clock that never jumps, and by the one that goes on while the machine sleeps. */
+  /** By the monotonic clock, which never jumps, and by the wall clock, which runs while the machine sleeps. */
   #heartbeatAtMs = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
   /** The last change with which the hooks were called. */
   #knownVersion = 0;
