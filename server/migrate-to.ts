@@ -1,7 +1,7 @@
 /**
- * Moves an embedded installation to PostgreSQL and ClickHouse, in order: whatever can be wrong is found before anything is
- * copied; the warehouse goes first, and the ledger in one transaction behind it. The data folder is only read, but
- * for what an upgrade changes, and for a mark: never can both installations take writes.
+ * Moves an embedded installation to PostgreSQL and ClickHouse. Everything is checked before anything is copied. The warehouse
+ * is copied first, then the ledger in one transaction. The data folder is only read, except by an upgrade. A mark in the
+ * folder prevents both installations from taking writes.
  */
 import { existsSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
@@ -117,8 +117,8 @@ interface Moving {
   readonly progress: (progress: MoveProgress) => void;
 }
 
-/** Up to the commit in PostgreSQL. The folder is marked before that: whatever happens then, this installation does not
- * start, and nobody opens the other one, until the next run has finished the move. */
+/** Up to the commit in PostgreSQL. The folder is marked before the commit. From then on neither installation starts until the
+ * next run has finished the move. */
 async function moveBoth(
   dataDir: string,
   target: ServerWarehouse,
@@ -133,7 +133,7 @@ async function moveBoth(
   return { warehouse, ledger };
 }
 
-/** An error of a server, as a person reads it; neither the driver's words nor the engine's have a password. */
+/** An error of a server as a message for people. The messages of driver and engine contain no password. */
 function saidOf(server: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof Refusal) throw error;
@@ -142,7 +142,7 @@ function saidOf(server: string): (error: unknown) => never {
   };
 }
 
-/** Loads what waits, finishes erasures and rebuilds, and makes sure that ledger and warehouse agree. */
+/** Loads all rows, finishes erasures and rebuilds, and compares ledger and warehouse. */
 async function makeWhole(dataDir: string, log: Logger): Promise<void> {
   const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
   try {
@@ -165,7 +165,7 @@ async function makeWhole(dataDir: string, log: Logger): Promise<void> {
   }
 }
 
-/** What doctor compares, once more, on the other side. */
+/** Compares the new ledger and warehouse as `doctor` does. */
 async function refuseDifferences(ledger: Ledger, warehouse: Warehouse): Promise<void> {
   for (const { id, name } of await ledger.organizations.list()) {
     const [difference] = await checkOrganization(warehouse, id, await acknowledgedOf(ledger, id));

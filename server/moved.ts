@@ -1,6 +1,6 @@
 /**
- * A data folder whose installation moves to a cluster, or has moved: its ledger and warehouse are whole, and past. The mark
- * is written before the cluster's ledger is: never can both take writes.
+ * The mark in a data folder whose installation moves to a cluster, or has moved. Its ledger and warehouse stay complete, as they
+ * were then. The mark is written before the cluster's ledger is committed, so that never both take writes.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ const markOf = (dataDir: string) => join(dataDir, "moved-to-cluster.txt");
 const moving = "Moving to PostgreSQL and ClickHouse";
 const moved = "Moved to PostgreSQL and ClickHouse";
 
-/** Says so in the folder, for people and for the next start; when it returns it is on disk. */
+/** Writes the mark, for people and for the next start. When it resolves the mark is on disk. */
 export async function markMove(dataDir: string, state: "moving" | "moved", nowMs: number): Promise<void> {
   const words =
     state === "moved"
@@ -26,13 +26,13 @@ export async function markMove(dataDir: string, state: "moving" | "moved", nowMs
   await syncPath(dataDir);
 }
 
-/** Whether a move of this folder has come as far as the ledger, and was not finished. */
+/** Whether a move of this folder has reached the ledger and is not finished. */
 export function isMoving(dataDir: string): boolean {
   return markText(dataDir).startsWith(moving);
 }
 
-/** @throws Refusal when the folder's installation lives in a cluster now: a start on it would take writes that the
- * cluster never sees */
+/** @throws Refusal when the folder's installation was moved to a cluster: a start would take writes that the cluster
+ * never gets */
 export function refuseMoved(dataDir: string): void {
   const mark = markText(dataDir);
   if (mark === "") return;

@@ -30,7 +30,7 @@ export async function openCluster(
     } catch (error) {
       if (error instanceof Refusal || error instanceof ConfigError) throw error;
       if (!mayPass(error))
-        throw new ConfigError(`PostgreSQL lets nobody in: ${messageOf(error)}. See DATABASE_URL.`);
+        throw new ConfigError(`PostgreSQL refuses the login: ${messageOf(error)}. See DATABASE_URL.`);
       if (role === "command") throw new Refusal(`PostgreSQL cannot be reached: ${messageOf(error)}.`);
       if (performance.now() - saidMs > sayEveryMs) {
         log.warn({ because: messageOf(error) }, "waiting for PostgreSQL");

@@ -19,7 +19,7 @@ import type { LoaderLease } from "./cluster/loader-lease.ts";
 import { PostgresParking } from "./identity/parking.ts";
 import { PostgresDeadLetters } from "./inbox/dead-letters.ts";
 import { type LoadedAt, PostgresInbox } from "./inbox/inbox.ts";
-import { countOn } from "./inbox/inbox-counts.ts";
+import { moveCounted } from "./inbox/inbox-counts.ts";
 import { forgetFinished, sealSegment } from "./inbox/inbox-segments.ts";
 import { refuseUnfinished } from "./move/unfinished-move.ts";
 import { dayCountsOf, populationsOf } from "./write/counts.ts";
@@ -36,7 +36,7 @@ export interface PostgresLedgerOptions extends PoolOptions {
   /** Also of when rows were loaded, which is PostgreSQL's time otherwise. */
   readonly clock?: () => number;
   readonly deadLetterLimits?: DeadLetterLimits;
-  /** Of an organization: what waits beyond is dropped, the oldest first. */
+  /** Of an organization: held events beyond are dropped, the oldest first. */
   readonly parkedMaxBytes?: number;
   /** Of an organization: links to people who are not identified. */
   readonly parkedMaxLinks?: number;
@@ -138,9 +138,9 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   async tidy(nowMs: number): Promise<void> {
     const steps = [
       () => sealSegment(this.#sql, nowMs),
-      // A node whose clock is an hour ahead would drop what was loaded just now.
+      // A node whose clock is an hour ahead would drop rows that were loaded just now.
       async () => forgetFinished(this.#sql, (await this.#parts.loadedAt(nowMs)) - keptLoadedMs),
-      () => countOn(this.#sql),
+      () => moveCounted(this.#sql),
       () => forgetMessageIds(this.#sql, nowMs),
       () => forgetShown(this.#sql),
       () => this.parking.tidy(nowMs),
@@ -167,7 +167,7 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     return findUserAndAccount(this.#sql, organization, userId);
   }
 
-  /** What was acknowledged is committed: whoever reads the tables finds it. */
+  /** Nothing to do: acknowledged rows are committed, and every reader of the tables finds them. */
   async flush(): Promise<void> {}
 
   /** @throws Refusal always: the engines' own tools copy what many nodes write to. */

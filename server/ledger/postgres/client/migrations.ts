@@ -1,6 +1,6 @@
 /**
  * The tables of the ledger on PostgreSQL, as numbered steps that only go forward. A step that was released is never
- * edited. Whichever node starts first runs what is missing, and the others wait for it.
+ * edited. The node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
@@ -29,15 +29,15 @@ const peopleAndSettings =
 
 const nodes = nodeTables + erasedNamesTable + liveItemsTable;
 
-/** What tells a ledger from every other. A dump has it, too: what is restored from one is the same ledger. */
+/** The identity of a ledger. A dump contains it: a ledger that is restored from a dump is the same one. */
 const identity = "ALTER TABLE ledger_form ADD COLUMN identity uuid NOT NULL DEFAULT gen_random_uuid();";
 
 /** Remembers how many steps a database has had. */
 export const formTable =
   "CREATE TABLE IF NOT EXISTS ledger_form (only_row integer PRIMARY KEY CHECK (only_row = 1), steps integer NOT NULL)";
 
-/** When name and picture of an account were said. Of stored ones it is not known: they hold until something was said after
- * their last change, so that an import of the past renames no account. */
+/** The times of an account's name and picture. Those of stored accounts are not known: they take the time of the last change,
+ * so that an import of the past renames no account. */
 const accountTimes = `
   ALTER TABLE accounts ADD COLUMN said_at_ms bigint NOT NULL DEFAULT 0;
   ALTER TABLE accounts ADD COLUMN fields_said_at_ms text NOT NULL DEFAULT '{}';
@@ -76,7 +76,7 @@ export const knownForm = migrations.length;
  */
 export async function migrate(sql: Sql, upto = migrations.length): Promise<void> {
   await inTransaction(sql, async (tx) => {
-    // A step over many rows takes long, and so does waiting for the node that runs it.
+    // A step over many rows takes long, and so does the wait for the node that runs it.
     tx.connection.waitWithoutLimit();
     await tx`SET LOCAL statement_timeout = 0`;
     await tx`SET LOCAL lock_timeout = '10min'`;

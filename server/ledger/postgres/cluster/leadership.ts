@@ -1,11 +1,11 @@
 /**
- * Who leads the work on the warehouse: loading, rebuilds, erasures, checks, scores. A node that wins the lease leads for a
- * term; when the term is over, because the lease could not be kept or the process stood still, all of its work is ended
- * before the node stands for another.
+ * Leadership of the work on the warehouse: loading, rebuilds, erasures, checks, scores. A node that gets the lease leads for a
+ * term. The term is over when the lease could not be renewed or the process stood still. All of its work ends before the node
+ * asks for the lease again.
  *
- * A statement that changes the warehouse is sent only while the term is held by this node's own clocks, which is for less
- * than the lease holds by the server's: so nothing is sent when another may lead. A node that would lead in vain, because
- * it cannot work on the warehouse, leaves the lease to others. See docs/decisions/0030.
+ * A statement that changes the warehouse is sent only while the term holds by this node's own clocks. That is shorter than the
+ * lease holds by the server's clock, so no statement is sent while another node may lead. A node that cannot work on the
+ * warehouse leaves the lease to others. See docs/decisions/0030.
  */
 import type { Logger } from "../../../process/process.ts";
 import { within } from "../../../process/process.ts";
@@ -18,11 +18,11 @@ const askEveryMs = 1_000;
 const renewEveryMs = 5_000;
 /** What a statement takes from the look at the clock to the server is no part of the lease. */
 const marginMs = 5_000;
-/** A server that does not answer says neither yes nor no. */
+/** A server that does not answer neither grants the lease nor refuses it. */
 const patienceMs = 5_000;
 /** A leader that cannot work for so long gives the lease back. */
 const maxUnableMs = 10_000;
-/** Whoever stops may finish what is in hand for so long; it is done again by whoever leads next. */
+/** How long a leader that stops may finish its work. The next leader repeats what is unfinished. */
 const finishMs = 3_000;
 /** The lease ends by itself where it cannot be given back. */
 const releaseMs = 1_000;
@@ -32,7 +32,7 @@ export class Term {
   readonly lease: LoaderLease;
   readonly #over = Promise.withResolvers<void>();
   #isOver = false;
-  /** By the clock that never jumps, and by the one that goes on while the machine sleeps. */
+  /** By the monotonic clock, which never jumps, and by the wall clock, which runs while the machine sleeps. */
   #untilMs = { monotonic: 0, wall: 0 };
 
   constructor(lease: LoaderLease) {
@@ -63,7 +63,7 @@ export class Term {
   }
 }
 
-/** What there is to be done by who leads. */
+/** The work of the node that leads. */
 export interface Leader {
   /** Whether the work could be done here at this moment. */
   canLead(): boolean;
@@ -127,34 +127,34 @@ export class Leadership {
     if (!finishes) {
       const why = isAble ? "it could not keep the lease" : "it cannot work on the warehouse";
       this.#log.warn(`this node leads no more: ${why}`);
-      // Whoever stops of itself finishes the batch in hand; whoever lost the lease must not.
+      // A leader that was told to stop finishes its batch. One that lost the lease must not.
       term.end();
     }
     const stopped = leading.stop();
     if (finishes) await within(finishMs, stopped);
-    // Nothing is sent from here on, also of what is still in hand.
+    // From here on no statement is sent, also of unfinished work.
     term.end();
     const released = term.lease.release(this.#node.sql).catch(() => undefined);
     await within(releaseMs, released);
     await Promise.race([stopped, this.#stopping.promise]);
-    // Others, who may be able, stand first.
+    // Nodes that may be able to work ask first.
     if (!isAble) await this.#rest(renewEveryMs);
   }
 
-  /** Keeps the lease for as long as that is possible and of use. @returns whether it was of use to the end */
+  /** Renews the lease while this node can. @returns false when the node could not work for too long */
   async #held(term: Term): Promise<boolean> {
     let ableAtMs = performance.now();
     while (!this.#isStopping && term.isHeld) {
       await this.#rest(renewEveryMs);
       if (this.#leader.canLead()) ableAtMs = performance.now();
       else if (performance.now() - ableAtMs > this.#unableMs) return false;
-      // Held no more when the process stood still: another may have led meanwhile.
+      // The term is over when the process stood still: another node may have led meanwhile.
       if (!this.#isStopping && term.isHeld) await this.#keep(term);
     }
     return true;
   }
 
-  /** Takes the lease, or keeps it. @returns false while another has it, or nobody can say */
+  /** Takes or renews the lease. @returns false while another node has it, or without an answer */
   async #keep(term: Term): Promise<boolean> {
     const asked = bothClocks();
     if (this.#node.outdated !== undefined) {

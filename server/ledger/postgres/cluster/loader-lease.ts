@@ -1,12 +1,12 @@
 /**
- * Who leads the work on the warehouse, and loads: one at a time, for as long as it goes on asking. Each holder has an
- * epoch of its own; whoever had an older one, and comes back after others have had their turn, is refused.
+ * The lease of the node that leads, which one node has at a time while it renews it. Each holder has an epoch of its own. A node
+ * with an older epoch, which comes back after another node had the lease, is refused.
  */
 import { randomUUID } from "node:crypto";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 
-/** How long it holds after it was asked for last. */
+/** How long it holds after the last renewal. */
 export const leaseSeconds = 30;
 
 export class LoaderLease {
@@ -30,7 +30,7 @@ export class LoaderLease {
     this.#epoch = epoch;
   }
 
-  /** From now on it is neither taken nor kept, whatever still has it in hand. */
+  /** From now on it is neither taken nor renewed by anything that still uses it. */
   end(): void {
     this.#isOver = true;
   }
@@ -40,7 +40,7 @@ export class LoaderLease {
     await sql`UPDATE loader_lease SET until = '-infinity' WHERE holder = ${this.#holder}`;
   }
 
-  /** The row stays locked until the end of the transaction, so that nobody takes the lease meanwhile. */
+  /** The row stays locked until the end of the transaction, so that no other node takes the lease meanwhile. */
   async #extend(tx: Tx): Promise<number | undefined> {
     const [taken] = await tx<{ epoch: number }[]>`
       UPDATE loader_lease SET

@@ -54,14 +54,10 @@ export class ClusterNode {
   #sql: Sql;
   #look: Look = { version: 0, form: 0, asked: 0, nodes: [] };
   #lookedAtMs = Number.NEGATIVE_INFINITY;
-  /** By the clock that never jumps, and by the one that goes on while the machine sleeps. */
+  /** By the monotonic clock, which never jumps, and by the wall clock, which runs while the machine sleeps. */
   #heartbeatAtMs = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
-  /** The last change with which the hooks were called. */
-  #knownVersion = 0;
-  #settledVersion = 0;
-  /** The number of the last request for counts: with which the hooks were called, and which is done. */
-  #countsAsked = 0;
-  #countsFlushed = 0;
+  readonly #changes = new Reached();
+  readonly #counts = new Reached();
   #watches: readonly number[] = [];
   #hooks: ChangeHooks | undefined;
   #onNodes: () => void = () => undefined;
@@ -90,9 +86,8 @@ export class ClusterNode {
   /** Calls these when something has changed. Nothing may be cached before. */
   whenChanged(hooks: ChangeHooks): void {
     this.#hooks = hooks;
-    this.#knownVersion = 0;
-    this.#changed(this.#look.version);
-    this.#asked(this.#look.asked);
+    this.#changes.restart();
+    this.#callHooks();
   }
 
   /** Calls this after every look. */
@@ -223,8 +218,7 @@ export class ClusterNode {
       const startedMs = performance.now();
       this.#look = await answerWithin(patienceMs, look(sql));
       this.#lookedAtMs = startedMs;
-      this.#changed(this.#look.version);
-      this.#asked(this.#look.asked);
+      this.#callHooks();
       this.#onNodes();
     }).finally(() => {
       this.#looking = undefined;
@@ -252,46 +246,31 @@ export class ClusterNode {
       role,
       url,
       version,
-      settledVersion: this.#settledVersion,
-      countsFlushed: this.#countsFlushed,
+      settledVersion: this.#changes.done,
+      countsFlushed: this.#counts.done,
       leaderStatus: this.#leaderStatus(),
       watches: this.#watches,
     };
   }
 
-  #changed(version: number): void {
+  /** Calls the hooks when there is a new change, or a new request for counts. */
+  #callHooks(): void {
     const hooks = this.#hooks;
-    if (hooks === undefined || version === this.#knownVersion) return;
-    this.#knownVersion = version;
-    hooks.forget();
-    hooks.settled().then(
-      () => this.#settled(version),
-      (error) => {
-        this.#options.log.warn({ err: error }, "a change will be looked at again");
-        this.#knownVersion = 0;
-      },
-    );
-  }
-
-  #asked(asked: number): void {
-    const hooks = this.#hooks;
-    if (hooks === undefined || asked === this.#countsAsked) return;
-    this.#countsAsked = asked;
-    hooks.flushCounts().then(
-      () => {
-        this.#countsFlushed = Math.max(this.#countsFlushed, asked);
-        return this.#beatAgain();
-      },
-      // The next look tries again.
-      () => {
-        this.#countsAsked = 0;
-      },
-    );
-  }
-
-  #settled(version: number): Promise<void> {
-    this.#settledVersion = Math.max(this.#settledVersion, version);
-    return this.#beatAgain();
+    if (hooks === undefined) return;
+    const { version, asked } = this.#look;
+    const settle = () => {
+      hooks.forget();
+      return hooks.settled();
+    };
+    for (const done of [
+      this.#changes.reach(version, settle),
+      this.#counts.reach(asked, () => hooks.flushCounts()),
+    ]) {
+      done.then(
+        (isNew) => (isNew ? this.#beatAgain() : undefined),
+        (error) => this.#options.log.warn({ err: error }, "the next look tries again to follow a change"),
+      );
+    }
   }
 
   async #beatAgain(): Promise<void> {
@@ -311,6 +290,33 @@ export class ClusterNode {
       this.#sql = openOwnPool(this.#options.databaseUrl);
       sql.end({ timeout: 0 }).catch(() => undefined);
     }
+  }
+}
+
+/** A counter of the ledger, and how far this node has followed it. */
+class Reached {
+  #begun = 0;
+  /** The highest number for which the work is done. */
+  done = 0;
+
+  /** Does the work for a number, unless it was begun for that number. After an error it is begun again.
+   * @returns whether the work was done */
+  async reach(number: number, work: () => Promise<unknown>): Promise<boolean> {
+    if (number === this.#begun) return false;
+    this.#begun = number;
+    try {
+      await work();
+    } catch (error) {
+      this.restart();
+      throw error;
+    }
+    this.done = Math.max(this.done, number);
+    return true;
+  }
+
+  /** Begins again for the present number. */
+  restart(): void {
+    this.#begun = 0;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The table of nodes, and the number of the last change of what nodes remember: tokens, keys, organizations, users who
- * are erased. Triggers count it up in the commit of the change, whoever makes it.
+ * are erased. Triggers add one in the commit of every change.
  */
 import type { LiveNode, NodeRole } from "../../ports/nodes.ts";
 import type { Sql } from "../client/connect.ts";

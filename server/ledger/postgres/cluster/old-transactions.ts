@@ -6,7 +6,7 @@
 import type { Probed } from "../../../process/process.ts";
 import type { Sql } from "../client/connect.ts";
 
-/** Who has one open. What it asks is not looked at: it may hold what people sent. */
+/** A session with an open transaction. Its statement is not read: it may contain data of senders. */
 interface OldTransaction {
   /** Null of one that was prepared for a commit in two phases, which no process holds. */
   readonly pid: number | null;

@@ -4,8 +4,8 @@ import type { KnownUser } from "../../ports/transact.ts";
 import { personOf } from "../../rules/person-text.ts";
 import type { Tx } from "../client/connect.ts";
 import { restored, storable } from "../client/text.ts";
-import { type Answers, type Found, grouped } from "../write/answers.ts";
 import { type Key, tableOfKeys } from "../write/keys.ts";
+import { type Found, grouped, type Lookup } from "../write/lookup.ts";
 
 /** So many items are read at once, and the rest when it is asked for again. A decision stops at about as many. */
 const itemsAtOnce = 5_000;
@@ -18,7 +18,7 @@ type LinkRow = PersonLink & { organization: number; id: string } & {
 export async function findLinks(
   tx: Tx,
   keys: readonly Key[],
-  users: Answers<KnownUser>,
+  users: Lookup<KnownUser>,
 ): Promise<readonly Found<PersonLink>[]> {
   const found = await tx<LinkRow[]>`
     SELECT organization, links.id, links.user_id AS "userId", links.at_ms AS "atMs", users.number, users.account

@@ -1,8 +1,8 @@
 /**
- * Writes what a transaction decided of parked items, links and names of events. Totals of people and organizations change in
- * the statement that changes the items.
+ * Writes what a transaction decided about held events, links and names of events. Totals of people and organizations change
+ * in the statement that changes the items.
  *
- * Invariant: whoever changes what is parked of an organization holds its row of `populations` (see locks.ts).
+ * Invariant: a transaction that changes held events of an organization holds its row of `populations` (see locks.ts).
  */
 import { limits } from "../../../../contract/limits.ts";
 import { type ParkingWrites, type PersonId, type PersonKey, parkedWarning } from "../../ports/parking.ts";
@@ -23,7 +23,7 @@ export interface DroppedItems {
 }
 
 /** Writes it inside the caller's transaction, in one round trip.
- * @returns warnings of what was dropped or refused, which the caller adds last */
+ * @returns warnings of dropped and refused items, which the caller adds last */
 export async function writeParking(
   tx: Tx,
   writes: ParkingWrites,
@@ -62,8 +62,8 @@ export async function writeParking(
   ];
 }
 
-/** Deletes what is parked under these ids of an organization and every link from them, inside the caller's transaction,
- * which has locked the organization. @returns those of which there was anything */
+/** Deletes the held events under these ids of an organization and every link from the ids, inside the caller's transaction,
+ * which has locked the organization. @returns the ids that had any */
 export async function forgetParked(
   tx: Tx,
   organization: number,
@@ -82,7 +82,7 @@ export async function forgetParked(
   return people.filter((person) => found.has(storable(personText(person))));
 }
 
-/** Drops what was received before, at most `limit`, in the caller's transaction, which has locked the organization. */
+/** Drops items that were received before, at most `limit`, in the caller's transaction, which has locked the organization. */
 export function dropBefore(tx: Tx, organization: number, beforeMs: number, limit: number) {
   return change(
     tx,
@@ -109,7 +109,7 @@ export function dropOldest(tx: Tx, organization: number, maxBytes: number, limit
   );
 }
 
-/** Of people of whom nothing is parked no row is left. */
+/** Deletes the rows of people who have no held events left. */
 export function forgetEmpty(tx: Tx, organizations: readonly number[]): Statement<readonly object[]>[] {
   if (organizations.length === 0) return [];
   return [tx`DELETE FROM parked_people WHERE organization = ANY (${organizations}::bigint[]) AND items = 0`];
@@ -120,7 +120,7 @@ export async function inOrder(statements: readonly Statement<readonly object[]>[
   await Promise.all(statements.map((statement) => statement.execute()));
 }
 
-/** @param changes a statement that returns organization, person, and what is added of items and bytes */
+/** @param changes a statement that returns organization, person, and the change of items and bytes */
 function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full" | "expired") {
   return tx<DroppedItems[]>`
     WITH changed AS (${changes}), people AS (
@@ -206,7 +206,7 @@ function dropOldestOf(tx: Tx, people: readonly PersonKey[]) {
   );
 }
 
-/** As many as there is room for; a name that is known stays. */
+/** Adds as many as there is room for. A name that is stored stays. */
 function writeLabels(queries: Queries, labels: ParkingWrites["labels"]): Statement<readonly object[]>[] {
   if (labels.length === 0) return [];
   const rows = labels.map(({ organization, event, label }) => ({
@@ -218,11 +218,8 @@ function writeLabels(queries: Queries, labels: ParkingWrites["labels"]): Stateme
       SELECT organization, event, label FROM (
         SELECT organization, event, label, row_number() OVER (PARTITION BY organization ORDER BY ordinality) AS place
         FROM ROWS FROM (json_to_recordset(${JSON.stringify(rows)}::text::json)
-          AS (organization bigint, event text, label text)) WITH ORDINALITY AS given
-        WHERE NOT EXISTS (
-          SELECT FROM event_labels AS known
-          WHERE known.organization = given.organization AND known.event = given.event)) AS fresh
-      WHERE place + (SELECT count(*) FROM event_labels AS known WHERE known.organization = fresh.organization)
+          AS (organization bigint, event text, label text)) WITH ORDINALITY) AS given
+      WHERE place + (SELECT count(*) FROM event_labels AS known WHERE known.organization = given.organization)
         <= ${limits.eventLabels}
       ORDER BY organization, event
       ON CONFLICT DO NOTHING`,

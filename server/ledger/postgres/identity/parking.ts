@@ -1,4 +1,4 @@
-/** What is parked, links between ids and names of events, for whoever asks outside of a transaction, and its upkeep. */
+/** Reads held events, links between ids and names of events outside of a request's transaction, and deletes old ones. */
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/calendar.ts";
 import {
@@ -17,9 +17,9 @@ import { restored, storable } from "../client/text.ts";
 import { inTransaction } from "../client/transaction.ts";
 import { byIndex, lockOrganizations } from "../write/organization-locks.ts";
 import { dropBefore, dropOldest, forgetEmpty, inOrder } from "./parking-writes.ts";
-import { expireLinks, hasUnspoken } from "./person-links.ts";
+import { expireLinks, hasStale } from "./person-links.ts";
 
-/** Whoever identifies somebody of the organization waits for so many: about 10 ms. */
+/** An identify of the organization waits for one step: about 10 ms. */
 const droppedInAStep = 1_000;
 
 export class PostgresParking implements ParkingStore {
@@ -61,18 +61,18 @@ export class PostgresParking implements ParkingStore {
     return Object.fromEntries(found.map(({ event, label }) => [restored(event), restored(label)]));
   }
 
-  /** Drops what waited for 30 days, and the oldest of an organization that has too much; forgets links to people of whom
-   * nobody spoke for so long, and who are not identified. */
+  /** Drops events that were held for 30 days, and the oldest of an organization that has too many. Deletes links to users
+   * that were not identified and not named for 30 days. */
   async tidy(nowMs: number): Promise<void> {
     const expiredMs = nowMs - limits.parkedDays * msPerDay;
     const sql = this.#sql;
     const organizations = await sql<
-      { organization: number; hasExpired: boolean; isFull: boolean; hasUnspoken: boolean }[]
+      { organization: number; hasExpired: boolean; isFull: boolean; hasStale: boolean }[]
     >`
       SELECT organization, bytes > ${this.#maxBytes} AS "isFull", EXISTS (
         SELECT FROM parked_items AS old
         WHERE old.organization = totals.organization AND received_at_ms < ${expiredMs}) AS "hasExpired",
-        ${hasUnspoken(sql, sql`totals.organization`, nowMs)} AS "hasUnspoken"
+        ${hasStale(sql, sql`totals.organization`, nowMs)} AS "hasStale"
       FROM parked_totals AS totals WHERE items > 0 OR links > 0`;
     for (const { organization, ...has } of organizations) {
       if (has.hasExpired) {
@@ -85,7 +85,7 @@ export class PostgresParking implements ParkingStore {
           dropOldest(tx, organization, this.#maxBytes, droppedInAStep),
         );
       }
-      if (has.hasUnspoken) await this.#expireLinks(organization, nowMs);
+      if (has.hasStale) await this.#expireLinks(organization, nowMs);
     }
   }
 

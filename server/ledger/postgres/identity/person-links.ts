@@ -1,9 +1,9 @@
 /**
- * Writes which ids are whose, and how many of them wait for somebody to be identified: see sqlite/identity/person-links.ts. How many
- * an organization has changes in the statement that changes the links. Of links `json_to_recordset` makes a table, since
- * their limits depend on their order.
+ * Writes links from ids to users, and counts the links that wait for their user to be identified: see
+ * sqlite/identity/person-links.ts. The count of an organization changes in the statement that changes the links. Links are
+ * sent as JSON, because their limits depend on their order.
  *
- * Invariant: whoever changes links of an organization, or its users, holds its row of `populations` (see locks.ts).
+ * Invariant: a transaction that changes links or users of an organization holds its row of `populations` (see locks.ts).
  */
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/calendar.ts";
@@ -16,16 +16,16 @@ import { storable } from "../client/text.ts";
 import { type Key, tableOfKeys } from "../write/keys.ts";
 import type { Reads } from "../write/reads.ts";
 
-/** A link of which nobody spoke for so long may be forgotten. */
-const spokenMs = limits.parkedDays * msPerDay;
+/** A link that was not written for so long may be deleted. */
+const staleAfterMs = limits.parkedDays * msPerDay;
 
-/** Links of an organization that were not kept, because there was no room. */
+/** The number of links of an organization that were over a limit. */
 export interface RefusedLinks {
   readonly organization: number;
   readonly links: number;
 }
 
-/** The statements that write links as far as there is room, to be sent in this order: the last tells what was refused.
+/** The statements that write links as far as there is room, to be sent in this order. The last returns the refused ones.
  * @param maxWaiting links of an organization to people who are not identified */
 export function linkStatements(
   tx: Tx,
@@ -40,13 +40,13 @@ export function linkStatements(
     ROWS FROM (json_to_recordset(${JSON.stringify(said)}::text::json)
       AS (organization bigint, id text, "userId" text, "atMs" bigint)) WITH ORDINALITY AS given`;
   return {
-    before: [deleteOthers(tx, given), sayAgain(tx, given, nowMs), makeRoom(tx, given, nowMs)],
+    before: [deleteOthers(tx, given), updateStored(tx, given, nowMs), makeRoom(tx, given, nowMs)],
     added: addLinks(tx, given, nowMs, maxWaiting),
   };
 }
 
-/** Links to users who are new in this transaction, or have an e-mail address that is, wait no longer. To be sent when the
- * users are written. */
+/** Links to users of this transaction that are new, or have a new e-mail address, wait no longer. To be sent behind the
+ * users. */
 export function identifiedStatements(
   tx: Tx,
   users: readonly User[],
@@ -82,29 +82,28 @@ export function deleteLinks(tx: Tx, people: readonly PersonKey[]) {
   );
 }
 
-/** Forgets at most `limit` links to people who were not identified until now.
- * @returns a statement with a row for each */
+/** Deletes at most `limit` old links to users that are not identified. @returns a statement with a row for each */
 export function expireLinks(tx: Tx, organization: number, nowMs: number, limit: number) {
   return countWaiting(
     tx,
     tx`DELETE FROM person_links AS stored USING (
         SELECT id FROM person_links
-        WHERE organization = ${organization} AND waits AND written_at_ms < ${nowMs - spokenMs}
-        ORDER BY written_at_ms LIMIT ${limit}) AS unspoken
-      WHERE stored.organization = ${organization} AND stored.id = unspoken.id
+        WHERE organization = ${organization} AND waits AND written_at_ms < ${nowMs - staleAfterMs}
+        ORDER BY written_at_ms LIMIT ${limit}) AS stale
+      WHERE stored.organization = ${organization} AND stored.id = stale.id
       RETURNING stored.organization, -1 AS waiting, stored.id`,
   );
 }
 
-/** Whether links wait that may be forgotten: a condition on `organization`, which stands for a column. */
-export function hasUnspoken(queries: Queries, organization: Statement<readonly object[]>, nowMs: number) {
+/** A condition: the organization has waiting links that may be deleted. @param organization a column */
+export function hasStale(queries: Queries, organization: Statement<readonly object[]>, nowMs: number) {
   return queries`EXISTS (
     SELECT FROM person_links AS old
-    WHERE old.organization = ${organization} AND old.waits AND old.written_at_ms < ${nowMs - spokenMs})`;
+    WHERE old.organization = ${organization} AND old.waits AND old.written_at_ms < ${nowMs - staleAfterMs})`;
 }
 
-/** @param changes a statement that returns organization, how many links more wait (`waiting`), and whatever is asked for.
- * @returns what that returned */
+/** @param changes a statement that returns organization, the change of waiting links (`waiting`), and other columns
+ * @returns its rows */
 function countWaiting(tx: Tx, changes: Statement<readonly object[]>) {
   return tx<{ organization: number; id: string }[]>`
     WITH changed AS (${changes}), counted AS (
@@ -114,7 +113,7 @@ function countWaiting(tx: Tx, changes: Statement<readonly object[]>) {
     SELECT * FROM changed`;
 }
 
-/** Links that are gone, and those that are another user's now, whether or not there is room for that. */
+/** Deletes links that are removed or lead to another user now, whether or not the new link has room. */
 function deleteOthers(tx: Tx, given: Statement<readonly object[]>) {
   return countWaiting(
     tx,
@@ -125,15 +124,15 @@ function deleteOthers(tx: Tx, given: Statement<readonly object[]>) {
   );
 }
 
-/** Links that are there already. With `=` they would be looked up among all that the user has: 20,000 took 2.5 s. */
-function sayAgain(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
+/** Updates links that are stored. With `=` they would be looked up among all links of the user: 20,000 took 2.5 s. */
+function updateStored(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
   return tx`
     UPDATE person_links AS stored SET at_ms = given."atMs", written_at_ms = ${nowMs} FROM ${given}
     WHERE stored.organization = given.organization AND stored.id = given.id
       AND stored.user_id IS NOT DISTINCT FROM given."userId"`;
 }
 
-/** Those that are new. */
+/** The links that are not stored. */
 function freshLinks(tx: Tx, given: Statement<readonly object[]>) {
   return tx`
     SELECT organization, id, "userId", "atMs", ordinality AS place FROM ${given}
@@ -148,27 +147,27 @@ function linkedOf(tx: Tx) {
     WHERE own.organization = target.organization AND own.user_id = target."userId")`;
 }
 
-/** Of users who would have too many links those go of which nobody spoke longest. */
+/** Deletes the oldest stale links of users that would have too many. */
 function makeRoom(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
   return countWaiting(
     tx,
     tx`DELETE FROM person_links AS stored USING (
-        SELECT target.organization, unspoken.id FROM (
+        SELECT target.organization, stale.id FROM (
           SELECT organization, "userId", count(*) AS wanted FROM (${freshLinks(tx, given)}) AS fresh
           GROUP BY organization, "userId") AS target
         CROSS JOIN LATERAL (SELECT ${linkedOf(tx)} + wanted - ${limits.linksOfUser} AS over) AS room
         CROSS JOIN LATERAL (
           SELECT id FROM person_links AS old
           WHERE old.organization = target.organization AND old.user_id = target."userId"
-            AND old.written_at_ms < ${nowMs - spokenMs}
-          ORDER BY old.written_at_ms, old.id LIMIT greatest(over, 0)) AS unspoken) AS gone
+            AND old.written_at_ms < ${nowMs - staleAfterMs}
+          ORDER BY old.written_at_ms, old.id LIMIT greatest(over, 0)) AS stale) AS gone
       WHERE stored.organization = gone.organization AND stored.id = gone.id
       RETURNING stored.organization, -stored.waits::integer AS waiting, stored.id`,
   );
 }
 
-/** Adds what there is room for: of a user, and of those who are not identified together, each in the order of the list,
- * whose first link to a user says when it is that one's turn. */
+/** Adds links as far as there is room: of each user, and of all users that are not identified together. Links are added in the
+ * order of the list, all of one user at the place of the first. */
 function addLinks(tx: Tx, given: Statement<readonly object[]>, nowMs: number, maxWaiting: number) {
   return tx<RefusedLinks[]>`
     WITH fresh AS (
@@ -203,8 +202,8 @@ function addLinks(tx: Tx, given: Statement<readonly object[]>, nowMs: number, ma
     LEFT JOIN added USING (organization) WHERE wanted > coalesce(kept, 0)`;
 }
 
-/** Whether the user of `target` is known, or somebody has the address that it stands for. With EXISTS all users would be
- * read, to be looked up in memory. */
+/** Whether the user of `target` exists, or a user has the address that it stands for. With EXISTS PostgreSQL would read all
+ * users into memory. */
 function isIdentified(tx: Tx) {
   return tx`coalesce((
     SELECT true FROM users WHERE users.organization = target.organization AND users.user_id = target."userId"

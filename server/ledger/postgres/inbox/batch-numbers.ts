@@ -22,7 +22,7 @@ export function drawMark(): number {
   return (1 + (random % (2 ** markBits - 1))) * 2 ** countBits;
 }
 
-/** What was counted, without the mark. */
+/** The count of a batch number, without the mark. */
 export function countOf(batchNumber: number): number {
   return batchNumber % 2 ** countBits;
 }

@@ -1,4 +1,4 @@
-/** The table of dead letters, as the inbox writes it and erasures take from it. Whoever changes it holds its lock until
+/** The table of rejected events, as the inbox writes it and erasures take from it. A transaction that changes it holds its lock until
  * the commit: that is rare, and so no letter is taken twice. */
 
 import type { DeadLetter } from "../../ports/inbox.ts";

@@ -31,7 +31,7 @@ import { appendRows, joinInbox } from "./inbox-segments.ts";
 
 const stepRows = 2_000;
 const stepBytes = 8 * 1024 * 1024;
-/** Of `day_counts`: any will do, since nobody waits for this. */
+/** Of `day_counts`. Any slot will do: no request waits for this. */
 const slot = 0;
 
 /** Takes a step of the selected letters away, in the order of their ids.

@@ -16,7 +16,7 @@ import { dropSegments, tableOf } from "./inbox-segments.ts";
 /** Of bodies in a statement, which has 30 s. */
 const readAtOnce = 2_000;
 const readAtOnceBytes = 64 * 1024 * 1024;
-/** For a table that somebody has open for a moment, as long as nobody waits for the erasure. */
+/** How long to wait for a table that another session has open for a moment. */
 const dropPatienceMs = 1_000;
 
 /** What an erasure will take: rows up to this inbox id, in segments up to this one. */
@@ -56,7 +56,7 @@ export async function countErasedRows(
   return rows;
 }
 
-/** Takes the segments that an erasure takes out of the inbox, and drops them: at once, or when nobody has them open.
+/** Takes an erasure's segments out of the inbox and drops them: at once, or when no session has them open.
  * @throws Error while rows in them are not loaded. */
 export async function dropErased(sql: Sql, { uptoInboxId, uptoSegment }: ErasedRows): Promise<void> {
   await inTransaction(sql, async (tx) => {

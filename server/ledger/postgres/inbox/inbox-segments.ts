@@ -2,9 +2,9 @@
  * Segments of the inbox: each is a table of its own, which only grows until it is sealed, and is dropped when all of it
  * is loaded. No row is ever deleted: dead rows are what makes a queue in PostgreSQL slow.
  *
- * Invariant: whoever writes rows holds the inbox's lock together with others until the commit, and reads which segment
- * is current after that. Whoever holds the lock alone knows that no writer is under way: every row below the highest
- * position is committed or will never be, although positions are not given in the order of commits.
+ * Invariant: writers share the inbox's lock until the commit, and read the current segment after they have it. While the lock is
+ * held alone no writer is under way: every row below the highest position is committed or never will be, although
+ * positions are not given in the order of commits.
  */
 import type { InboxRows } from "../../ports/inbox.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
@@ -69,7 +69,7 @@ export async function sealSegment(sql: Sql, nowMs: number): Promise<void> {
   );
 }
 
-/** Begins another segment, so that what was written until now can be dropped without what comes. The caller holds the
+/** Begins another segment, so that the rows until now can be dropped without later ones. The caller holds the
  * inbox's lock alone. @returns the last segment that is sealed now */
 export async function sealWritten(tx: Tx, nowMs: number): Promise<number> {
   const [current] = await tx<{ segment: number }[]>`SELECT segment FROM inbox_segments WHERE NOT sealed`;
@@ -108,7 +108,7 @@ async function sealable(
 
 /** Forgets batches that were finished before, and drops segments of which no batch is left and nothing waits. */
 export async function forgetFinished(sql: Sql, finishedBeforeMs: number): Promise<void> {
-  // Ranges are finished one after another: what is older than the oldest unfinished one has no unfinished batch.
+  // Ranges are finished one after another: before the oldest unfinished one there is no unfinished batch.
   await sql`
     DELETE FROM frozen_batches WHERE upto_inbox_id < coalesce(
       (SELECT min(upto_inbox_id) FROM frozen_batches
@@ -116,7 +116,7 @@ export async function forgetFinished(sql: Sql, finishedBeforeMs: number): Promis
   await dropSegments(sql, 100);
 }
 
-/** Drops segments of which no batch is left and nothing waits. Nobody looks for rows there any more, so one that
+/** Drops segments of which no batch is left and nothing waits. Their rows are not read any more, so one that
  * something else has open (a `pg_dump` has every table open until it ends) is left until the next time.
  * @param patienceMs for each to be free */
 export async function dropSegments(sql: Sql, patienceMs: number): Promise<void> {

@@ -58,7 +58,7 @@ export class PostgresInbox implements Inbox {
   #inVain = 0;
   #againAtMs = 0;
 
-  /** @param lease of whoever leads; without one the first to freeze takes it */
+  /** @param lease of the leader; without one the first process that freezes takes it */
   constructor(sql: Sql, { clock, loadedAt, deadLetterLimits }: InboxParts, lease = new LoaderLease()) {
     this.#sql = sql;
     this.#clock = clock;
@@ -97,7 +97,7 @@ export class PostgresInbox implements Inbox {
     return barrier;
   }
 
-  /** Only for whoever has frozen last. */
+  /** Only for the process that froze last. */
   async read({ number, rows, bytes }: FrozenBatch): Promise<Buffer> {
     return inTransaction(this.#sql, async (tx) => {
       await this.#lease.refuseLate(tx);

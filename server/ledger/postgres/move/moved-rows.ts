@@ -81,7 +81,7 @@ function listOf(queries: Queries, columns: readonly string[]) {
   return others.reduce((list, name) => queries`${list}, ${queries(name)}`, queries`${queries(first)}`);
 }
 
-/** @throws Refusal when PostgreSQL's table is another than what was read. */
+/** @throws Refusal when PostgreSQL's table differs from the rows that were read. */
 async function compare(
   tx: Tx,
   table: string,

@@ -1,19 +1,19 @@
 /**
- * What becomes of each table of a SQLite ledger in PostgreSQL. Most are copied column by column. Here stands what is
- * said by senders and people, which is stored in PostgreSQL's own spelling (text.ts), and what has another form there.
+ * How each table of a SQLite ledger is moved to PostgreSQL. Most are copied column by column. This list names the columns with
+ * text of senders and members, which PostgreSQL stores in a spelling of its own (text.ts), and columns that differ.
  */
 
 export interface MovedTable {
   readonly name: string;
   /** Columns whose text is `storable`. */
   readonly said?: readonly string[];
-  /** Columns that PostgreSQL has not. */
+  /** Columns that PostgreSQL does not have. */
   readonly without?: readonly string[];
-  /** Columns that SQLite has not. */
+  /** Columns that SQLite does not have. */
   readonly with?: Readonly<Record<string, number>>;
 }
 
-/** In an order in which no row refers to one that is not there yet. */
+/** Ordered so that a row refers only to rows that are copied before it. */
 export const movedTables: readonly MovedTable[] = [
   { name: "organizations", said: ["name"] },
   { name: "tokens", said: ["name"] },

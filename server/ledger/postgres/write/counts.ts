@@ -39,7 +39,7 @@ export async function populationsOf(sql: Sql, organization: number): Promise<Pop
 }
 
 /** Adds to the days in the caller's transaction. Negative events take away.
- * @param slot the writer's own, so that it waits for nobody's commit */
+ * @param slot the writer's own, so that it waits for no other commit */
 export function addDayCounts(tx: Tx, dayCounts: readonly DayCount[], slot: number) {
   return tx`
     INSERT INTO day_counts AS stored (organization, utc_day, slot, events, checksum)

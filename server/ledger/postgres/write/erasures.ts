@@ -2,7 +2,7 @@
  * The ledger's side of an erasure. The user or the account, the totals and the tombstone change in one commit; day counts and dead
  * letters in a second; segments of the inbox that may hold rows of the user are dropped when they are loaded.
  *
- * Invariant: when an erasure begins nobody else is writing rows, so that no row of the user stands behind it.
+ * Invariant: when an erasure begins no transaction is writing rows, so that no row of the user follows it.
  */
 import { type Actor, serviceItself } from "../../ports/audit.ts";
 import {
@@ -34,14 +34,14 @@ import { erasureKey } from "./tombstones.ts";
 
 type StoredErasure = Erasure & { readonly uptoSegment: number };
 
-/** What was deleted, and by whom. */
+/** What is deleted, and who asked for it. */
 interface Deleted extends Pick<Erasure, "organization" | "user" | "account" | "members" | "versions"> {
   readonly hmac: string;
   readonly by: Actor;
   readonly atMs: number;
 }
 
-/** Of `day_counts`: any will do, since nobody waits for this. */
+/** Of `day_counts`. Any slot will do: no request waits for this. */
 const slot = 0;
 
 export class PostgresErasures implements Erasures {

@@ -5,8 +5,8 @@ import type { KnownUser } from "../../ports/transact.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import { restored, storable } from "../client/text.ts";
-import { type Answers, type Found, grouped } from "./answers.ts";
 import { type Key, tableOfKeys } from "./keys.ts";
+import { type Found, grouped, type Lookup } from "./lookup.ts";
 import { type AccountRow, accountColumns, accountOf, type UserRow, userColumns, userOf } from "./rows.ts";
 import { erasedTexts } from "./tombstones.ts";
 
@@ -82,7 +82,7 @@ export async function findEmails(tx: Tx, keys: readonly Key[]): Promise<readonly
 export async function findErased(
   tx: Tx,
   keys: readonly Key[],
-  facts: Answers<OrganizationFacts>,
+  facts: Lookup<OrganizationFacts>,
 ): Promise<readonly Found<number>[]> {
   const texts = keys.flatMap(({ organization, id }) => {
     const key = facts.get(organization, "")?.erasureKey ?? null;

@@ -15,7 +15,7 @@ interface Forgotten {
   readonly key: Uint8Array;
   readonly organization: number;
   readonly userId: string;
-  /** Empty for a user without an address; undefined for a person who was never identified. */
+  /** Empty for a user without an address. Undefined for an id that was never identified. */
   readonly email: string | undefined;
   readonly atMs: number;
 }
@@ -29,11 +29,11 @@ export async function forgetIds(
   const own: PersonId = { kind: "user", id: userId };
   const address = email === undefined || email === "" ? undefined : addressId(email);
   const linked = [...(await linkedTo(tx, organization, userId))];
-  // What waits for an address that others have is theirs, too.
+  // Events that are held for an address belong to every user with that address.
   if (email !== undefined && address !== undefined && !(await hasUserWith(tx, organization, email))) {
     linked.push(...(await linkedTo(tx, organization, address)));
   }
-  // Of one who was never identified nobody knows whether the id was a visitor's.
+  // An id that was never identified may be a visitor's.
   if (email === undefined) linked.push({ kind: "visitor", id: userId });
   const gone = await forgetParked(tx, organization, [own, ...linked]);
   const left = gone.filter((person) => person !== own || email === undefined);

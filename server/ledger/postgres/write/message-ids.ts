@@ -10,7 +10,7 @@ import { byIndex } from "./organization-locks.ts";
 /** An older id may be claimed again while it is still stored: deleting only makes room. */
 const rememberedMs = limits.messageIdMemoryHours * 3_600_000;
 const forgottenAtOnce = 5_000;
-/** So many a second are 4,000 million a day. */
+/** 50,000 a second are 4,000 million a day. */
 const steps = 10;
 
 /** The migration since which an id is one of its kind. Older ids were stored without their kind. */
@@ -20,9 +20,9 @@ export const messageIdKinds = `
   WHERE EXISTS (SELECT FROM organizations);
 `;
 
-/** Claims those of the ids that were not acknowledged within the last 24 hours. If another transaction is writing one of
- * them, this waits for its commit.
- * @returns what was claimed */
+/** Claims the ids that were not acknowledged within the last 24 hours. If another transaction is writing one of them, this
+ * waits for its commit.
+ * @returns the claimed ids */
 export function claimIds(tx: Tx, keys: readonly MessageKey[], hasher: MessageIdHasher, nowMs: number) {
   const unscoped = new Map<string, string | null>();
   for (const key of keys) {
@@ -42,7 +42,7 @@ export function claimIds(tx: Tx, keys: readonly MessageKey[], hasher: MessageIdH
     RETURNING id`;
 }
 
-/** Deletes some of those that are past their 24 hours, the oldest first; nothing while another node does. */
+/** Deletes ids that are older than 24 hours, the oldest first. Does nothing while another node deletes some. */
 export async function forgetMessageIds(sql: Sql, nowMs: number): Promise<void> {
   for (let step = 0; step < steps; step += 1) {
     const forgotten = await inTransaction(sql, async (tx) => {

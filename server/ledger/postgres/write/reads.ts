@@ -10,9 +10,9 @@ import { type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import type { Tx } from "../client/connect.ts";
 import { findLabels, findLinks, findLinksTo, findParked } from "../identity/parking-reads.ts";
-import { Answers } from "./answers.ts";
 import { findAccounts, findEmails, findErased, findFacts, findKnown, findUsers } from "./finders.ts";
 import type { Key } from "./keys.ts";
+import { Lookup } from "./lookup.ts";
 import type { LastNumbers } from "./organization-locks.ts";
 
 /** A message id, claimed in the transaction that looked it up. */
@@ -27,31 +27,31 @@ export class ClaimedMessage implements Message {
 }
 
 /** The kinds of questions. */
-function kindsOfAnswers() {
-  const known = new Answers(findKnown);
-  const facts = new Answers(findFacts);
+function allLookups() {
+  const known = new Lookup(findKnown);
+  const facts = new Lookup(findFacts);
   return {
     facts,
     known,
-    users: new Answers(findUsers),
-    accounts: new Answers(findAccounts),
-    emails: new Answers(findEmails),
-    erased: new Answers((tx, keys) => findErased(tx, keys, facts)),
-    links: new Answers((tx, keys) => findLinks(tx, keys, known)),
-    linksTo: new Answers(findLinksTo),
-    parked: new Answers(findParked),
-    labels: new Answers(findLabels),
+    users: new Lookup(findUsers),
+    accounts: new Lookup(findAccounts),
+    emails: new Lookup(findEmails),
+    erased: new Lookup((tx, keys) => findErased(tx, keys, facts)),
+    links: new Lookup((tx, keys) => findLinks(tx, keys, known)),
+    linksTo: new Lookup(findLinksTo),
+    parked: new Lookup(findParked),
+    labels: new Lookup(findLabels),
   };
 }
 
-type Kind = keyof ReturnType<typeof kindsOfAnswers>;
+type Kind = keyof ReturnType<typeof allLookups>;
 
 /** Questions by their kind. */
 export type Wanted = { readonly [kind in Kind]?: readonly Key[] };
 
 /** All answers that are known by now. */
 export class Known {
-  readonly of = kindsOfAnswers();
+  readonly of = allLookups();
 
   /** Reads answers: all of one kind by one statement, all kinds in one round trip. */
   async load(tx: Tx, wanted: Wanted): Promise<void> {

@@ -1,9 +1,9 @@
 /**
- * The one way by which requests change the ledger: one transaction of PostgreSQL, mostly in two round trips. The first
- * begins, locks and loads what is needed; then the pure function decides; the second writes what that returns, and commits.
+ * The transaction by which requests change the ledger, mostly in two round trips. The first begins, locks and reads what is
+ * needed. Then the pure function decides. The second writes what the function returns, and commits.
  *
- * Several may be under way at once, on one node and on many. Message ids that another is writing are waited for, and
- * users, accounts and what is parked of an organization are changed by one at a time.
+ * Several transactions run at once, on one node and on many. A message id that another transaction is writing is waited
+ * for. Users, accounts and held events of an organization are changed by one transaction at a time.
  */
 import { FairTurns } from "../../../process/process.ts";
 import { isAddressId, type PersonKey } from "../../ports/parking.ts";
@@ -30,9 +30,9 @@ import { ClaimedMessage, type Reads, type Wanted } from "./reads.ts";
 
 /** Every decision reads more than the one before, so it ends. A group of 500 requests that lead to each other is far below. */
 const mostDecisions = 1_000;
-/** A lock may be free again before it is found whose it is. So often in a row it is no organization's: a table is locked. */
+/** After a time-out the lock may be free before its organization is found. After so many in a row the lock is a table's. */
 const mostUnexplainedTimeouts = 5;
-/** Of `day_counts`: who writes to a slot of its own waits for nobody. A sum over a day reads so many rows. */
+/** Of `day_counts`. Writers with slots of their own do not wait for each other. A sum over a day reads so many rows. */
 const slots = 32;
 
 interface Heartbeat {
@@ -46,7 +46,7 @@ export class Transactor {
   readonly #parkedMaxLinks: number;
   readonly #node: Heartbeat;
   readonly #turns: FairTurns;
-  /** Slots of which nobody here makes use; the same few are used again, so that a day has few rows. */
+  /** Slots that no transaction of this node uses. The same few are used again, so that a day has few rows. */
   readonly #freeSlots = freeSlots();
 
   /**
@@ -67,10 +67,10 @@ export class Transactor {
     this.#parkedMaxLinks = parkedMaxLinks;
   }
 
-  /** When it resolves the commit is on disk. When the connection is lost during the commit the outcome is not known,
-   * and it rejects: a request that is sent again is known by its message id.
-   * @throws OrganizationsHeld when others hold locks of organizations that it needs. A lock that is no organization's is
-   * waited for longer, and the error is PostgreSQL's then. */
+  /** When it resolves the commit is on disk. When the connection is lost during the commit it rejects, and the outcome is not
+   * known: a request that is sent again is recognized by its message id.
+   * @throws OrganizationsHeld when other transactions hold locks of organizations that it needs. For any other lock it waits
+   * longer, and the error is PostgreSQL's. */
   async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
     const attempt = () =>
       this.#inTurn((slot) => inTransaction(this.#sql, (tx) => this.#run(tx, needs, decide, slot)));
@@ -100,7 +100,7 @@ export class Transactor {
 
   async #run(tx: Tx, needs: Needs, decide: (stored: Stored) => Writes, slot: number): Promise<void> {
     const { nowMs, ...writes } = await decided(tx, needs, decide, this.#clock());
-    // Alone: when another run has decided these rows nothing else may be sent, the commit least of all.
+    // Alone: when another run has decided these rows nothing else may be sent, and no commit.
     if (writes.importProgress !== undefined) {
       await runOn(tx, advanceImport(writes.importProgress, nowMs));
     }
@@ -125,7 +125,7 @@ export class Transactor {
       ...appendRows(tx, writes.reads.begun.segment, writes.inbox),
     ];
     if (warnings.length > 0) {
-      // Whoever adds some holds all others up until the commit.
+      // Adding warnings holds a lock that others wait for until the commit.
       await inOrder(last);
       await runOn(tx, addWarnings(warnings));
     }
@@ -190,7 +190,7 @@ function keyOfPerson(person: PersonKey): Key {
   return { organization: person.organization, id: personText(person) };
 }
 
-/** Ids that were claimed and whose messages are not stored may come again. */
+/** Releases ids that were claimed and whose messages are not stored. */
 function releaseIds(tx: Tx, writes: Pick<Writes, "messages">, { begun }: Reads) {
   const stored = new Set(
     writes.messages.map((message) => {
@@ -234,8 +234,7 @@ function highest(
   );
 }
 
-/** Who is stored already keeps the number: another one becomes NULL, which is refused before the commit, and a number that
- * somebody has is refused, too. */
+/** A stored user keeps its number. A different one becomes NULL, which a constraint refuses, as it does a number that is taken. */
 function writeUsers(tx: Tx, users: Writes["users"]) {
   const rows = users.map((user) => ({
     ...user,

@@ -1,4 +1,4 @@
-/** A SQLite ledger as it is read to be moved elsewhere, when nobody has it open. */
+/** Reads a SQLite ledger that no process has open, to move it to PostgreSQL. */
 import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
 import { limits } from "../../../../contract/limits.ts";
@@ -48,7 +48,7 @@ export class MovingOut {
     return this.#db.query<StoredRow, []>(`SELECT * FROM "${table}"`).iterate();
   }
 
-  /** The highest id that a table ever gave; 0 when it gave none, or counts none. */
+  /** The highest id that a table ever gave. 0 when it gave none, or has no counter. */
   lastId(table: string): number {
     const [stored] = this.#db
       .query<{ seq: number }, [string]>("SELECT seq FROM sqlite_sequence WHERE name = ?")
@@ -56,7 +56,7 @@ export class MovingOut {
     return stored?.seq ?? 0;
   }
 
-  /** Message ids that are remembered, those that were said last first; one may come twice. */
+  /** The message ids of the last 24 hours, the newest first. One may come twice. */
   *messageIds(nowMs: number): Iterable<{ readonly hash: MessageIdHash; readonly atMs: number }> {
     const runs = this.#db
       .query<{ last: number; file: string }, []>(
@@ -77,7 +77,7 @@ export class MovingOut {
     }
   }
 
-  /** Until when ids were kept without their kind; 0 when none was. */
+  /** Until when ids were stored without their kind. 0 when none was. */
   messageKindsFromMs(): number {
     const kinds = this.#db.query<{ fromMs: number }, []>(
       "SELECT kinds_from_ms AS fromMs FROM message_id_kinds",

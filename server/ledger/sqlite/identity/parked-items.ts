@@ -1,5 +1,5 @@
-/** Parked items as they are stored, with totals of each person and organization beside them. Everything here is to be
- * called inside the caller's transaction. */
+/** Held events as they are stored, with totals of each person and organization. Everything here is called inside the caller's
+ * transaction. */
 import type { Database } from "bun:sqlite";
 import {
   bodyWithoutAccount,
@@ -10,7 +10,7 @@ import {
 } from "../../ports/parking.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
 
-/** A row that is gone, or about to be. */
+/** A row to be deleted. */
 interface Row {
   readonly id: number;
   readonly person: string;

@@ -1,8 +1,8 @@
 /**
- * What is parked, links between ids and names of events, in SQLite.
+ * Held events, links between ids and names of events, in SQLite.
  *
- * Invariant: an organization of which memory does not know that it has something parked or linked has nothing: it is told
- * before the commit, so that it may only know too many.
+ * Invariant: an organization that is not in memory has no held events and no links. It is added before the commit, so memory
+ * may only have too many.
  */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
@@ -47,11 +47,10 @@ interface Due {
   readonly organization: number;
   readonly hasExpired: number;
   readonly isFull: number;
-  readonly hasUnspoken: number;
+  readonly hasStale: number;
 }
 
-/** Organizations of which something has to go. All that have anything parked are looked at, which is done each second: one
- * statement, and not one for each. */
+/** Organizations of which something has to be deleted. One statement looks at all that hold events, each second. */
 function prepareDue(db: Database) {
   return db.prepare<Due, [number, number]>(
     `SELECT * FROM (
@@ -59,9 +58,9 @@ function prepareDue(db: Database) {
          EXISTS (SELECT 1 FROM parked_items AS old
            WHERE old.organization = totals.organization AND received_at_ms < ?2) AS hasExpired,
          EXISTS (SELECT 1 FROM person_links AS old
-           WHERE old.organization = totals.organization AND waits AND written_at_ms < ?2) AS hasUnspoken
+           WHERE old.organization = totals.organization AND waits AND written_at_ms < ?2) AS hasStale
        FROM parked_totals AS totals WHERE items > 0 OR links > 0)
-     WHERE isFull OR hasExpired OR hasUnspoken`,
+     WHERE isFull OR hasExpired OR hasStale`,
   );
 }
 
@@ -91,7 +90,7 @@ export class Parking implements ParkingStore {
     return this.#organizations.has(organization);
   }
 
-  /** Writes what was decided, inside the caller's transaction. @returns the labels to be remembered after it */
+  /** Writes what was decided, inside the caller's transaction. @returns labels for memory after the commit */
   write({ taken, parked, refused, links, labels }: ParkingWrites, nowMs: number): readonly EventLabel[] {
     const organizations = new Set([...parked, ...links].map(({ organization }) => organization));
     for (const organization of organizations) {
@@ -119,7 +118,7 @@ export class Parking implements ParkingStore {
     return this.eventLabels.write(labels);
   }
 
-  /** A user was written who is new, or has an e-mail address that is: links to them wait no longer. */
+  /** Ends the wait of links to a user that is new, or has a new e-mail address. */
   identified(organization: number, userId: string, email: string | null): void {
     if (!this.has(organization)) return;
     this.links.identified(organization, userId);
@@ -127,8 +126,8 @@ export class Parking implements ParkingStore {
     if (address !== undefined) this.links.identified(organization, address);
   }
 
-  /** Deletes what is parked under these ids and every link from them, inside the caller's transaction.
-   * @returns those of which there was anything */
+  /** Deletes the held events under these ids and every link from them, inside the caller's transaction.
+   * @returns the ids that had any */
   forget(organization: number, people: readonly PersonId[]): readonly PersonId[] {
     if (!this.has(organization)) return [];
     return people.filter((person) => {
@@ -155,14 +154,11 @@ export class Parking implements ParkingStore {
     return Object.fromEntries(found);
   }
 
-  /** Drops what waited for 30 days, and the oldest of an organization that has too much; forgets links to people of whom
-   * nobody spoke for so long, and who are not identified. */
+  /** Drops events that were held for 30 days, and the oldest of an organization that has too many. Deletes links to users
+   * that were not identified and not named for 30 days. */
   async tidy(nowMs: number): Promise<void> {
     const expiredMs = nowMs - limits.parkedDays * msPerDay;
-    for (const { organization, hasExpired, isFull, hasUnspoken } of this.#due.all(
-      this.#maxBytes,
-      expiredMs,
-    )) {
+    for (const { organization, hasExpired, isFull, hasStale } of this.#due.all(this.#maxBytes, expiredMs)) {
       if (hasExpired) {
         const drop = () => this.items.dropBefore(organization, expiredMs, droppedInAStep);
         await inSmallSteps(() => this.#step(organization, "parked_expired", nowMs, drop));
@@ -171,7 +167,7 @@ export class Parking implements ParkingStore {
         const drop = () => this.items.dropOldest(organization, this.#maxBytes, droppedInAStep);
         await inSmallSteps(() => this.#step(organization, "parked_full", nowMs, drop));
       }
-      if (hasUnspoken) {
+      if (hasStale) {
         const expire = () => this.links.expire(organization, nowMs, droppedInAStep);
         await inSmallSteps(() => inTransaction(this.#db, expire) === droppedInAStep);
       }

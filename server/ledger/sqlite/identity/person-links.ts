@@ -1,5 +1,5 @@
-/** Which ids are whose, and how many of them wait for somebody to be identified. Everything here is to be called inside the
- * caller's transaction. */
+/** Links from ids to users, and the number of links that wait for their user to be identified. Everything here is called
+ * inside the caller's transaction. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/calendar.ts";
@@ -25,8 +25,8 @@ interface Row {
 /** Without it SQLite walks through all links of the organization: 10,000 aliases in one request took 50 s instead of 2. */
 const ofUser = "person_links INDEXED BY person_links_of_user";
 
-/** A link of which nobody spoke for so long may be forgotten. */
-const spokenMs = limits.parkedDays * msPerDay;
+/** A link that was not written for so long may be deleted. */
+const staleAfterMs = limits.parkedDays * msPerDay;
 
 function prepare(db: Database) {
   return {
@@ -41,7 +41,7 @@ function prepare(db: Database) {
       `SELECT id FROM ${ofUser} WHERE organization = ? AND user_id = ? AND written_at_ms < ?
        ORDER BY written_at_ms, id LIMIT ?`,
     ),
-    unspoken: db.prepare<Row, [number, number, number]>(
+    stale: db.prepare<Row, [number, number, number]>(
       `SELECT id FROM person_links INDEXED BY person_links_waiting WHERE organization = ? AND waits AND written_at_ms < ?
        ORDER BY written_at_ms LIMIT ?`,
     ),
@@ -86,12 +86,12 @@ export class PersonLinks {
     return this.#statements.to.all(organization, userId).map(({ id }) => personOf(id));
   }
 
-  /** Links an id no longer. */
+  /** Deletes the link of an id. */
   delete({ organization, ...person }: PersonKey): void {
     this.#delete(organization, personText(person));
   }
 
-  /** Links ids as far as there is room. @returns how many links of each organization were not kept */
+  /** Adds and updates links as far as there is room. @returns the number of refused links by organization */
   write(links: readonly Written[], nowMs: number): ReadonlyMap<number, number> {
     const added = new ByOrganization<Written[]>();
     for (const each of links) {
@@ -118,24 +118,25 @@ export class PersonLinks {
     return refused;
   }
 
-  /** The user exists now, or somebody has the address: links to them wait no longer. */
+  /** Ends the wait of links to a user that exists now, or to an address that a user has now. */
   identified(organization: number, userId: string): void {
     const { changes } = this.#statements.identified.run(organization, userId);
     if (changes > 0) this.#statements.addWaiting.run(-changes, organization);
   }
 
-  /** Forgets at most `limit` links to people who were not identified until now. @returns how many */
+  /** Deletes at most `limit` old links to users that are not identified. @returns how many */
   expire(organization: number, nowMs: number, limit: number): number {
-    const unspoken = this.#statements.unspoken.all(organization, nowMs - spokenMs, limit);
-    for (const { id } of unspoken) this.#delete(organization, id);
-    return unspoken.length;
+    const stale = this.#statements.stale.all(organization, nowMs - staleAfterMs, limit);
+    for (const { id } of stale) this.#delete(organization, id);
+    return stale.length;
   }
 
   /** Adds as many new links to a user as there is room for. @returns how many */
   #add(organization: number, userId: string, all: readonly Written[], nowMs: number): number {
     const linked = this.#statements.countTo.get(organization, userId)?.links ?? 0;
     const over = linked + all.length - limits.linksOfUser;
-    const gone = over <= 0 ? [] : this.#statements.oldestTo.all(organization, userId, nowMs - spokenMs, over);
+    const gone =
+      over <= 0 ? [] : this.#statements.oldestTo.all(organization, userId, nowMs - staleAfterMs, over);
     for (const { id } of gone) this.#delete(organization, id);
     const waits = !this.#isIdentified(organization, userId);
     const ofUser = limits.linksOfUser - linked + gone.length;

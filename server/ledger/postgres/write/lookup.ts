@@ -1,4 +1,4 @@
-/** Answers to one kind of question, and the questions that have no answer yet. */
+/** Lookup to one kind of question, and the questions that have no answer yet. */
 import type { Tx } from "../client/connect.ts";
 import type { Key } from "./keys.ts";
 
@@ -10,7 +10,7 @@ export interface Found<Value> extends Key {
 /** Reads what is stored of these keys, in one statement. A key without an answer has nothing stored. */
 export type Find<Value> = (tx: Tx, keys: readonly Key[]) => Promise<readonly Found<Value>[]>;
 
-export class Answers<Value> {
+export class Lookup<Value> {
   readonly #find: Find<Value>;
   readonly #known = new Map<string, Value | null>();
   #missing = new Map<string, Key>();
@@ -52,7 +52,7 @@ export class Answers<Value> {
   }
 }
 
-/** Answers that are lists: every key has one, which may be empty. */
+/** Lookup that are lists: every key has one, which may be empty. */
 export function grouped<Value>(
   keys: readonly Key[],
   found: readonly (Key & { readonly value: Value })[],
