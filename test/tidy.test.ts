@@ -174,9 +174,7 @@ describe("no directory of the product has more than 20 files", () => {
   });
 
   test("in the project", () => {
-    expect(fullDirectories(listPaths(), 20)).toEqual([
-      "server/http/figures has 29 files, 20 are allowed",
-    ]);
+    expect(fullDirectories(listPaths(), 20)).toEqual(["server/http/figures has 29 files, 20 are allowed"]);
   });
 });
 

@@ -6,6 +6,7 @@ import { Refusal } from "../../../../contract/refusal.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
 import { peopleAndAudit, verifiedEmailsAndMakers } from "../admin/people-tables.ts";
+import { renamedTables } from "../admin/renamed-tables.ts";
 import {
   identities,
   settingsTable,
@@ -57,6 +58,7 @@ export const migrations: readonly Migration[] = [
   messageIdKinds,
   accountErasures + erasedAccountNames,
   organizationDeletions,
+  renamedTables,
 ];
 
 /** The uuid that tells this ledger from every other. */

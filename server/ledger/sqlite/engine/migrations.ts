@@ -10,6 +10,7 @@ import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { peopleAndAudit, verifiedEmailsAndMakers } from "../admin/people-tables.ts";
+import { renamedTables } from "../admin/renamed-tables.ts";
 import { sourceSettingsTable, sourcesTables, viewsTable } from "../admin/store-tables.ts";
 import { warningsExclusionsAndChecks } from "../admin/warnings-tables.ts";
 import { parkingTables, personKinds } from "../identity/parking-tables.ts";
@@ -236,6 +237,7 @@ const migrations: readonly Migration[] = [
   messageIdKinds,
   accountErasures,
   organizationDeletions,
+  renamedTables,
 ];
 
 /** How many migrations this code knows. */
