@@ -19,7 +19,7 @@ export function readEmail(text: string): string {
 
 /** The person with this e-mail. @throws Refusal when there is none */
 export async function personWith(ledger: SharedLedger, email: string): Promise<Person> {
-  const person = await ledger.people.withEmail(email);
+  const person = await ledger.members.withEmail(email);
   if (person !== undefined) return person;
   throw new Refusal(`no person has the e-mail ${email}: invite them with rekindle member invite.`);
 }
@@ -33,15 +33,15 @@ export async function addressOf({ config, served }: Installation): Promise<strin
 
 /** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link that
  * does. Without an address, prints a hint when people sign in here and the organization has no members.
- * @throws Refusal as `PeopleStore.makeOwner` and `PeopleStore.invite` do */
+ * @throws Refusal as `MemberStore.makeOwner` and `MemberStore.invite` do */
 export async function addOwner(
   installation: Installation,
   { id, name }: { readonly id: number; readonly name: string },
   email: string | undefined,
 ): Promise<void> {
-  const { people } = installation.ledger;
+  const { members: people } = installation.ledger;
   if (email === undefined) {
-    if (!(await people.isClaimed()) || (await people.members(id)).length > 0) return;
+    if (!(await people.isClaimed()) || (await people.list(id)).length > 0) return;
     process.stderr.write(
       `${printable(name)} has no members yet: rekindle member invite EMAIL --role owner --organization ${JSON.stringify(name)} invites an owner\n`,
     );

@@ -26,7 +26,7 @@ Nobody has an account yet. Make the owner's, once, at
 `);
 }
 
-async function claimLink({ people }: Ledger, address: string): Promise<string | undefined> {
+async function claimLink({ members: people }: Ledger, address: string): Promise<string | undefined> {
   if (await people.isClaimed()) return undefined;
   const { code, sha256 } = newCode();
   await people.addClaimLink(sha256, Date.now());

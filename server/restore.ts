@@ -106,7 +106,7 @@ async function restoreStores(
   const ledger = await openSqliteLedger({ file: ledgerFile(restoring) });
   try {
     // Who signed out since the backup is not signed in again, and a link that was used does not work again.
-    await ledger.entrance.endEverything();
+    await ledger.logins.endEverything();
   } finally {
     await ledger.close();
   }

@@ -34,7 +34,7 @@ export function startPeople(needs: PeopleNeeds) {
   const watch = new SignInWatch({ ledger, log }, registry, nowMs);
   const signIn = new SignIn(ledger, watch, nowMs);
   const { publicUrl, maxRequestsPerSecond, remoteImages } = config;
-  const gate = new PeopleGate({ people: ledger.people, signIn, addresses, publicUrl, host, nowMs });
+  const gate = new PeopleGate({ people: ledger.members, signIn, addresses, publicUrl, host, nowMs });
   const intake = new IntakeApi(intakeRoutes, intakeHandlers, {
     ...{ gate, signIn, ledger, live, bodies, address, nowMs, log, maxRequestsPerSecond, remoteImages },
     forget: () => memory.forget(),

@@ -29,8 +29,8 @@ function list(): Command {
     .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: OfOrganization) =>
       withOrganization(name, async ({ ledger }, { id }) => {
-        const members = await ledger.people.members(id);
-        const invitations = await ledger.people.invitations(id, Date.now());
+        const members = await ledger.members.list(id);
+        const invitations = await ledger.members.invitations(id, Date.now());
         printTable(
           ["E-MAIL", "NAME", "ROLE", "JOINED", "LAST SEEN"],
           [
@@ -107,7 +107,7 @@ function remove(): Command {
       withInstallation(async ({ ledger }) => {
         const { id, organization } = await memberOf(ledger, name, email);
         const keysTo = keepKeysFor === undefined ? null : (await memberOf(ledger, name, keepKeysFor)).id;
-        await ledger.people.remove(organization, id, commandLine, Date.now(), keysTo);
+        await ledger.members.remove(organization, id, commandLine, Date.now(), keysTo);
         process.stderr.write(`removed ${email}\n`);
       }),
     );
@@ -115,7 +115,7 @@ function remove(): Command {
 
 async function memberOf(ledger: SharedLedger, name: string, email: string) {
   const { id: organization } = await organizationNamed(ledger, name);
-  const found = (await ledger.people.members(organization)).find((member) => member.email === email);
+  const found = (await ledger.members.list(organization)).find((member) => member.email === email);
   if (found !== undefined) return { id: found.id, organization };
   throw new Refusal(
     `${name} has no member ${email}: rekindle member list --organization ${JSON.stringify(name)} shows them.`,

@@ -18,8 +18,8 @@ const settingsCalls = ["get", "change", "history"] as const;
 const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
 const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
 const auditCalls = ["add", "list"] as const;
-const peopleCalls = [
-  ...(["members", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
+const memberCalls = [
+  ...(["list", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
   ...(["isClaimed", "makeOwner"] as const),
 ] as const;
 const parkingCalls = ["counts", "people", "labels"] as const;
@@ -91,7 +91,7 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("exclusions", ledger.exclusions, exclusionCalls);
   offer("audit", ledger.audit, auditCalls);
   // Removing a member revokes read keys.
-  offer("people", ledger.people, peopleCalls, forget);
+  offer("members", ledger.members, memberCalls, forget);
   offer("parking", ledger.parking, parkingCalls);
   offer("checks", ledger.checks, checkCalls);
   operations.set("warnings.list", async (organization: number, limit: number, kind?: WarningKind) => {
@@ -175,7 +175,7 @@ export function remoteLedger(
     deadLetters: remote<SharedLedger["deadLetters"]>("deadLetters", deadLetterCalls),
     exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
     audit: remote<SharedLedger["audit"]>("audit", auditCalls),
-    people: remote<SharedLedger["people"]>("people", peopleCalls),
+    members: remote<SharedLedger["members"]>("members", memberCalls),
     parking: remote<SharedLedger["parking"]>("parking", parkingCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),

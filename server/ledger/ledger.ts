@@ -45,6 +45,17 @@ export type { CheckResult, Populations } from "./ports/health.ts";
 export type { ImportRecord, RejectedRow } from "./ports/imports.ts";
 export type { DayCount, DeadLetter, FrozenBatch, Inbox, InboxRows, WarehouseTable } from "./ports/inbox.ts";
 export type { Ledger, LedgerSnapshot, SharedLedger } from "./ports/ledger.ts";
+export {
+  hashCode,
+  type Link,
+  type LinkKind,
+  loginEmail,
+  type MemberStore,
+  newCode,
+  type Person,
+  type Session,
+  withFallbackEmail,
+} from "./ports/members.ts";
 export type { LiveNode, NodeRole } from "./ports/nodes.ts";
 export { itemsPerSecond, type Organization } from "./ports/organizations.ts";
 export {
@@ -60,17 +71,6 @@ export {
   userKey,
   visitorKey,
 } from "./ports/parking.ts";
-export {
-  hashCode,
-  type Link,
-  type LinkKind,
-  loginEmail,
-  newCode,
-  type PeopleStore,
-  type Person,
-  type Session,
-  withFallbackEmail,
-} from "./ports/people.ts";
 export { type SettingDifference, type SettingsVersion, settingDifferences } from "./ports/settings.ts";
 export type { StripeSettings, Webhook } from "./ports/source-settings.ts";
 export type { CountedHour, SourceHour, SourceStore, SourceTotals } from "./ports/sources.ts";

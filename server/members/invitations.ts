@@ -6,16 +6,16 @@ import type { Role } from "../../contract/roles.ts";
 import type { Actor, SharedLedger } from "../ledger/ledger.ts";
 import { loginEmail, newCode } from "../ledger/ledger.ts";
 
-type People = Pick<SharedLedger, "people">;
+type People = Pick<SharedLedger, "members">;
 
 /** The members, and the open invitations. */
 export async function membersOf(
-  { people }: People,
+  { members: store }: People,
   organization: number,
   nowMs: number,
 ): Promise<Static<typeof MembersAnswer>> {
-  const members = await people.members(organization);
-  const invitations = await people.invitations(organization, nowMs);
+  const members = await store.list(organization);
+  const invitations = await store.invitations(organization, nowMs);
   return {
     members: members.map(({ id, name, email, role, joinedAtMs, lastSeenAtMs }) => ({
       ...{ id, name, email, role },
@@ -33,9 +33,9 @@ export async function membersOf(
 
 /** Creates an invitation. The link is returned once and never shown again.
  * @param address the service's, as people reach it
- * @throws Refusal as `PeopleStore.invite` does */
+ * @throws Refusal as `MemberStore.invite` does */
 export async function invite(
-  { people }: People,
+  { members: store }: People,
   wanted: { readonly organization: number; readonly email: string; readonly role: Role },
   address: string,
   by: Actor,
@@ -45,14 +45,14 @@ export async function invite(
   const expiresAtMs = nowMs + peopleLimits.invitationDays * 86_400_000;
   const { organization, role } = wanted;
   const invitation = { organization, role, email: loginEmail(wanted.email), sha256, expiresAtMs };
-  const id = await people.invite(invitation, by, nowMs);
+  const id = await store.invite(invitation, by, nowMs);
   return { id, link: `${address}/invitation#${code}` };
 }
 
 /** Makes a link with which a person sets a new password; it is returned here and nowhere else, ever.
  * @throws Refusal when the person is not there any more */
 export async function passwordLink(
-  { people }: People,
+  { members: store }: People,
   person: number,
   address: string,
   by: Actor,
@@ -60,6 +60,6 @@ export async function passwordLink(
 ): Promise<string> {
   const { code, sha256 } = newCode();
   const expiresAtMs = nowMs + peopleLimits.resetLinkHours * 3_600_000;
-  await people.addPasswordLink({ person, sha256, expiresAtMs }, by, nowMs);
+  await store.addPasswordLink({ person, sha256, expiresAtMs }, by, nowMs);
   return `${address}/password#${code}`;
 }

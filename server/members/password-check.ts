@@ -1,6 +1,6 @@
 /** Compares a password with a person's: slowed down for guesses, paced, and watched. */
 import { ApiError } from "../../contract/refusal.ts";
-import type { PeopleStore, Person } from "../ledger/ledger.ts";
+import type { MemberStore, Person } from "../ledger/ledger.ts";
 import { deviceOf } from "./devices.ts";
 import { type AttemptSource, Guessing } from "./guessing.ts";
 import { Pacing } from "./pacing.ts";
@@ -19,13 +19,13 @@ export interface Attempting {
 }
 
 export class PasswordCheck {
-  readonly #people: Pick<PeopleStore, "find">;
+  readonly #people: Pick<MemberStore, "find">;
   readonly #watch: SignInWatch;
   readonly #passwords = new Passwords();
   readonly #guessing = new Guessing();
   readonly #pacing = new Pacing();
 
-  constructor(people: Pick<PeopleStore, "find">, watch: SignInWatch) {
+  constructor(people: Pick<MemberStore, "find">, watch: SignInWatch) {
     this.#people = people;
     this.#watch = watch;
   }

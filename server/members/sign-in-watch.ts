@@ -24,7 +24,7 @@ export interface FailedSignIn {
 }
 
 export class SignInWatch {
-  readonly #ledger: Pick<Ledger, "people" | "audit">;
+  readonly #ledger: Pick<Ledger, "members" | "audit">;
   readonly #log: Logger;
   readonly #nowMs: () => number;
   readonly #counted = { right: 0, wrong: 0, held: 0 };
@@ -33,7 +33,7 @@ export class SignInWatch {
   #lines = { sinceMs: 0, written: 0, omitted: 0 };
 
   constructor(
-    { ledger, log }: { readonly ledger: Pick<Ledger, "people" | "audit">; readonly log: Logger },
+    { ledger, log }: { readonly ledger: Pick<Ledger, "members" | "audit">; readonly log: Logger },
     registry: Registry,
     nowMs: () => number,
   ) {
@@ -106,7 +106,7 @@ export class SignInWatch {
 
   async #note(person: number, note: AuditNote): Promise<void> {
     const atMs = this.#nowMs();
-    for (const { organization } of await this.#ledger.people.membershipsOf(person)) {
+    for (const { organization } of await this.#ledger.members.membershipsOf(person)) {
       await this.#ledger.audit.add({ organization: organization.id, actor: serviceItself, atMs, ...note });
     }
   }

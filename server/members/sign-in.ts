@@ -45,38 +45,38 @@ export interface From extends Attempting {
 }
 
 export class SignIn {
-  readonly #people: Ledger["people"];
-  readonly #entrance: Ledger["entrance"];
+  readonly #members: Ledger["members"];
+  readonly #logins: Ledger["logins"];
   readonly #nowMs: () => number;
   readonly #check: PasswordCheck;
 
   constructor(
-    { people, entrance }: Pick<Ledger, "people" | "entrance">,
+    { members, logins }: Pick<Ledger, "members" | "logins">,
     watch: SignInWatch,
     nowMs: () => number,
   ) {
-    this.#check = new PasswordCheck(people, watch);
-    this.#people = people;
-    this.#entrance = entrance;
+    this.#check = new PasswordCheck(members, watch);
+    this.#members = members;
+    this.#logins = logins;
     this.#nowMs = nowMs;
   }
 
   isClaimed(): Promise<boolean> {
-    return this.#people.isClaimed();
+    return this.#members.isClaimed();
   }
 
   /** The session with this secret; undefined when there is none that lives. */
   async find(secret: string): Promise<SignedIn | undefined> {
     const nowMs = this.#nowMs();
-    const session = await this.#entrance.session(hashCode(secret), nowMs);
+    const session = await this.#logins.session(hashCode(secret), nowMs);
     if (session === undefined) return undefined;
-    if (nowMs - session.usedAtMs >= usedEveryMs) await this.#entrance.used(session.id, nowMs);
+    if (nowMs - session.usedAtMs >= usedEveryMs) await this.#logins.used(session.id, nowMs);
     return { session };
   }
 
   /** A person and their memberships. */
   async describe({ id, name, email }: Person): Promise<SessionAnswer> {
-    const memberships = await this.#people.membershipsOf(id);
+    const memberships = await this.#members.membershipsOf(id);
     return {
       person: { id, name, email },
       organizations: memberships.map(({ organization, role }) => ({
@@ -96,14 +96,14 @@ export class SignIn {
     const passwordHash = await this.#check.hash(sent.password, email, from);
     const person = { email, name: sent.name.trim(), passwordHash };
     return this.#begin(
-      (await this.#entrance.claim(hashCode(sent.code), person, this.#nowMs())) ?? notValid(),
+      (await this.#logins.claim(hashCode(sent.code), person, this.#nowMs())) ?? notValid(),
       from,
     );
   }
 
   async signIn(sent: { readonly email: string; readonly password: string }, from: From): Promise<Entered> {
     const email = loginEmail(sent.email);
-    const person = await this.#people.withEmail(email);
+    const person = await this.#members.withEmail(email);
     return this.#begin(await this.#check.verified(email, person, sent.password, from, wrongPassword), from);
   }
 
@@ -124,7 +124,7 @@ export class SignIn {
     const { email } = await this.#living("invitation", sent.code);
     if (email === null) return notValid();
     const who = await this.#whoAccepts(email, sent, from);
-    const person = await this.#entrance.accept(hashCode(sent.code), who, this.#nowMs());
+    const person = await this.#logins.accept(hashCode(sent.code), who, this.#nowMs());
     return this.#begin(person ?? notValid(), from);
   }
 
@@ -134,10 +134,10 @@ export class SignIn {
     from: From,
   ): Promise<Entered> {
     const { person: id } = await this.#living("password", sent.code);
-    const { email } = (id === null ? undefined : await this.#people.find(id)) ?? notValid();
+    const { email } = (id === null ? undefined : await this.#members.find(id)) ?? notValid();
     refuseGuessable(sent.password, email);
     const passwordHash = await this.#check.hash(sent.password, email, from);
-    const person = await this.#entrance.resetPassword(hashCode(sent.code), passwordHash, this.#nowMs());
+    const person = await this.#logins.resetPassword(hashCode(sent.code), passwordHash, this.#nowMs());
     return this.#begin(person ?? notValid(), from);
   }
 
@@ -173,26 +173,26 @@ export class SignIn {
       ...(passwordHash !== undefined && { passwordHash }),
     };
     // While the new one was hashed, a link may have set another: a stolen session must not win over it.
-    const changed = await this.#people.change(
+    const changed = await this.#members.change(
       ...([person.id, change, personActor(person), this.#nowMs(), verifiedHash] as const),
     );
     if (passwordHash === undefined) return { person: changed, entered: undefined };
-    await this.#entrance.endAll(person.id);
+    await this.#logins.endAll(person.id);
     return { person: changed, entered: await this.#begin(changed, from) };
   }
 
   end({ session }: SignedIn): Promise<void> {
-    return this.#entrance.end(session.id);
+    return this.#logins.end(session.id);
   }
 
   endAll({ session }: SignedIn): Promise<void> {
-    return this.#entrance.endAll(session.person.id);
+    return this.#logins.endAll(session.person.id);
   }
 
   /** The person who accepts. Only the right password tells that the e-mail has an account, or making one that it had none. */
   async #whoAccepts(email: string, sent: Parameters<SignIn["accept"]>[0], from: From) {
     const { name, password } = sent;
-    const known = await this.#people.withEmail(email);
+    const known = await this.#members.withEmail(email);
     if (known !== undefined && from.before?.session.person.id === known.id) return { id: known.id };
     if (password === undefined) {
       throw new Refusal("password is missing: send that of your account, or a name and a new one.");
@@ -214,13 +214,13 @@ export class SignIn {
   }
 
   async #living(kind: LinkKind, code: string): Promise<Link> {
-    return (await this.#entrance.link(kind, hashCode(code), this.#nowMs())) ?? notValid();
+    return (await this.#logins.link(kind, hashCode(code), this.#nowMs())) ?? notValid();
   }
 
   async #begin(person: Person, { before }: From): Promise<Entered> {
     const { code, sha256 } = newCode();
-    if (before !== undefined) await this.#entrance.end(before.session.id);
-    await this.#entrance.begin(person.id, sha256, this.#nowMs());
+    if (before !== undefined) await this.#logins.end(before.session.id);
+    await this.#logins.begin(person.id, sha256, this.#nowMs());
     return { secret: code, device: newDevice(person), person };
   }
 }

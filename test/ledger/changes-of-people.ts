@@ -1,6 +1,6 @@
 /** The methods of the ledger about people: see changes.ts. */
 import { commandLine as by, personActor } from "../../server/ledger/ports/audit.ts";
-import type { Person } from "../../server/ledger/ports/people.ts";
+import type { Person } from "../../server/ledger/ports/members.ts";
 import { type Ground, type Kinds, logOf, read, service } from "./change-kinds.ts";
 
 const expiresAtMs = 9e12;
@@ -9,19 +9,19 @@ const invitation = { email: "b@example.com", role: "viewer", sha256: "b", expire
 
 /** A person who is a member of the organization by an invitation. */
 async function member({ ledger, id, nowMs }: Ground, email: string): Promise<Person> {
-  await ledger.people.invite({ ...invitation, organization: id, email, sha256: email }, by, nowMs);
-  const person = await ledger.entrance.accept(email, stranger, nowMs);
+  await ledger.members.invite({ ...invitation, organization: id, email, sha256: email }, by, nowMs);
+  const person = await ledger.logins.accept(email, stranger, nowMs);
   if (person === undefined) throw new Error("nobody joined");
   return person;
 }
 
-const membersOf: Pick<Kinds["people"], "found" | "makeOwner" | "setRole" | "remove"> = {
-  found: async (ground) => {
+const membersOf: Pick<Kinds["members"], "createOrganization" | "makeOwner" | "setRole" | "remove"> = {
+  createOrganization: async (ground) => {
     const { ledger, nowMs } = ground;
     const founder = personActor(await member(ground, "a@example.com"));
     return {
       action: "organization.created",
-      make: () => ledger.people.found({ name: "new", timezone: "UTC" }, founder, nowMs),
+      make: () => ledger.members.createOrganization({ name: "new", timezone: "UTC" }, founder, nowMs),
       logOf,
     };
   },
@@ -31,12 +31,12 @@ const membersOf: Pick<Kinds["people"], "found" | "makeOwner" | "setRole" | "remo
     const { id } = await member({ ...ground, id: other.id }, "a@example.com");
     return {
       action: "member.joined",
-      of: (organization) => ledger.people.makeOwner(organization, id, by, nowMs),
+      of: (organization) => ledger.members.makeOwner(organization, id, by, nowMs),
     };
   },
   setRole: async (ground) => {
     const { id } = await member(ground, "a@example.com");
-    const { people } = ground.ledger;
+    const { members: people } = ground.ledger;
     return {
       action: "member.role_changed",
       of: (organization) => people.setRole(organization, id, "member", by, ground.nowMs),
@@ -44,7 +44,7 @@ const membersOf: Pick<Kinds["people"], "found" | "makeOwner" | "setRole" | "remo
   },
   remove: async (ground) => {
     const { id } = await member(ground, "a@example.com");
-    const { people } = ground.ledger;
+    const { members: people } = ground.ledger;
     return {
       action: "member.removed",
       of: (organization) => people.remove(organization, id, by, ground.nowMs),
@@ -53,13 +53,13 @@ const membersOf: Pick<Kinds["people"], "found" | "makeOwner" | "setRole" | "remo
 };
 
 /** Of members, invitations and profiles. */
-export const people: Kinds["people"] = {
+export const members: Kinds["members"] = {
   ...membersOf,
   isClaimed: read,
   find: read,
   withEmail: read,
   membershipsOf: read,
-  members: read,
+  list: read,
   invitations: read,
   // Notes that the person was seen.
   membership: service,
@@ -67,7 +67,7 @@ export const people: Kinds["people"] = {
   addClaimLink: service,
   change: async (ground) => {
     const { id } = await member(ground, "a@example.com");
-    const { people: store } = ground.ledger;
+    const { members: store } = ground.ledger;
     return {
       action: "member.profile_changed",
       make: () => store.change(id, { name: "Countess" }, by, ground.nowMs),
@@ -77,12 +77,12 @@ export const people: Kinds["people"] = {
     return {
       action: "invitation.created",
       repeats: true,
-      of: (organization) => ledger.people.invite({ organization, ...invitation }, by, nowMs),
+      of: (organization) => ledger.members.invite({ organization, ...invitation }, by, nowMs),
     };
   },
-  uninvite: async ({ ledger, id: organization, nowMs }) => {
-    const id = await ledger.people.invite({ organization, ...invitation }, by, nowMs);
-    return { action: "invitation.revoked", of: (of) => ledger.people.uninvite(of, id, by, nowMs) };
+  revokeInvitation: async ({ ledger, id: organization, nowMs }) => {
+    const id = await ledger.members.invite({ organization, ...invitation }, by, nowMs);
+    return { action: "invitation.revoked", of: (of) => ledger.members.revokeInvitation(of, id, by, nowMs) };
   },
   addPasswordLink: async (ground) => {
     const { id: person } = await member(ground, "a@example.com");
@@ -90,13 +90,13 @@ export const people: Kinds["people"] = {
     return {
       action: "member.reset_link_created",
       repeats: true,
-      make: () => ground.ledger.people.addPasswordLink(link, by, ground.nowMs),
+      make: () => ground.ledger.members.addPasswordLink(link, by, ground.nowMs),
     };
   },
 };
 
 /** Of those who come in. */
-export const entrance: Kinds["entrance"] = {
+export const logins: Kinds["logins"] = {
   link: read,
   session: read,
   // Sessions are of no organization.
@@ -106,19 +106,19 @@ export const entrance: Kinds["entrance"] = {
   endAll: service,
   endEverything: service,
   claim: async ({ ledger, nowMs }) => {
-    await ledger.people.addClaimLink("claim", nowMs);
+    await ledger.members.addClaimLink("claim", nowMs);
     return {
       action: "installation.claimed",
-      make: () => ledger.entrance.claim("claim", { ...stranger, email: "a@example.com" }, nowMs),
+      make: () => ledger.logins.claim("claim", { ...stranger, email: "a@example.com" }, nowMs),
     };
   },
   accept: async ({ ledger, id: organization, nowMs }) => {
-    await ledger.people.invite({ organization, ...invitation }, by, nowMs);
-    return { action: "member.joined", make: () => ledger.entrance.accept("b", stranger, nowMs) };
+    await ledger.members.invite({ organization, ...invitation }, by, nowMs);
+    return { action: "member.joined", make: () => ledger.logins.accept("b", stranger, nowMs) };
   },
   resetPassword: async (ground) => {
     const { id: person } = await member(ground, "a@example.com");
-    const { people: store, entrance: links } = ground.ledger;
+    const { members: store, logins: links } = ground.ledger;
     await store.addPasswordLink({ person, sha256: "password", expiresAtMs }, by, ground.nowMs);
     return {
       action: "member.password_reset",

@@ -2,7 +2,7 @@
 import { commandLine as by, settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
-import { entrance, people } from "./changes-of-people.ts";
+import { logins, members } from "./changes-of-people.ts";
 import { bury, eventLine } from "./contract-operation.ts";
 import { account, user, writePeople } from "./writes.ts";
 
@@ -211,7 +211,7 @@ const erasures: Kinds["erasures"] = {
 /** Every store has to be here with every method: TypeScript says which one is missing. */
 const kinds: Kinds = {
   ...{ organizations, tokens, readKeys, deadLetters, exclusions, settings, sources, erasures },
-  ...{ people, entrance, views, sourceSettings },
+  ...{ members, logins, views, sourceSettings },
   inbox: { freeze: service, read, finish: service, backlog: read },
   warnings: { add: service, list: read },
   checks: { list: read, keep: service },

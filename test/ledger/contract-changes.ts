@@ -112,7 +112,7 @@ function unknownOrganizations(subject: LedgerUnderTest): void {
       () => ledger.sourceSettings.addWebhook(unknown, webhook, commandLine, nowMs),
       () =>
         ledger.sourceSettings.changeStripe(unknown, { signingSecrets: ["whsec_1234"] }, commandLine, nowMs),
-      () => ledger.people.makeOwner(unknown, 1, commandLine, nowMs),
+      () => ledger.members.makeOwner(unknown, 1, commandLine, nowMs),
       () => ledger.imports.begin(file),
     ];
     for (const attempt of attempts) {
@@ -127,9 +127,9 @@ function unknownOrganizations(subject: LedgerUnderTest): void {
     const invitation = { organization: id, email: "b@example.com", role: "viewer", sha256: "b" } as const;
     const attempts = [
       () => ledger.views.add(id, view, nobody, nowMs),
-      () => ledger.people.invite({ ...invitation, expiresAtMs: nowMs + 1 }, nobody, nowMs),
-      () => ledger.people.makeOwner(id, unknown, commandLine, nowMs),
-      () => ledger.entrance.begin(unknown, "session", nowMs),
+      () => ledger.members.invite({ ...invitation, expiresAtMs: nowMs + 1 }, nobody, nowMs),
+      () => ledger.members.makeOwner(id, unknown, commandLine, nowMs),
+      () => ledger.logins.begin(unknown, "session", nowMs),
     ];
     for (const attempt of attempts) await expectRefusal(attempt, "This account is not there any more.");
     const check = { organization: unknown, atMs: 1, tookMs: 1, differences: 0, examples: [] };

@@ -21,13 +21,13 @@ export function peopleStoreContract(subject: LedgerUnderTest): void {
 function invite(subject: LedgerUnderTest, organization: number, email: string, sha256: string) {
   const expiresAtMs = subject.nowMs + dayMs;
   const invitation = { organization, email, role: "member", sha256, expiresAtMs } as const;
-  return subject.ledger.people.invite(invitation, commandLine, subject.nowMs);
+  return subject.ledger.members.invite(invitation, commandLine, subject.nowMs);
 }
 
 function links(subject: LedgerUnderTest): void {
   test("one person claims, and owns what nobody owned; the other does not", async () => {
     const { id } = await subject.organization();
-    const { people, entrance } = subject.ledger;
+    const { members: people, logins: entrance } = subject.ledger;
     for (const sha256 of ["one", "two"]) await people.addClaimLink(sha256, subject.nowMs);
     const claimed = await Promise.all([
       entrance.claim("one", person("a@example.com"), subject.nowMs),
@@ -35,15 +35,15 @@ function links(subject: LedgerUnderTest): void {
     ]);
     const [owner, ...others] = claimed.filter((found) => found !== undefined);
     expect(others).toEqual([]);
-    expect((await people.members(id)).map(({ email, role }) => [email, role])).toEqual([
+    expect((await people.list(id)).map(({ email, role }) => [email, role])).toEqual([
       [owner?.email ?? "", "owner"],
     ]);
     await subject.reopen();
-    expect(await subject.ledger.people.isClaimed()).toBe(true);
+    expect(await subject.ledger.members.isClaimed()).toBe(true);
   });
 
   test("the last ten claim links are valid", async () => {
-    const { people, entrance } = subject.ledger;
+    const { members: people, logins: entrance } = subject.ledger;
     for (let start = 1; start <= 11; start++) await people.addClaimLink(`start ${start}`, subject.nowMs);
     expect(await entrance.link("claim", "start 1", subject.nowMs)).toBeUndefined();
     expect(await entrance.link("claim", "start 2", subject.nowMs)).toBeDefined();
@@ -51,7 +51,7 @@ function links(subject: LedgerUnderTest): void {
 
   test("an invitation is accepted once, and by nobody who took the e-mail meanwhile", async () => {
     const [first, second] = [await subject.organization("first"), await subject.organization("second")];
-    const { people, entrance } = subject.ledger;
+    const { members: people, logins: entrance } = subject.ledger;
     await invite(subject, first.id, "a@example.com", "to first");
     await invite(subject, second.id, "a@example.com", "to second");
     const { email, ...fresh } = person("a@example.com");
@@ -71,7 +71,7 @@ function links(subject: LedgerUnderTest): void {
 
   test("a link is only of its own kind", async () => {
     const { id } = await subject.organization();
-    const { entrance } = subject.ledger;
+    const { logins: entrance } = subject.ledger;
     await invite(subject, id, "a@example.com", "invitation");
     expect(await entrance.claim("invitation", person("b@example.com"), subject.nowMs)).toBeUndefined();
     expect(await entrance.resetPassword("invitation", "hash", subject.nowMs)).toBeUndefined();
@@ -79,7 +79,7 @@ function links(subject: LedgerUnderTest): void {
 
   test("a restore's end of everything leaves no session and no link", async () => {
     const { id } = await subject.organization();
-    const { people, entrance } = subject.ledger;
+    const { members: people, logins: entrance } = subject.ledger;
     await people.addClaimLink("claim", subject.nowMs);
     const owner = await entrance.claim("claim", person("a@example.com"), subject.nowMs);
     await entrance.begin(owner?.id ?? 0, "session", subject.nowMs);
@@ -87,13 +87,13 @@ function links(subject: LedgerUnderTest): void {
     await entrance.endEverything();
     expect(await entrance.session("session", subject.nowMs)).toBeUndefined();
     expect(await people.invitations(id, subject.nowMs)).toEqual([]);
-    expect(await people.members(id)).toHaveLength(1);
+    expect(await people.list(id)).toHaveLength(1);
   });
 }
 
 function bounds(subject: LedgerUnderTest): void {
   test("a person has 50 sessions; the one that was not used for longest ends", async () => {
-    const { people, entrance } = subject.ledger;
+    const { members: people, logins: entrance } = subject.ledger;
     await people.addClaimLink("claim", subject.nowMs);
     const { id = 0 } = (await entrance.claim("claim", person("a@example.com"), subject.nowMs)) ?? {};
     for (let at = 0; at < 51; at++) await entrance.begin(id, `session ${at}`, subject.nowMs + at);
@@ -102,13 +102,13 @@ function bounds(subject: LedgerUnderTest): void {
   });
 
   test("a person is in 100 organizations, whether by invitation, by founding or made owner", async () => {
-    const { people, entrance } = subject.ledger;
+    const { members: people, logins: entrance } = subject.ledger;
     await people.addClaimLink("claim", subject.nowMs);
     const everywhere = await entrance.claim("claim", person("a@example.com"), subject.nowMs);
     const { id = 0, name = "" } = everywhere ?? {};
     const by = personActor({ id, name });
     for (let at = (await people.membershipsOf(id)).length; at < 99; at++) {
-      await people.found({ name: `founded ${at}`, timezone: "UTC" }, by, subject.nowMs);
+      await people.createOrganization({ name: `founded ${at}`, timezone: "UTC" }, by, subject.nowMs);
     }
     const [last, more] = [await subject.organization("last"), await subject.organization("more")];
     await people.makeOwner(last.id, id, commandLine, subject.nowMs);
@@ -116,7 +116,7 @@ function bounds(subject: LedgerUnderTest): void {
     await invite(subject, more.id, "a@example.com", "to more");
     await expect(entrance.accept("to more", { id }, subject.nowMs)).rejects.toBeInstanceOf(Refusal);
     await expect(people.makeOwner(more.id, id, commandLine, subject.nowMs)).rejects.toBeInstanceOf(Refusal);
-    const founding = people.found({ name: "one more", timezone: "UTC" }, by, subject.nowMs);
+    const founding = people.createOrganization({ name: "one more", timezone: "UTC" }, by, subject.nowMs);
     await expect(founding).rejects.toBeInstanceOf(Refusal);
     // Of an organization that they are in already they can become owner.
     await people.makeOwner(last.id, id, commandLine, subject.nowMs);
@@ -130,7 +130,7 @@ function bounds(subject: LedgerUnderTest): void {
     subject.nowMs += 2 * dayMs;
     await invite(subject, id, "more@example.com", "more");
     await subject.ledger.tidy(subject.nowMs);
-    expect(await subject.ledger.people.invitations(id, 0)).toHaveLength(1);
+    expect(await subject.ledger.members.invitations(id, 0)).toHaveLength(1);
   });
 }
 
@@ -139,7 +139,7 @@ async function newcomer(subject: LedgerUnderTest, organization: number, email: s
   const sha256 = `newcomer ${JSON.stringify(email)}`;
   await invite(subject, organization, email, sha256);
   const { email: _, ...fresh } = person(email);
-  const found = await subject.ledger.entrance.accept(sha256, fresh, subject.nowMs);
+  const found = await subject.ledger.logins.accept(sha256, fresh, subject.nowMs);
   if (found === undefined) throw new Error(`${email} could not join`);
   return found;
 }
@@ -147,29 +147,29 @@ async function newcomer(subject: LedgerUnderTest, organization: number, email: s
 function emails(subject: LedgerUnderTest): void {
   test("an e-mail is verified by a link, and not by the person who changes it", async () => {
     const { id } = await subject.organization();
-    const { people } = subject.ledger;
+    const { members: people } = subject.ledger;
     const joined = await newcomer(subject, id, "a\0@example.com");
     expect(joined).toMatchObject({ isEmailVerified: true, fallbackEmail: null });
     const by = personActor(joined);
     const changed = await people.change(joined.id, { email: "b@example.com" }, by, subject.nowMs);
     expect(changed).toMatchObject({ isEmailVerified: false, fallbackEmail: "a\0@example.com" });
     await subject.reopen();
-    expect(await subject.ledger.people.find(joined.id)).toEqual(changed);
+    expect(await subject.ledger.members.find(joined.id)).toEqual(changed);
     // The fallback is nobody else's to choose.
     const other = await newcomer(subject, id, "other@example.com");
-    const taking = subject.ledger.people.change(
+    const taking = subject.ledger.members.change(
       ...([other.id, { email: "a\0@example.com" }, personActor(other), subject.nowMs] as const),
     );
     await expect(taking).rejects.toBeInstanceOf(Refusal);
-    const named = await subject.ledger.people.change(joined.id, { name: "B" }, by, subject.nowMs);
+    const named = await subject.ledger.members.change(joined.id, { name: "B" }, by, subject.nowMs);
     expect(named).toMatchObject({ isEmailVerified: false, fallbackEmail: "a\0@example.com" });
-    const back = await subject.ledger.people.change(joined.id, { email: joined.email }, by, subject.nowMs);
+    const back = await subject.ledger.members.change(joined.id, { email: joined.email }, by, subject.nowMs);
     expect(back).toMatchObject({ email: joined.email, isEmailVerified: false, fallbackEmail: null });
   });
 
   test("a new person takes an invited e-mail from a person who only chose it, and who has the one before again", async () => {
     const [first, second] = [await subject.organization("squatted"), await subject.organization("inviting")];
-    const { people, entrance } = subject.ledger;
+    const { members: people, logins: entrance } = subject.ledger;
     const squatter = await newcomer(subject, first.id, "squatter@example.com");
     await people.change(squatter.id, { email: "ceo@example.com" }, personActor(squatter), subject.nowMs);
     await people.makeOwner(second.id, squatter.id, commandLine, subject.nowMs);
@@ -191,7 +191,7 @@ function emails(subject: LedgerUnderTest): void {
 
   test("a person with an account verifies the chosen e-mail by an invitation to it", async () => {
     const [first, second] = [await subject.organization("moved"), await subject.organization("moved to")];
-    const { people, entrance } = subject.ledger;
+    const { members: people, logins: entrance } = subject.ledger;
     const mover = await newcomer(subject, first.id, "mover@example.com");
     await people.change(mover.id, { email: "moved@example.com" }, personActor(mover), subject.nowMs);
     await invite(subject, second.id, "moved@example.com", "to the mover");
@@ -204,7 +204,7 @@ function emails(subject: LedgerUnderTest): void {
 function leftKeys(subject: LedgerUnderTest): void {
   test("read keys go with the member who made them, or become another owner's", async () => {
     const { id } = await subject.organization();
-    const { people, readKeys } = subject.ledger;
+    const { members: people, readKeys } = subject.ledger;
     const [one, two, three] = [
       await newcomer(subject, id, "one@example.com"),
       await newcomer(subject, id, "two@example.com"),
@@ -222,7 +222,7 @@ function leftKeys(subject: LedgerUnderTest): void {
       people.remove(id, who, commandLine, subject.nowMs, keysTo);
     // A member is no owner, and nobody inherits from themself.
     for (const heir of [three.id, one.id]) await expect(remove(one.id, heir)).rejects.toBeInstanceOf(Refusal);
-    expect(await people.members(id)).toHaveLength(3);
+    expect(await people.list(id)).toHaveLength(3);
     await remove(one.id, two.id);
     const makers = async () =>
       (await readKeys.list(id)).map(({ name, madeBy, revokedAtMs }) => [

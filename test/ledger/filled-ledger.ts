@@ -130,7 +130,7 @@ async function fillOperation(ledger: Ledger, id: number, other: number, nowMs: n
 }
 
 async function fillPeople(ledger: Ledger, id: number, nowMs: number): Promise<void> {
-  const { people, entrance, settings, views } = ledger;
+  const { members: people, logins: entrance, settings, views } = ledger;
   await people.addClaimLink("claim", nowMs);
   const owner = { email: "owner@example.com", name: oddText, passwordHash: "$argon2id$x" };
   const claimed = await entrance.claim("claim", owner, nowMs);
@@ -219,12 +219,12 @@ export async function everythingIn(ledger: Ledger, nowMs: number): Promise<unkno
     revisions: await ledger.exclusions.revisions(),
     checks: await ledger.checks.list(),
     import: await ledger.imports.find(1),
-    person: await ledger.people.withEmail("owner@example.com"),
-    memberships: await ledger.people.membershipsOf(1),
-    session: await ledger.entrance.session("session", nowMs),
+    person: await ledger.members.withEmail("owner@example.com"),
+    memberships: await ledger.members.membershipsOf(1),
+    session: await ledger.logins.session("session", nowMs),
     links: [
-      await ledger.entrance.link("invitation", "invitation", nowMs),
-      await ledger.entrance.link("password", "password", nowMs),
+      await ledger.logins.link("invitation", "invitation", nowMs),
+      await ledger.logins.link("password", "password", nowMs),
     ],
   };
 }
@@ -244,8 +244,8 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     warnings: await ledger.warnings.list(id, 99),
     exclusions: [await ledger.exclusions.list(id), await ledger.exclusions.rules(id)],
     settings: [await ledger.settings.get(id), await ledger.settings.history(id, { limit: 99 })],
-    members: await ledger.people.members(id),
-    invitations: await ledger.people.invitations(id, nowMs),
+    members: await ledger.members.list(id),
+    invitations: await ledger.members.invitations(id, nowMs),
     audit: await ledger.audit.list(id, { limit: 99 }),
     views: await ledger.views.list(id),
     sources: [await ledger.sources.totals(id), await ledger.sources.hours(id, 0)],

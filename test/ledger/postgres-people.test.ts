@@ -1,8 +1,8 @@
 /** Two nodes on one PostgreSQL: what two people may not both do. Each race is held up until both nodes are in it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
+import type { Person } from "../../server/ledger/ports/members.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
-import type { Person } from "../../server/ledger/ports/people.ts";
 import { openPool, type Sql, type Tx } from "../../server/ledger/postgres/client/connect.ts";
 import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
@@ -54,7 +54,7 @@ async function invite(id: number, email: string): Promise<string> {
   made += 1;
   const sha256 = `code ${made}`;
   const invitation = { organization: id, email, role: "owner", sha256, expiresAtMs } as const;
-  await one.people.invite(invitation, commandLine, nowMs);
+  await one.members.invite(invitation, commandLine, nowMs);
   return sha256;
 }
 
@@ -64,55 +64,55 @@ const fresh = (name: string) => ({ name, passwordHash: `hash of ${name}` });
 async function owner(id: number): Promise<Person> {
   made += 1;
   const email = `owner${made}@example.com`;
-  const person = await one.entrance.accept(await invite(id, email), fresh(email), nowMs);
+  const person = await one.logins.accept(await invite(id, email), fresh(email), nowMs);
   if (person === undefined) throw new Error("the invitation was not taken");
   return person;
 }
 
 // Stands first: the others make people.
 test("the first person is made on one node only", async () => {
-  for (const sha256 of ["claim 1", "claim 2"]) await one.people.addClaimLink(sha256, nowMs);
+  for (const sha256 of ["claim 1", "claim 2"]) await one.members.addClaimLink(sha256, nowMs);
   const { id } = await organization();
   const claimed = await atOnce(
     (tx) => tx`SELECT pg_advisory_xact_lock(${advisoryLocks.claim}::bigint)`,
     [
-      () => one.entrance.claim("claim 1", { email: "a@example.com", ...fresh("a") }, nowMs),
-      () => two.entrance.claim("claim 2", { email: "b@example.com", ...fresh("b") }, nowMs),
+      () => one.logins.claim("claim 1", { email: "a@example.com", ...fresh("a") }, nowMs),
+      () => two.logins.claim("claim 2", { email: "b@example.com", ...fresh("b") }, nowMs),
     ],
   );
   const people = fulfilled(claimed).filter((person) => person !== undefined);
   expect(people).toHaveLength(1);
-  expect((await two.people.members(id)).map((member) => member.email)).toEqual([people[0]?.email ?? ""]);
+  expect((await two.members.list(id)).map((member) => member.email)).toEqual([people[0]?.email ?? ""]);
 });
 
 test("an invitation that is accepted on two nodes at once makes one person and one member", async () => {
   const { id } = await organization();
   const sha256 = await invite(id, "twice@example.com");
   const accepted = await atOnce(holdOrganization(id), [
-    () => one.entrance.accept(sha256, fresh("first"), nowMs),
-    () => two.entrance.accept(sha256, fresh("second"), nowMs),
+    () => one.logins.accept(sha256, fresh("first"), nowMs),
+    () => two.logins.accept(sha256, fresh("second"), nowMs),
   ]);
   const [person, ...others] = fulfilled(accepted).filter((found) => found !== undefined);
   expect(fulfilled(accepted)).toHaveLength(2);
   expect(others).toEqual([]);
-  expect((await two.people.members(id)).map(({ id: member }) => member)).toEqual([person?.id ?? 0]);
-  expect(await two.people.withEmail("twice@example.com")).toEqual(person);
+  expect((await two.members.list(id)).map(({ id: member }) => member)).toEqual([person?.id ?? 0]);
+  expect(await two.members.withEmail("twice@example.com")).toEqual(person);
 });
 
 test("an invitation is accepted or taken back, not both", async () => {
   const { id } = await organization();
   const sha256 = await invite(id, "back@example.com");
-  const [invitation] = await one.people.invitations(id, nowMs);
+  const [invitation] = await one.members.invitations(id, nowMs);
   const [accepted, isBack] = await atOnce<Person | boolean | undefined>(
-    (tx) => tx`SELECT FROM people_links WHERE sha256 = ${sha256} FOR UPDATE`,
+    (tx) => tx`SELECT FROM invite_links WHERE sha256 = ${sha256} FOR UPDATE`,
     [
-      () => one.entrance.accept(sha256, fresh("back"), nowMs),
-      () => two.people.uninvite(id, invitation?.id ?? 0, commandLine, nowMs),
+      () => one.logins.accept(sha256, fresh("back"), nowMs),
+      () => two.members.revokeInvitation(id, invitation?.id ?? 0, commandLine, nowMs),
     ],
   );
   const person = accepted?.status === "fulfilled" ? accepted.value : "failed";
   expect(isBack).toEqual({ status: "fulfilled", value: person === undefined });
-  expect(await two.people.members(id)).toHaveLength(person === undefined ? 0 : 1);
+  expect(await two.members.list(id)).toHaveLength(person === undefined ? 0 : 1);
 });
 
 test("one address that signs up in two organizations at once is one person, and the other link stays", async () => {
@@ -120,16 +120,16 @@ test("one address that signs up in two organizations at once is one person, and 
   const email = "both@example.com";
   const links = [await invite(first.id, email), await invite(second.id, email)] as const;
   const accepted = await atOnce(holdEmail(email), [
-    () => one.entrance.accept(links[0], fresh("in the first"), nowMs),
-    () => two.entrance.accept(links[1], fresh("in the second"), nowMs),
+    () => one.logins.accept(links[0], fresh("in the first"), nowMs),
+    () => two.logins.accept(links[1], fresh("in the second"), nowMs),
   ]);
   const [person, ...others] = fulfilled(accepted).filter((found) => found !== undefined);
   expect(fulfilled(accepted)).toHaveLength(2);
   expect(others).toEqual([]);
-  expect(await one.people.membershipsOf(person?.id ?? 0)).toHaveLength(1);
+  expect(await one.members.membershipsOf(person?.id ?? 0)).toHaveLength(1);
   // Whoever came second is asked for the password, and joins then.
-  for (const link of links) await two.entrance.accept(link, { id: person?.id ?? 0 }, nowMs);
-  expect(await one.people.membershipsOf(person?.id ?? 0)).toHaveLength(2);
+  for (const link of links) await two.logins.accept(link, { id: person?.id ?? 0 }, nowMs);
+  expect(await one.members.membershipsOf(person?.id ?? 0)).toHaveLength(2);
 });
 
 test("one address that two people change theirs to at once is one's", async () => {
@@ -137,38 +137,38 @@ test("one address that two people change theirs to at once is one's", async () =
   const people = [await owner(id), await owner(id)] as const;
   const email = "wanted@example.com";
   const changed = await atOnce(holdEmail(email), [
-    () => one.people.change(people[0].id, { email }, personActor(people[0]), nowMs),
-    () => two.people.change(people[1].id, { email }, personActor(people[1]), nowMs),
+    () => one.members.change(people[0].id, { email }, personActor(people[0]), nowMs),
+    () => two.members.change(people[1].id, { email }, personActor(people[1]), nowMs),
   ]);
   expect(refusals(changed)).toEqual(["email is taken: send another one."]);
-  expect(await one.people.withEmail(email)).toEqual(fulfilled(changed)[0]);
+  expect(await one.members.withEmail(email)).toEqual(fulfilled(changed)[0]);
 });
 
 test("two owners who leave at once do not both leave", async () => {
   const { id } = await organization();
   const owners = [await owner(id), await owner(id)] as const;
   const left = await atOnce(holdOrganization(id), [
-    () => one.people.remove(id, owners[0].id, personActor(owners[0]), nowMs),
-    () => two.people.setRole(id, owners[1].id, "viewer", personActor(owners[1]), nowMs),
+    () => one.members.remove(id, owners[0].id, personActor(owners[0]), nowMs),
+    () => two.members.setRole(id, owners[1].id, "viewer", personActor(owners[1]), nowMs),
   ]);
   expect(refusals(left)).toEqual(["An organization needs an owner: make somebody else an owner first."]);
-  expect((await two.people.members(id)).filter(({ role }) => role === "owner")).toHaveLength(1);
+  expect((await two.members.list(id)).filter(({ role }) => role === "owner")).toHaveLength(1);
 });
 
 test("a link for a new password that is used on two nodes at once sets one", async () => {
   const { id } = await organization();
   const person = await owner(id);
-  await one.people.addPasswordLink({ person: person.id, sha256: "reset", expiresAtMs }, commandLine, nowMs);
-  await one.entrance.begin(person.id, "session of before", nowMs);
+  await one.members.addPasswordLink({ person: person.id, sha256: "reset", expiresAtMs }, commandLine, nowMs);
+  await one.logins.begin(person.id, "session of before", nowMs);
   const set = await atOnce(holdPerson(person.id), [
-    () => one.entrance.resetPassword("reset", "hash 1", nowMs),
-    () => two.entrance.resetPassword("reset", "hash 2", nowMs),
+    () => one.logins.resetPassword("reset", "hash 1", nowMs),
+    () => two.logins.resetPassword("reset", "hash 2", nowMs),
   ]);
   const [after, ...others] = fulfilled(set).filter((found) => found !== undefined);
   expect(fulfilled(set)).toHaveLength(2);
   expect(others).toEqual([]);
-  expect(await two.people.find(person.id)).toEqual(after);
-  expect(await two.entrance.session("session of before", nowMs)).toBeUndefined();
+  expect(await two.members.find(person.id)).toEqual(after);
+  expect(await two.logins.session("session of before", nowMs)).toBeUndefined();
 });
 
 test("somebody in 99 organizations who accepts two invitations at once is in 100", async () => {
@@ -181,20 +181,20 @@ test("somebody in 99 organizations who accepts two invitations at once is in 100
     INSERT INTO memberships (organization, person, role, joined_at_ms) SELECT id, ${person.id}, 'viewer', 0 FROM more`;
   const links = [await invite(first.id, person.email), await invite(second.id, person.email)] as const;
   const accepted = await atOnce(holdPerson(person.id), [
-    () => one.entrance.accept(links[0], { id: person.id }, nowMs),
-    () => two.entrance.accept(links[1], { id: person.id }, nowMs),
+    () => one.logins.accept(links[0], { id: person.id }, nowMs),
+    () => two.logins.accept(links[1], { id: person.id }, nowMs),
   ]);
   expect(refusals(accepted)).toEqual(["One person may be a member of 100 organizations: leave one first."]);
-  expect(await two.people.membershipsOf(person.id)).toHaveLength(100);
+  expect(await two.members.membershipsOf(person.id)).toHaveLength(100);
 });
 
 test("sessions that begin on two nodes at once leave the last fifty", async () => {
   const person = await owner((await organization()).id);
   const names = Array.from({ length: 60 }, (_, n) => `session ${n}`);
   await Promise.all(
-    names.map((name, n) => (n % 2 === 0 ? one : two).entrance.begin(person.id, name, nowMs + n)),
+    names.map((name, n) => (n % 2 === 0 ? one : two).logins.begin(person.id, name, nowMs + n)),
   );
-  const living = await Promise.all(names.map((name) => one.entrance.session(name, nowMs + 60)));
+  const living = await Promise.all(names.map((name) => one.logins.session(name, nowMs + 60)));
   expect(living.filter((session) => session !== undefined)).toHaveLength(50);
 });
 
@@ -280,7 +280,7 @@ test("a member who is removed on one node leaves no key that the other node made
   const leaving = await owner(id);
   const wanted = { organization: id, name: "late", rights: ["read"], sha256: `late ${id}` } as const;
   const [removed] = await atOnce<unknown>(holdOrganization(id), [
-    () => one.people.remove(id, leaving.id, commandLine, nowMs),
+    () => one.members.remove(id, leaving.id, commandLine, nowMs),
     () => two.readKeys.create({ ...wanted, lastFour: "late", nowMs }, personActor(leaving)),
   ]);
   expect(removed?.status).toBe("fulfilled");

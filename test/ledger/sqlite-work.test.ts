@@ -78,7 +78,7 @@ test("tidying asks nothing of organizations that had something parked once", asy
 test("a person who is gone is refused when an organization is created", async () => {
   const by = { person: { id: 99, name: "Gone" }, by: "Gone (person 99)" };
   const wanted = { name: "founded", timezone: "UTC" };
-  await expect(ledger.people.found(wanted, by, nowMs)).rejects.toBeInstanceOf(Refusal);
+  await expect(ledger.members.createOrganization(wanted, by, nowMs)).rejects.toBeInstanceOf(Refusal);
 });
 
 test("two changes of Stripe's settings at once lose neither", async () => {

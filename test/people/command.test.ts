@@ -222,7 +222,7 @@ test("works without a server, and the ledger has no code or password, only hashe
     expect(link.stdout).toContain("/password#");
     const code = codeIn(link.stdout, "password");
     const ledger = new Database(join(dataDir, "ledger.sqlite"), { readonly: true });
-    const rows = ["people", "people_sessions", "people_links", "audit_log"].map((table) =>
+    const rows = ["people", "login_sessions", "invite_links", "audit_log"].map((table) =>
       ledger.query(`SELECT * FROM ${table}`).all(),
     );
     ledger.close();

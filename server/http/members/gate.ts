@@ -27,7 +27,7 @@ export interface Place {
 const requestsPerSecond = { person: 100, address: 20, signIn: 50 } as const;
 
 export interface GateParts {
-  readonly people: Ledger["people"];
+  readonly people: Ledger["members"];
   readonly signIn: SignIn;
   readonly addresses: ClientAddresses;
   readonly publicUrl: string;

@@ -28,13 +28,13 @@ function ordered({ place, nowMs }: { readonly place: Place; readonly nowMs: numb
 export const organizationHandlers = {
   "POST /api/organizations": async ({ ledger, signedIn, body, nowMs, maxRequestsPerSecond }) => {
     const { person } = signedIn.session;
-    const memberships = await ledger.people.membershipsOf(person.id);
+    const memberships = await ledger.members.membershipsOf(person.id);
     if (!memberships.some(({ role }) => role === "owner")) {
       throw new ApiError("forbidden", "Only owners of an organization may create another.");
     }
     const requestsPerSecond = Math.min(limits.defaultRequestsPerSecond, maxRequestsPerSecond);
     const wanted = { name: body.name.trim(), timezone: knownZone(body.timezone), requestsPerSecond };
-    const { id } = await ledger.people.found(wanted, personActor(person), nowMs);
+    const { id } = await ledger.members.createOrganization(wanted, personActor(person), nowMs);
     return { answer: { id } };
   },
 
@@ -76,7 +76,7 @@ export const organizationHandlers = {
   "PATCH /api/members/:id": async ({ ledger, place, path, body, nowMs }) => {
     const id = idIn(path.id, "member");
     const { organization, actor } = place;
-    const member = await ledger.people.setRole(organization.id, id, body.role, actor, nowMs);
+    const member = await ledger.members.setRole(organization.id, id, body.role, actor, nowMs);
     if (member === undefined) throw noSuch("member");
     return { answer: { id, role: member.role } };
   },
@@ -97,7 +97,7 @@ export const organizationHandlers = {
     }
     const { organization, actor } = place;
     const keysTo = readKeys === "keep" ? self : null;
-    const member = await ledger.people.remove(organization.id, id, actor, nowMs, keysTo);
+    const member = await ledger.members.remove(organization.id, id, actor, nowMs, keysTo);
     if (member === undefined) throw noSuch("member");
     forget();
     return {};
@@ -111,7 +111,8 @@ export const organizationHandlers = {
   "DELETE /api/invitations/:id": async ({ ledger, place, path, nowMs }) => {
     const { organization, actor } = place;
     const id = idIn(path.id, "invitation");
-    if (!(await ledger.people.uninvite(organization.id, id, actor, nowMs))) throw noSuch("invitation");
+    if (!(await ledger.members.revokeInvitation(organization.id, id, actor, nowMs)))
+      throw noSuch("invitation");
     return {};
   },
 

@@ -16,9 +16,9 @@ import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness, Populations, RebuildBegun } from "./health.ts";
 import type { Imports } from "./imports.ts";
 import type { DayCount, Inbox } from "./inbox.ts";
+import type { LoginStore, MemberStore } from "./members.ts";
 import type { Organizations } from "./organizations.ts";
 import type { ParkingStore } from "./parking.ts";
-import type { EntranceStore, PeopleStore } from "./people.ts";
 import type { SettingsStore } from "./settings.ts";
 import type { IdentityStore, SourceSettingsStore } from "./source-settings.ts";
 import type { SourceStore } from "./sources.ts";
@@ -40,8 +40,8 @@ export interface Ledger {
   readonly imports: Imports;
   readonly settings: SettingsStore;
   readonly audit: AuditStore;
-  readonly people: PeopleStore;
-  readonly entrance: EntranceStore;
+  readonly members: MemberStore;
+  readonly logins: LoginStore;
   readonly views: ViewStore;
   readonly parking: ParkingStore;
   readonly sources: SourceStore;
@@ -103,21 +103,28 @@ type OwnCalls =
   | "close"
   | CrossedOtherwise;
 type CrossedOtherwise = "tokens" | "readKeys" | "imports" | "warnings";
-type OwnStores = "people" | "entrance" | "views" | "sources" | "sourceSettings" | "identities";
+type OwnStores = "members" | "logins" | "views" | "sources" | "sourceSettings" | "identities";
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
 export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
   readonly warnings: Omit<WarningStore, "add">;
-  readonly people: SharedPeople;
+  readonly members: SharedMembers;
   readonly sources: Omit<SourceStore, "add">;
 }
 
 /** Nobody signs in but through the process that serves people. */
-type SharedPeople = Omit<
-  PeopleStore,
-  "find" | "change" | "membershipsOf" | "membership" | "found" | "setRole" | "uninvite" | "addClaimLink"
+type SharedMembers = Omit<
+  MemberStore,
+  | "find"
+  | "change"
+  | "membershipsOf"
+  | "membership"
+  | "createOrganization"
+  | "setRole"
+  | "revokeInvitation"
+  | "addClaimLink"
 >;
 type SharedCredentials = Omit<Credentials, "find" | "touch">;
 

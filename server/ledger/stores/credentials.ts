@@ -8,7 +8,7 @@ import {
   credentialRevokedNote,
   type Right,
 } from "../ports/credentials.ts";
-import { noMemberForSecret } from "../rules/people-notes.ts";
+import { noMemberForSecret } from "../rules/member-notes.ts";
 import { forUpdate, greatest, records } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
 import { exists, integer, nullable, RowOf, returningOne, run, select, sqlText, text } from "./engine/sql.ts";

@@ -13,7 +13,7 @@ export function identityStore(engine: Engine): IdentityStore {
     linkedTo: async (organization, anonymousId) => {
       const visitor = personText({ kind: "visitor", id: anonymousId });
       const [link] = await engine.alone(
-        select(userOf)`FROM person_links WHERE organization = ${organization} AND id = ${visitor}`,
+        select(userOf)`FROM identity_links WHERE organization = ${organization} AND id = ${visitor}`,
       );
       return link?.userId;
     },

@@ -1,6 +1,6 @@
 /** The rows of links that are used once: invitations, and those with which a password is set or the first person is made. */
 import type { Role } from "../../../contract/roles.ts";
-import type { Link, LinkKind } from "../ports/people.ts";
+import type { Link, LinkKind } from "../ports/members.ts";
 import { forUpdate } from "./engine/dialect.ts";
 import {
   integer,
@@ -24,13 +24,13 @@ interface Invitation {
 }
 
 const columns = {
-  id: integer("people_links.id"),
+  id: integer("invite_links.id"),
   kind: word<LinkKind>(),
   organization: nullable(integer()),
-  email: nullable(text("people_links.email")),
+  email: nullable(text("invite_links.email")),
   role: nullable(word<Role>()),
   person: nullable(integer()),
-  createdAtMs: integer("people_links.created_at_ms"),
+  createdAtMs: integer("invite_links.created_at_ms"),
   expiresAtMs: nullable(integer()),
 };
 const link = new RowOf<Link>({ ...columns, invitedBy: nullable(text("NULL")) });
@@ -39,23 +39,23 @@ const linkId = new RowOf<Pick<Link, "id">>({ id: integer() });
 
 /** The link with this hash that can still be used. */
 export function* findLink(kind: LinkKind, sha256: string, nowMs: number): Work<Link | undefined> {
-  const [found] = yield* select(link)`FROM people_links WHERE ${withHash(kind, sha256, nowMs)}`;
+  const [found] = yield* select(link)`FROM invite_links WHERE ${withHash(kind, sha256, nowMs)}`;
   return found;
 }
 
 /** The link with this hash that can still be used. No other transaction uses or deletes it until the commit. A transaction
  * that waited for one that used the link finds none. */
 export function* lockLink(kind: LinkKind, sha256: string, nowMs: number): Work<Link | undefined> {
-  const [found] = yield* select(link)`FROM people_links WHERE ${withHash(kind, sha256, nowMs)} ${forUpdate}`;
+  const [found] = yield* select(link)`FROM invite_links WHERE ${withHash(kind, sha256, nowMs)} ${forUpdate}`;
   return found;
 }
 
 /** An organization's invitations that can still be accepted. */
 export function findInvitations(organization: number, nowMs: number) {
   return select(invitation)`
-    FROM people_links LEFT JOIN people ON people.id = invited_by
+    FROM invite_links LEFT JOIN people ON people.id = invited_by
     WHERE kind = 'invitation' AND organization = ${organization} AND expires_at_ms > ${nowMs}
-    ORDER BY people_links.id`;
+    ORDER BY invite_links.id`;
 }
 
 /** Adds an invitation in place of the one before to the same e-mail; the organization has to be locked. @returns its id */
@@ -65,9 +65,9 @@ export function* replaceInvitation(
   nowMs: number,
 ): Work<number> {
   yield* run`
-    DELETE FROM people_links WHERE kind = 'invitation' AND organization = ${organization} AND email = ${email}`;
+    DELETE FROM invite_links WHERE kind = 'invitation' AND organization = ${organization} AND email = ${email}`;
   const { id } = yield* returningOne(linkId)`
-    INSERT INTO people_links (kind, organization, email, role, sha256, invited_by, created_at_ms, expires_at_ms)
+    INSERT INTO invite_links (kind, organization, email, role, sha256, invited_by, created_at_ms, expires_at_ms)
     VALUES ('invitation', ${organization}, ${email}, ${role}, ${sha256}, ${invitedBy}, ${nowMs}, ${expiresAtMs})`;
   return id;
 }
@@ -75,12 +75,12 @@ export function* replaceInvitation(
 /** Deletes what a person invited to an organization. */
 export function deleteInvitationsBy(organization: number, person: number) {
   return run`
-    DELETE FROM people_links WHERE kind = 'invitation' AND organization = ${organization} AND invited_by = ${person}`;
+    DELETE FROM invite_links WHERE kind = 'invitation' AND organization = ${organization} AND invited_by = ${person}`;
 }
 
 /** Deletes the links with which a person, who has to be locked, could set a password. */
 export function deletePasswordLinks(person: number) {
-  return run`DELETE FROM people_links WHERE kind = 'password' AND person = ${person}`;
+  return run`DELETE FROM invite_links WHERE kind = 'password' AND person = ${person}`;
 }
 
 function withHash(kind: LinkKind, sha256: string, nowMs: number) {

@@ -5,21 +5,21 @@
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { personActor, serviceItself } from "../ports/audit.ts";
 import {
-  type EntranceStore,
+  type LoginStore,
   type NewPerson,
   type Person,
   type Session,
   sessionMs,
   verifiedEmail,
   withFallbackEmail,
-} from "../ports/people.ts";
+} from "../ports/members.ts";
 import {
   claimedNote,
   emailLostNote,
   joinedNote,
   noAccount,
   passwordResetNote,
-} from "../rules/people-notes.ts";
+} from "../rules/member-notes.ts";
 import type { AuditLog } from "./engine/audit-log.ts";
 import { advisoryLock, greatest, skipLocked, storeLocks } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -50,21 +50,21 @@ const sessionRow = new RowOf<{ readonly id: number; readonly person: number; rea
 const organizationId = new RowOf<{ readonly id: number }>({ id: integer() });
 
 /** The store of logins. */
-export function loginStore(engine: Engine): EntranceStore {
+export function loginStore(engine: Engine): LoginStore {
   return { ...usedLinks(engine), ...sessions(engine) };
 }
 
 /** Deletes sessions and links that have expired. What another node is working on is left to it. */
 export function* tidyLogins(nowMs: number): Work<void> {
   yield* run`
-    DELETE FROM people_sessions WHERE id IN (
-      SELECT id FROM people_sessions WHERE created_at_ms <= ${nowMs - sessionMs} ${skipLocked})`;
+    DELETE FROM login_sessions WHERE id IN (
+      SELECT id FROM login_sessions WHERE created_at_ms <= ${nowMs - sessionMs} ${skipLocked})`;
   yield* run`
-    DELETE FROM people_links WHERE id IN (
-      SELECT id FROM people_links WHERE expires_at_ms <= ${nowMs} ${skipLocked})`;
+    DELETE FROM invite_links WHERE id IN (
+      SELECT id FROM invite_links WHERE expires_at_ms <= ${nowMs} ${skipLocked})`;
 }
 
-function usedLinks(engine: Engine): Pick<EntranceStore, "link" | "claim" | "accept" | "resetPassword"> {
+function usedLinks(engine: Engine): Pick<LoginStore, "link" | "claim" | "accept" | "resetPassword"> {
   return {
     link: (kind, sha256, nowMs) => engine.alone(findLink(kind, sha256, nowMs)),
     claim: (sha256, person, nowMs) => engine.transaction((audit) => claim(audit, sha256, person, nowMs)),
@@ -86,17 +86,17 @@ function usedLinks(engine: Engine): Pick<EntranceStore, "link" | "claim" | "acce
   };
 }
 
-function sessions(engine: Engine): Omit<EntranceStore, "link" | "claim" | "accept" | "resetPassword"> {
+function sessions(engine: Engine): Omit<LoginStore, "link" | "claim" | "accept" | "resetPassword"> {
   return {
     begin: (person, sha256, nowMs) =>
       engine.transaction(function* () {
         if ((yield* lockPerson(person)) === undefined) throw noAccount();
         yield* run`
-          INSERT INTO people_sessions (person, sha256, created_at_ms, used_at_ms)
+          INSERT INTO login_sessions (person, sha256, created_at_ms, used_at_ms)
           VALUES (${person}, ${sha256}, ${nowMs}, ${nowMs})`;
         yield* run`
-          DELETE FROM people_sessions WHERE person = ${person} AND id NOT IN (
-            SELECT id FROM people_sessions WHERE person = ${person}
+          DELETE FROM login_sessions WHERE person = ${person} AND id NOT IN (
+            SELECT id FROM login_sessions WHERE person = ${person}
             ORDER BY used_at_ms DESC, id DESC LIMIT ${peopleLimits.sessionsPerPerson})`;
       }),
 
@@ -104,12 +104,12 @@ function sessions(engine: Engine): Omit<EntranceStore, "link" | "claim" | "accep
 
     used: async (id, nowMs) => {
       await engine.alone(
-        run`UPDATE people_sessions SET used_at_ms = ${greatest}(used_at_ms, ${nowMs}) WHERE id = ${id}`,
+        run`UPDATE login_sessions SET used_at_ms = ${greatest}(used_at_ms, ${nowMs}) WHERE id = ${id}`,
       );
     },
 
     end: async (id) => {
-      await engine.alone(run`DELETE FROM people_sessions WHERE id = ${id}`);
+      await engine.alone(run`DELETE FROM login_sessions WHERE id = ${id}`);
     },
 
     endAll: (person) =>
@@ -120,8 +120,8 @@ function sessions(engine: Engine): Omit<EntranceStore, "link" | "claim" | "accep
 
     endEverything: () =>
       engine.transaction(function* () {
-        yield* run`DELETE FROM people_sessions`;
-        yield* run`DELETE FROM people_links`;
+        yield* run`DELETE FROM login_sessions`;
+        yield* run`DELETE FROM invite_links`;
       }),
   };
 }
@@ -139,7 +139,7 @@ function* claim(audit: AuditLog, sha256: string, person: NewPerson, nowMs: numbe
     yield* join(id, owner.id, "owner", nowMs);
     yield* audit.note(id, claimedNote(owner), personActor(owner), nowMs);
   }
-  yield* run`DELETE FROM people_links WHERE kind = 'claim'`;
+  yield* run`DELETE FROM invite_links WHERE kind = 'claim'`;
   return owner;
 }
 
@@ -151,7 +151,7 @@ function* accept(audit: AuditLog, sha256: string, who: Joining, nowMs: number): 
   if (id === undefined || !email || !role) return undefined;
   const person = yield* joining(audit, email, who, nowMs);
   if (person === undefined) return undefined;
-  yield* run`DELETE FROM people_links WHERE id = ${id}`;
+  yield* run`DELETE FROM invite_links WHERE id = ${id}`;
   if ((yield* findMember(organization, person.id)) !== undefined) return person;
   // Both limits may have been reached since the invitation was made.
   yield* refuseFullOrganization(organization);
@@ -188,11 +188,11 @@ function* freeEmail(audit: AuditLog, email: string, nowMs: number): Work<void> {
 
 function* findSession(sha256: string, nowMs: number): Work<Session | undefined> {
   const [row] = yield* select(sessionRow)`
-    FROM people_sessions WHERE sha256 = ${sha256} AND created_at_ms > ${nowMs - sessionMs}`;
+    FROM login_sessions WHERE sha256 = ${sha256} AND created_at_ms > ${nowMs - sessionMs}`;
   const person = row && (yield* findPerson(row.person));
   return person && { ...row, person };
 }
 
 function endSessions(person: number) {
-  return run`DELETE FROM people_sessions WHERE person = ${person}`;
+  return run`DELETE FROM login_sessions WHERE person = ${person}`;
 }

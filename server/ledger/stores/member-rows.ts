@@ -5,8 +5,8 @@
  */
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
-import type { Member, Person } from "../ports/people.ts";
-import { refuseEverywhere, refuseFull } from "../rules/people-notes.ts";
+import type { Member, Person } from "../ports/members.ts";
+import { refuseEverywhere, refuseFull } from "../rules/member-notes.ts";
 import type { AuditLog } from "./engine/audit-log.ts";
 import { forNoKeyUpdate } from "./engine/dialect.ts";
 import {

@@ -1,26 +1,27 @@
 /** People, and their memberships of organizations. Every change and its entry in the audit log are one commit. */
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor } from "../ports/audit.ts";
-import type { Organization } from "../ports/organizations.ts";
 import {
   type Member,
+  type MemberStore,
   type Membership,
   maxClaimLinks,
   type NewPerson,
-  type PeopleStore,
   type Person,
   seenEveryMs,
   withChosenEmail,
   withFallbackEmail,
-} from "../ports/people.ts";
+} from "../ports/members.ts";
+import type { Organization } from "../ports/organizations.ts";
 import {
   emailTaken,
-  foundedNote,
+  invitationRevokedNote,
   invitedNote,
   madeOwnerNote,
   memberAlready,
   noAccount,
   noOwnerForKeys,
+  organizationCreatedNote,
   passwordLinkNote,
   profileNote,
   refuseLastOwner,
@@ -28,8 +29,7 @@ import {
   refuseTooManyInvitations,
   removedNote,
   roleChangedNote,
-  uninvitedNote,
-} from "../rules/people-notes.ts";
+} from "../rules/member-notes.ts";
 import type { AuditLog } from "./engine/audit-log.ts";
 import { advisoryLock, isTaken, storeLocks } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -86,11 +86,11 @@ const invited = new RowOf<{ readonly email: string; readonly role: Role }>({ ema
 const keyId = new RowOf<{ readonly id: number }>({ id: integer() });
 
 /** The store of members. */
-export function memberStore(engine: Engine): PeopleStore {
+export function memberStore(engine: Engine): MemberStore {
   return { ...profiles(engine), ...memberships(engine), ...memberChanges(engine), ...links(engine) };
 }
 
-function profiles(engine: Engine): Pick<PeopleStore, "isClaimed" | "find" | "withEmail" | "change"> {
+function profiles(engine: Engine): Pick<MemberStore, "isClaimed" | "find" | "withEmail" | "change"> {
   return {
     isClaimed: () => engine.alone(exists`FROM people`),
     find: (id) => engine.alone(findPerson(id)),
@@ -112,7 +112,7 @@ function profiles(engine: Engine): Pick<PeopleStore, "isClaimed" | "find" | "wit
 
 function memberships(
   engine: Engine,
-): Pick<PeopleStore, "membershipsOf" | "membership" | "found" | "members"> {
+): Pick<MemberStore, "membershipsOf" | "membership" | "createOrganization" | "list"> {
   return {
     membershipsOf: async (person) => {
       const places = await engine.alone(select(place)`${ofPlaces} WHERE person = ${person} AND ${isThere}`);
@@ -123,22 +123,22 @@ function memberships(
 
     membership: (person, organization, nowMs) => engine.alone(seenMembership(person, organization, nowMs)),
 
-    found: (wanted, by, nowMs) =>
+    createOrganization: (wanted, by, nowMs) =>
       engine.transaction(function* (audit) {
         const owner = by.person?.id ?? 0;
         if ((yield* lockPerson(owner)) === undefined) throw noAccount();
         yield* refusePersonEverywhere(owner);
         const organization = yield* insertOrganization({ ...wanted, nowMs });
         yield* join(organization.id, owner, "owner", nowMs);
-        yield* audit.note(organization.id, foundedNote(organization), by, nowMs);
+        yield* audit.note(organization.id, organizationCreatedNote(organization), by, nowMs);
         return organization;
       }),
 
-    members: (organization) => engine.alone(findMembers(organization)),
+    list: (organization) => engine.alone(findMembers(organization)),
   };
 }
 
-function memberChanges(engine: Engine): Pick<PeopleStore, "makeOwner" | "setRole" | "remove"> {
+function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole" | "remove"> {
   return {
     makeOwner: (organization, person, by, nowMs) =>
       engine.transaction(function* (audit) {
@@ -181,9 +181,9 @@ function memberChanges(engine: Engine): Pick<PeopleStore, "makeOwner" | "setRole
   };
 }
 
-type Links = "invitations" | "invite" | "uninvite" | "addPasswordLink" | "addClaimLink";
+type Links = "invitations" | "invite" | "revokeInvitation" | "addPasswordLink" | "addClaimLink";
 
-function links(engine: Engine): Pick<PeopleStore, Links> {
+function links(engine: Engine): Pick<MemberStore, Links> {
   return {
     invitations: (organization, nowMs) => engine.alone(findInvitations(organization, nowMs)),
 
@@ -198,13 +198,13 @@ function links(engine: Engine): Pick<PeopleStore, Links> {
         return id;
       }),
 
-    uninvite: (organization, invitation, by, nowMs) =>
+    revokeInvitation: (organization, invitation, by, nowMs) =>
       engine.transaction(function* (audit) {
         const [gone] = yield* returning(invited)`
-          DELETE FROM people_links
+          DELETE FROM invite_links
           WHERE kind = 'invitation' AND organization = ${organization} AND id = ${invitation}`;
         if (gone === undefined) return false;
-        yield* audit.note(organization, uninvitedNote(gone.email, gone.role), by, nowMs);
+        yield* audit.note(organization, invitationRevokedNote(gone.email, gone.role), by, nowMs);
         return true;
       }),
 
@@ -214,7 +214,7 @@ function links(engine: Engine): Pick<PeopleStore, Links> {
         if (member === undefined) throw noAccount();
         yield* deletePasswordLinks(person);
         yield* run`
-          INSERT INTO people_links (kind, sha256, person, created_at_ms, expires_at_ms)
+          INSERT INTO invite_links (kind, sha256, person, created_at_ms, expires_at_ms)
           VALUES ('password', ${sha256}, ${person}, ${nowMs}, ${expiresAtMs})`;
         yield* noteEverywhere(audit, person, passwordLinkNote(member), by, nowMs);
       }),
@@ -222,10 +222,10 @@ function links(engine: Engine): Pick<PeopleStore, Links> {
     addClaimLink: (sha256, nowMs) =>
       engine.transaction(function* () {
         yield* advisoryLock(storeLocks.claim);
-        yield* run`INSERT INTO people_links (kind, sha256, created_at_ms) VALUES ('claim', ${sha256}, ${nowMs})`;
+        yield* run`INSERT INTO invite_links (kind, sha256, created_at_ms) VALUES ('claim', ${sha256}, ${nowMs})`;
         yield* run`
-          DELETE FROM people_links WHERE kind = 'claim' AND id NOT IN (
-            SELECT id FROM people_links WHERE kind = 'claim' ORDER BY id DESC LIMIT ${maxClaimLinks})`;
+          DELETE FROM invite_links WHERE kind = 'claim' AND id NOT IN (
+            SELECT id FROM invite_links WHERE kind = 'claim' ORDER BY id DESC LIMIT ${maxClaimLinks})`;
       }),
   };
 }

@@ -2,10 +2,10 @@
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { RebuildBegun } from "../ports/health.ts";
+import type { NewOrganization } from "../ports/members.ts";
 import type { Organization, Organizations } from "../ports/organizations.ts";
-import type { NewOrganization } from "../ports/people.ts";
+import { organizationCreatedNote } from "../rules/member-notes.ts";
 import { noOrganization, organizationChangedNote } from "../rules/organization-notes.ts";
-import { foundedNote } from "../rules/people-notes.ts";
 import { greatest, isTaken } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
 import { integer, nullable, RowOf, returning, run, select, text, type Work } from "./engine/sql.ts";
@@ -27,7 +27,7 @@ export function organizationStore(engine: Engine, clock: () => number): Organiza
     create: (wanted, by) =>
       engine.transaction(function* (audit) {
         const created = yield* insertOrganization(wanted);
-        yield* audit.note(created.id, foundedNote(created), by, wanted.nowMs);
+        yield* audit.note(created.id, organizationCreatedNote(created), by, wanted.nowMs);
         return created;
       }),
 

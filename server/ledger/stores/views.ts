@@ -8,7 +8,7 @@ import {
   viewNameTaken,
   viewSavedNote,
 } from "../ports/views.ts";
-import { noAccount } from "../rules/people-notes.ts";
+import { noAccount } from "../rules/member-notes.ts";
 import type { Engine } from "./engine/engine.ts";
 import {
   count,

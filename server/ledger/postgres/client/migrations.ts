@@ -3,19 +3,22 @@
  * edited. The node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
-import { addEmailKeys } from "../admin/email-keys.ts";
-import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
-import { peopleAndAudit, verifiedEmailsAndMakers } from "../admin/people-tables.ts";
 import {
-  identities,
+  peopleAndAudit,
+  postgresTypes,
   settingsTable,
   sourceSettingsTable,
   sourcesTables,
   viewsTable,
-} from "../admin/store-tables.ts";
+} from "../../stores/tables.ts";
+import { addEmailKeys } from "../admin/email-keys.ts";
+import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
+import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";
+import { renamedTables } from "../admin/renamed-tables.ts";
 import { erasedAccountNames, erasedNamesTable } from "../cluster/erased-names.ts";
 import { liveItemsTable } from "../cluster/live-items.ts";
 import { nodeTables } from "../cluster/nodes.ts";
+import { identities } from "../identity/identity-tables.ts";
 import { parkingTables } from "../identity/parking-tables.ts";
 import { messageIdKinds } from "../write/message-ids.ts";
 import { inbox, messageIds, organizationsAndCredentials, usersAndAccounts } from "../write/tables.ts";
@@ -25,7 +28,9 @@ import { inTransaction } from "./transaction.ts";
 
 const ingestion = organizationsAndCredentials + usersAndAccounts + inbox + messageIds + parkingTables;
 const peopleAndSettings =
-  peopleAndAudit + viewsTable + settingsTable + sourcesTables + sourceSettingsTable + identities;
+  [peopleAndAudit, viewsTable, settingsTable, sourcesTables, sourceSettingsTable]
+    .map((tables) => tables(postgresTypes))
+    .join("") + identities;
 
 const nodes = nodeTables + erasedNamesTable + liveItemsTable;
 
@@ -57,6 +62,7 @@ export const migrations: readonly Migration[] = [
   messageIdKinds,
   accountErasures + erasedAccountNames,
   organizationDeletions,
+  renamedTables,
 ];
 
 /** The uuid that tells this ledger from every other. */

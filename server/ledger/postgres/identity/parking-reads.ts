@@ -22,7 +22,7 @@ export async function findLinks(
 ): Promise<readonly Found<PersonLink>[]> {
   const found = await tx<LinkRow[]>`
     SELECT organization, links.id, links.user_id AS "userId", links.at_ms AS "atMs", users.number, users.account
-    FROM person_links AS links JOIN ${tableOfKeys(tx, keys)} AS wanted (organization, id) USING (organization, id)
+    FROM identity_links AS links JOIN ${tableOfKeys(tx, keys)} AS wanted (organization, id) USING (organization, id)
     LEFT JOIN users USING (organization, user_id)`;
   return found.map(({ organization, id, atMs, number, account, ...row }) => {
     const userId = restored(row.userId);
@@ -39,7 +39,7 @@ export async function findLinksTo(
 ): Promise<readonly Found<readonly PersonId[]>[]> {
   const found = await tx<{ organization: number; userId: string; id: string }[]>`
     SELECT organization, user_id AS "userId", links.id
-    FROM person_links AS links JOIN ${tableOfKeys(tx, keys)} AS wanted (organization, user_id)
+    FROM identity_links AS links JOIN ${tableOfKeys(tx, keys)} AS wanted (organization, user_id)
       USING (organization, user_id)
     ORDER BY links.written_at_ms, links.id`;
   return grouped(

@@ -1,4 +1,4 @@
-/** What connected sources need: see sqlite/identity/parking-tables.ts; `person_links` is in identities.ts. How many people have
+/** What connected sources need: see sqlite/identity/parking-tables.ts; `person_links` is in identity-tables.ts. How many people have
  * something parked is counted when it is asked, so that `parked_totals` is changed by one statement. */
 export const parkingTables = `
   CREATE TABLE parked_items (

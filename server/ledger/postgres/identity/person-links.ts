@@ -63,7 +63,7 @@ export function identifiedStatements(
   return [
     countWaiting(
       tx,
-      tx`UPDATE person_links AS stored SET waits = false
+      tx`UPDATE identity_links AS stored SET waits = false
         FROM ${tableOfKeys(tx, targets)} AS wanted (organization, user_id)
         WHERE stored.organization = wanted.organization AND stored.user_id = wanted.user_id AND stored.waits
         RETURNING stored.organization, -1 AS waiting`,
@@ -76,7 +76,7 @@ export function deleteLinks(tx: Tx, people: readonly PersonKey[]) {
   const keys = people.map((person) => ({ organization: person.organization, id: personText(person) }));
   return countWaiting(
     tx,
-    tx`DELETE FROM person_links AS stored USING ${tableOfKeys(tx, keys)} AS wanted (organization, id)
+    tx`DELETE FROM identity_links AS stored USING ${tableOfKeys(tx, keys)} AS wanted (organization, id)
       WHERE stored.organization = wanted.organization AND stored.id = wanted.id
       RETURNING stored.organization, -stored.waits::integer AS waiting, stored.id`,
   );
@@ -86,8 +86,8 @@ export function deleteLinks(tx: Tx, people: readonly PersonKey[]) {
 export function expireLinks(tx: Tx, organization: number, nowMs: number, limit: number) {
   return countWaiting(
     tx,
-    tx`DELETE FROM person_links AS stored USING (
-        SELECT id FROM person_links
+    tx`DELETE FROM identity_links AS stored USING (
+        SELECT id FROM identity_links
         WHERE organization = ${organization} AND waits AND written_at_ms < ${nowMs - staleAfterMs}
         ORDER BY written_at_ms LIMIT ${limit}) AS stale
       WHERE stored.organization = ${organization} AND stored.id = stale.id
@@ -98,7 +98,7 @@ export function expireLinks(tx: Tx, organization: number, nowMs: number, limit: 
 /** A condition: the organization has waiting links that may be deleted. @param organization a column */
 export function hasStale(queries: Queries, organization: Statement<readonly object[]>, nowMs: number) {
   return queries`EXISTS (
-    SELECT FROM person_links AS old
+    SELECT FROM identity_links AS old
     WHERE old.organization = ${organization} AND old.waits AND old.written_at_ms < ${nowMs - staleAfterMs})`;
 }
 
@@ -117,7 +117,7 @@ function countWaiting(tx: Tx, changes: Statement<readonly object[]>) {
 function deleteOthers(tx: Tx, given: Statement<readonly object[]>) {
   return countWaiting(
     tx,
-    tx`DELETE FROM person_links AS stored USING ${given}
+    tx`DELETE FROM identity_links AS stored USING ${given}
       WHERE stored.organization = given.organization AND stored.id = given.id
         AND stored.user_id IS DISTINCT FROM given."userId"
       RETURNING stored.organization, -stored.waits::integer AS waiting, stored.id`,
@@ -127,7 +127,7 @@ function deleteOthers(tx: Tx, given: Statement<readonly object[]>) {
 /** Updates links that are stored. With `=` they would be looked up among all links of the user: 20,000 took 2.5 s. */
 function updateStored(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
   return tx`
-    UPDATE person_links AS stored SET at_ms = given."atMs", written_at_ms = ${nowMs} FROM ${given}
+    UPDATE identity_links AS stored SET at_ms = given."atMs", written_at_ms = ${nowMs} FROM ${given}
     WHERE stored.organization = given.organization AND stored.id = given.id
       AND stored.user_id IS NOT DISTINCT FROM given."userId"`;
 }
@@ -137,13 +137,13 @@ function freshLinks(tx: Tx, given: Statement<readonly object[]>) {
   return tx`
     SELECT organization, id, "userId", "atMs", ordinality AS place FROM ${given}
     WHERE "userId" IS NOT NULL AND NOT EXISTS (
-      SELECT FROM person_links AS known WHERE known.organization = given.organization AND known.id = given.id)`;
+      SELECT FROM identity_links AS known WHERE known.organization = given.organization AND known.id = given.id)`;
 }
 
 /** How many links a user of `target` has. */
 function linkedOf(tx: Tx) {
   return tx`(
-    SELECT count(*) FROM person_links AS own
+    SELECT count(*) FROM identity_links AS own
     WHERE own.organization = target.organization AND own.user_id = target."userId")`;
 }
 
@@ -151,13 +151,13 @@ function linkedOf(tx: Tx) {
 function makeRoom(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
   return countWaiting(
     tx,
-    tx`DELETE FROM person_links AS stored USING (
+    tx`DELETE FROM identity_links AS stored USING (
         SELECT target.organization, stale.id FROM (
           SELECT organization, "userId", count(*) AS wanted FROM (${freshLinks(tx, given)}) AS fresh
           GROUP BY organization, "userId") AS target
         CROSS JOIN LATERAL (SELECT ${linkedOf(tx)} + wanted - ${limits.linksOfUser} AS over) AS room
         CROSS JOIN LATERAL (
-          SELECT id FROM person_links AS old
+          SELECT id FROM identity_links AS old
           WHERE old.organization = target.organization AND old.user_id = target."userId"
             AND old.written_at_ms < ${nowMs - staleAfterMs}
           ORDER BY old.written_at_ms, old.id LIMIT greatest(over, 0)) AS stale) AS gone
@@ -185,7 +185,7 @@ function addLinks(tx: Tx, given: Statement<readonly object[]>, nowMs: number, ma
       SELECT *, row_number() OVER (PARTITION BY organization ORDER BY turn, place) AS rank
       FROM fitting WHERE fits AND waits
     ), kept AS (
-      INSERT INTO person_links (organization, id, user_id, at_ms, written_at_ms, waits)
+      INSERT INTO identity_links (organization, id, user_id, at_ms, written_at_ms, waits)
       SELECT organization, id, "userId", "atMs", ${nowMs}::bigint, false FROM fitting WHERE fits AND NOT waits
       UNION ALL
       SELECT organization, id, "userId", "atMs", ${nowMs}::bigint, true

@@ -12,7 +12,7 @@ type StoredDeletion = Deletion & { readonly uptoSegment: number };
 
 const stepRows = 5_000;
 /** What lets anybody in, and what the warehouse would be changed for, goes first. */
-const deletedAtOnce = ["tokens", "read_keys", "memberships", "people_links", "exclusion_revisions"];
+const deletedAtOnce = ["tokens", "read_keys", "memberships", "invite_links", "exclusion_revisions"];
 
 export class PostgresDeletions implements Deletions {
   readonly #sql: Sql;

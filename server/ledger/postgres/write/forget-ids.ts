@@ -46,7 +46,7 @@ export async function forgetIds(
 
 async function linkedTo(tx: Tx, organization: number, userId: string): Promise<readonly PersonId[]> {
   const links = await tx<{ id: string }[]>`
-    SELECT id FROM person_links WHERE organization = ${organization} AND user_id = ${storable(userId)}`;
+    SELECT id FROM identity_links WHERE organization = ${organization} AND user_id = ${storable(userId)}`;
   return links.map(({ id }) => personOf(restored(id)));
 }
 

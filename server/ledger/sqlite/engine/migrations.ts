@@ -8,9 +8,17 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
+import {
+  peopleAndAudit,
+  settingsTable,
+  sourceSettingsTable,
+  sourcesTables,
+  sqliteTypes,
+  viewsTable,
+} from "../../stores/tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
-import { peopleAndAudit, verifiedEmailsAndMakers } from "../admin/people-tables.ts";
-import { sourceSettingsTable, sourcesTables, viewsTable } from "../admin/store-tables.ts";
+import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";
+import { renamedTables } from "../admin/renamed-tables.ts";
 import { warningsExclusionsAndChecks } from "../admin/warnings-tables.ts";
 import { parkingTables, personKinds } from "../identity/parking-tables.ts";
 import { messageIdKinds } from "../message-ids/message-id-kinds.ts";
@@ -190,16 +198,7 @@ const imports = `
   ) STRICT;
 `;
 
-const settings = `
-  CREATE TABLE settings_versions (
-    organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
-    version INTEGER NOT NULL CHECK (version > 0),
-    changed_at_ms INTEGER NOT NULL,
-    changed_by TEXT NOT NULL,
-    settings TEXT NOT NULL,
-    PRIMARY KEY (organization, version)
-  ) STRICT;
-`;
+const usersByEmail = "CREATE INDEX users_by_email ON users (organization, lower(email)) WHERE email <> '';";
 
 /** With the account of events, which `user_event_days` did not always have: see the warehouse's migrations. */
 const rebuildOfAll = "UPDATE organizations SET rebuild_pending = 1";
@@ -222,13 +221,13 @@ const migrations: readonly Migration[] = [
   readKeys,
   erasures,
   warningsExclusionsAndChecks,
-  settings,
+  settingsTable(sqliteTypes),
   rebuildOfAll,
-  peopleAndAudit,
-  viewsTable,
+  peopleAndAudit(sqliteTypes),
+  viewsTable(sqliteTypes),
   parkingTables,
-  sourcesTables,
-  sourceSettingsTable,
+  sourcesTables(sqliteTypes),
+  sourceSettingsTable(sqliteTypes) + usersByEmail,
   personKinds,
   accountTimes,
   addEmailKeys,
@@ -236,6 +235,7 @@ const migrations: readonly Migration[] = [
   messageIdKinds,
   accountErasures,
   organizationDeletions,
+  renamedTables,
 ];
 
 /** How many migrations this code knows. */

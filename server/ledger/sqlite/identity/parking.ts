@@ -57,7 +57,7 @@ function prepareDue(db: Database) {
        SELECT organization, bytes > ?1 AS isFull,
          EXISTS (SELECT 1 FROM parked_items AS old
            WHERE old.organization = totals.organization AND received_at_ms < ?2) AS hasExpired,
-         EXISTS (SELECT 1 FROM person_links AS old
+         EXISTS (SELECT 1 FROM identity_links AS old
            WHERE old.organization = totals.organization AND waits AND written_at_ms < ?2) AS hasStale
        FROM parked_totals AS totals WHERE items > 0 OR links > 0)
      WHERE isFull OR hasExpired OR hasStale`,

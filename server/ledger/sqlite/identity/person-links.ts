@@ -23,7 +23,7 @@ interface Row {
 }
 
 /** Without it SQLite walks through all links of the organization: 10,000 aliases in one request took 50 s instead of 2. */
-const ofUser = "person_links INDEXED BY person_links_of_user";
+const ofUser = "identity_links INDEXED BY identity_links_of_user";
 
 /** A link that was not written for so long may be deleted. */
 const staleAfterMs = limits.parkedDays * msPerDay;
@@ -31,7 +31,7 @@ const staleAfterMs = limits.parkedDays * msPerDay;
 function prepare(db: Database) {
   return {
     find: db.prepare<PersonLink & { waits: number }, [number, string]>(
-      "SELECT user_id AS userId, at_ms AS atMs, waits FROM person_links WHERE organization = ? AND id = ?",
+      "SELECT user_id AS userId, at_ms AS atMs, waits FROM identity_links WHERE organization = ? AND id = ?",
     ),
     to: db.prepare<Row, [number, string]>(`SELECT id FROM ${ofUser} WHERE organization = ? AND user_id = ?`),
     countTo: db.prepare<{ links: number }, [number, string]>(
@@ -42,16 +42,16 @@ function prepare(db: Database) {
        ORDER BY written_at_ms, id LIMIT ?`,
     ),
     stale: db.prepare<Row, [number, number, number]>(
-      `SELECT id FROM person_links INDEXED BY person_links_waiting WHERE organization = ? AND waits AND written_at_ms < ?
+      `SELECT id FROM identity_links INDEXED BY identity_links_waiting WHERE organization = ? AND waits AND written_at_ms < ?
        ORDER BY written_at_ms LIMIT ?`,
     ),
     insert: db.prepare(
-      `INSERT INTO person_links (organization, id, user_id, at_ms, written_at_ms, waits) VALUES (?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO identity_links (organization, id, user_id, at_ms, written_at_ms, waits) VALUES (?, ?, ?, ?, ?, ?)`,
     ),
     again: db.prepare(
-      "UPDATE person_links SET at_ms = ?, written_at_ms = ? WHERE organization = ? AND id = ?",
+      "UPDATE identity_links SET at_ms = ?, written_at_ms = ? WHERE organization = ? AND id = ?",
     ),
-    delete: db.prepare("DELETE FROM person_links WHERE organization = ? AND id = ?"),
+    delete: db.prepare("DELETE FROM identity_links WHERE organization = ? AND id = ?"),
     identified: db.prepare(`UPDATE ${ofUser} SET waits = 0 WHERE organization = ? AND user_id = ? AND waits`),
     isUser: db.prepare<{ found: number }, [number, string]>(
       "SELECT 1 AS found FROM users WHERE organization = ? AND user_id = ?",

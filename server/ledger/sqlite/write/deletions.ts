@@ -10,7 +10,7 @@ import type { Parts } from "./transact.ts";
 /** About 2 ms of deleting. */
 const stepRows = 500;
 /** What lets anybody in, and what the warehouse would be changed for, goes first. */
-const deletedAtOnce = ["tokens", "read_keys", "memberships", "people_links", "exclusion_revisions"];
+const deletedAtOnce = ["tokens", "read_keys", "memberships", "invite_links", "exclusion_revisions"];
 
 const columns = "id AS organization, deletion_upto_inbox_id AS uptoInboxId";
 

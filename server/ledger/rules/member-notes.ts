@@ -3,11 +3,11 @@ import { peopleLimits } from "../../../contract/member-limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
+import type { Member, Person } from "../ports/members.ts";
 import type { Organization } from "../ports/organizations.ts";
-import type { Member, Person } from "../ports/people.ts";
 
 /** The entry of an organization that a person founded. */
-export function foundedNote({ name, timezone }: Organization): AuditNote {
+export function organizationCreatedNote({ name, timezone }: Organization): AuditNote {
   return {
     action: "organization.created",
     summary: `Created the organization ${name}`,
@@ -78,7 +78,7 @@ export function invitedNote(email: string, role: Role): AuditNote {
 }
 
 /** The entry of an invitation that was taken back. */
-export function uninvitedNote(email: string, role: Role): AuditNote {
+export function invitationRevokedNote(email: string, role: Role): AuditNote {
   const summary = `Took back the invitation of ${email}`;
   return { action: "invitation.revoked", summary, detail: { email, role } };
 }

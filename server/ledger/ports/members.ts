@@ -103,7 +103,7 @@ export interface NewOrganization {
 }
 
 /** What may be asked by the command line too. */
-export interface PeopleStore {
+export interface MemberStore {
   /** Whether anybody has an account. */
   isClaimed(): Promise<boolean>;
   find(id: number): Promise<Person | undefined>;
@@ -123,9 +123,9 @@ export interface PeopleStore {
   /** The person's place in this organization, noted as seen; undefined when there is none. */
   membership(person: number, organization: number, nowMs: number): Promise<Membership | undefined>;
   /** A new organization with the person as its owner. @throws Refusal when its name is taken. */
-  found(organization: NewOrganization, by: Actor, nowMs: number): Promise<Organization>;
+  createOrganization(organization: NewOrganization, by: Actor, nowMs: number): Promise<Organization>;
 
-  members(organization: number): Promise<readonly Member[]>;
+  list(organization: number): Promise<readonly Member[]>;
   /** Makes somebody who has an account an owner at once, a member or not.
    * @throws Refusal when there are too many members, or the person is in too many organizations */
   makeOwner(organization: number, person: number, by: Actor, nowMs: number): Promise<void>;
@@ -159,7 +159,7 @@ export interface PeopleStore {
     nowMs: number,
   ): Promise<number>;
   /** @returns false when the organization has no such invitation. */
-  uninvite(organization: number, invitation: number, by: Actor, nowMs: number): Promise<boolean>;
+  revokeInvitation(organization: number, invitation: number, by: Actor, nowMs: number): Promise<boolean>;
   /** A link with which the person sets a new password, in place of the one before. */
   addPasswordLink(
     link: { person: number; sha256: string; expiresAtMs: number },
@@ -171,7 +171,7 @@ export interface PeopleStore {
 }
 
 /** What only the process that serves people does. */
-export interface EntranceStore {
+export interface LoginStore {
   /** The living link with this hash. */
   link(kind: LinkKind, sha256: string, nowMs: number): Promise<Link | undefined>;
   /** Makes the first person, owner of every organization without one, and uses up the link.

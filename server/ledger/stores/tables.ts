@@ -1,0 +1,172 @@
+/** The tables of stores, as the first migrations create them on both engines. What was released is never edited. */
+
+/** How an engine spells the types of columns and the ends of tables. */
+export interface TableTypes {
+  /** A number that counts up by itself. */
+  readonly id: string;
+  readonly integer: string;
+  readonly text: string;
+  /** Text that is listed in its order: byte by byte, whatever the database's own order is. */
+  readonly ordered: string;
+  readonly end: string;
+  /** The end of a table that is stored by its primary key. */
+  readonly keyed: string;
+}
+
+export const sqliteTypes: TableTypes = {
+  id: "INTEGER PRIMARY KEY AUTOINCREMENT",
+  integer: "INTEGER",
+  text: "TEXT",
+  ordered: "TEXT",
+  end: " STRICT",
+  keyed: " STRICT, WITHOUT ROWID",
+};
+
+export const postgresTypes: TableTypes = {
+  id: "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+  integer: "bigint",
+  text: "text",
+  ordered: 'text COLLATE "C"',
+  end: "",
+  keyed: "",
+};
+
+/** People, their memberships, sessions and links, and the audit log. Links are deleted when they are used, and sessions when
+ * a person signs out. */
+export function peopleAndAudit({ id, integer, text, ordered, end, keyed }: TableTypes): string {
+  return `
+  CREATE TABLE people (
+    id ${id},
+    email ${text} NOT NULL UNIQUE,
+    name ${ordered} NOT NULL,
+    password_hash ${text} NOT NULL,
+    created_at_ms ${integer} NOT NULL
+  )${end};
+
+  CREATE TABLE memberships (
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    person ${integer} NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+    role ${text} NOT NULL CHECK (role IN ('owner', 'member', 'viewer')),
+    joined_at_ms ${integer} NOT NULL,
+    last_seen_at_ms ${integer},
+    PRIMARY KEY (organization, person)
+  )${keyed};
+  CREATE INDEX memberships_of_person ON memberships (person);
+
+  CREATE TABLE people_sessions (
+    id ${id},
+    person ${integer} NOT NULL REFERENCES people (id) ON DELETE CASCADE,
+    sha256 ${text} NOT NULL UNIQUE,
+    created_at_ms ${integer} NOT NULL,
+    used_at_ms ${integer} NOT NULL
+  )${end};
+  CREATE INDEX people_sessions_of_person ON people_sessions (person);
+  CREATE INDEX people_sessions_by_use ON people_sessions (used_at_ms);
+
+  CREATE TABLE people_links (
+    id ${id},
+    kind ${text} NOT NULL CHECK (kind IN ('claim', 'invitation', 'password')),
+    sha256 ${text} NOT NULL UNIQUE,
+    organization ${integer} REFERENCES organizations (id) ON DELETE CASCADE,
+    email ${text},
+    role ${text} CHECK (role IN ('owner', 'member', 'viewer')),
+    person ${integer} REFERENCES people (id) ON DELETE CASCADE,
+    invited_by ${integer} REFERENCES people (id) ON DELETE SET NULL,
+    created_at_ms ${integer} NOT NULL,
+    expires_at_ms ${integer}
+  )${end};
+  CREATE INDEX people_links_of_organization ON people_links (organization, email);
+  CREATE INDEX people_links_of_person ON people_links (person);
+
+  CREATE TABLE audit_log (
+    id ${id},
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    at_ms ${integer} NOT NULL,
+    person ${integer},
+    person_name ${text},
+    action ${text} NOT NULL,
+    summary ${text} NOT NULL,
+    detail ${text} NOT NULL
+  )${end};
+  CREATE INDEX audit_log_of_organization ON audit_log (organization, id);
+  CREATE INDEX audit_log_by_time ON audit_log (at_ms);
+`;
+}
+
+/** Saved views. */
+export function viewsTable({ id, integer, text, ordered, end }: TableTypes): string {
+  return `
+  CREATE TABLE views (
+    id ${id},
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    page ${ordered} NOT NULL,
+    name ${ordered} NOT NULL,
+    query ${text} NOT NULL,
+    created_by ${integer} REFERENCES people (id) ON DELETE SET NULL,
+    created_at_ms ${integer} NOT NULL,
+    updated_at_ms ${integer} NOT NULL,
+    UNIQUE (organization, page, name)
+  )${end};
+  CREATE INDEX views_of_person ON views (created_by);
+`;
+}
+
+/** Counts of sources. No user is named in them. */
+export function sourcesTables({ integer, ordered, keyed }: TableTypes): string {
+  const outcomes = `
+    accepted ${integer} NOT NULL,
+    parked ${integer} NOT NULL,
+    duplicate ${integer} NOT NULL,
+    rejected ${integer} NOT NULL,
+    ignored ${integer} NOT NULL`;
+  return `
+  CREATE TABLE sources (
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    source ${ordered} NOT NULL,${outcomes},
+    first_ms ${integer} NOT NULL,
+    last_ms ${integer} NOT NULL,
+    first_heard_ms ${integer},
+    last_heard_ms ${integer},
+    retired_at_ms ${integer},
+    PRIMARY KEY (organization, source)
+  )${keyed};
+
+  CREATE TABLE source_hours (
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    source ${ordered} NOT NULL,
+    utc_hour ${integer} NOT NULL,${outcomes},
+    PRIMARY KEY (organization, source, utc_hour)
+  )${keyed};
+  CREATE INDEX source_hours_by_hour ON source_hours (utc_hour);
+`;
+}
+
+/** Settings of sources, which are JSON. */
+export function sourceSettingsTable({ id, integer, text, ordered, end }: TableTypes): string {
+  return `
+  CREATE TABLE source_settings (
+    id ${id},
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    source ${text} NOT NULL CHECK (source IN ('stripe', 'webhook')),
+    name ${ordered} NOT NULL,
+    settings ${text} NOT NULL,
+    created_at_ms ${integer} NOT NULL,
+    updated_at_ms ${integer} NOT NULL,
+    UNIQUE (organization, source, name)
+  )${end};
+`;
+}
+
+/** Settings of organizations, which are JSON. */
+export function settingsTable({ integer, text, end }: TableTypes): string {
+  return `
+  CREATE TABLE settings_versions (
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    version ${integer} NOT NULL CHECK (version > 0),
+    changed_at_ms ${integer} NOT NULL,
+    changed_by ${text} NOT NULL,
+    settings ${text} NOT NULL,
+    PRIMARY KEY (organization, version)
+  )${end};
+`;
+}
