@@ -112,8 +112,12 @@ test("a file of another user fails no start: a warning names it", () => {
     chownSync(folder, nobody, nobody);
     const lock = asNobody(() => takeLock(folder, "ledger"));
     lock?.release();
-    expect(lock?.openFilesWarning).toStartWith(`1 file in DATA_DIR can be read by other users and belongs to another`);
-    expect(lock?.openFilesWarning).toContain(`"${foreign}" among them: run chown -R ${nobody} "${folder}" as root.`);
+    expect(lock?.openFilesWarning).toStartWith(
+      `1 file in DATA_DIR can be read by other users and belongs to another`,
+    );
+    expect(lock?.openFilesWarning).toContain(
+      `"${foreign}" among them: run chown -R ${nobody} "${folder}" as root.`,
+    );
     expect(openIn(folder)).toEqual([foreign]);
   } else {
     expect(makePrivate(foreign)).toEqual([foreign]);

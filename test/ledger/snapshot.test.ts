@@ -4,8 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import type { LedgerSnapshot } from "../../server/ledger/ports/ledger.ts";
+import type { Ledger, LedgerSnapshot } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { appendAlone, remember } from "./writes.ts";
 

@@ -1,6 +1,11 @@
 /** Retention cohorts, from what is sent through the front door to what a read key is answered. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type CountedCell, cellOrder, type Facts, RetentionRecount } from "../../bench/history/retention-recount.ts";
+import {
+  type CountedCell,
+  cellOrder,
+  type Facts,
+  RetentionRecount,
+} from "../../bench/history/retention-recount.ts";
 import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
