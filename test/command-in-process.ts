@@ -27,6 +27,7 @@ export function canRunInProcess(
   [name = "", ...parameters]: readonly string[],
   hasAnalysis: boolean,
 ): boolean {
+  if (parameters.includes("--help")) return true;
   if (!asking.has(name) || (askingAnalysis.has(name) && !hasAnalysis)) return false;
   return !parameters.some((parameter) => /parquet/i.test(parameter));
 }

@@ -236,8 +236,9 @@ export class Server {
 
   /** The token that the first start printed. */
   get firstToken(): string {
-    const token = /rk-[A-Za-z0-9]{32}/.exec(this.output())?.[0];
-    if (token === undefined) throw new Error(`no token in:\n${this.output()}`);
+    const printed = readFileSync(this.#outputPath, "utf8");
+    const token = /rk-[A-Za-z0-9]{32}/.exec(printed)?.[0];
+    if (token === undefined) throw new Error(`no token in:\n${printed}`);
     return token;
   }
 

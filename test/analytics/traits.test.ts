@@ -13,7 +13,7 @@ beforeAll(async () => {
   server = await Server.shared();
   const random = randomOfThisRun("traits");
   world = new World(server, random, "People by trait", "America/Santiago");
-  neighbour = new World(server, random, "Neighbours", "Asia/Kathmandu");
+  neighbour = new World(server, random, "Neighbours by trait", "Asia/Kathmandu");
   await world.fill(40, 100);
   await neighbour.fill(10, 50);
   await server.ready();

@@ -25,20 +25,6 @@ ledgerContract(
   besideSqlite,
   allParts,
 );
-ledgerContract(
-  "SQLite that keeps nothing in memory",
-  (folder, options) =>
-    openSqliteLedger({
-      file: fileIn(folder),
-      knownUsersCapacity: 1,
-      messageIdsPerRun: 1,
-      parkedMaxBytes,
-      parkedMaxLinks,
-      ...options,
-    }),
-  besideSqlite,
-  allParts,
-);
 
 const line = "x".repeat(1_000);
 const kilobytes = (count: number) => inboxRows(Array.from({ length: count }, () => line));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { isOnPostgres } from "../engines.ts";
 import { filesWith } from "../erasure/support.ts";
 import type { CommandResult } from "../printed-by.ts";
-import { rekindle, Server } from "../server.ts";
+import { rekindle, rekindleHere, Server } from "../server.ts";
 import { tablesWith } from "../stored.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 
@@ -43,10 +43,10 @@ function installation(state: string) {
 
   return {
     dataDir: () => dataDir,
-    run: (...parameters: string[]) => rekindle(dataDir, ...parameters),
+    run: (...parameters: string[]) => rekindleHere(dataDir, ...parameters),
     /** Runs a command that must succeed; what it printed. */
     async done(...parameters: string[]): Promise<string> {
-      const { exitCode, stdout, stderr } = await rekindle(dataDir, ...parameters);
+      const { exitCode, stdout, stderr } = await rekindleHere(dataDir, ...parameters);
       expect([parameters, exitCode, stderr]).toEqual([parameters, 0, stderr]);
       return stdout;
     },
@@ -145,7 +145,7 @@ function readingTests(commands: Commands, state: string): void {
 
 test("a token that is made and revoked while no server runs is taken and refused by the next one", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "rekindle-command-line-"));
-  const run = async (...parameters: string[]) => (await rekindle(dataDir, ...parameters)).stdout.trim();
+  const run = async (...parameters: string[]) => (await rekindleHere(dataDir, ...parameters)).stdout.trim();
   await run("organization", "create", "Early");
   const kept = await run("token", "create", "--organization", "Early");
   const revoked = await run("token", "create", "--organization", "Early");
@@ -198,7 +198,7 @@ describe("a command that cannot be read is refused with what to give:", () => {
 
   test.each(wrong)("rekindle %s", async (line, texts) => {
     const dataDir = mkdtempSync(join(tmpdir(), "rekindle-command-line-"));
-    expectFailure(await rekindle(dataDir, ...line.split(" ")), ...texts);
+    expectFailure(await rekindleHere(dataDir, ...line.split(" ")), ...texts);
     rmSync(dataDir, { recursive: true });
   });
 });
@@ -236,7 +236,7 @@ describe("every command has help:", () => {
   ];
 
   test.each([...commands, ...subcommands, ...tokenCommands, ...operation])("%s", async (command) => {
-    const { exitCode, stdout } = await rekindle(tmpdir(), ...command.split(" "), "--help");
+    const { exitCode, stdout } = await rekindleHere(tmpdir(), ...command.split(" "), "--help");
     expect(exitCode).toBe(0);
     expect(stdout).toContain(`Usage: rekindle ${command}`);
   });

@@ -16,7 +16,7 @@ let token: string;
 let api: OpenApi;
 
 beforeAll(async () => {
-  server = await Server.shared();
+  server = await Server.start();
   token = await server.organization("Generated");
   await server.command("organization", "set", "Generated", "--rate-limit", "1000000");
   await server.command("organization", "set", "Generated", "--item-rate-limit", "1000000");

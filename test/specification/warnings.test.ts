@@ -96,8 +96,8 @@ describe("what is worth knowing is counted, with its latest example", () => {
 });
 
 test("items of a batch are noted one by one, and an envelope that is wrong too", async () => {
-  const token = await server.organization("Batches");
-  const key = await newKey(server, "Batches");
+  const token = await server.organization("Warned batches");
+  const key = await newKey(server, "Warned batches");
   const response = await server.post("/batch", token, {
     batch: [
       { type: "identify", userId: "u", email: "u@example.com", timestamp: "2026-05-17", plan: "pro" },

@@ -1,0 +1,23 @@
+/** The contract of every ledger, on a SQLite ledger whose caches hold one entry: each answer comes from the file. */
+import { join } from "node:path";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { BesideSqlite } from "./beside.ts";
+import { allParts, ledgerContract } from "./contract.ts";
+import { parkedMaxBytes, parkedMaxLinks } from "./parking-support.ts";
+
+const fileIn = (folder: string) => join(folder, "ledger.sqlite");
+
+ledgerContract(
+  "SQLite that keeps nothing in memory",
+  (folder, options) =>
+    openSqliteLedger({
+      file: fileIn(folder),
+      knownUsersCapacity: 1,
+      messageIdsPerRun: 1,
+      parkedMaxBytes,
+      parkedMaxLinks,
+      ...options,
+    }),
+  async (folder) => new BesideSqlite(fileIn(folder)),
+  allParts,
+);
