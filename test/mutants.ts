@@ -1,8 +1,8 @@
 /**
- * Measures how many faults the tests notice: `cli/with-bun test/mutants.ts [--count 200] [--seed N] [--tests WORD] [WORD…]`
+ * Measures how many faults the tests notice: `cli/with-bun test/mutants.ts [--count 200] [--seed N] [--tests WORD] [PLACE…]`
  * makes faults at random places of server/, one at a time, in a copy of the project. It runs the tests that reach the place until
- * one of them fails. WORD chooses files of server/ by a part of their path, `--tests` files of tests. Faults that no test
- * notices are printed as a diff. Exit code 1 when less than 85 % are caught.
+ * one of them fails. PLACE is a part of a path, or with a line `statistics/sbg.ts:79`: only faults there are made. `--tests` chooses
+ * files of tests. Faults that no test notices are printed as a diff. Exit code 1 when less than 85 % are caught.
  *
  * `--by-hand [WORD…]` makes the faults of test/mutants/by-hand.ts instead, each of which breaks one promise.
  */
@@ -62,10 +62,20 @@ async function main(): Promise<number> {
   return summary(judged);
 }
 
-/** Mutants at random places. */
-function choose(sources: readonly Source[], parts: readonly string[], count: number, seed: number): Mutant[] {
-  const named = sources.filter(({ path }) => parts.length === 0 || parts.some((part) => path.includes(part)));
-  const left = named.flatMap(({ path, text }) => mutantsOf(path, text));
+/** Mutants at random places. @param places parts of paths, each with a line or without: `statistics/sbg.ts:79` */
+function choose(
+  sources: readonly Source[],
+  places: readonly string[],
+  count: number,
+  seed: number,
+): Mutant[] {
+  const isWanted = ({ path, line }: Mutant) =>
+    places.some((place) => {
+      const [part = "", wanted] = place.split(":");
+      return path.includes(part) && (wanted === undefined || Number(wanted) === line);
+    });
+  const all = sources.flatMap(({ path, text }) => mutantsOf(path, text));
+  const left = places.length === 0 ? all : all.filter(isWanted);
   const random = new Random(seed);
   const chosen: Mutant[] = [];
   while (chosen.length < count && left.length > 0) {

@@ -9,7 +9,7 @@ import { ProjectCopy } from "./copy.ts";
 import { instrumented, type Region, regionAt, regionsOf } from "./regions.ts";
 
 const cache = join(root, "node_modules/.cache/rekindle-mutants");
-const maxTestMs = 5 * 60_000;
+const maxTestMs = 10 * 60_000;
 
 /** A file of the product. */
 export interface Source {

@@ -30,6 +30,20 @@ describe("the interval of a difference", () => {
     expect(interval.high).toBeCloseTo(high, 4);
   });
 
+  test("of nobody and one miss is as wide as their two intervals", () => {
+    // By hand: nobody has 0 in 0 to 1, and one miss 0 in 0 to 0.7935.
+    const interval = newcombe(of(0, 0), of(0, 1));
+    expect(interval.low).toBeCloseTo(-0.7935, 3);
+    expect(interval.high).toBeCloseTo(1, 10);
+  });
+
+  test("of one hit and one miss is wide, and not beyond 1", () => {
+    // By hand: Wilson's interval of 1 of 1 begins at 1 / (1 + 1.96²) = 0.2065.
+    const interval = newcombe(of(1, 1), of(0, 1));
+    expect(interval.low).toBeCloseTo(1 - Math.SQRT2 * (1 - 0.2065), 3);
+    expect(interval.high).toBeCloseTo(1, 10);
+  });
+
   test("has the p-value of Pearson's test", () => {
     // 74.5 % of 411 and 65.1 % of 249: z = 2.58.
     expect(differenceProbability(of(306, 411), of(162, 249))).toBeCloseTo(0.01, 3);
@@ -193,9 +207,19 @@ describe("the log-rank test", () => {
     expect(found.naive).toBeGreaterThan(0.15 * 400);
   });
 
+  test("of two accounts has the variance that is reckoned by hand", () => {
+    const first = [{ cluster: 1, period: 1, hasLeft: true, count: 1 }];
+    const second = [{ cluster: 2, period: 1, hasLeft: false, count: 1 }];
+    // Both scores are 1/4: (1/16 + 1/16) · 2 / (2 − 1).
+    expect(logRank(first, second)).toMatchObject({ excess: 0.5, clusteredVariance: 0.25 });
+  });
+
   test("of nobody, or of groups that nobody leaves, finds nothing", () => {
     const staying = [{ cluster: null, period: 9, hasLeft: false, count: 50 }];
     expect(logRank([], []).probability).toBe(1);
+    // A single account has no variance over accounts.
+    const account = [{ cluster: 1, period: 2, hasLeft: true, count: 3 }];
+    expect(logRank(account, [])).toMatchObject({ clusteredVariance: 0, probability: 1 });
     expect(logRank(staying, staying)).toMatchObject({ excess: 0, probability: 1 });
   });
 });

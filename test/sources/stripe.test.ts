@@ -184,6 +184,9 @@ describe("a subscription", () => {
     expect(eventNames(updated(subscription(), { pause_collection: pause }))).toEqual([
       "subscription_resumed",
     ]);
+    const postponed = { behavior: "keep_as_draft", resumes_at: null } as const;
+    expect(eventNames(updated(paused, { pause_collection: postponed }))).toEqual([]);
+    expect(eventNames(updated(paused, {}))).toEqual([]);
   });
 });
 
