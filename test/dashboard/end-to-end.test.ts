@@ -253,7 +253,7 @@ test("the token is revoked on its page, and refused from then on", async () => {
   const { page } = watched;
   await page.goto(`${server.url}/o/1/settings/tokens`);
   await page.getByRole("button", { name: `Revoke getting started …${token.slice(-4)}` }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Revoke the token" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Revoke token" }).click();
   await page.getByRole("row", { name: /^getting started.*revoked/ }).waitFor();
   const { stdout } = await run(["sh", "-c", command]);
   expect(stdout).toContain('"statusCode":401');

@@ -66,7 +66,7 @@ const withScores = (changes: Partial<Scores>) => ({ scores: { ...scores, ...chan
 describe("activity", () => {
   test("is compared with the week before, and judged", () => {
     expect(about("active", { weeks: weeksOf([...steady, 101]) })).toMatchObject({
-      text: "101 users were active in the 7 days to 2026-03-31, as many as in the 7 days before. That is a usual weekly change.",
+      text: "101 users were active in the 7 days to 2026-03-31, as many as in the 7 days before. No unusual change.",
       ...{ tone: "neutral", isUnusual: false },
     });
     expect(about("active", { weeks: weeksOf([...steady, 131]) })).toMatchObject({
@@ -143,7 +143,7 @@ test("new, resurrected and dormant users are compared with the week before", () 
 describe("health", () => {
   test("is told with what moved: onboarding is neither better nor worse, and churned is told apart", () => {
     expect(about("health", {})?.text).toBe(
-      "11 of 101 users are at risk (health below 40), 1 more than a week ago. That is a usual weekly change. Since 2026-03-25, 5 users fell to a lower health band, 4 rose to a higher one, 2 churned, and 1 returned after churn.",
+      "11 of 101 users are at risk (health below 40), 1 more than a week ago. No unusual change. Since 2026-03-25, 5 users got worse, 4 got better, 2 churned, and 1 returned after churn.",
     );
   });
 

@@ -43,7 +43,7 @@ export function SignInPage(): ReactElement {
         />
       </DoorForm>
       <p className="mt-6 text-sm text-soft">
-        Locked out? Whoever runs the server makes a new link with{" "}
+        Locked out? Your administrator can create a new link with{" "}
         <code className="font-mono">rekindle member reset-link</code>.
       </p>
     </Door>

@@ -1,4 +1,4 @@
-/** What has arrived: nothing yet, a user, the first event; it turns by itself. */
+/** The arrivals of the start page: nothing yet, a user, the first event. */
 import { Link } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import { useRead } from "../../api/query.ts";
@@ -9,7 +9,7 @@ import { Problem, Starting } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 
-/** While somebody waits for the first event, and afterwards. */
+/** Before the first event, and afterwards. */
 const waitingMs = 1_500;
 const restingMs = 10_000;
 const maxKinds = 1_000;
@@ -113,7 +113,7 @@ function Arrived({
   );
 }
 
-/** The last event of anybody, with its user. */
+/** The latest event, with its user. */
 function Latest(): ReactElement | null {
   const organization = String(useOrganization().id);
   const last = useRead("/api/latest-event", { everyMs: restingMs }).data?.event;

@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 
-/** Health riskBands, as the API names them. */
+/** Health bands, as the API names them. */
 export type HealthBand = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
 
 /** Each band's word, and a shape that tells it without colour. Written out, so that the styles are found. */

@@ -150,7 +150,7 @@ function ViewActions({
       ) : (
         <Menu
           trigger={
-            <Button isSmall icon="more" aria-label={`Do something with the view ${opened.name}`}>
+            <Button isSmall icon="more" aria-label={`View options: ${opened.name}`}>
               View
             </Button>
           }

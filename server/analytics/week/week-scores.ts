@@ -134,7 +134,7 @@ function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece
   const worse = sum((from, to) => better(to, from));
   return [
     [" Since ", dayPart(sinceDay), ", ", moved(worse, "worse"), worse === 1 ? " user" : " users"],
-    [" fell to a lower health band, ", moved(sum(better), "better"), " rose to a higher one, "],
+    [" got worse, ", moved(sum(better), "better"), " got better, "],
     [
       moved(
         sum((from, to) => from !== null && from !== "churned" && to === "churned"),
