@@ -1,16 +1,14 @@
 /** Next steps once events arrive. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
+import { pages } from "../../../contract/pages.ts";
 import type { Role } from "../../../contract/roles.ts";
+import type { NavigationEntry } from "../../app/navigation.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { Icon } from "../../parts/icons.tsx";
 
 interface NextStep {
-  readonly to:
-    | "/o/$organization/settings/members"
-    | "/o/$organization/settings/exclusions"
-    | "/o/$organization/settings/scores"
-    | "/o/$organization/settings/organization";
+  readonly to: NavigationEntry["to"];
   readonly label: string;
   readonly about: string;
   readonly least: Role;
@@ -18,25 +16,25 @@ interface NextStep {
 
 const steps: readonly NextStep[] = [
   {
-    to: "/o/$organization/settings/organization",
+    to: pages.organizationSettings,
     label: "Set the timezone",
     about: "Days in all figures begin and end in this timezone.",
     least: "owner",
   },
   {
-    to: "/o/$organization/settings/exclusions",
+    to: pages.exclusionSettings,
     label: "Exclude your team",
     about: "Add a rule for your own e-mail domain.",
     least: "member",
   },
   {
-    to: "/o/$organization/settings/scores",
+    to: pages.scoreSettings,
     label: "Choose what counts",
     about: "Set the churn horizon and the key events of your product.",
     least: "member",
   },
   {
-    to: "/o/$organization/settings/members",
+    to: pages.memberSettings,
     label: "Invite colleagues",
     about: "As viewers, members or owners.",
     least: "owner",
