@@ -51,8 +51,8 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
           error instanceof ApiFailure &&
           (error.isStarting || (error.kind === "rate_limit_exceeded" && failures < 5)),
         retryDelay: (failures, error) => {
-          const said = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
-          return Math.min(maxRetryMs, Math.max(said, minRetryMs * 2 ** failures));
+          const retryAfterMs = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+          return Math.min(maxRetryMs, Math.max(retryAfterMs, minRetryMs * 2 ** failures));
         },
       },
     },

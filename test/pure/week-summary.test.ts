@@ -49,7 +49,7 @@ const scores: Scores = {
     first: [
       {
         ...{ id: "a1", label: "Acme", members: 34, health: 39.6, risk: 0.618, change: -12.3 },
-        reason: "silent for 12 days, usually back after 2",
+        reason: "usually active every 2 days, silent for 12 days",
       },
       { id: "b1", label: "", members: 1, health: 20, risk: null, change: -15.2, reason: null },
     ],
@@ -206,7 +206,7 @@ describe("whom to call", () => {
   test("is told with why, and by what rule", () => {
     expect(about("call", {})).toMatchObject({
       tone: "bad",
-      text: "Call Acme first: 34 members, 61% likely to leave; silent for 12 days, usually back after 2. Then b1. They come first of 5 accounts with a high churn risk or a sharp fall in health.",
+      text: "Call Acme first: 34 members, 61% likely to leave; usually active every 2 days, silent for 12 days. Then b1. They come first of 5 accounts with a high churn risk or a sharp fall in health.",
     });
   });
 
@@ -220,10 +220,10 @@ describe("whom to call", () => {
     expect(why({})[1]).toBe("1 member; health fell 15 points in a week");
     expect(why({ members: null })[1]).toBe("health fell 15 points in a week");
     expect(why({ change: -23 })[0]).toBe(
-      "34 members, 61% likely to leave; health fell 23 points in a week; silent for 12 days, usually back after 2",
+      "34 members, 61% likely to leave; health fell 23 points in a week; usually active every 2 days, silent for 12 days",
     );
     expect(why({ change: -14.9, members: null })[0]).toBe(
-      "61% likely to leave; silent for 12 days, usually back after 2",
+      "61% likely to leave; usually active every 2 days, silent for 12 days",
     );
   });
 

@@ -43,7 +43,7 @@ interface DataTableProps<Row extends object> {
   readonly words?: readonly [one: string, several: string];
   /** The address of the whole table as CSV. */
   readonly csv?: string;
-  /** Beside the count: filters, say. */
+  /** Beside the count, e.g. filters. */
   readonly tools?: ReactNode;
   /** Without count, columns and CSV: for a few rows that are all there. */
   readonly isPlain?: boolean;

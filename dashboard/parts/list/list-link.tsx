@@ -76,7 +76,7 @@ export function CountLink({
   );
 }
 
-/** Addresses of lists for what is no element of its own, a bar of a chart say. */
+/** Addresses of lists for parts of a drawing, e.g. a bar of a chart. */
 export function useListAddress(): (list: ListBehind) => string {
   const organization = String(useOrganization().id);
   const router = useRouter();

@@ -169,7 +169,7 @@ function TraitForm({
             list={`${id}-values`}
             value={value}
             onChange={({ target }) => set({ trait, match, value: target.value })}
-            help={match === "contains" ? "Whatever the case." : "Written exactly so."}
+            help={match === "contains" ? "Upper and lower case are the same." : "Exact match"}
           />
           <datalist id={`${id}-values`}>
             {known?.values.map(({ value: one }) => (

@@ -188,7 +188,7 @@ export function callNote({ kind, hasAccounts, first }: ToCallFirst): string | nu
     : null;
 }
 
-/** The reason for a call: 12 members, 52% likely to leave; silent for 11 days, usually back after 1. */
+/** The reason for a call: 12 members, 52% likely to leave; usually active daily, silent for 11 days. */
 export function callReason({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
   const list: ListBehind = usersBehind({
     ...{ activeInAccount: id, activeFrom: formatDay(day - callMemberDays), activeTo: formatDay(day - 1) },
