@@ -1,4 +1,4 @@
-/** The server's answers as queries: asked once, shared by whoever shows them, typed by their path. */
+/** The server's answers as queries: fetched once, shared by components, typed by their path. */
 import {
   keepPreviousData,
   QueryClient,
@@ -191,7 +191,7 @@ export function useChange<Route extends keyof Changes>(
   });
 }
 
-/** Changes something of the person who is here, or signs in. */
+/** Changes the own account, or signs in. */
 export function usePersonalChange<Route extends keyof PersonalChanges>(route: Route) {
   return useMutation<PersonalChanges[Route]["answer"], ApiFailure, PersonalChanges[Route]["body"]>({
     mutationFn: async (body) => {

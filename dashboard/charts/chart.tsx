@@ -1,6 +1,6 @@
 /**
  * A chart: drawn by ECharts, which is loaded when the first one is shown, in the colours of the theme, and beside it
- * the same figures as a table, for screen readers and for who wants the numbers.
+ * the same figures as a table, for screen readers and for exact numbers.
  */
 import { useRouter } from "@tanstack/react-router";
 import type { EChartsCoreOption, EChartsType } from "echarts/core";

@@ -23,7 +23,7 @@ interface TimelineEvent {
   readonly timestamp: string;
   readonly receivedAt: string;
   readonly properties: Record<string, unknown>;
-  /** Of an account's timeline: who did it, and how they are called. */
+  /** In an account's timeline: the user of the event. */
   readonly userId?: string;
   readonly userLabel?: string;
 }
@@ -182,14 +182,14 @@ function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): R
             {summaryOf(properties)}
           </span>
         </button>
-        {userId !== undefined && <Who userId={userId} label={userLabel ?? userId} />}
+        {userId !== undefined && <UserLink userId={userId} label={userLabel ?? userId} />}
       </div>
       {isOpen && <Details event={event} timezone={timezone} />}
     </li>
   );
 }
 
-function Who({ userId, label }: { userId: string; label: string }): ReactElement {
+function UserLink({ userId, label }: { userId: string; label: string }): ReactElement {
   const organization = String(useOrganization().id);
   const look = "max-w-[40%] shrink-0 truncate text-sm text-soft";
   if (userId === "") return <span className={look}>erased user</span>;

@@ -115,7 +115,7 @@ describe("from the first start to the first event", () => {
     expect((await server.post("/track", newToken, { userId: "colleague", event: "seen" })).status).toBe(201);
     const { id } = await signedIn(page, server, "Colleagues");
     await page.goto(`${server.url}/o/${id}/start`);
-    await page.getByText("Whoever has arrived is excluded").waitFor();
+    await page.getByText("All users so far are excluded").waitFor();
     expect(await axe(page)).toEqual([]);
     expect((await server.post("/identify", newToken, { ...sent, userId: "customer" })).status).toBe(201);
     await page.getByText("A user is identified. Waiting for the first event").waitFor();

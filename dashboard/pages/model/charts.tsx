@@ -121,7 +121,7 @@ export function LiftPanel({ card }: { card: Card }): ReactElement {
   const result = servingResult(card);
   return (
     <Panel
-      title="Does it find who will leave?"
+      title={`Does it find ${card.kind}s that leave?`}
       note="The actual churn rate of each tenth, from the highest predicted risk to the lowest"
     >
       {result !== undefined && <LiftChart bins={card.reliability} result={result} />}

@@ -41,7 +41,7 @@ const shortages: Readonly<Record<string, string>> = {
   retainedLabels: "known cases of staying",
 };
 
-/** What is missing, as a phrase after a number. @param kind whom it is about */
+/** What is missing, as a phrase after a number. @param kind users or accounts */
 export function shortageWords(what: string, kind: Kind): string {
   const words = shortages[what] ?? what;
   return what.startsWith("entities") ? `${kind}s ${words}` : words;

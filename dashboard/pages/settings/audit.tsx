@@ -21,8 +21,8 @@ export function AuditSettings(): ReactElement {
   return (
     <>
       <PageHeader title="Audit log">
-        What was changed and by whom, for two years; times of {timezone.replaceAll("_", " ")}. It never names
-        a user, so that an erasure is whole.
+        Changes of the last two years, in the timezone {timezone.replaceAll("_", " ")}. Entries never name a
+        user, so an erasure is complete.
       </PageHeader>
       <RequiresRole least="owner">
         <Panel isFlush>

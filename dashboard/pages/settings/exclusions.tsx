@@ -154,7 +154,7 @@ function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolea
       header: "Users",
       isFixed: true,
       isNumber: true,
-      hint: "Users whom the rule matches. A user whom several rules match counts in each.",
+      hint: "Users that the rule matches. A user with several rules counts in each.",
       cell: ({ users }) =>
         users === 0 ? <span className="text-watch">matches no user</span> : numbers.count(users),
     },

@@ -44,7 +44,7 @@ export function ScoreSettings(): ReactElement {
 
 /** The author of a change, without the person number. */
 const byText = (by: string | null) =>
-  by === "command line" ? "the command line" : (by ?? "nobody").replace(/ \(person \d+\)$/, "");
+  by === "command line" ? "the command line" : (by ?? "an unknown author").replace(/ \(person \d+\)$/, "");
 
 const weekdays = { 1: "Monday", 7: "Sunday" } as const;
 const listText = (names: readonly string[]) => (names.length === 0 ? "none" : names.join(", "));

@@ -109,8 +109,8 @@ function Freezing({ sources }: { sources: readonly Source[] }): ReactElement | n
   return (
     <Notice>
       <b className="font-medium">{names}</b> {sources.length === 1 ? "has" : "have"} sent nothing since{" "}
-      <RelativeTime instant={first.silentSince} />, and scores wait: without its events people would look as
-      if they had left. Scores go on by themselves when it sends again. If it was removed, retire it below.
+      <RelativeTime instant={first.silentSince} />, and scores wait. Without these events, users would look
+      inactive. Scores continue when it sends again. If you removed it, retire it below.
     </Notice>
   );
 }

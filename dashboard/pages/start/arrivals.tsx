@@ -60,8 +60,8 @@ function AllExcluded(): ReactElement {
   return (
     <div className="grid justify-items-start gap-3 rounded border border-watch/50 bg-watch-wash px-4 py-3">
       <p>
-        <b className="font-medium">Whoever has arrived is excluded</b> by a rule, so what they do is kept and
-        counted in no figure. Identify a user whom no rule excludes, or take the rule away.
+        <b className="font-medium">All users so far are excluded</b> by a rule. Their events are stored but
+        count in no figure. Identify a user that no rule excludes, or remove the rule.
       </p>
       <div className="flex flex-wrap gap-2">
         <Link to="/o/$organization/settings/exclusions" params={{ organization }} className={buttonClass()}>

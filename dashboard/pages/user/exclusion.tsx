@@ -42,7 +42,7 @@ export function ExcludedNotice({ user }: { user: User }): ReactElement | null {
   );
 }
 
-/** Adds a rule for this user alone. Nothing for viewers, and for a user whom a rule matches already. */
+/** Adds a rule for this user alone. Hidden for viewers, and for users that a rule matches already. */
 export function ExcludeButton({ user, name }: { user: User; name: string }): ReactElement | null {
   const confirm = useConfirm();
   const tell = useTell();

@@ -1,4 +1,4 @@
-/** Health and churn risk as readers meet them everywhere: a colour, a shape of its own, and a word. */
+/** Health and churn risk on all pages: a colour, a shape and a word. */
 import type { ReactElement } from "react";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
@@ -130,7 +130,7 @@ export function Risk({ risk, riskBand }: { risk: number; riskBand: keyof typeof 
   );
 }
 
-/** A small label, in the words of whoever uses it. */
+/** A small label. */
 export function Badge({
   tone = "plain",
   children,

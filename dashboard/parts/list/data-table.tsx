@@ -168,7 +168,7 @@ function totalOf<Row extends object>({ page, more, rows }: DataTableProps<Row>):
   return page?.total ?? more?.total ?? rows.length;
 }
 
-/** How many rows are still to come, and a button for who does not scroll. */
+/** The number of rows to come, with a button in place of scrolling. */
 function Remaining<Row extends object>({ more, rows }: DataTableProps<Row>): ReactElement | null {
   if (more === undefined || !more.hasMore) return null;
   return (

@@ -1,4 +1,4 @@
-/** A figure as a link to the list of those who are counted in it. */
+/** A figure as a link to the list of the users or accounts in it. */
 import { Link, useRouter } from "@tanstack/react-router";
 import type { ReactElement, ReactNode } from "react";
 import { useOrganization } from "../../app/session.ts";

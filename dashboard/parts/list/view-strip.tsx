@@ -132,7 +132,7 @@ function ViewActions({
   const replace = async (view: View) => {
     const isSure = await ask({
       title: `Change the view “${view.name}”?`,
-      text: "Everybody in the organization who opens it gets these filters, this order and these columns instead.",
+      text: "All members who open it get these filters, this order and these columns instead.",
       action: "Change the view",
     });
     if (!isSure) return;
