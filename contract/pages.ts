@@ -1,32 +1,36 @@
-/** The addresses of the dashboard's pages: the server answers these with the application, and its router has
- * exactly these. A name after a colon stands for one part of the path. */
-export const pageAddresses = [
-  "/",
-  "/claim",
-  "/sign-in",
-  "/invitation",
-  "/password",
-  "/o/:organization",
-  "/o/:organization/overview",
-  "/o/:organization/start",
-  "/o/:organization/users",
-  "/o/:organization/users/:userId",
-  "/o/:organization/accounts",
-  "/o/:organization/accounts/:accountId",
-  "/o/:organization/retention",
-  "/o/:organization/events",
-  "/o/:organization/sources",
-  "/o/:organization/model",
-  "/o/:organization/settings",
-  "/o/:organization/settings/organization",
-  "/o/:organization/settings/scores",
-  "/o/:organization/settings/exclusions",
-  "/o/:organization/settings/tokens",
-  "/o/:organization/settings/keys",
-  "/o/:organization/settings/members",
-  "/o/:organization/settings/audit",
-  "/o/:organization/settings/account",
-] as const;
+/** The addresses of the dashboard's pages. The server answers these with the application. The application's router and its
+ * navigation take them from here. A name after `$` stands for one part of the path. */
+export const pages = {
+  home: "/",
+  claim: "/claim",
+  signIn: "/sign-in",
+  invitation: "/invitation",
+  password: "/password",
+  organization: "/o/$organization",
+  overview: "/o/$organization/overview",
+  start: "/o/$organization/start",
+  users: "/o/$organization/users",
+  user: "/o/$organization/users/$userId",
+  accounts: "/o/$organization/accounts",
+  account: "/o/$organization/accounts/$accountId",
+  retention: "/o/$organization/retention",
+  events: "/o/$organization/events",
+  sources: "/o/$organization/sources",
+  model: "/o/$organization/model",
+  settings: "/o/$organization/settings",
+  organizationSettings: "/o/$organization/settings/organization",
+  scoreSettings: "/o/$organization/settings/scores",
+  exclusionSettings: "/o/$organization/settings/exclusions",
+  tokenSettings: "/o/$organization/settings/tokens",
+  keySettings: "/o/$organization/settings/keys",
+  memberSettings: "/o/$organization/settings/members",
+  auditSettings: "/o/$organization/settings/audit",
+  accountSettings: "/o/$organization/settings/account",
+} as const;
+
+export type PageAddress = (typeof pages)[keyof typeof pages];
+
+export const pageAddresses: readonly PageAddress[] = Object.values(pages);
 
 const partsOfAddresses = pageAddresses.map((address) => address.split("/"));
 
@@ -39,6 +43,6 @@ export function isPageAddress(path: string): boolean {
 }
 
 function canStandFor(part: string, ofAddress: string | undefined): boolean {
-  if (ofAddress === ":organization") return /^[0-9]+$/.test(part);
-  return ofAddress?.startsWith(":") ? part !== "" : part === ofAddress;
+  if (ofAddress === "$organization") return /^[0-9]+$/.test(part);
+  return ofAddress?.startsWith("$") ? part !== "" : part === ofAddress;
 }

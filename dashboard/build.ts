@@ -31,7 +31,7 @@ async function main(folder: string): Promise<void> {
       reportCompressedSize: false,
       chunkSizeWarningLimit: 1_000,
       rolldownOptions: {
-        // "use client" is for servers that render React; nobody here does.
+        // "use client" is for servers that render React; these pages have none.
         onLog: (level, log, pass) => {
           if (log.code !== "MODULE_LEVEL_DIRECTIVE") pass(level, log);
         },

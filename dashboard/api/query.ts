@@ -1,4 +1,4 @@
-/** The server's answers as queries: asked once, shared by whoever shows them, typed by their path. */
+/** The server's answers as queries: fetched once, shared by components, typed by their path. */
 import {
   keepPreviousData,
   QueryClient,
@@ -51,8 +51,8 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
           error instanceof ApiFailure &&
           (error.isStarting || (error.kind === "rate_limit_exceeded" && failures < 5)),
         retryDelay: (failures, error) => {
-          const said = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
-          return Math.min(maxRetryMs, Math.max(said, minRetryMs * 2 ** failures));
+          const retryAfterMs = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+          return Math.min(maxRetryMs, Math.max(retryAfterMs, minRetryMs * 2 ** failures));
         },
       },
     },
@@ -191,7 +191,7 @@ export function useChange<Route extends keyof Changes>(
   });
 }
 
-/** Changes something of the person who is here, or signs in. */
+/** Changes the own account, or signs in. */
 export function usePersonalChange<Route extends keyof PersonalChanges>(route: Route) {
   return useMutation<PersonalChanges[Route]["answer"], ApiFailure, PersonalChanges[Route]["body"]>({
     mutationFn: async (body) => {

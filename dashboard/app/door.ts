@@ -29,7 +29,7 @@ export function useEnter(): (session: SessionAnswer, next?: string) => void {
   return (session, next) => {
     startSession(client, session);
     const organization = firstOrganization(session);
-    // Only an address of ours: a link to the page for signing in may have been made by anybody.
+    // Only an address of ours: a link to the page for signing in may be forged.
     if (typeof next === "string" && next.startsWith("/o/")) return router.history.push(next);
     if (organization === undefined) return router.history.push("/");
     router.history.push(`/o/${organization.id}/overview`);

@@ -1,4 +1,4 @@
-/** Where the browser begins. */
+/** Entry point. */
 import "../style/app.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";

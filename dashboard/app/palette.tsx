@@ -77,11 +77,7 @@ export function Palette({
         ))}
       </div>
       <p role="status" className={classes("px-4 text-soft", hits.length === 0 ? "pt-3 pb-5" : "sr-only")}>
-        {hits.length > 0
-          ? `${numbers.count(found)} found`
-          : isAsking
-            ? "Looking …"
-            : "Nothing is called that."}
+        {hits.length > 0 ? `${numbers.count(found)} found` : isAsking ? "Looking …" : "No results"}
       </p>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-/** Who is here, in which organization, and how the pages look. */
+/** The menu of the account, the organization and the appearance. */
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactElement } from "react";

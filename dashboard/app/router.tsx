@@ -11,6 +11,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { currentQuery } from "../../contract/older-addresses.ts";
+import { pages } from "../../contract/pages.ts";
 import { call } from "../api/client.ts";
 import { Loading } from "../parts/states.tsx";
 import { PageMissing, PageProblem } from "./failures.tsx";
@@ -19,6 +20,18 @@ import { Shell } from "./shell.tsx";
 
 interface Context {
   readonly client: QueryClient;
+}
+
+type Below<Parent extends string, Address extends string> = Address extends `${Parent}${infer Rest}`
+  ? Rest
+  : never;
+
+/** The part of an address that follows its parent's. */
+function within<const Parent extends string, const Address extends `${Parent}/${string}`>(
+  parent: Parent,
+  address: Address,
+): Below<Parent, Address> {
+  return address.slice(parent.length) as Below<Parent, Address>;
 }
 
 /** Parameters stay texts: a user may be called 42, or true. */
@@ -32,14 +45,15 @@ const root = createRootRouteWithContext<Context>()({
 
 const home = createRoute({
   getParentRoute: () => root,
-  path: "/",
+  path: pages.home,
   beforeLoad: async ({ context }) => {
     const session = await context.client.ensureQueryData(sessionQuery);
-    if (session === null) throw redirect({ to: (await isClaimed()) ? "/sign-in" : "/claim", replace: true });
+    if (session === null)
+      throw redirect({ to: (await isClaimed()) ? pages.signIn : pages.claim, replace: true });
     const organization = firstOrganization(session);
-    if (organization === undefined) throw redirect({ to: "/sign-in", replace: true });
+    if (organization === undefined) throw redirect({ to: pages.signIn, replace: true });
     const params = { organization: String(organization.id) };
-    throw redirect({ to: "/o/$organization/overview", params, replace: true });
+    throw redirect({ to: pages.overview, params, replace: true });
   },
 });
 
@@ -52,34 +66,34 @@ async function isClaimed(): Promise<boolean> {
 
 const claim = createRoute({
   getParentRoute: () => root,
-  path: "/claim",
+  path: pages.claim,
   component: lazyRouteComponent(() => import("../pages/claim/page.tsx"), "ClaimPage"),
 });
 const signIn = createRoute({
   getParentRoute: () => root,
-  path: "/sign-in",
+  path: pages.signIn,
   component: lazyRouteComponent(() => import("../pages/sign-in/page.tsx"), "SignInPage"),
 });
 const invitation = createRoute({
   getParentRoute: () => root,
-  path: "/invitation",
+  path: pages.invitation,
   component: lazyRouteComponent(() => import("../pages/invitation/page.tsx"), "InvitationPage"),
 });
 const password = createRoute({
   getParentRoute: () => root,
-  path: "/password",
+  path: pages.password,
   component: lazyRouteComponent(() => import("../pages/password/page.tsx"), "PasswordPage"),
 });
 
 const organization = createRoute({
   getParentRoute: () => root,
-  path: "/o/$organization",
+  path: pages.organization,
   component: Shell,
   errorComponent: PageProblem,
   beforeLoad: async ({ context, params, location }) => {
     const session = await context.client.ensureQueryData(sessionQuery);
     if (session === null) {
-      throw redirect({ to: "/sign-in", search: { next: location.href }, replace: true });
+      throw redirect({ to: pages.signIn, search: { next: location.href }, replace: true });
     }
     if (!session.organizations.some(({ id }) => String(id) === params.organization)) throw notFound();
     rememberOrganization(params.organization);
@@ -90,109 +104,109 @@ const organizationHome = createRoute({
   getParentRoute: () => organization,
   path: "/",
   beforeLoad: ({ params }) => {
-    throw redirect({ to: "/o/$organization/overview", params, replace: true });
+    throw redirect({ to: pages.overview, params, replace: true });
   },
 });
 const overview = createRoute({
   getParentRoute: () => organization,
-  path: "/overview",
+  path: within(pages.organization, pages.overview),
   component: lazyRouteComponent(() => import("../pages/overview/page.tsx"), "OverviewPage"),
 });
 const start = createRoute({
   getParentRoute: () => organization,
-  path: "/start",
+  path: within(pages.organization, pages.start),
   component: lazyRouteComponent(() => import("../pages/start/page.tsx"), "StartPage"),
 });
 const users = createRoute({
   getParentRoute: () => organization,
-  path: "/users",
+  path: within(pages.organization, pages.users),
   component: lazyRouteComponent(() => import("../pages/users/page.tsx"), "UsersPage"),
 });
 const user = createRoute({
   getParentRoute: () => organization,
-  path: "/users/$userId",
+  path: within(pages.organization, pages.user),
   component: lazyRouteComponent(() => import("../pages/user/page.tsx"), "UserPage"),
 });
 const accounts = createRoute({
   getParentRoute: () => organization,
-  path: "/accounts",
+  path: within(pages.organization, pages.accounts),
   component: lazyRouteComponent(() => import("../pages/accounts/page.tsx"), "AccountsPage"),
 });
 const account = createRoute({
   getParentRoute: () => organization,
-  path: "/accounts/$accountId",
+  path: within(pages.organization, pages.account),
   component: lazyRouteComponent(() => import("../pages/account/page.tsx"), "AccountPage"),
 });
 const retention = createRoute({
   getParentRoute: () => organization,
-  path: "/retention",
+  path: within(pages.organization, pages.retention),
   component: lazyRouteComponent(() => import("../pages/retention/page.tsx"), "RetentionPage"),
 });
 const events = createRoute({
   getParentRoute: () => organization,
-  path: "/events",
+  path: within(pages.organization, pages.events),
   component: lazyRouteComponent(() => import("../pages/events/page.tsx"), "EventsPage"),
 });
 const sources = createRoute({
   getParentRoute: () => organization,
-  path: "/sources",
+  path: within(pages.organization, pages.sources),
   component: lazyRouteComponent(() => import("../pages/sources/page.tsx"), "SourcesPage"),
 });
 const model = createRoute({
   getParentRoute: () => organization,
-  path: "/model",
+  path: within(pages.organization, pages.model),
   component: lazyRouteComponent(() => import("../pages/model/page.tsx"), "ModelPage"),
 });
 const settings = createRoute({
   getParentRoute: () => organization,
-  path: "/settings",
+  path: within(pages.organization, pages.settings),
   component: lazyRouteComponent(() => import("../pages/settings/frame.tsx"), "SettingsFrame"),
 });
 const settingsHome = createRoute({
   getParentRoute: () => settings,
   path: "/",
   beforeLoad: ({ params }) => {
-    throw redirect({ to: "/o/$organization/settings/organization", params, replace: true });
+    throw redirect({ to: pages.organizationSettings, params, replace: true });
   },
 });
 const settingsOrganization = createRoute({
   getParentRoute: () => settings,
-  path: "/organization",
+  path: within(pages.settings, pages.organizationSettings),
   component: lazyRouteComponent(() => import("../pages/settings/organization.tsx"), "OrganizationSettings"),
 });
 const settingsScores = createRoute({
   getParentRoute: () => settings,
-  path: "/scores",
+  path: within(pages.settings, pages.scoreSettings),
   component: lazyRouteComponent(() => import("../pages/settings/scores.tsx"), "ScoreSettings"),
 });
 const settingsExclusions = createRoute({
   getParentRoute: () => settings,
-  path: "/exclusions",
+  path: within(pages.settings, pages.exclusionSettings),
   component: lazyRouteComponent(() => import("../pages/settings/exclusions.tsx"), "ExclusionSettings"),
 });
 const settingsTokens = createRoute({
   getParentRoute: () => settings,
-  path: "/tokens",
+  path: within(pages.settings, pages.tokenSettings),
   component: lazyRouteComponent(() => import("../pages/settings/tokens.tsx"), "TokenSettings"),
 });
 const settingsKeys = createRoute({
   getParentRoute: () => settings,
-  path: "/keys",
+  path: within(pages.settings, pages.keySettings),
   component: lazyRouteComponent(() => import("../pages/settings/keys.tsx"), "KeySettings"),
 });
 const settingsMembers = createRoute({
   getParentRoute: () => settings,
-  path: "/members",
+  path: within(pages.settings, pages.memberSettings),
   component: lazyRouteComponent(() => import("../pages/settings/members.tsx"), "MemberSettings"),
 });
 const settingsAudit = createRoute({
   getParentRoute: () => settings,
-  path: "/audit",
+  path: within(pages.settings, pages.auditSettings),
   component: lazyRouteComponent(() => import("../pages/settings/audit.tsx"), "AuditSettings"),
 });
 const settingsAccount = createRoute({
   getParentRoute: () => settings,
-  path: "/account",
+  path: within(pages.settings, pages.accountSettings),
   component: lazyRouteComponent(() => import("../pages/settings/account.tsx"), "AccountSettings"),
 });
 

@@ -1,4 +1,4 @@
-/** Who is here, and in which of the organizations. */
+/** The session: the signed-in team member and the present organization. */
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { SessionAnswer } from "../../contract/members.ts";
@@ -9,7 +9,7 @@ import { recall, remember } from "./memory.ts";
 /** An organization, and what the person may do in it. */
 export type Membership = SessionAnswer["organizations"][number];
 
-/** The session, or null when nobody is signed in. */
+/** The session, or null without a sign-in. */
 export const sessionQuery = queryOptions<SessionAnswer | null>({
   queryKey: ["session"],
   staleTime: 60_000,
@@ -23,10 +23,10 @@ export const sessionQuery = queryOptions<SessionAnswer | null>({
   },
 });
 
-/** The session of a page that is only shown to who is signed in. */
+/** The session of a page that needs a sign-in. */
 export function useSession(): SessionAnswer {
   const { data } = useQuery(sessionQuery);
-  if (data === undefined || data === null) throw new Error("a page was shown to nobody");
+  if (data === undefined || data === null) throw new Error("a page was shown without a session");
   return data;
 }
 
@@ -58,7 +58,7 @@ export function useMayAs(role: Role): boolean {
   return ranks.indexOf(useOrganization().role) >= ranks.indexOf(role);
 }
 
-/** Remembers a session that was just made, and forgets what was shown to anybody else. */
+/** Stores a new session, and drops cached answers of an earlier one. */
 export function startSession(client: QueryClient, session: SessionAnswer): void {
   client.clear();
   client.setQueryData(sessionQuery.queryKey, session);
@@ -66,7 +66,7 @@ export function startSession(client: QueryClient, session: SessionAnswer): void 
 
 const lastOrganization = "rekindle.organization";
 
-/** Remembers the organization that was used last, for the next time that nobody says which. */
+/** Stores the organization that was used last, for addresses without one. */
 export function rememberOrganization(id: string): void {
   remember(lastOrganization, id);
 }

@@ -1,6 +1,6 @@
 /**
  * A chart: drawn by ECharts, which is loaded when the first one is shown, in the colours of the theme, and beside it
- * the same figures as a table, for screen readers and for who wants the numbers.
+ * the same figures as a table, for screen readers and for exact numbers.
  */
 import { useRouter } from "@tanstack/react-router";
 import type { EChartsCoreOption, EChartsType } from "echarts/core";
@@ -150,7 +150,7 @@ function base(colours: Colours): EChartsCoreOption {
   };
 }
 
-/** An axis of days or groups, quiet. @param showsLast whether the last label has to be there: it has a mark, say */
+/** An axis of days or groups. @param showsLast whether the last label always shows, e.g. because it has a mark */
 export function categoryAxis(
   colours: Colours,
   data: readonly string[],
@@ -165,7 +165,7 @@ export function categoryAxis(
   };
 }
 
-/** An axis of numbers, quiet. @param text how a number is said on it */
+/** An axis of numbers, quiet. @param text a number as text */
 export function valueAxis(colours: Colours, text: (value: number) => string): object {
   return {
     type: "value",

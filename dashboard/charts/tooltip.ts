@@ -9,7 +9,7 @@ interface Point {
   readonly color?: unknown;
 }
 
-/** How a value is said: of which series it is, and its place on the axis, counted from 0. */
+/** A value as text, by its series and its place on the axis, counted from 0. */
 type ValueText = (value: number, series: string, at: number) => string;
 
 type PlaceText = (name: string, value: unknown) => string;
@@ -41,11 +41,11 @@ function boxOf(points: readonly Point[], text: ValueText, title: PlaceText): HTM
     const dot = element("span", "inline-block size-2 rounded-full");
     if (typeof color === "string") dot.style.background = color;
     const last: unknown = Array.isArray(value) ? value.at(-1) : value;
-    const said = typeof last === "number" ? text(last, seriesName ?? "", dataIndex ?? 0) : "–";
+    const shown = typeof last === "number" ? text(last, seriesName ?? "", dataIndex ?? 0) : "–";
     row.append(
       dot,
       element("span", "text-soft", seriesName ?? ""),
-      element("b", "ml-auto pl-4 font-medium", said),
+      element("b", "ml-auto pl-4 font-medium", shown),
     );
     box.append(row);
   }

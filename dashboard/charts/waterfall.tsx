@@ -13,7 +13,7 @@ interface WaterfallProps {
   readonly start?: { readonly label: string; readonly value: number };
   readonly steps: readonly { readonly label: string; readonly hint?: string; readonly points: number }[];
   readonly total: { readonly label: string; readonly value: number };
-  /** Said after every figure: "%", say. */
+  /** Shown after each figure, e.g. "%". */
   readonly unit?: string;
   /** Whether more is better: decides the colour of what adds. */
   readonly isMoreGood: boolean;

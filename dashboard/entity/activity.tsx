@@ -1,4 +1,4 @@
-/** The calendar of a year: on which days something was done, and how much. */
+/** The activity calendar of a year. */
 import type { ReactElement } from "react";
 import type { Asked } from "../api/query.ts";
 import { useRead } from "../api/query.ts";
@@ -11,7 +11,7 @@ import { useToday } from "../parts/time.tsx";
 import { daysBetween, numbers } from "../text/format.ts";
 import { days } from "./score-text.ts";
 
-/** A year, 2026 say, or nothing for the days until today. */
+/** A year (e.g. 2026), or nothing for the days until today. */
 export const yearFilter = textFilter();
 
 /** What to ask for a year: its days until today. */
@@ -34,7 +34,7 @@ export function ActivityPanel({ asked, firstDay, year, onYear }: ActivityPanelPr
   return (
     <Panel
       title="Activity"
-      note="Events of each day, also passive ones. Days and weeks are the organization's."
+      note="Events by day, passive ones included, in the organization's timezone."
       actions={
         <Select
           label="Year of the calendar"

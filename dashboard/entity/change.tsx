@@ -1,4 +1,4 @@
-/** How scores changed since an earlier day, in parts that add up: what was done, time that passed, other settings. */
+/** The change of scores since an earlier day, split into behaviour, time and settings. */
 import type { ReactElement } from "react";
 import { Select } from "../parts/form/field.tsx";
 import { choiceFilter } from "../parts/list/filters.ts";
@@ -48,7 +48,7 @@ export function ChangePanel({ asked, what, since, onSince }: ChangePanelProps): 
           <>
             <ScoringEarlier progress={earlierScores} />
             {change === null ? (
-              <Empty title="Nothing to compare with yet">
+              <Empty title="Nothing to compare yet">
                 There are no scores of this {what} from {since} days before or earlier
                 {earlierScores !== null && " yet"}.
               </Empty>
@@ -63,14 +63,18 @@ export function ChangePanel({ asked, what, since, onSince }: ChangePanelProps): 
 }
 
 const columns = [
-  { name: "Total", of: "total", hint: "Now less then: the sum of the other three." },
+  { name: "Total", of: "total", hint: "Total change" },
   {
     name: "Behaviour",
     of: "behaviour",
     hint: "More or less use than on the earlier day. Silence is less use.",
   },
-  { name: "Time", of: "time", hint: "What changes while use stays as it was: being known for longer." },
-  { name: "Settings", of: "settings", hint: "Settings, the month's scale, the model, or who is excluded." },
+  { name: "Time", of: "time", hint: "The change without any change in use: the user is known for longer." },
+  {
+    name: "Settings",
+    of: "settings",
+    hint: "Changes of settings, of the monthly scale, of the model or of exclusions.",
+  },
 ] as const;
 
 function Changes({ change, what }: { change: Change; what: string }): ReactElement {

@@ -1,4 +1,4 @@
-/** Erasing a user, an account or an organization: what happens is told before, its id or name has to be typed, and what was done is told after. */
+/** Erasing a user, an account or an organization: the consequences, the id or name to type, and a receipt. */
 import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
 import type { Changes } from "../api/paths.ts";
 import { Button } from "../parts/form/button.tsx";

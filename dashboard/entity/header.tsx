@@ -16,7 +16,7 @@ interface EntityHeaderProps {
   /** The name; undefined until it is known, and initials with it. */
   readonly title: string | undefined;
   readonly image: string | null | undefined;
-  /** Below the name: who they are, in one line. */
+  /** The line below the name. */
   readonly line: ReactNode;
   readonly freshness: FreshnessAnswer | undefined;
   /** Undefined until they are known. */

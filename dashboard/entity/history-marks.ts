@@ -1,4 +1,4 @@
-/** Where the rules of scores changed, in words: pure. */
+/** The days on which settings, exclusions or the model changed, in words. */
 import type { Reads } from "../api/paths.ts";
 import { namedModel } from "../text/model-names.ts";
 import { settingName } from "../text/setting-names.ts";
@@ -11,7 +11,7 @@ interface SettingsMark {
   readonly exclusionsChanged: boolean;
 }
 
-/** A day from which on scores follow other rules. */
+/** A day on which the rules of scores changed. */
 export interface HistoryMark {
   /** By which it is found in the drawing. */
   readonly letter: string;
@@ -29,10 +29,7 @@ export function historyMarks(
   const marks = [
     ...(history.marks ?? []).map(({ day, changes, exclusionsChanged }) => ({
       day,
-      texts: [
-        ...changes.map(settingText),
-        ...(exclusionsChanged ? ["Others are excluded from figures"] : []),
-      ],
+      texts: [...changes.map(settingText), ...(exclusionsChanged ? ["Exclusions changed"] : [])],
     })),
     ...models.map(({ day, from, to }) => ({
       day,

@@ -1,4 +1,4 @@
-/** Scores over time, with what changed the rules marked: settings, exclusions, the model. */
+/** Scores over time. Changes of settings, exclusions and the model are marked. */
 import type { EChartsCoreOption } from "echarts/core";
 import { type ReactElement, useCallback, useMemo } from "react";
 import type { Reads } from "../api/paths.ts";
@@ -21,7 +21,7 @@ type Days = History["days"];
 export const rangeFilter = choiceFilter(["90", "365", "all"], "365");
 export type Range = "90" | "365" | "all";
 
-/** Says that days are missing because they are yet to be scored. */
+/** A note while earlier days are not scored yet. */
 export function ScoringEarlier({
   progress,
 }: {
@@ -30,7 +30,7 @@ export function ScoringEarlier({
   if (progress === null) return null;
   return (
     <p role="status" className="mb-2 text-sm text-watch">
-      Not whole yet: {earlierScoresText(progress)}. The newest come first, and show here by themselves.
+      Incomplete: {earlierScoresText(progress)}. The newest days appear first.
     </p>
   );
 }
@@ -48,7 +48,7 @@ export function HistoryPanel({ asked, models, what, range, onRange }: HistoryPan
   return (
     <Panel
       title="History"
-      note="Scores as they were told on each day. Dotted: healthy from 70, watch from 40. Vertical lines: other rules from there on."
+      note="Scores as shown on each day. Dotted lines: healthy from 70, watch from 40. Vertical lines mark settings changes."
       actions={
         <Select
           label="Days of the history"
@@ -69,9 +69,7 @@ export function HistoryPanel({ asked, models, what, range, onRange }: HistoryPan
         loading={<Loading rows={1} height={260} />}
         empty={{
           isEmpty: ({ days }) => days.length === 0,
-          show: (
-            <Empty title="No scores yet">They are worked out every night, and for days before once.</Empty>
-          ),
+          show: <Empty title="No scores yet">Scores are computed every night.</Empty>,
         }}
       >
         {(history) => (

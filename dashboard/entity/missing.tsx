@@ -1,10 +1,10 @@
-/** An id that names nobody: it never came, or it was erased. Both look the same, because nothing is kept of the erased. */
+/** An unknown id: it never came, or it was erased. No trace of an erased id is kept, so both look the same. */
 import type { ReactElement } from "react";
 import { ApiFailure } from "../api/client.ts";
 import { PageHeader, Panel } from "../parts/panel.tsx";
 import { ListLink } from "./list-link.tsx";
 
-/** Whether an answer says that there is nobody of this id. */
+/** Whether the id is unknown. */
 export function isMissing(error: Error | null): boolean {
   return error instanceof ApiFailure && error.kind === "not_found";
 }
@@ -18,8 +18,8 @@ export function Missing({ id, what }: { id: string; what: "user" | "account" }):
         <p className="max-w-[70ch] [overflow-wrap:anywhere]">
           No {what} has the id <b className="font-semibold">{id}</b>.{" "}
           {isUser
-            ? "It was never identified, or the user was erased: nothing is kept by which the two could be told apart."
-            : "No user was identified with it, or the account was erased: nothing is kept by which the two could be told apart."}
+            ? "The user was never identified, or was erased. No data is kept that tells the difference."
+            : "No user was identified with this account, or it was erased. No data is kept that tells the difference."}
         </p>
         <ListLink what={what} />
       </Panel>

@@ -1,4 +1,4 @@
-/** What scores mean, in sentences: for the pages of a user and of an account. */
+/** Scores in sentences, for the pages of users and accounts. */
 import type { Reads } from "../api/paths.ts";
 import { dayText, numbers } from "../text/format.ts";
 import { modelNames } from "../text/model-names.ts";
@@ -11,16 +11,16 @@ type Model = NonNullable<Score["model"]>;
 const partNames: Readonly<Record<string, { label: string; hint: string }>> = {
   engagement: { label: "Engagement", hint: "How much the product was used in 28 days" },
   outlook: { label: "Outlook", hint: "100 less the churn risk in percent" },
-  momentum: { label: "Momentum", hint: "Active days of 4 weeks beside those of the 4 weeks before" },
-  adoption: { label: "Adoption", hint: "The share of the key events that were done in 90 days" },
+  momentum: { label: "Momentum", hint: "Active days in 4 weeks, compared with the 4 weeks before" },
+  adoption: { label: "Adoption", hint: "The share of key events used in 90 days" },
   frequency: { label: "Frequency", hint: "Days with activity, of the last 28: up to 40 points" },
   volume: { label: "Volume", hint: "Weighted events in 28 days: up to 20 points" },
   breadth: { label: "Breadth", hint: "Different events in 28 days: up to 20 points" },
   recency: { label: "Recency", hint: "How long ago the last activity was: up to 20 points" },
   members: { label: "Members' engagement", hint: "Mean engagement of the active members: up to 60 points" },
   activeShare: {
-    label: "Penetration",
-    hint: "Members active in 28 days, of those active in 90: up to 40 points",
+    label: "Active share",
+    hint: "Members active in 28 days as a share of those active in 90: up to 40 points",
   },
 };
 
@@ -32,15 +32,15 @@ export function stepsOfParts(parts: Readonly<Record<string, number>>) {
     .map(([name, points]) => ({ label: name, ...partNames[name], points }));
 }
 
-/** What a churn risk says, with what it is of. */
+/** A churn risk as a sentence. */
 export function riskSentence({ probability }: Risk, { horizonDays, churnEvent }: Model): string {
   const likely = `${numbers.risk(probability)} likely`;
   return churnEvent === null
-    ? `${likely} to do nothing within ${days(horizonDays)}.`
-    : `${likely} to churn within ${days(horizonDays)}: by ${churnEvent}, or by doing nothing.`;
+    ? `${likely} to be inactive for the next ${days(horizonDays)}.`
+    : `${likely} to churn within ${days(horizonDays)}: by ${churnEvent} or by inactivity.`;
 }
 
-/** When and why somebody churned: "Canceled on 11 Nov 2026 (subscription_canceled, Farah Okafor)". Undefined for others. */
+/** When and why a user or account churned: "Canceled on 11 Nov 2026 (subscription_canceled, Farah Okafor)". Undefined for others. */
 export function churnText({ churnedDay, churnCause, model }: Score): string | undefined {
   if (churnedDay === null || churnCause === null) return undefined;
   const { event, member } = churnCause;
@@ -51,35 +51,35 @@ export function churnText({ churnedDay, churnCause, model }: Score): string | un
   return `${/cancel/i.test(event ?? "") ? "Canceled" : "Churned"} on ${dayText(churnedDay)} (${why})`;
 }
 
-/** A churn risk beside the base rate, in words; undefined without a base rate. */
+/** A churn risk compared with the base rate; undefined without a base rate. */
 export function baseRateSentence({ ratioToBaseRate }: Risk, { baseRate }: Model): string | undefined {
   if (ratioToBaseRate === null || baseRate === null) return undefined;
-  const rate = `the ${numbers.share(baseRate)} that churned on past days (back-test)`;
-  if (ratioToBaseRate >= 1.15) return `${numbers.decimal(ratioToBaseRate)} times ${rate}.`;
-  if (ratioToBaseRate > 0.87) return `About as likely as ${rate}.`;
+  const rate = `the average (${numbers.share(baseRate)} churned in the back-test)`;
+  if (ratioToBaseRate >= 1.15) return `${numbers.decimal(ratioToBaseRate)}× ${rate}.`;
+  if (ratioToBaseRate > 0.87) return `About ${rate}.`;
   const part = 1 / ratioToBaseRate;
-  if (part < 1.5) return `A little less likely than ${rate}.`;
+  if (part < 1.5) return `A little below ${rate}.`;
   return part > 100 ? `Far below ${rate}.` : `${numbers.decimal(part)} times less likely than ${rate}.`;
 }
 
 /** A reason without its points, which stand beside it. */
 export function reasonLabel(text: string): string {
   const label = text.replace(/: [+−±]\d+ points?$/, "");
-  return label.charAt(0).toLocaleUpperCase() + label.slice(1);
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
-/** From what a risk is worked out, whether that is proven, and the model's term for who looks it up. */
+/** The inputs of a risk, whether the model is proven, and its statistical term. */
 export function modelSentence({ model, isProven, trainedDay }: Model): string {
   const named = modelNames.find((each) => each.model === model);
   const from = named === undefined ? "" : `Computed from ${named.from} (${named.term}). `;
-  const proof = isProven ? "It held when it was tried on past days" : "Not proven on your own data yet";
+  const proof = isProven ? "Proven in the back-test" : "Not proven on your own data yet";
   return `${from}${proof}; trained as of ${dayText(trainedDay)}.`;
 }
 
-/** What a position among others means. */
+/** A rank in words. */
 export function rankText(rank: number | null): string | undefined {
-  if (rank === 0) return "the lowest of those active in 28 days";
-  return rank === null ? undefined : `higher than ${numbers.wholeShare(rank)} of those active in 28 days`;
+  if (rank === 0) return "lowest of all active in 28 days";
+  return rank === null ? undefined : `higher than ${numbers.wholeShare(rank)} of all active in 28 days`;
 }
 
 export function days(count: number): string {

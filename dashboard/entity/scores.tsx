@@ -1,4 +1,4 @@
-/** The scores of one user or account: what they are, what they are made of, and why. */
+/** The scores of one user or account, their parts and the reasons of the churn risk. */
 import type { ReactElement, ReactNode } from "react";
 import type { Asked } from "../api/query.ts";
 import { Waterfall } from "../charts/waterfall.tsx";
@@ -25,8 +25,11 @@ export interface ScoreProps {
   readonly what: "user" | "account";
 }
 
-/** The four figures side by side, and whatever else the page has. */
-export function ScoreStats({ asked, what, children }: ScoreProps & { children?: ReactNode }): ReactElement {
+/** The four scores side by side, with further figures of the page. */
+export function ScoreStats({
+  asked,
+  children,
+}: Pick<ScoreProps, "asked"> & { children?: ReactNode }): ReactElement {
   return (
     <Figures asked={asked} loading={<Loading rows={1} height={88} />}>
       {({ state, health, engagement, risk, momentum, change, model }) => (
@@ -51,7 +54,7 @@ export function ScoreStats({ asked, what, children }: ScoreProps & { children?: 
           <Stat
             label="Momentum, 0 to 100"
             value={momentum === null || state === "churned" ? nothing : numbers.score(momentum)}
-            note={momentumNote(momentum, state, what)}
+            note={momentumNote(momentum, state)}
           />
           {children}
         </Stats>
@@ -60,9 +63,9 @@ export function ScoreStats({ asked, what, children }: ScoreProps & { children?: 
   );
 }
 
-function momentumNote(momentum: number | null, state: Score["state"], what: string): string | undefined {
+function momentumNote(momentum: number | null, state: Score["state"]): string | undefined {
   if (state === "churned") return undefined;
-  return momentum === null ? `needs 56 days of the ${what}` : "50 is as four weeks ago";
+  return momentum === null ? "needs 56 days of data" : "50 = no change in four weeks";
 }
 
 function scoreChange(total: number | undefined, sinceDay: string | undefined, isMoreGood: boolean) {
@@ -91,7 +94,7 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
             return (
               <Empty title={churnText(score) ?? "Churned"}>
                 {churnCause?.by === "silence"
-                  ? "Nothing was done since, so health is 0."
+                  ? "No activity since, so health is 0."
                   : `Health of ${what}s that have churned is 0.`}
                 {returnProbability !== null &&
                   ` ${returnText(returnProbability)} to come back within ${days(score.model?.horizonDays ?? 0)}.`}
@@ -106,7 +109,7 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
               : [
                   {
                     label: "High churn risk",
-                    hint: "From a churn risk of 70 % on, health is 39 at most",
+                    hint: "From a churn risk of 70%, health is at most 39",
                     points: health.cap,
                   },
                 ]),
@@ -133,23 +136,23 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
 }
 
 function returnText(probability: number): string {
-  return probability < 0.005 ? "Less than 1 % likely" : `${numbers.wholeShare(probability)} likely`;
+  return probability < 0.005 ? "Less than 1% likely" : `${numbers.wholeShare(probability)} likely`;
 }
 
-/** Why the churn risk is what it is. */
+/** The reasons of the churn risk. */
 export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
   return (
     <Panel
       title="Why this churn risk"
-      note={`From the risk of a typical ${what} to this one's: what each reason adds to those above it.`}
+      note={`From the risk of a typical ${what} to this one, reason by reason.`}
     >
       <Figures asked={asked} loading={<Loading rows={5} />}>
         {({ risk, model, state }) => {
           if (risk === null || model === null) {
             return state === "churned" ? (
-              <Empty title="Already churned">Churn risk is a figure of {what}s that are still there.</Empty>
+              <Empty title="Already churned">Only {what}s that have not churned have a churn risk.</Empty>
             ) : (
-              <Empty title="No churn risk">{`It takes a model and some history of this ${what}.`}</Empty>
+              <Empty title="No churn risk">{`A churn risk needs a model and some history of this ${what}.`}</Empty>
             );
           }
           return (
@@ -165,7 +168,7 @@ export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
                 }}
                 steps={risk.reasons.map(({ text, points }) => ({ label: reasonLabel(text), points }))}
                 total={{ label: "Churn risk", value: 100 * risk.probability }}
-                unit=" %"
+                unit="%"
                 isMoreGood={false}
               />
               <p className="mt-3 text-sm text-soft">{modelSentence(model)}</p>
@@ -184,14 +187,14 @@ export function EngagementPanel({ asked, what }: ScoreProps): ReactElement {
       title="What engagement is made of"
       note={
         what === "user"
-          ? "Use of the last 28 days, beside the most engaged tenth."
-          : "How engaged the members are, and how many of them are active."
+          ? "Use in the last 28 days, compared with the most engaged tenth."
+          : "The engagement of its members, and the share of active members."
       }
     >
       <Figures asked={asked} loading={<Loading rows={5} />}>
         {({ engagement, note }) =>
           engagement === null ? (
-            <Empty title="No engagement yet">{note ?? "Nobody was active in 90 days."}</Empty>
+            <Empty title="No engagement yet">{note ?? "No activity in 90 days."}</Empty>
           ) : (
             <>
               <Waterfall

@@ -1,4 +1,4 @@
-/** What happened, the newest first: read on as the reader scrolls, by day, with the properties as they were sent. */
+/** Events by day, the newest first, with their properties. Older events load on scrolling. */
 import { Link } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useMemo, useRef, useState } from "react";
 import { ApiFailure } from "../api/client.ts";
@@ -23,7 +23,7 @@ interface TimelineEvent {
   readonly timestamp: string;
   readonly receivedAt: string;
   readonly properties: Record<string, unknown>;
-  /** Of an account's timeline: who did it, and how they are called. */
+  /** In an account's timeline: the user of the event. */
   readonly userId?: string;
   readonly userLabel?: string;
 }
@@ -50,7 +50,7 @@ export function TimelinePanel({ asked, names, event, onEvent }: TimelinePanelPro
   return (
     <Panel
       title="Timeline"
-      note={`The newest first. Times are those of ${timezone.replaceAll("_", " ")}.`}
+      note={`The newest first, in the timezone ${timezone.replaceAll("_", " ")}.`}
       actions={
         <Select
           label="Event"
@@ -99,7 +99,7 @@ function Timeline({
       <Empty title={isFiltered ? "None of these events" : "No events yet"}>
         {isFiltered
           ? "Choose another event, or all of them."
-          : "What the application sends shows here within a second."}
+          : "Events of your application appear here within a second."}
       </Empty>
     );
   }
@@ -149,7 +149,7 @@ function Older({ isBusy, onOlder }: { isBusy: boolean; onOlder: () => void }): R
   return (
     <div ref={place} className="mt-2">
       <Button isSmall isBusy={isBusy} onClick={onOlder}>
-        {isBusy ? "Reading on …" : "Older events"}
+        {isBusy ? "Loading …" : "Older events"}
       </Button>
     </div>
   );
@@ -182,14 +182,14 @@ function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): R
             {summaryOf(properties)}
           </span>
         </button>
-        {userId !== undefined && <Who userId={userId} label={userLabel ?? userId} />}
+        {userId !== undefined && <UserLink userId={userId} label={userLabel ?? userId} />}
       </div>
       {isOpen && <Details event={event} timezone={timezone} />}
     </li>
   );
 }
 
-function Who({ userId, label }: { userId: string; label: string }): ReactElement {
+function UserLink({ userId, label }: { userId: string; label: string }): ReactElement {
   const organization = String(useOrganization().id);
   const look = "max-w-[40%] shrink-0 truncate text-sm text-soft";
   if (userId === "") return <span className={look}>erased user</span>;
@@ -217,7 +217,7 @@ function Details({ event, timezone }: { event: TimelineEvent; timezone: string }
       <p className="border-t border-line pt-2 text-sm text-soft [overflow-wrap:anywhere]">
         Happened {instantText(timestamp, timezone)}, received {instantText(receivedAt, timezone)} ({timezone})
         · event id {id}
-        {!isActivity && " · counts in no figure: its source says that it is no activity"}
+        {!isActivity && " · not counted: the source marks it as no activity"}
       </p>
       <div>
         <CopyButton text={JSON.stringify(event, null, 2)} label="Copy as JSON" />

@@ -1,5 +1,5 @@
 /** A person's or an account's picture. Its place has one size from the start; initials stand in it until a picture has
- * come, and stay when none does. A picture of another host would tell it who looks at whom, so it is loaded only where the
+ * come, and stay when none does. A picture on another host tells that host about the page view, so it is loaded only where the
  * installation allows that; one in a data: address always is. */
 import { type ReactElement, useState } from "react";
 import { useRemoteImages } from "../app/session.ts";

@@ -1,4 +1,4 @@
-/** What is shown instead of figures: they are on their way, there are none, they failed, or the service starts. */
+/** Shown instead of figures: loading, empty, failed, or the analysis is starting. */
 import type { ReactElement, ReactNode } from "react";
 import { ApiFailure } from "../api/client.ts";
 import type { Asked } from "../api/query.ts";
@@ -21,7 +21,7 @@ export function Loading({ rows = 3, height = 20 }: { rows?: number; height?: num
   );
 }
 
-/** Nothing is there, why, and what to do about it. */
+/** An empty state: the reason, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }): ReactElement {
   return (
     <div className="grid justify-items-center gap-1 px-4 py-10 text-center">
@@ -31,7 +31,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** It failed: the server's own words, and another try. */
+/** A failure: the server's message, and a button to try again. */
 export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }): ReactElement {
   return (
     <div
@@ -60,13 +60,13 @@ export function Starting(): ReactElement {
       </span>
       <p className="font-medium">The analysis is starting</p>
       <p className="max-w-[56ch] text-soft">
-        Events are being taken meanwhile. The figures appear here by themselves, usually within seconds.
+        Events are accepted meanwhile. The figures appear here within seconds.
       </p>
     </div>
   );
 }
 
-/** The reader did not want to wait any longer. */
+/** The reader stopped waiting. */
 export function Cancelled({ onRetry }: { onRetry: () => unknown }): ReactElement {
   return (
     <div className="grid justify-items-center gap-3 px-4 py-6 text-center">
@@ -109,7 +109,7 @@ export function Figures<Answer>({ asked, loading, empty, children }: FiguresProp
       >
         {error !== null && !isPlaceholderData && (
           <p role="status" className="mb-2 text-sm text-at-risk">
-            This could not be brought up to date: {error.message}
+            This could not be updated: {error.message}
           </p>
         )}
         {isPlaceholderData && isCancelled && <Cancelled onRetry={refetch} />}

@@ -1,4 +1,4 @@
-/** Instants and days as readers say them, with the exact one behind. */
+/** Instants and days relative to now, with the exact one on hover. */
 import { type ReactElement, useSyncExternalStore } from "react";
 import { useOrganization } from "../app/session.ts";
 import { agoText, daysAgoText, dayText, instantText, nothing, todayIn } from "../text/format.ts";
@@ -11,7 +11,7 @@ setInterval(() => {
   for (const listener of listeners) listener();
 }, everyMs);
 
-/** The clock that every relative time is told by, in milliseconds; it moves every 20 seconds. */
+/** The clock of relative times, in milliseconds. It moves every 20 seconds. */
 export function useNowMs(): number {
   return useSyncExternalStore(
     (listener) => {

@@ -1,4 +1,4 @@
-/** Short messages that go by themselves: what was done, or that it failed. */
+/** Short messages about a success or failure, which disappear after some seconds. */
 import {
   createContext,
   lazy,
@@ -17,21 +17,21 @@ const ToastShelf = lazy(() =>
 
 interface Tell {
   (text: string): void;
-  /** Tells that something failed, by the server's own words. */
+  /** Shows the server's error message. */
   readonly failed: (error: Error) => void;
 }
 
 const maxMessages = 3;
 const TellContext = createContext<Tell>(Object.assign(() => undefined, { failed: () => undefined }));
 
-/** Tells the reader something in passing: `tell("Copied")`, `tell.failed(error)`. */
+/** Shows a message: `tell("Copied")`, `tell.failed(error)`. */
 export function useTell(): Tell {
   return use(TellContext);
 }
 
 let nextId = 1;
 
-/** Shows what is told. */
+/** Shows the messages. */
 export function ToastProvider({ children }: { children: ReactNode }): ReactElement {
   const [messages, setMessages] = useState<readonly Message[]>([]);
   const add = useCallback((text: string, isBad: boolean) => {

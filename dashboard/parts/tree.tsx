@@ -83,10 +83,8 @@ function Leaf({ value, timezone }: { value: unknown; timezone: string }): ReactE
   return <i className="text-soft">{Array.isArray(value) ? "empty list" : "empty object"}</i>;
 }
 
-const upToFour = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4, useGrouping: "min2" });
-
 function numberText(value: number): string {
-  return Math.abs(value) >= 1e15 ? String(value) : upToFour.format(value);
+  return Math.abs(value) >= 1e15 ? String(value) : numbers.precise(value);
 }
 
 function isBranch(value: unknown): value is Branch {

@@ -1,10 +1,10 @@
 /**
- * Numbers and dates in the reader's language. Days are the organization's, written YYYY-MM-DD, and are never shifted;
- * instants are shown in the organization's timezone.
+ * Numbers and dates as text. Days are the organization's, written YYYY-MM-DD, and are never shifted. Instants are shown in
+ * the organization's timezone.
  */
 
-// Undefined is the reader's own language, which the browser knows.
-const locale = undefined;
+// English, as the sentences around them: 22 Nov 2026, 20%.
+const locale = "en-GB";
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
 const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
@@ -14,6 +14,8 @@ const signedTenths = new Intl.NumberFormat(locale, {
   minimumFractionDigits: 1,
   maximumFractionDigits: 1,
 });
+const thousandths = new Intl.NumberFormat(locale, { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+const precise = new Intl.NumberFormat(locale, { maximumFractionDigits: 4, useGrouping: "min2" });
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
 const wholePercent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
@@ -23,7 +25,7 @@ const signedPercent = new Intl.NumberFormat(locale, {
   signDisplay: "exceptZero",
   maximumFractionDigits: 1,
 });
-// Down, so that a score never seems to be in the band above its own: see rounding.ts.
+// Down, so that a score never seems to be in the band above its own. See rounding.ts.
 const score = new Intl.NumberFormat(locale, { maximumFractionDigits: 0, roundingMode: "floor" });
 const scoreTenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, roundingMode: "floor" });
 const risk = new Intl.NumberFormat(locale, {
@@ -58,23 +60,27 @@ export const numbers = {
   tenths: of(tenths),
   /** +3.0 */
   tenthsChange: of(signedTenths),
+  /** 0.450 */
+  thousandths: of(thousandths),
+  /** 1234.5678: a value as it was sent, with up to four decimals */
+  precise: of(precise),
   /** 12K */
   compact: of(compact),
-  /** 0.123 as 12.3 % */
+  /** 0.123 as 12.3% */
   share: of(percent),
-  /** 0.123 as 12 % */
+  /** 0.123 as 12% */
   wholeShare: of(wholePercent),
   /** A score of 39.6 as 39 */
   score: of(score),
   /** A score of 39.68 as 39.6 */
   scoreTenths: of(scoreTenths),
-  /** A risk of 0.196 as 19 % */
+  /** A risk of 0.196 as 19% */
   risk: of(risk),
-  /** A risk of 0.1996 as 19.9 % */
+  /** A risk of 0.1996 as 19.9% */
   riskTenths: of(riskTenths),
   /** +3 */
   change: of(signed),
-  /** 0.031 as +3.1 % */
+  /** 0.031 as +3.1% */
   shareChange: of(signedPercent),
 } as const;
 

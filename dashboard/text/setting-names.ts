@@ -1,4 +1,4 @@
-/** Names of settings as readers meet them. */
+/** Names of settings on the pages. */
 
 const names: Readonly<Record<string, string>> = {
   churnHorizonDays: "Churn horizon, in days",
@@ -14,7 +14,7 @@ const names: Readonly<Record<string, string>> = {
   keepEventsDays: "Days that raw events are kept",
 };
 
-/** The name of a setting that the API calls so; of a single weight, too: eventWeights.logged_in, say. */
+/** The name of one of the API's settings, or of a single weight, e.g. eventWeights.logged_in. */
 export function settingName(setting: string): string {
   const [group, name] = setting.split(/\.(.*)/s);
   if (group === "eventWeights") return `Weight of ${name}`;

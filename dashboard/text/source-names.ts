@@ -30,7 +30,7 @@ export function isConnectedSource(name: string): boolean {
 /** Everything that can send, the write API last. */
 export const senders = Object.keys(names) as readonly SenderName[];
 
-/** Who sent, of what was called: a connected source, or the write API by one of its paths. */
+/** The sender of an item: a connected source, or the write API by one of its paths. */
 export function senderOf(endpoint: string): string {
   return isConnectedSource(endpoint) ? endpoint : "api";
 }

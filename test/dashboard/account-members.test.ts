@@ -47,7 +47,7 @@ test("the members of an account stand by what they carry, the largest share firs
   expect(strip).toEqual(["ada", "bea", "dan", "cleo", "2 others"]);
   expect(await rows.getByRole("link").allTextContents()).toEqual(byShare);
   // The panel of carriers keeps its order when the table has another.
-  await page.getByRole("columnheader", { name: "Carries" }).getByRole("button").click();
+  await page.getByRole("columnheader", { name: "Share of activity" }).getByRole("button").click();
   await page.waitForURL(/order=ascending/);
   await settled(page);
   expect(await rows.getByRole("link").allTextContents()).toEqual(byShare.toReversed());

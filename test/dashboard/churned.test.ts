@@ -111,7 +111,13 @@ describe("the page of an account that canceled", () => {
     await page.getByRole("table", { name: "Members of this account" }).waitFor();
     await settled(page);
     const text = (await page.locator("main").textContent()) ?? "";
-    for (const wrong of ["No churn risk", "Nothing was done", "likely to come back", "One person", "Carries"])
+    for (const wrong of [
+      "No churn risk",
+      "No activity",
+      "likely to come back",
+      "One person",
+      "Share of activity",
+    ])
       expect([wrong, text.includes(wrong)]).toEqual([wrong, false]);
     await page
       .locator("header")
@@ -166,9 +172,9 @@ test("nobody carries an account that is hardly used", async () => {
   await page.getByText("It was active on 5 of the last 28 days.").waitFor();
   const headers = page.getByRole("table", { name: "Members of this account" }).locator("thead th");
   await headers.first().waitFor();
-  expect((await headers.allTextContents()).join()).not.toContain("Carries");
+  expect((await headers.allTextContents()).join()).not.toContain("Share of activity");
   await page.goto(`${server.url}/o/${id}/accounts/a-busy`);
-  await headers.filter({ hasText: "Carries" }).waitFor();
+  await headers.filter({ hasText: "Share of activity" }).waitFor();
 });
 
 test("the model's page says by which event and which silence somebody has churned", async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isPageAddress, pageAddresses } from "../../contract/pages.ts";
+import { isPageAddress, pages } from "../../contract/pages.ts";
 import type { Changes, Reads } from "../../dashboard/api/paths.ts";
 
 const dashboard = join(import.meta.dir, "..", "..", "dashboard");
@@ -17,19 +17,24 @@ test("a parameter without a default must be sent, another may be left out", () =
   expect([users, preview, people, deletion]).toEqual([true, false, false, false]);
 });
 
-test("the router has exactly the addresses that the server answers with the application", () => {
+test("every address of a page has one route", () => {
   const router = readFileSync(join(dashboard, "app", "router.tsx"), "utf8");
   const routes = [
-    ...router.matchAll(/const (\w+) = createRoute\(\{\s*getParentRoute: \(\) => (\w+),\s*path: "([^"]+)"/g),
+    ...router.matchAll(/= createRoute\(\{\s*getParentRoute: \(\) => (\w+),\s*path: ([^\n]+),/g),
   ];
-  const byName = new Map(routes.map(([, name = "", parent = "", path = ""]) => [name, { parent, path }]));
-  const addressOf = (name: string): string => {
-    const route = byName.get(name);
-    if (route === undefined) return "";
-    return addressOf(route.parent) + (route.path === "/" && route.parent !== "root" ? "" : route.path);
-  };
-  const addresses = [...byName.keys()].map((name) => addressOf(name).replaceAll("$", ":"));
-  expect([...new Set(addresses)].sort()).toEqual([...pageAddresses].sort());
+  const named = routes.flatMap(([, parent, path = ""]) => {
+    const [, above = "root", name] = /^(?:within\(pages\.(\w+), )?pages\.(\w+)\)?$/.exec(path) ?? [];
+    // The first page of a parent has the parent's own address, and leads elsewhere.
+    if (name === undefined) expect(path).toBe('"/"');
+    else expect([name, above]).toEqual([name, parent ?? ""]);
+    return name ?? [];
+  });
+  expect(named.toSorted()).toEqual(Object.keys(pages).toSorted());
+  const inTree = router.slice(router.indexOf("const routeTree"));
+  for (const [declaration] of router.matchAll(/const (\w+) = createRoute\(/g)) {
+    const name = declaration.split(" ")[1] ?? "";
+    expect([name, new RegExp(`\\b${name}\\b`).test(inTree)]).toEqual([name, true]);
+  }
 });
 
 test("an address of a page is known by its form", () => {
@@ -40,12 +45,19 @@ test("an address of a page is known by its form", () => {
 });
 
 test("pages take only types from schemas, so that no validator is carried to browsers", () => {
-  const wrong = [...new Bun.Glob("**/*.{ts,tsx}").scanSync({ cwd: dashboard })]
+  const imports = [...new Bun.Glob("**/*.{ts,tsx}").scanSync({ cwd: dashboard })]
     .filter((path) => !path.startsWith("dist/"))
     .flatMap((path) =>
       [
-        ...readFileSync(join(dashboard, path), "utf8").matchAll(/^import (?!type )[^;]*contract\/[^"]+";/gm),
-      ].map(([line]) => `${path}: ${line}`),
+        ...readFileSync(join(dashboard, path), "utf8").matchAll(
+          /^import (?!type )[^;]*"(?:\.\.\/)+(contract\/[^"]+)";/gm,
+        ),
+      ].map(([, file = ""]) => ({ path, file })),
     );
+  expect(imports.length).toBeGreaterThan(0);
+  // A file that imports nothing carries nothing else.
+  const wrong = imports.filter(({ file }) =>
+    /^(import|export [^;]* from) /m.test(readFileSync(join(dashboard, "..", file), "utf8")),
+  );
   expect(wrong).toEqual([]);
 });

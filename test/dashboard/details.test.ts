@@ -40,7 +40,7 @@ describe("charts", () => {
 
   test("of the lifecycle have a minus below zero", async () => {
     const { page } = await opened(world.first, "/overview");
-    await page.getByRole("img", { name: /^Users who came/ }).waitFor();
+    await page.getByRole("img", { name: /^New, returning/ }).waitFor();
     await drawn(page, /^[-−][0-9]/);
   });
 });
@@ -145,7 +145,7 @@ test("live rows stand under names of their columns, and tell the whole reason", 
   const response = await world.server.post("/track", token, { userId: "u", event });
   const { message } = (await response.json()) as { message: string };
   const row = page
-    .getByRole("list", { name: /What arrived/ })
+    .getByRole("list", { name: /^Items, the newest/ })
     .getByRole("button")
     .first();
   const reason = row.getByText(message);

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser as Chromium, Page } from "playwright-core";
-import type { pageAddresses } from "../../contract/pages.ts";
+import type { PageAddress } from "../../contract/pages.ts";
 import { type Language, languages, snippet } from "../../dashboard/pages/start/snippets.ts";
 import { password } from "../people/support.ts";
 import { run, Server } from "../server.ts";
@@ -115,7 +115,7 @@ describe("from the first start to the first event", () => {
     expect((await server.post("/track", newToken, { userId: "colleague", event: "seen" })).status).toBe(201);
     const { id } = await signedIn(page, server, "Colleagues");
     await page.goto(`${server.url}/o/${id}/start`);
-    await page.getByText("Whoever has arrived is excluded").waitFor();
+    await page.getByText("All users so far are excluded").waitFor();
     expect(await axe(page)).toEqual([]);
     expect((await server.post("/identify", newToken, { ...sent, userId: "customer" })).status).toBe(201);
     await page.getByText("A user is identified. Waiting for the first event").waitFor();
@@ -146,41 +146,41 @@ function interpreterOf(language: Language): string | null {
 }
 
 /** The pages of an organization, by their addresses. None can be left out. */
-type OrganizationAddress = Extract<(typeof pageAddresses)[number], `/o/${string}`>;
+type OrganizationAddress = Extract<PageAddress, `/o/${string}`>;
 
 const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
-  "/o/:organization": "Overview",
-  "/o/:organization/overview": "Overview",
-  "/o/:organization/start": "Start",
-  "/o/:organization/users": "Users",
-  "/o/:organization/users/:userId": /\S/,
-  "/o/:organization/accounts": "Accounts",
-  "/o/:organization/accounts/:accountId": /\S/,
-  "/o/:organization/retention": "Retention",
-  "/o/:organization/events": "Events",
-  "/o/:organization/sources": "Sources",
-  "/o/:organization/model": "Model",
-  "/o/:organization/settings": "Organization",
-  "/o/:organization/settings/organization": "Organization",
-  "/o/:organization/settings/scores": "Scores",
-  "/o/:organization/settings/exclusions": "Exclusions",
-  "/o/:organization/settings/tokens": "Project tokens",
-  "/o/:organization/settings/keys": "Read keys",
-  "/o/:organization/settings/members": "Members",
-  "/o/:organization/settings/audit": "Audit log",
-  "/o/:organization/settings/account": "Your account",
+  "/o/$organization": "Overview",
+  "/o/$organization/overview": "Overview",
+  "/o/$organization/start": "Start",
+  "/o/$organization/users": "Users",
+  "/o/$organization/users/$userId": /\S/,
+  "/o/$organization/accounts": "Accounts",
+  "/o/$organization/accounts/$accountId": /\S/,
+  "/o/$organization/retention": "Retention",
+  "/o/$organization/events": "Events",
+  "/o/$organization/sources": "Sources",
+  "/o/$organization/model": "Model",
+  "/o/$organization/settings": "Organization",
+  "/o/$organization/settings/organization": "Organization",
+  "/o/$organization/settings/scores": "Scores",
+  "/o/$organization/settings/exclusions": "Exclusions",
+  "/o/$organization/settings/tokens": "Project tokens",
+  "/o/$organization/settings/keys": "Read keys",
+  "/o/$organization/settings/members": "Members",
+  "/o/$organization/settings/audit": "Audit log",
+  "/o/$organization/settings/account": "Your account",
 };
 
 /** What is chosen on a page, so that it has more to show. */
-const choices: Partial<Readonly<Record<string, string>>> = { "/o/:organization/retention": "?trait=plan" };
+const choices: Partial<Readonly<Record<string, string>>> = { "/o/$organization/retention": "?trait=plan" };
 
 describe("a simulated company", () => {
   /** Parts of addresses, by their names. */
   const parts: Record<string, string> = {};
   const filled = (address: string) =>
-    address.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parts[name] ?? ""));
+    address.replace(/\$(\w+)/g, (_, name: string) => encodeURIComponent(parts[name] ?? ""));
 
-  const list = (kind: string) => `/api/${kind}?organization=:organization&limit=1`;
+  const list = (kind: string) => `/api/${kind}?organization=$organization&limit=1`;
 
   test("is joined by a link, with the account that there is", async () => {
     const { page } = watched;
@@ -220,14 +220,14 @@ describe("a simulated company", () => {
   test("has as many users on the start page as its endpoint gives", async () => {
     const { page } = watched;
     const { total } = await asked<{ total: number }>(page, filled(list("users")));
-    await page.goto(server.url + filled("/o/:organization/start"));
+    await page.goto(server.url + filled("/o/$organization/start"));
     const identified = page.locator("dl", { hasText: "Users identified" }).locator("dd").first();
     await becomes(() => identified.textContent(), new Intl.NumberFormat("en-GB").format(total));
   });
 
   test("leads from a figure to its users, to one of them, to the account and to its members", async () => {
     const { page } = watched;
-    await page.goto(server.url + filled("/o/:organization/overview"));
+    await page.goto(server.url + filled("/o/$organization/overview"));
     const health = page.getByRole("region", { name: "Health of users", exact: true });
     await health.getByText("Show as a table").click();
     const figure = health
@@ -253,7 +253,7 @@ test("the token is revoked on its page, and refused from then on", async () => {
   const { page } = watched;
   await page.goto(`${server.url}/o/1/settings/tokens`);
   await page.getByRole("button", { name: `Revoke getting started …${token.slice(-4)}` }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Revoke the token" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Revoke token" }).click();
   await page.getByRole("row", { name: /^getting started.*revoked/ }).waitFor();
   const { stdout } = await run(["sh", "-c", command]);
   expect(stdout).toContain('"statusCode":401');

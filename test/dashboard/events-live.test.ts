@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 describe("live", () => {
-  const arrived = (page: Page) => page.getByRole("list", { name: /What arrived/ }).getByRole("button");
+  const arrived = (page: Page) => page.getByRole("list", { name: /^Items, the newest/ }).getByRole("button");
 
   /** The page when its stream is open. */
   async function livePage(query = "", options: Parameters<typeof openPage>[1] = {}) {
@@ -97,7 +97,7 @@ describe("live", () => {
     ]);
     for (const line of lines) expect(line).toContain("Segment");
     expect(lines[1]).toContain("stored once");
-    expect(lines[3]).toContain("Nobody knows yet who this is");
+    expect(lines[3]).toContain("Held until its user is identified");
     await page.getByLabel("Source").selectOption("api");
     await arrived(page).filter({ hasText: "by_api" }).waitFor();
     await becomes(() => arrived(page).filter({ hasText: "Segment" }).count(), 0);

@@ -43,20 +43,20 @@ test("a rule says whom it would exclude before it is added, and how many it matc
   await page.getByLabel("Domain").fill("staf.example");
   await page.getByText("This rule matches no user.", { exact: false }).waitFor();
   expect(await axe(page)).toEqual([]);
-  await page.getByRole("button", { name: "Leave them out" }).click();
+  await page.getByRole("button", { name: "Add rule" }).click();
   const row = (name: string) => page.getByRole("row", { name: new RegExp(`^${name}`) });
   await row("E-mails at staf.example").getByText("matches no user").waitFor();
   await page.getByLabel("Who", { exact: true }).selectOption("trait");
   await page.getByLabel("Trait").fill("name");
   await page.getByLabel("Value").fill("Ann");
   await page.getByText("Would exclude 1 user, e.g. Ann.").waitFor();
-  await page.getByRole("button", { name: "Leave them out" }).click();
+  await page.getByRole("button", { name: "Add rule" }).click();
   await row("Users whose name is Ann").getByRole("cell", { name: "1", exact: true }).waitFor();
   await untilListed("b,c,d");
   await page.getByLabel("Who", { exact: true }).selectOption("email");
   await page.getByLabel("E-mail", { exact: true }).fill("*@staff.example");
   await page
-    .getByText("Would exclude 2 users, and matches 1 user excluded already, e.g. Ben, Cyd, Ann.")
+    .getByText("Would exclude 2 users, and matches 1 user already excluded, e.g. Ben, Cyd, Ann.")
     .waitFor();
   expect(await axe(page)).toEqual([]);
   for (const name of ["E-mails at staf.example", "Users whose name is Ann"]) {
@@ -79,7 +79,7 @@ test("a user is excluded on its own page, which then names the rule; viewers can
   const { page, complaints } = await world.pageOf(owner, { viewport: phone });
   await page.goto(path);
   await page.getByRole("button", { name: /^Exclude/ }).click();
-  await answered(page, "Exclude this user");
+  await answered(page, "Exclude user");
   await page.getByText("This user is excluded:", { exact: false }).waitFor();
   await page.getByRole("link", { name: "The user b" }).waitFor();
   expect(await page.getByRole("button", { name: /^Exclude/ }).count()).toBe(0);

@@ -50,7 +50,7 @@ describe("on the first day", () => {
       expect(main).toMatch(
         /Your first events came today\. The first week's summary is here (on|next) Monday\./,
       );
-      expect(main).toContain("The first scores are here tomorrow");
+      expect(main).toContain("The first scores appear tomorrow");
     }
     for (const wrong of ["No user did anything", "rekindle score", "No scores of", "half year"]) {
       expect(main).not.toContain(wrong);

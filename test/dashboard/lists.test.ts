@@ -182,7 +182,7 @@ describe("views", () => {
     await page.waitForURL(/view=\d+/);
     await page.getByLabel("Verdict").selectOption({ label: "Healthy" });
     await page.getByRole("link", { name: "Healthy ones · changed" }).waitFor();
-    await page.getByRole("button", { name: /with the view/ }).click();
+    await page.getByRole("button", { name: /^View options/ }).click();
     await page.getByRole("menuitem", { name: "Save changes" }).click();
     await page.getByRole("button", { name: "Change the view" }).click();
     await page.getByRole("link", { name: "Healthy ones", exact: true }).waitFor();
@@ -191,12 +191,12 @@ describe("views", () => {
     await link.click();
     await page.waitForURL(/verdict=healthy/);
     await becomes(() => page.getByLabel("Health", { exact: true }).inputValue(), "healthy");
-    await page.getByRole("button", { name: /with the view/ }).click();
+    await page.getByRole("button", { name: /^View options/ }).click();
     await page.getByRole("menuitem", { name: /^Rename/ }).click();
     await page.getByLabel("Name", { exact: true }).fill("Well");
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "Well", exact: true }).waitFor();
-    await page.getByRole("button", { name: /with the view/ }).click();
+    await page.getByRole("button", { name: /^View options/ }).click();
     await page.getByRole("menuitem", { name: /^Delete/ }).click();
     await page.getByRole("alertdialog").waitFor();
     expect(await axe(page)).toEqual([]);

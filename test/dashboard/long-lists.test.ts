@@ -83,7 +83,7 @@ describe("a list that is read on", () => {
     page.on("request", (request) => {
       if (request.url().includes("/api/users?")) asked.push(request.url());
     });
-    await page.getByRole("button", { name: /with the view/ }).click();
+    await page.getByRole("button", { name: /^View options/ }).click();
     await page.getByRole("menuitem", { name: /^Rename/ }).click();
     await page.getByLabel("Name", { exact: true }).fill("By their id");
     await page.keyboard.press("Enter");

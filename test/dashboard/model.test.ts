@@ -24,7 +24,7 @@ async function modelPage(query = "", options: Parameters<typeof openPage>[1] = {
   const { id } = await signedIn(page, server, organization);
   const held = await heldFigures(page, server, id);
   await page.goto(`${server.url}/o/${id}/model${query}`);
-  await page.getByRole("region", { name: "Which model, and why" }).waitFor();
+  await page.getByRole("region", { name: "Models", exact: true }).waitFor();
   await settled(page);
   const kind = query.includes("account") ? "account" : "user";
   return { ...watched, card: await held<Card>(`/api/model?kind=${kind}`) };
@@ -44,17 +44,17 @@ test("its figures are the endpoint's, and it does not call proven what is not", 
   expect(text).toContain(`${decimal.format((serving.auc ?? 0) * 100)} of 100`);
   expect(text).toContain(`${decimal.format(serving.topDecileLift ?? 0)} ×`);
   expect(text).toContain(`a log loss of ${digits.format(serving.logLoss)}`);
-  expect(text).toContain(`${percent.format(card.baseRate ?? 0)} left on past days (back-test)`);
+  expect(text).toContain(`${percent.format(card.baseRate ?? 0)} left in the back-test`);
   const { cutoffs, rarerLabels } = card.proof ?? { cutoffs: undefined, rarerLabels: undefined };
   for (const part of [cutoffs, rarerLabels]) expect(text).toContain(`${part?.have} of ${part?.need}`);
   const table = page.getByRole("table", { name: "Models" });
   expect(await table.getByRole("row").count()).toBe(card.models.length + 1);
-  const served = await table.getByRole("row", { name: /How regularly they come Serves/ }).textContent();
+  const served = await table.getByRole("row", { name: /Visit rhythm In use/ }).textContent();
   expect(served).toContain(digits.format(serving.logLoss));
   expect(complaints).toEqual([]);
 });
 
-test("every tenth and every colour is told, also as a table", async () => {
+test("every tenth and every health band is shown, also as a table", async () => {
   const { page, card } = await modelPage();
   await page
     .getByRole("region", { name: "Do the percentages hold?", exact: true })
@@ -65,10 +65,10 @@ test("every tenth and every colour is told, also as a table", async () => {
   const [bin] = card.reliability;
   expect(await rows.nth(1).textContent()).toContain(percent.format(bin?.meanPrediction ?? -1));
   expect(card.realised.length).toBeGreaterThan(1);
-  const colours = page.getByRole("region", { name: "What became of each colour" }).getByRole("row");
-  expect(await colours.count()).toBe(card.realised.length + 1);
+  const bands = page.getByRole("region", { name: "Actual churn by health band" }).getByRole("row");
+  expect(await bands.count()).toBe(card.realised.length + 1);
   for (const [index, { churned, count, rate }] of card.realised.entries()) {
-    const cells = await colours
+    const cells = await bands
       .nth(index + 1)
       .locator("td")
       .allTextContents();

@@ -108,7 +108,7 @@ test("every panel and every sentence with a count has such links", async () => {
   const { page } = await overview();
   const regions = [
     ...["The week", "Call first", "Health of users", "Churn risk", "Risk bands", "Movement"],
-    ...["Biggest drops", "Biggest gains", "Active users", "Coming and going"],
+    ...["Biggest drops", "Biggest gains", "Active users", "User lifecycle"],
   ];
   for (const summary of await page.getByText("Show as a table").all()) await summary.click();
   for (const name of regions) {
@@ -123,7 +123,7 @@ test("every panel and every sentence with a count has such links", async () => {
 
 test("a bar of a chart is a link: it opens its list here, and in a new tab", async () => {
   const { page } = await overview();
-  for (const title of ["Active users", "Coming and going", "Health of users"]) {
+  for (const title of ["Active users", "User lifecycle", "Health of users"]) {
     const panel = page.getByRole("region", { name: title, exact: true });
     await panel.getByText("Show as a table").click();
     await panel.getByRole("img").first().scrollIntoViewIfNeeded();

@@ -93,7 +93,7 @@ describe("the figures are the endpoints'", () => {
     const { accounts, scored } = await answer<{ scored: number; accounts: { label: string }[] }>(
       "/api/accounts-at-risk?limit=8",
     );
-    const region = page.getByRole("region", { name: "Accounts with health at risk", exact: true });
+    const region = page.getByRole("region", { name: "Accounts at risk", exact: true });
     const atRisk = await region.textContent();
     expect(atRisk).toContain(number.format(scored));
     for (const { label } of accounts) expect(atRisk).toContain(label);

@@ -54,7 +54,7 @@ test.each([
   ["viewer", []],
 ] as const)("of the settings a %s finds those that the role may see", async (role, labels) => {
   const page = await found(people[role], "revoke");
-  await page.getByText(labels.length === 0 ? "Nothing is called that." : `${labels.length} found`).waitFor({
+  await page.getByText(labels.length === 0 ? "No results" : `${labels.length} found`).waitFor({
     state: "attached",
   });
   expect(await page.getByRole("option").locator("span:first-of-type").allTextContents()).toEqual([...labels]);

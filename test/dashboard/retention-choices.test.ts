@@ -226,9 +226,9 @@ describe("users who were there before the data begins", () => {
       (await ask<Retention>("/api/retention", { ...usual, alreadyHere })).mean[0]?.cohortUsers ?? 0;
     const ofMarked = cells.find(({ cohortDay }) => cohortDay === marked[0])?.cohortUsers ?? 0;
     expect((await meanUsers("counted")) - (await meanUsers("leftOut"))).toBe(ofMarked);
-    await page.getByRole("button", { name: "Count them" }).click();
+    await page.getByRole("button", { name: "Include them" }).click();
     await page.waitForURL(/alreadyHere=counted/);
-    await page.getByRole("button", { name: "Leave them out" }).waitFor();
+    await page.getByRole("button", { name: "Exclude them" }).waitFor();
   });
 });
 

@@ -27,7 +27,7 @@ async function scriptOfShell(): Promise<string> {
   return /src="(\/assets\/[^"]+\.js)"/.exec(html)?.[1] ?? "";
 }
 
-const filled = (address: string) => address.replace(":organization", "1").replace(/:\w+/, "u%2F1");
+const filled = (address: string) => address.replace("$organization", "1").replace(/\$\w+/, "u%2F1");
 
 describe("the addresses of pages", () => {
   test.each([...pageAddresses])(

@@ -121,7 +121,7 @@ test("Stripe: its events are taken at the address that is shown, signed with the
   const address = await shown("An endpoint in Stripe's dashboard, under Webhooks");
   await page.getByLabel("Signing secret").fill(signingSecret);
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Only what is signed with").waitFor();
+  await page.getByText("Only requests signed with").waitFor();
   const event = stripeEvent(
     "customer.subscription.created",
     subscription({ metadata: { userId: "customer" } }),
@@ -138,7 +138,7 @@ test("Stripe: its events are taken at the address that is shown, signed with the
 test("Webhooks: a webhook has the address that is shown, with its name in place", async () => {
   await open("Webhooks");
   const general = await shown("The address for the other tool");
-  await page.getByRole("button", { name: "Add a webhook" }).click();
+  await page.getByRole("button", { name: "Add webhook" }).click();
   await page.getByLabel("Name", { exact: true }).fill("calls");
   await page.getByLabel("The user's id").fill("user");
   await page.getByLabel("The user's e-mail").fill("email");

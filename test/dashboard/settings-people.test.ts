@@ -18,16 +18,16 @@ describe("secrets", () => {
     expect(await axe(page)).toEqual([]);
     const token = (await dialog.locator("pre").textContent()) ?? "";
     expect((await world.server.post("/identify", token, user("u1"))).status).toBe(201);
-    await dialog.getByRole("button", { name: "I have kept it" }).click();
+    await dialog.getByRole("button", { name: "Done" }).click();
     await page.getByRole("row", { name: new RegExp(`^backend …${token.slice(-4)}`) }).waitFor();
     expect(await page.content()).not.toContain(token);
     await page.getByRole("button", { name: `Revoke backend …${token.slice(-4)}` }).click();
-    await page.getByRole("alertdialog").getByText("refused with 401").waitFor();
+    await page.getByRole("alertdialog").getByText("rejected with 401").waitFor();
     expect(await axe(page)).toEqual([]);
     await answered(page, "Cancel");
     expect((await world.server.post("/identify", token, user("u1"))).status).toBe(201);
     await page.getByRole("button", { name: `Revoke backend …${token.slice(-4)}` }).click();
-    await answered(page, "Revoke the token");
+    await answered(page, "Revoke token");
     await page.getByRole("row", { name: /^backend.*revoked/ }).waitFor();
     expect((await world.server.post("/identify", token, user("u1"))).status).toBe(401);
     expect(complaints).toEqual([]);
@@ -42,7 +42,7 @@ describe("secrets", () => {
     await page.getByText("For web pages, where anyone can read the token").waitFor();
     await page.getByRole("button", { name: "Create token" }).click();
     const token = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
-    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("row", { name: /^shop …\S{4} browser/ }).waitFor();
     expect((await world.server.post(`/v1/webhooks/stripe/${token}`, undefined, {})).status).toBe(401);
   });
@@ -51,14 +51,14 @@ describe("secrets", () => {
     const owner = await world.founder("Key keeping");
     const { page } = await world.settingsOf(owner, "keys");
     await page.getByLabel("Name", { exact: true }).fill("sync");
-    await page.getByLabel("What it may do").selectOption("manage");
+    await page.getByLabel("Rights").selectOption("manage");
     await page.getByRole("button", { name: "Create key" }).click();
     const key = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
     const asked = await fetch(`${world.server.url}/api/users`, {
       headers: { Authorization: `Bearer ${key}` },
     });
     expect(asked.status).toBe(200);
-    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("row", { name: /^sync.*read, manage/ }).waitFor();
   });
 });
@@ -70,10 +70,10 @@ describe("members", () => {
     await page.getByText("the only owner").waitFor();
     await page.getByLabel("E-mail").fill("grace@example.com");
     await page.getByLabel("Role", { exact: true }).selectOption("member");
-    await page.getByRole("button", { name: "Make the link" }).click();
+    await page.getByRole("button", { name: "Create invite link" }).click();
     const link = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
     expect(link).toStartWith(`${world.server.url}/invitation#`);
-    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("row", { name: /^grace@example.com member/ }).waitFor();
     const grace = new Browser(world.server);
     const accepting = { code: link.split("#")[1], name: "Grace", password: "correct horse battery" };
@@ -167,9 +167,9 @@ test("an exclusion is added and taken back, and figures follow", async () => {
   }
   await world.server.exported("events", "Excluding");
   const { page, complaints } = await world.settingsOf(owner, "exclusions");
-  await page.getByText("Everybody counts").waitFor();
+  await page.getByText("No exclusions yet").waitFor();
   await page.getByLabel("Domain").fill("a.example");
-  await page.getByRole("button", { name: "Leave them out" }).click();
+  await page.getByRole("button", { name: "Add rule" }).click();
   await page.getByRole("row", { name: /^E-mails at a\.example/ }).waitFor();
   const counted = async () => {
     const path = at(owner, "/api/events");
@@ -177,23 +177,23 @@ test("an exclusion is added and taken back, and figures follow", async () => {
   };
   await becomes(counted, 1);
   await page.getByRole("button", { name: /^Remove the rule/ }).click();
-  await answered(page, "Remove the rule");
-  await page.getByText("Everybody counts").waitFor();
+  await answered(page, "Remove rule");
+  await page.getByText("No exclusions yet").waitFor();
   await becomes(counted, 2);
   expect(complaints).toEqual([]);
 });
 
 describe("your account", () => {
-  test("changes the password with the present one, and signs out everywhere", async () => {
+  test("changes the password with the current one, and signs out everywhere", async () => {
     await world.server.organization("Accounting");
     const owner = await joined(world.server, "Accounting", "owner", "Accounting owner");
     const { page } = await world.settingsOf(owner, "account");
     await page.getByLabel("New password").fill("another long password");
-    await page.getByLabel("Present password").fill("not the password");
+    await page.getByLabel("Current password").fill("not the password");
     await save(page).click();
     await page.getByText("This is wrong", { exact: false }).waitFor();
     expect(await page.getByLabel("New password").inputValue()).toBe("another long password");
-    await page.getByLabel("Present password").fill("correct horse battery");
+    await page.getByLabel("Current password").fill("correct horse battery");
     await save(page).click();
     await save(page).waitFor({ state: "detached" });
     expect((await owner.ask("GET", "/api/session")).status).toBe(401);
@@ -208,7 +208,7 @@ describe("your account", () => {
   test("founds another organization, which is shown at once", async () => {
     const owner = await world.founder("Founding one");
     const { page } = await world.settingsOf(owner, "account");
-    await page.getByLabel("Its name").fill("Founded two");
+    await page.getByLabel("Organization name").fill("Founded two");
     await page.getByRole("button", { name: "Create organization" }).click();
     await page.getByRole("heading", { name: "Start" }).waitFor();
     await page.getByRole("button", { name: "Organization: Founded two. Switch" }).waitFor();

@@ -126,7 +126,7 @@ describe("what is typed while the answer is under way", () => {
     await page.getByLabel("Days that raw events are kept").fill("400");
     const told = await notedMessages(page);
     held.goOn();
-    await told("The organization is saved.");
+    await told("Organization saved.");
     expect(await name.inputValue()).toBe("Typing on and on");
     expect(await page.getByLabel("Days that raw events are kept").inputValue()).toBe("400");
     await save(page).click();
@@ -217,7 +217,7 @@ describe("Stripe", () => {
     await page.getByRole("button", { name: "Remove the signing secret" }).click();
     await answered(page, "Cancel");
     expect(await settings()).toMatchObject({ signingSecrets: [{ lastFour: "cdef" }] });
-    const choice = page.getByLabel("A customer whom no user is known to be");
+    const choice = page.getByLabel("Unmatched Stripe customers");
     await choice.focus();
     await page.keyboard.press("ArrowDown");
     await becomes(() => choice.inputValue(), "create");
@@ -225,8 +225,8 @@ describe("Stripe", () => {
     await answered(page, "Remove the signing secret");
     await page.getByRole("button", { name: "Remove the signing secret" }).waitFor({ state: "detached" });
     expect(await settings()).toMatchObject({ signingSecrets: [], unknownCustomers: "wait" });
-    await page.getByRole("button", { name: "Save the choice" }).click();
-    await page.getByRole("button", { name: "Save the choice" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Save choice" }).click();
+    await page.getByRole("button", { name: "Save choice" }).waitFor({ state: "detached" });
     expect(await settings()).toMatchObject({ unknownCustomers: "create" });
   });
 });
@@ -256,7 +256,7 @@ describe("a secret that is shown once", () => {
     await isKept();
     expect(page.url()).toEndWith("/settings/tokens");
     expect(await axe(page)).toEqual([]);
-    await dialog.getByRole("button", { name: "I have kept it" }).click();
+    await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Find a page, a user or an account" }).waitFor();

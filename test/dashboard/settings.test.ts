@@ -23,7 +23,7 @@ describe("the organization", () => {
     await page.getByText("All days are computed again").waitFor();
     const told = await notedMessages(page);
     await save(page).click();
-    await told("The organization is saved.");
+    await told("Organization saved.");
     await save(page).waitFor({ state: "detached" });
     // The menu knows the new name without a reload.
     await page.getByRole("complementary").getByText("Refusing anew").waitFor();
@@ -90,7 +90,7 @@ describe("deleting the organization", () => {
   test("is not offered to a member", async () => {
     const member = await joined(world.server, "Demo", "member", "Mona Member");
     const { page } = await world.settingsOf(member, "organization");
-    await page.getByText("Owners change what is here.").waitFor();
+    await page.getByText("Only owners can change these settings.").waitFor();
     expect(await page.getByRole("button", { name: "Delete …" }).count()).toBe(0);
   });
 });
@@ -121,8 +121,8 @@ describe("scores", () => {
     );
     const advised = intervals.advisedChurnHorizonDays;
     await page.getByText(new Intl.NumberFormat("en-GB").format(intervals.gaps)).waitFor();
-    await page.getByRole("button", { name: `Take ${advised} days` }).click();
-    await page.getByText("Everybody is scored again").waitFor();
+    await page.getByRole("button", { name: `Use ${advised} days` }).click();
+    await page.getByText("All users and accounts are scored again").waitFor();
     const event = page.getByRole("row", { name: /^signed_in/ });
     await event.getByRole("spinbutton").fill("3");
     await event.getByRole("checkbox", { name: "signed_in is a key event" }).check();

@@ -67,9 +67,9 @@ test("says of each source what it sends, which one is silent, and leads to what 
     ["920", "6.7K", "334"],
   ]).toContainEqual(await segment.getByRole("definition").allInnerTexts());
   expect(await segment.textContent()).toMatch(
-    /every hour or more often · counts as silent .* if nothing comes/,
+    /every hour or more often · counts as silent .* without new data/,
   );
-  expect(await row(page, "Stripe").textContent()).toContain("known for less than a week");
+  expect(await row(page, "Stripe").textContent()).toContain("active for less than a week");
   expect(await axe(page)).toEqual([]);
   await segment.getByRole("definition").getByRole("link").click();
   await page.waitForURL(/\/events\?.*outcome=rejected/);
@@ -87,20 +87,20 @@ test("every figure names the silent source, until it is retired after a question
   await page.getByRole("alertdialog").getByText("Scores no longer wait for it").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "Retire PostHog" }).click();
-  await page.getByRole("button", { name: "Retire it" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Retire" }).click();
   await row(page, "PostHog").getByText("Retired", { exact: true }).waitFor();
   await page.getByText("and scores wait").waitFor({ state: "detached" });
   const owner = await joined(server, "Full", "owner", "Grace Hopper");
   const [entry] = (await auditLog(owner)).filter(({ action }) => action === "source.retired");
   expect(entry?.person?.name).toBe("Ada Lovelace");
   await page.goto(`${server.url}/o/${id}/overview`);
-  await page.getByText("Complete up to").waitFor();
+  await page.getByText("Data up to").waitFor();
   expect(await page.getByText("is silent").count()).toBe(0);
 });
 
 test("a set-up has the organization's own address, and a token that is made in place and writes", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/sources", "Fresh");
-  await page.getByText("Nothing has come yet").waitFor();
+  await page.getByText("No data yet").waitFor();
   await page.getByRole("button", { name: "Set up Segment" }).click();
   const code = page.getByRole("region", { name: "On a server, @segment/analytics-node" });
   expect(await code.textContent()).toContain(`writeKey: "YOUR_TOKEN",\n  host: "${server.url}"`);
@@ -159,7 +159,7 @@ test("is found by its name, waits while the analysis starts, and says what faile
   await page.waitForURL(/\/sources$/);
   await page.getByText("The analysis is starting").waitFor();
   starting.ends();
-  await page.getByRole("heading", { name: "What can be connected" }).waitFor();
+  await page.getByRole("heading", { name: "Available sources" }).waitFor();
   const json = { message: "It broke.", statusCode: 500, name: "application_error" };
   await page.route(/\/api\/sources\?/, (route) => route.fulfill({ status: 500, json }));
   await page.goto(`${server.url}/o/${id}/sources`);

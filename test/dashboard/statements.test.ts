@@ -117,11 +117,11 @@ test("older entries of the audit log that cannot be read are said to be missing"
   const { page } = await world.settingsOf(owner, "audit");
   const json = { message: "The disk is away.", statusCode: 500, name: "application_error" };
   await page.route("**/api/audit-log?*before=*", (route) => route.fulfill({ status: 500, json }));
-  await page.getByRole("button", { name: "Show older ones" }).click();
+  await page.getByRole("button", { name: "Show older changes" }).click();
   await page.getByRole("alert").getByText("The disk is away.").waitFor();
   await page.unroute("**/api/audit-log?*before=*");
-  await page.getByRole("button", { name: "Show older ones" }).click();
-  await page.getByRole("button", { name: "Show older ones" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Show older changes" }).click();
+  await page.getByRole("button", { name: "Show older changes" }).waitFor({ state: "detached" });
   expect(await page.getByRole("alert").count()).toBe(0);
 });
 

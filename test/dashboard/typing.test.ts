@@ -163,7 +163,7 @@ describe("a webhook", () => {
     page.on("request", (request) => {
       if (request.method() === "POST") saves.push(request.url());
     });
-    await page.getByRole("button", { name: "Add a webhook" }).click();
+    await page.getByRole("button", { name: "Add webhook" }).click();
     await page.getByLabel("Name", { exact: true }).fill("forms");
     await page.getByLabel("The user's id").fill("user.id");
     await page.getByLabel("The event's name").fill("type");

@@ -37,7 +37,7 @@ test("fields and mappings say the same", () => {
 test("a webhook is tried before it is saved, has its address, is changed and deleted", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/sources?open=webhook", "Hooked");
   await page.getByText("No webhook yet").waitFor();
-  await page.getByRole("button", { name: "Add a webhook" }).click();
+  await page.getByRole("button", { name: "Add webhook" }).click();
   await page.getByLabel("Name", { exact: true }).fill("forms");
   await page.getByLabel("The user's id").fill("user.id");
   await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -45,12 +45,12 @@ test("a webhook is tried before it is saved, has its address, is changed and del
   await page.getByLabel("The event's name").fill("type");
   await page.getByLabel("The event's properties").fill("form = data.form");
   const sample = { user: { id: 42 }, type: "Form sent", data: { form: "contact" } };
-  await page.getByLabel("A body as the tool sends it").fill(JSON.stringify([sample, {}]));
+  await page.getByLabel("Sample body").fill(JSON.stringify([sample, {}]));
   await page.getByRole("button", { name: "Try", exact: true }).click();
   await page.getByText("The event Form sent of 42").waitFor();
   await page.getByText('{"form":"contact"}', { exact: true }).waitFor();
   await page.getByText("There is no id of a user at user.id.").waitFor();
-  await page.getByLabel("A body as the tool sends it").fill("no JSON");
+  await page.getByLabel("Sample body").fill("no JSON");
   await page.getByRole("button", { name: "Try", exact: true }).click();
   await page.getByText("The sample is not valid JSON.").waitFor();
   expect(await axe(page)).toEqual([]);
@@ -69,26 +69,26 @@ test("a webhook is tried before it is saved, has its address, is changed and del
 
 test("a signing secret is typed, shown by its end, and removed; a viewer sees no form", async () => {
   const { page } = await openInOrganization(browser, server, "/sources?open=stripe", "Hooked");
-  await page.getByText("Signatures are not looked at: the token").waitFor();
+  await page.getByText("Signatures are not verified.").waitFor();
   await page.getByLabel("Signing secret").fill("whsec_secretsABCD");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("Only what is signed with whsec_…ABCD is taken.").waitFor();
+  await page.getByText("Only requests signed with whsec_…ABCD are accepted.").waitFor();
   expect(await page.content()).not.toContain("whsec_secretsABCD");
   const told = await notedMessages(page);
-  await page.getByLabel("A customer whom no user is known to be").selectOption("create");
-  await page.getByRole("button", { name: "Save the choice" }).click();
+  await page.getByLabel("Unmatched Stripe customers").selectOption("create");
+  await page.getByRole("button", { name: "Save choice" }).click();
   await told("Saved.");
   expect(await axe(page)).toEqual([]);
   await page.getByRole("button", { name: "Remove the signing secret" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Remove the signing secret" }).click();
-  await page.getByText("Signatures are not looked at: the token").waitFor();
+  await page.getByText("Signatures are not verified.").waitFor();
   await page.context().close();
 
   const viewer = await joined(server, "Hooked", "viewer", "Vera Viewer");
   const opened = await openPage(browser);
   await signInAs(opened.page, server, viewer);
   await opened.page.goto(`${server.url}/o/${viewer.organization}/sources?open=stripe`);
-  await opened.page.getByText("Signatures are not looked at: the token").waitFor();
+  await opened.page.getByText("Signatures are not verified.").waitFor();
   expect(await opened.page.getByLabel("Signing secret").count()).toBe(0);
   await opened.page.context().close();
 });

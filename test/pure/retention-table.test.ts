@@ -28,7 +28,7 @@ describe("periods", () => {
 });
 
 describe("the table", () => {
-  test("has 95 % intervals by Wilson, and nothing beyond 0 and 1", () => {
+  test("has 95% intervals by Wilson, and nothing beyond 0 and 1", () => {
     const { cells } = tableOf([
       cohortRow("2026-03-02", 10, [
         ["2026-03-02", 10],

@@ -49,7 +49,7 @@ const scores: Scores = {
     first: [
       {
         ...{ id: "a1", label: "Acme", members: 34, health: 39.6, risk: 0.618, change: -12.3 },
-        reason: "silent for 12 days, usually back after 2",
+        reason: "usually active every 2 days, silent for 12 days",
       },
       { id: "b1", label: "", members: 1, health: 20, risk: null, change: -15.2, reason: null },
     ],
@@ -66,7 +66,7 @@ const withScores = (changes: Partial<Scores>) => ({ scores: { ...scores, ...chan
 describe("activity", () => {
   test("is compared with the week before, and judged", () => {
     expect(about("active", { weeks: weeksOf([...steady, 101]) })).toMatchObject({
-      text: "101 users were active in the 7 days to 2026-03-31, as many as in the 7 days before. That is a usual weekly change.",
+      text: "101 users were active in the 7 days to 2026-03-31, as many as in the 7 days before. No unusual change.",
       ...{ tone: "neutral", isUnusual: false },
     });
     expect(about("active", { weeks: weeksOf([...steady, 131]) })).toMatchObject({
@@ -143,7 +143,7 @@ test("new, resurrected and dormant users are compared with the week before", () 
 describe("health", () => {
   test("is told with what moved: onboarding is neither better nor worse, and churned is told apart", () => {
     expect(about("health", {})?.text).toBe(
-      "11 of 101 users are at risk (health below 40), 1 more than a week ago. That is a usual weekly change. Since 2026-03-25, 5 users fell to a lower health band, 4 rose to a higher one, 2 churned, and 1 returned after churn.",
+      "11 of 101 users are at risk (health below 40), 1 more than a week ago. No unusual change. Since 2026-03-25, 5 users got worse, 4 got better, 2 churned, and 1 returned after churn.",
     );
   });
 
@@ -206,7 +206,7 @@ describe("whom to call", () => {
   test("is told with why, and by what rule", () => {
     expect(about("call", {})).toMatchObject({
       tone: "bad",
-      text: "Call Acme first: 34 members, 61% likely to leave; silent for 12 days, usually back after 2. Then b1. They come first of 5 accounts with a high churn risk or a sharp fall in health.",
+      text: "Call Acme first: 34 members, 61% likely to leave; usually active every 2 days, silent for 12 days. Then b1. They come first of 5 accounts with a high churn risk or a sharp fall in health.",
     });
   });
 
@@ -220,10 +220,10 @@ describe("whom to call", () => {
     expect(why({})[1]).toBe("1 member; health fell 15 points in a week");
     expect(why({ members: null })[1]).toBe("health fell 15 points in a week");
     expect(why({ change: -23 })[0]).toBe(
-      "34 members, 61% likely to leave; health fell 23 points in a week; silent for 12 days, usually back after 2",
+      "34 members, 61% likely to leave; health fell 23 points in a week; usually active every 2 days, silent for 12 days",
     );
     expect(why({ change: -14.9, members: null })[0]).toBe(
-      "61% likely to leave; silent for 12 days, usually back after 2",
+      "61% likely to leave; usually active every 2 days, silent for 12 days",
     );
   });
 

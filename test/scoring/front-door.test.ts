@@ -114,7 +114,7 @@ describe("scores of an organization", () => {
     const points = (risk?.reasons ?? []).reduce((total, reason) => total + reason.points, 0);
     expect(points).toBeCloseTo(100 * ((risk?.probability ?? 0) - (risk?.referenceRisk ?? 0)), 6);
     expect(risk?.reasons.find(({ group }) => group === "silence")?.text).toMatch(
-      /^silent for 12 days, usually back after 2: \+\d+ points$/,
+      /^usually active every 2 days, silent for 12 days: \+\d+ points$/,
     );
     expect(momentum).toBeLessThan(50);
     expect(model?.model).toBe("bgbb");

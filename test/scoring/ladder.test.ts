@@ -43,7 +43,7 @@ describe("the ladder", () => {
   });
 
   test.each([
-    ["log loss", { logLoss: 0.589 }, "not 2 % below"],
+    ["log loss", { logLoss: 0.589 }, "not 2% below"],
     ["calibration error", { ece: 0.051 }, "calibration error"],
     ["a slope that is too low", { calibrationSlope: 0.79 }, "slope"],
     ["a slope that is too high", { calibrationSlope: 1.26 }, "slope"],

@@ -1,4 +1,4 @@
-/** Who uses an account: how many of its members are active, and each one's part in it, as a strip of shares. */
+/** The active members of an account, and their shares of the activity. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import type { Asked } from "../../api/query.ts";
@@ -12,10 +12,10 @@ type Members = Reads["/api/accounts/:accountId/members"]["answer"];
 const ownParts = 4;
 const tones = ["bg-series-1", "bg-series-2", "bg-series-3", "bg-series-4", "bg-edge"];
 
-/** Who carries the account, in a sentence and as a strip of shares. */
+/** A sentence and a strip of shares. */
 export function CarriersPanel({ asked }: { asked: Asked<Members> }): ReactElement {
   return (
-    <Panel title="Who uses it" note="Shares of what all members did in 28 days, weighted as engagement is.">
+    <Panel title="Who uses it" note="Shares of the activity in 28 days, weighted as in engagement.">
       <Figures asked={asked} loading={<Loading rows={4} />}>
         {(answer) => {
           const { active28, active90, activeShare, members, isInUse, day } = answer;
@@ -49,10 +49,11 @@ export function CarriersPanel({ asked }: { asked: Asked<Members> }): ReactElemen
             <>
               <p className="mb-3">
                 <b className="font-semibold">
-                  {numbers.count(active28)} of {numbers.count(active90)}
+                  {numbers.count(active28)} of the {numbers.count(active90)}
                 </b>{" "}
-                {active90 === 1 ? "member" : "members"} who were active in 90 days were so in the last 28:{" "}
-                {numbers.wholeShare(activeShare)} penetration. {dependence(answer)}
+                {active90 === 1 ? "member" : "members"} active in the last 90 days{" "}
+                {active28 === 1 ? "was" : "were"} active in the last 28 ({numbers.wholeShare(activeShare)}).{" "}
+                {dependence(answer)}
               </p>
               {isInUse && parts.length > 0 && <Strip parts={parts} />}
             </>
@@ -63,13 +64,13 @@ export function CarriersPanel({ asked }: { asked: Asked<Members> }): ReactElemen
   );
 }
 
-/** On whom an account hangs that is in use. A few days of use say nothing of it. */
+/** How many members the use depends on. A few days of use are too little to say. */
 function dependence({ topShare, active28, activeDays28, isInUse }: Members): string {
-  if (topShare === null) return "Nothing was done in the last 28 days.";
+  if (topShare === null) return "No activity in the last 28 days.";
   if (!isInUse) return `It was active on ${numbers.count(activeDays28 ?? 0)} of the last 28 days.`;
-  if (active28 === 1) return "One person alone carries it.";
-  if (topShare >= 0.6) return "It hangs on one person.";
-  return topShare >= 0.4 ? "One person does much of it." : "It rests on several people.";
+  if (active28 === 1) return "Used by one person only.";
+  if (topShare >= 0.6) return "Depends on one person.";
+  return topShare >= 0.4 ? "One person does much of the work." : "Used by several people.";
 }
 
 function Strip({ parts }: { parts: readonly { id: string; label: string; share: number }[] }): ReactElement {

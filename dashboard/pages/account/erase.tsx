@@ -30,8 +30,8 @@ export function EraseAccount({ accountId, isOpen, onClose, onErased }: EraseAcco
           <li>Figures of accounts are computed again without it, also those of past days.</li>
           <li>An exclusion rule that names the account goes, so its members may count again.</li>
           <li>Traits and event properties that your application sent stay with the members.</li>
-          <li>Backups that were made before still have the data: delete them yourself.</li>
-          <li>Should your application send this account again, a new one begins.</li>
+          <li>Earlier backups still have the data: delete them yourself.</li>
+          <li>If your application sends this account again, it becomes a new account.</li>
         </>
       }
       isOpen={isOpen}

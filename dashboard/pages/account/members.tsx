@@ -1,4 +1,4 @@
-/** The members of an account: what each does in it, and how each is doing. */
+/** The members of an account: their activity in it, and their scores. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
@@ -17,7 +17,7 @@ import { noEmail, nothing, numbers } from "../../text/format.ts";
 type Members = Reads["/api/accounts/:accountId/members"]["answer"];
 type Member = Members["members"][number];
 export const membersPageSize = 100;
-/** So many are shown until the reader asks for all. */
+/** Members that are shown at first. */
 export const fewMembers = 10;
 
 const columns: readonly Column<Member>[] = [
@@ -32,10 +32,10 @@ const columns: readonly Column<Member>[] = [
   },
   {
     id: "share",
-    header: "Carries",
+    header: "Share of activity",
     sort: "share",
     width: 140,
-    hint: "Share of what all members did in this account in 28 days, weighted as engagement is",
+    hint: "Share of the activity in this account in 28 days, weighted as in engagement",
     cell: ({ share }) => <Share share={share} />,
   },
   {
@@ -87,7 +87,7 @@ const columns: readonly Column<Member>[] = [
       lastActiveDay === null ? "over 90 days ago or never" : <RelativeDay day={lastActiveDay} />,
   },
 ];
-/** Of an account that is hardly used: shares of little are no sign of who carries it. */
+/** Without shares, for an account with little use. */
 const columnsWithoutShares = columns.filter(({ id }) => id !== "share");
 
 interface MembersPanelProps {
@@ -109,7 +109,7 @@ export function MembersPanel(props: MembersPanelProps): ReactElement {
     <Panel
       title="Members"
       isFlush
-      note="Users of the account, and users who were active in it within 90 days. Without excluded users."
+      note="Users of the account, and users who were active in it in the last 90 days. Without excluded users."
     >
       <Figures
         asked={asked}

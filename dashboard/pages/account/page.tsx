@@ -1,4 +1,4 @@
-/** One account: how it is doing and why, who carries it, and everything its members did. */
+/** The page of an account. */
 import { useParams } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import { useListedName } from "../../api/listed-name.ts";
@@ -95,11 +95,11 @@ function AccountOf({
             until data flows again.
           </Notice>
         )}
-        <ScoreStats asked={score} what="account">
+        <ScoreStats asked={score}>
           <Stat
             label="Members active in 28 days"
             value={activeText(carriers.data)}
-            note="by engagement events, of all members"
+            note="with an engagement event, of all members"
           />
         </ScoreStats>
         <ChangePanel asked={score} what="account" since={since} onSince={(to) => change({ since: to })} />

@@ -1,4 +1,4 @@
-/** All accounts, with what their members do and with their scores: searched, filtered, sorted, and kept as views. */
+/** The list of accounts, with filters and saved views. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";

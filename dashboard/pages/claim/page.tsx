@@ -25,9 +25,9 @@ export function ClaimPage(): ReactElement {
   if (installation.data?.claimed) {
     return (
       <Door title="This installation has an owner">
-        <p>The link worked one time, and was used. Sign in, or ask an owner for an invitation.</p>
+        <p>The link was already used. Sign in, or ask an owner for an invitation.</p>
         <Link to="/sign-in" className={`${buttonClass("primary")} mt-6`}>
-          To the sign-in
+          Sign in
         </Link>
       </Door>
     );
@@ -45,8 +45,8 @@ export function ClaimPage(): ReactElement {
   const send = ({ name = "", email = "", password = "" }: Readonly<Record<string, string>>) =>
     claim.mutate({ code, name, email, password }, { onSuccess: (session) => enter(session) });
   return (
-    <Door title="Make it yours" about="You will be the owner. You can invite others afterwards.">
-      <DoorForm action="Begin" isBusy={claim.isPending} onSend={send}>
+    <Door title="Create your account" about="You will be the owner. You can invite others afterwards.">
+      <DoorForm action="Create account" isBusy={claim.isPending} onSend={send}>
         <FormError error={errors.rest} />
         <Input
           label="Your name"

@@ -1,4 +1,4 @@
-/** How widely each event is used: by which share of the active users, and how soon new ones come to it. */
+/** The share of active users of each event, and the days to first use. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
@@ -41,7 +41,7 @@ const columnsOf = (activeUsers: number, days: string): readonly Column<Adopted>[
   },
   {
     ...{ id: "wait", header: "Days to first use", isNumber: true },
-    hint: "Median of the first-time users: from the day of their first activity to that of the first use",
+    hint: "Median for first-time users: days from first activity to first use",
     csv: ["medianDaysToFirstUse"],
     cell: ({ medianDaysToFirstUse }) =>
       medianDaysToFirstUse === null ? nothing : numbers.decimal(medianDaysToFirstUse),
@@ -94,7 +94,7 @@ export function Adoption(): ReactElement {
           isEmpty: ({ events }) => events.length === 0,
           show: (
             <Empty title={`No active users in ${days} days`}>
-              Choose more days, or see under Live whether events arrive at all.
+              Choose more days, or check under Live that events arrive.
             </Empty>
           ),
         }}

@@ -24,7 +24,7 @@ export function Facts({
   );
 }
 
-/** The id of a user, which leads to them. @param isKnown false where the sender named somebody who may be nobody */
+/** The id of a user, which leads to them. @param isKnown false if the user may not exist */
 export function UserId({ userId, isKnown }: { userId: string | null; isKnown: boolean }): ReactElement {
   const organization = String(useOrganization().id);
   if (userId === null || !isKnown) return <>{userId ?? nothing}</>;

@@ -40,7 +40,7 @@ export function KeyField({
         label={of.split === "trait" ? "Trait" : "Property"}
         isLabelHidden
         isSmall
-        placeholder={names[0] === undefined ? `Name of a ${of.split}` : `${names[0]}, say`}
+        placeholder={names[0] === undefined ? `Name of a ${of.split}` : `e.g. ${names[0]}`}
         value={typed}
         maxLength={256}
         autoComplete="off"

@@ -1,4 +1,4 @@
-/** One item that arrived: what was sent, what the sender was answered, and how to send it again. */
+/** One item of the live view: the payload, the answer, and a curl command. */
 import type { ReactElement } from "react";
 import type { LiveItem } from "../../../contract/live.ts";
 import { useOrganization } from "../../app/session.ts";
@@ -12,9 +12,9 @@ import { noteOf, OutcomeBadge, titleOf } from "./live-row.tsx";
 import { warningWords } from "./warning-words.tsx";
 
 const outcomeMeanings = {
-  held: "Nobody knows yet who this is: it waits for 30 days, and is the user's once an identify or alias names them.",
-  ignored: "It says nothing that is kept here.",
-  duplicate: "A message with the same id came in the 24 hours before: it is stored once.",
+  held: "The visitor is not identified yet. The event is held for up to 30 days, until an identify or alias with this id.",
+  ignored: "Rekindle does not store this message type.",
+  duplicate: "A message with the same id arrived within 24 hours. It is stored once.",
 } as const;
 
 export function LiveDialog({
@@ -77,7 +77,7 @@ export function LiveDialog({
           {payload === null ? (
             <p className="text-soft">It was refused before its body was read.</p>
           ) : (
-            <Code label="What was sent" text={readable(payload)} />
+            <Code label="Payload" text={readable(payload)} />
           )}
           {payload !== null && payload.length < item.payloadCharacters - 4 && curl === undefined && (
             <p className="mt-1 text-sm text-soft">
@@ -88,7 +88,7 @@ export function LiveDialog({
         </section>
         <section>
           <h3 className="mb-1">What the sender was answered: {status}</h3>
-          <Code label="What the sender was answered" text={readable(answer)} />
+          <Code label="Answer to the sender" text={readable(answer)} />
         </section>
         {curl !== undefined && (
           <section>

@@ -16,7 +16,7 @@ const outcomes = {
   ignored: { word: "Ignored", tone: "info" },
 } as const;
 
-/** What became of an item, in a word. */
+/** The outcome of an item. */
 export function OutcomeBadge({ outcome, status }: Pick<LiveItem, "outcome" | "status">): ReactElement {
   const { word, tone } = outcomes[outcome];
   return <Badge tone={tone}>{outcome === "rejected" ? `${word} ${status}` : word}</Badge>;
@@ -33,19 +33,19 @@ export function titleOf(
   labelOf: (event: string) => string,
 ): string {
   if (event !== null) return labelOf(event);
-  return kind ?? (outcome === "ignored" ? "Nothing for us" : "Not readable");
+  return kind ?? (outcome === "ignored" ? "Ignored" : "Not readable");
 }
 
 /** Why an item was not simply stored, where its outcome alone says it. */
 const outcomeNotes: Partial<Readonly<Record<LiveItem["outcome"], string>>> = {
   held: "Held until its user is identified",
-  duplicate: "Its message id came before: stored once",
+  duplicate: "Same message id as before: stored once",
 };
 
-/** What there is to know of an item, in a line. */
+/** An item in one line. */
 function lineOf({ error, ignoredBecause, warnings, outcome }: LiveItem): string {
-  const said = error?.message ?? ignoredBecause ?? warnings.map(noteOf).join(" · ");
-  return said === "" ? (outcomeNotes[outcome] ?? "") : said;
+  const text = error?.message ?? ignoredBecause ?? warnings.map(noteOf).join(" · ");
+  return text === "" ? (outcomeNotes[outcome] ?? "") : text;
 }
 
 function toneOf({ error, outcome, warnings }: LiveItem): string {
@@ -73,7 +73,7 @@ export function LiveHeader(): ReactElement {
   );
 }
 
-/** A line; on a phone it is two. The reason is told whole: it says what to mend. */
+/** A line; two on a phone. The reason is shown whole. */
 export const LiveRow = memo(function LiveRow({
   item,
   labelOf,
@@ -159,7 +159,7 @@ export function SkippedRow({ skipped }: { skipped: LiveSkipped }): ReactElement 
   return (
     <li
       className="border-b border-line bg-sunk px-4 py-1 text-center text-sm text-soft"
-      title="More arrived at once than can be read. They are in the figures like all others."
+      title="Too many at once to show. They count in figures like all others."
     >
       {parts.length === 1
         ? `${parts[0]?.replace(" ", " more ")}, not shown`

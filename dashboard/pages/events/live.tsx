@@ -1,4 +1,4 @@
-/** The live view: every item that arrives, what became of it, and what its sender was told. */
+/** The live view: each item that arrives, with its outcome and answer. */
 import { type ReactElement, useMemo, useRef, useState } from "react";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
@@ -43,7 +43,7 @@ export function Live(): ReactElement {
   return (
     <Panel
       title="Live"
-      note={`Every item with a project token of this organization, the newest first; times of ${timezone.replaceAll("_", " ")}. What has an unknown token is answered 401 and shown nowhere`}
+      note={`Items sent with a project token of this organization, the newest first, in the timezone ${timezone.replaceAll("_", " ")}. Requests with an unknown token are rejected (401) and not shown.`}
       actions={
         <>
           <Status feed={feed} waiting={frozen && Math.max(0, feed.received - frozen.received)} />
@@ -165,15 +165,15 @@ function Rows({
   if (shown.length === 0) {
     return (
       <Empty
-        title={held > 0 ? "Nothing here matches" : isLive ? "Waiting for the first request" : "Nothing yet"}
+        title={held > 0 ? "No matching items" : isLive ? "Waiting for the first request" : "Nothing yet"}
       >
         {held > 0
-          ? `${numbers.count(held)} that arrived do not match the filters.`
-          : "Send an identify or a track with a project token of this organization. What has a wrong or revoked token belongs to nobody and is not shown: its sender is answered 401."}
+          ? `${numbers.count(held)} items do not match the filters.`
+          : "Send an identify or a track with a project token of this organization. Requests with a wrong or revoked token are rejected (401) and not shown."}
       </Empty>
     );
   }
-  // Arrows go from row to row, so that a keyboard does not need five hundred tabs to read on.
+  // Arrow keys move between rows: 500 rows are too many for the Tab key.
   const onKeyDown = (key: React.KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[key.key];
     const buttons = [...(list.current?.querySelectorAll("button") ?? [])];
@@ -185,7 +185,7 @@ function Rows({
   return (
     <div className="max-h-[65dvh] overflow-y-auto border-t border-line">
       <LiveHeader />
-      <ol ref={list} aria-label="What arrived, the newest first" onKeyDown={onKeyDown}>
+      <ol ref={list} aria-label="Items, the newest first" onKeyDown={onKeyDown}>
         {shown.map((entry) =>
           entry.event === "item" ? (
             <LiveRow key={entry.key} item={entry.data} labelOf={labelOf} onOpen={onOpen} />

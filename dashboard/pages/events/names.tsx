@@ -1,4 +1,4 @@
-/** Every event's name, with how often and by how many it was done since the first. */
+/** All event names, with their number of events and users. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
@@ -28,11 +28,11 @@ const columns: readonly Column<Named>[] = [
     cell: ({ event, label }) => <EventLink event={event} label={label} />,
   },
   {
-    ...{ id: "count", header: "Events", sort: "count", isNumber: true, hint: "How often it was done, ever" },
+    ...{ id: "count", header: "Events", sort: "count", isNumber: true, hint: "All time" },
     cell: ({ count }) => numbers.count(count),
   },
   {
-    ...{ id: "users", header: "Users", sort: "users", isNumber: true, hint: "By how many people, ever" },
+    ...{ id: "users", header: "Users", sort: "users", isNumber: true, hint: "All time" },
     cell: ({ users }) => numbers.count(users),
   },
   {
@@ -89,10 +89,10 @@ export function Names(): ReactElement {
           show:
             search === "" ? (
               <Empty title="No events yet">
-                As soon as your application sends its first track request, the event is here within a second.
+                Your first event appears here within a second of its track request.
               </Empty>
             ) : (
-              <Empty title={`No event's name holds “${search}”`} />
+              <Empty title={`No event name contains “${search}”`} />
             ),
         }}
       >

@@ -1,4 +1,4 @@
-/** What arrives: how often, how widely used, live, and what went wrong. */
+/** The page of events, with its tabs. */
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, type ReactElement, Suspense } from "react";
 import { useRead } from "../../api/query.ts";
@@ -24,7 +24,7 @@ export function EventsPage(): ReactElement {
   const [{ tab }] = useFilters(filters);
   const navigate = useNavigate();
   const rejected = useRead("/api/rejected-events", { query: { limit: 1 } }).data?.total;
-  // The other tabs' filters stay behind: they mean something else there.
+  // Filters of the other tabs are dropped: they have another meaning there.
   const choose = (chosen: Tab) =>
     void navigate({
       ...{ to: ".", resetScroll: false },

@@ -22,7 +22,7 @@ const limit = 1_000;
 
 const columnsOf = (onOpen: (rejected: Rejected) => void): readonly Column<Rejected>[] => [
   {
-    ...{ id: "id", header: "Row", isFixed: true, width: 90 },
+    ...{ id: "id", header: "Id", isFixed: true, width: 90 },
     csv: ["id"],
     cell: (rejected) => (
       <button type="button" onClick={() => onOpen(rejected)} className="rounded font-medium hover:underline">
@@ -32,14 +32,14 @@ const columnsOf = (onOpen: (rejected: Rejected) => void): readonly Column<Reject
   },
   { id: "table", header: "Table", cell: ({ table }) => table },
   {
-    ...{ id: "reason", header: "Why it was refused", isFixed: true, width: 240 },
+    ...{ id: "reason", header: "Reason", isFixed: true, width: 240 },
     cell: ({ reason }) => <span title={reason}>{reason}</span>,
   },
   {
-    ...{ id: "row", header: "What it says", width: 240 },
+    ...{ id: "row", header: "Row", width: 240 },
     cell: ({ row }) => <code className="text-sm text-soft">{row}</code>,
   },
-  { id: "at", header: "Refused", isNumber: true, cell: ({ at }) => <RelativeTime instant={at} /> },
+  { id: "at", header: "Rejected", isNumber: true, cell: ({ at }) => <RelativeTime instant={at} /> },
 ];
 
 export function RejectedEvents(): ReactElement {
@@ -51,7 +51,7 @@ export function RejectedEvents(): ReactElement {
   return (
     <Panel
       title="Rejected events"
-      note="Rows that were acknowledged, but that the warehouse would not take. They count in no figure until they are sent again."
+      note="Events and user updates that were accepted, but that the warehouse rejected. They count in no figure until you send them again."
       actions={
         acts.may &&
         total > 0 && (
@@ -76,11 +76,7 @@ export function RejectedEvents(): ReactElement {
         }
         empty={{
           isEmpty: (answer) => answer.total === 0,
-          show: (
-            <Empty title="No rejected events">
-              Every row that was acknowledged has reached the warehouse.
-            </Empty>
-          ),
+          show: <Empty title="No rejected events">All accepted events have reached the warehouse.</Empty>,
         }}
       >
         {({ rejectedEvents }) => (
@@ -117,7 +113,7 @@ function useActs(onDone: () => void) {
   const retry = async (rejected: number | undefined, count: number) => {
     const isSure = await confirm({
       title: `Send ${rows(count)} to the warehouse again?`,
-      text: "What is refused again comes back here.",
+      text: "Rows that are rejected again come back here.",
       action: "Send again",
     });
     if (!isSure) return;
@@ -135,7 +131,7 @@ function useActs(onDone: () => void) {
   const drop = async (rejected: number | undefined, count: number) => {
     const isSure = await confirm({
       title: `Delete ${rows(count)} for good?`,
-      text: "They were acknowledged to their senders and are kept nowhere else. This cannot be undone.",
+      text: "There is no other copy, and the senders will not send them again. This cannot be undone.",
       action: `Delete ${rows(count)}`,
       isDangerous: true,
     });
@@ -169,9 +165,9 @@ function RejectedDialog({
       <div className="grid gap-4">
         <Facts
           facts={[
-            ["Refused", <Instant key="at" instant={at} />],
+            ["Rejected", <Instant key="at" instant={at} />],
             ["Table", table],
-            ["Why", reason],
+            ["Reason", reason],
           ]}
         />
         <Code label="The row as it was sent to the warehouse" text={readable(row)} />

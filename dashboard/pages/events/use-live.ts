@@ -19,9 +19,9 @@ export interface LiveFeed {
   readonly retry: () => void;
 }
 
-/** More than this would make the page slow, and nobody reads it. */
+/** More rows would make the page slow. */
 const maxEntries = 500;
-/** Screens are drawn so often at most, however fast items come. */
+/** The screen is drawn at most this often. */
 const drawEveryMs = 150;
 const minWaitMs = 1_000;
 const maxWaitMs = 15_000;

@@ -46,7 +46,7 @@ export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChar
         ...categoryAxis(colours, days.map(said), { showsLast: hasOpenPeriod }),
         boundaryGap: measure === "count",
       },
-      // There is no half of an event.
+      // Numbers of events are whole.
       yAxis: { ...valueAxis(colours, numbers.compact), minInterval: 1 },
       series: series.map(({ name, numbers: data, isRest }, index) => {
         const color = isRest ? colours.edge : colours.series[index];
@@ -83,7 +83,7 @@ export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChar
         {hasOpenPeriod && (period === "day" ? "* Today is not over. " : `* The ${period} is not over. `)}
         {measure === "users" &&
           split !== "none" &&
-          "Who is in several groups counts in each, so the lines do not add up to all users."}
+          "Users in several groups count in each, so the lines do not add up to all users."}
       </p>
     </>
   );

@@ -1,4 +1,4 @@
-/** How often events are done, and by how many people: over time, and by name. */
+/** Events and their users, over time and by name. */
 import type { ReactElement } from "react";
 import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
@@ -69,8 +69,7 @@ function OverTime(): ReactElement {
     enabled: !lacksKey,
     keepsPrevious: true,
   });
-  const [events, they] = event === "" ? ["events were", "them"] : ["it was", "it"];
-  const what = measure === "count" ? `How often ${events} done` : `How many users did ${they}`;
+  const what = measure === "count" ? "Number of events" : "Users with an event";
   return (
     <Panel
       title={event === "" ? "Events over time" : labelOf(event)}

@@ -1,4 +1,4 @@
-/** What senders did that is worth knowing, by day: counted beside the requests, with the latest example. */
+/** Ingestion warnings by day, with the latest example of each. */
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
@@ -23,7 +23,7 @@ const idOf = ({ day, kind, endpoint, detail }: Warning) => JSON.stringify([day, 
 
 const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>[] => [
   {
-    ...{ id: "what", header: "What", isFixed: true, width: 190 },
+    ...{ id: "what", header: "Warning", isFixed: true, width: 190 },
     csv: ["kind"],
     cell: (warning) => (
       <button type="button" onClick={() => onOpen(warning)} className="rounded hover:underline">
@@ -34,17 +34,17 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
   {
     ...{ id: "detail", header: "About", isFixed: true, width: 220 },
     csv: ["detail", "message"],
-    hint: "The key, the event's name, or what the sender was told",
+    hint: "The key, the event's name, or the error message",
     cell: ({ detail, message }) => <span title={message ?? detail ?? ""}>{detail ?? nothing}</span>,
   },
   {
     ...{ id: "count", header: "Requests", isNumber: true },
-    hint: "On this day; of unknown keys, how often the key was sent",
+    hint: "On this day. For unknown keys, the number of times the key was sent.",
     cell: ({ count }) => numbers.count(count),
   },
   { id: "endpoint", header: "Endpoint", cell: ({ endpoint }) => <code>{senderText(endpoint)}</code> },
   {
-    ...{ id: "userId", header: "Latest user", hint: "The id that the latest of these requests named" },
+    ...{ id: "userId", header: "Latest user", hint: "The user id in the latest of these requests" },
     cell: ({ userId }) => userId ?? nothing,
   },
   {
@@ -133,7 +133,7 @@ function WarningDialog({ warning, onClose }: { warning: Warning; onClose: () => 
         facts={[
           ["About", detail],
           ["Endpoint", senderText(endpoint)],
-          ["The sender was told", message],
+          ["Error message", message],
           ["Requests on this day", numbers.count(count)],
           ["First", <Instant key="first" instant={firstSeen} />],
           ["Latest", <Instant key="latest" instant={lastSeen} />],

@@ -1,4 +1,4 @@
-/** Whether predictions came true, drawn: the reliability diagram, the tenths, and what became of each colour. */
+/** Charts of the predictions: calibration, lift, and the actual churn of each health band. */
 import { type ReactElement, useCallback } from "react";
 import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
@@ -16,7 +16,7 @@ export function ReliabilityPanel({ card }: { card: Card }): ReactElement {
   return (
     <Panel
       title="Do the percentages hold?"
-      note="Each dot is a tenth of those judged. On the line, as many left as was predicted; above it more did, below it fewer"
+      note="Each dot is a tenth of the predictions. On the line, predicted and actual churn rate are equal. Above it, more churned."
     >
       <ReliabilityChart bins={reliability} />
     </Panel>
@@ -31,7 +31,7 @@ function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
       );
       const axis = { ...valueAxis(colours, numbers.wholeShare), min: 0, max: most };
       return {
-        legend: { ...legendOf(colours), data: ["A tenth of those judged", "As predicted"] },
+        legend: { ...legendOf(colours), data: ["A tenth of the predictions", "As predicted"] },
         grid: { ...gridBelowLegend, left: 24, bottom: 24 },
         tooltip: { ...tooltipOf(numbers.share), trigger: "item" },
         xAxis: {
@@ -56,11 +56,11 @@ function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
   );
   return (
     <Chart
-      label="Predicted churn risk beside the share that really left, by tenths of those judged"
+      label="Predicted and actual churn rate, by tenths of the predictions"
       height={300}
       option={option}
       table={{
-        columns: ["Predicted", "Left", "95 % interval", "Judged"],
+        columns: ["Predicted", "Left", "95% interval", "Judged"],
         rows: bins.map(({ meanPrediction, rate, low, high, count }) => [
           numbers.share(meanPrediction),
           numbers.share(rate),
@@ -101,7 +101,7 @@ function reliabilitySeries(bins: Bins, most: number, colours: Colours): object[]
       itemStyle: interval,
     })),
     {
-      name: "A tenth of those judged",
+      name: "A tenth of the predictions",
       type: "scatter",
       symbolSize: 9,
       data: bins.map(({ meanPrediction, rate }) => ({
@@ -121,8 +121,8 @@ export function LiftPanel({ card }: { card: Card }): ReactElement {
   const result = servingResult(card);
   return (
     <Panel
-      title="Does it find who will leave?"
-      note="The share that left of each tenth, from the highest predicted risk to the lowest"
+      title={`Does it find ${card.kind}s that leave?`}
+      note="The actual churn rate of each tenth, from the highest predicted risk to the lowest"
     >
       {result !== undefined && <LiftChart bins={card.reliability} result={result} />}
     </Panel>
@@ -162,7 +162,7 @@ function LiftChart({ bins, result: { baseRate } }: { bins: Bins; result: Judged 
   );
   return (
     <Chart
-      label="The share that left, by tenths of the predicted risk"
+      label="The actual churn rate, by tenths of the predicted risk"
       height={300}
       option={option}
       table={{
@@ -196,26 +196,26 @@ const bars = {
   none: "bg-edge",
 } as const;
 
-/** What became of each colour, from stored scores. */
+/** The actual churn of each health band, from stored scores. */
 export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { card: Card }): ReactElement {
   const most = Math.max(0.01, ...realised.map(({ high }) => high));
   return (
     <Panel
-      title="What became of each colour"
-      note={`Of ${kind}s that had the colour, how many churned within the ${horizonDays} days that followed; the thin line is the 95 % interval`}
+      title="Actual churn by health band"
+      note={`${kind === "user" ? "Users" : "Accounts"} that churned within ${horizonDays} days, by their health band before. The thin line is the 95% interval.`}
     >
       {realised.length === 0 ? (
-        <Empty title="Too early to say">
+        <Empty title="Not enough data yet">
           {day === null
             ? "There are no scores yet."
-            : `It takes scores that are ${horizonDays} days old, so that what followed is known.`}
+            : `This needs scores that are at least ${horizonDays} days old.`}
         </Empty>
       ) : (
         <table className="w-full">
           <thead>
             <tr className="text-left text-sm text-soft">
               <th scope="col" className="py-1 font-normal">
-                Colour
+                Health band
               </th>
               <th scope="col" className="py-1 text-right font-normal">
                 Left
@@ -227,7 +227,7 @@ export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { 
                 Share
               </th>
               <th scope="col" className="hidden w-1/2 py-1 sm:table-cell">
-                <span className="sr-only">95 % interval</span>
+                <span className="sr-only">95% interval</span>
               </th>
             </tr>
           </thead>

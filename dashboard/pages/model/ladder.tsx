@@ -1,4 +1,4 @@
-/** Which step of the ladder serves, why not a higher one, and what proof takes. */
+/** The four models, the one in use, and the data that a proof needs. */
 import type { ReactElement, ReactNode } from "react";
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import { Badge } from "../../parts/figure/health.tsx";
@@ -11,8 +11,8 @@ import { type Card, type Judged, modelWords, shortageWords, steps } from "./word
 export function LadderPanel({ card }: { card: Card }): ReactElement {
   return (
     <Panel
-      title="Which model, and why"
-      note="Four steps, each needing more data than the one before. Of those that are good enough the best serves."
+      title="Models"
+      note="Each model needs more data than the one before. The best one that is good enough is used."
     >
       <ol>
         {steps.map(({ number, model, name, how }) => (
@@ -34,7 +34,7 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
             </span>
             <p className="flex flex-wrap items-center gap-x-2">
               <span className="font-medium">{name}</span>
-              {card.model === model && <Badge tone="info">Serves</Badge>}
+              {card.model === model && <Badge tone="info">In use</Badge>}
             </p>
             <p className="max-w-[76ch] text-soft">{how}</p>
             <Why card={card} step={model} />
@@ -45,7 +45,7 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
   );
 }
 
-/** Why a step does not serve: what is missing, or how it failed. */
+/** Why a model is not in use: missing data, or a failure in the back-test. */
 function Why({ card, step }: { card: Card; step: RiskModel }): ReactElement | null {
   const { next, models, kind } = card;
   if (card.day === null || card.model === step) return null;
@@ -64,7 +64,7 @@ function Why({ card, step }: { card: Card; step: RiskModel }): ReactElement | nu
   }
   if (judged !== undefined && judged.failures.length > 0) {
     return (
-      <List title="Not good enough on past days (back-test):">
+      <List title="Not good enough in the back-test:">
         {judged.failures.map((failure) => (
           <li key={failure}>{failure}</li>
         ))}
@@ -73,10 +73,10 @@ function Why({ card, step }: { card: Card; step: RiskModel }): ReactElement | nu
   }
   const reason =
     judged === undefined
-      ? "There was too little data to train it."
+      ? "Too little data to train it."
       : card.isProven
-        ? "Good enough, but another step did better."
-        : "Waits for the proof that is described beside.";
+        ? "Good enough, but another model is better."
+        : "Needs the data listed under “Data needed for proof”.";
   return <p className="text-sm">{reason}</p>;
 }
 
@@ -94,22 +94,25 @@ export function ProofPanel({ card }: { card: Card }): ReactElement | null {
   const { proof, trainedOn, kind, horizonDays } = card;
   if (proof === null || trainedOn === null) return null;
   return (
-    <Panel title="What a proof takes" note="Predictions made for past days, beside what really happened">
+    <Panel
+      title="Data needed for proof"
+      note="The back-test compares predictions for past days with the outcome"
+    >
       <div className="grid gap-4">
         <Progress
-          label="Past days that could be judged"
+          label="Cut-off dates"
           {...proof.cutoffs}
-          text={`Four weeks apart. Each needs about ${Math.round((112 + 2 * horizonDays) / 7)} weeks of events: history before it, and ${horizonDays} days after it.`}
+          text={`Past days for which predictions are tested, four weeks apart. Each needs about ${Math.round((112 + 2 * horizonDays) / 7)} weeks of events.`}
         />
         <Progress
-          label="People whose outcome is known"
+          label="Known outcomes"
           {...proof.rarerLabels}
-          text="It takes enough who left and enough who stayed: counted are those of whom there were fewer on those days."
+          text={`We need at least ${numbers.count(proof.rarerLabels.need)} ${kind}s who left and ${numbers.count(proof.rarerLabels.need)} who stayed. The smaller number counts.`}
         />
         <p className="border-t border-line pt-3 text-sm text-soft">
-          There is to learn from: {numbers.count(trainedOn.entities)} {kind}s seen within half a year,{" "}
-          {numbers.count(trainedOn.churnedLabels)} known cases of somebody who left and{" "}
-          {numbers.count(trainedOn.retainedLabels)} of somebody who stayed.
+          Training data: {numbers.count(trainedOn.entities)} {kind}s seen within half a year, with{" "}
+          {numbers.count(trainedOn.churnedLabels)} known cases of leaving and{" "}
+          {numbers.count(trainedOn.retainedLabels)} of staying.
         </p>
       </div>
     </Panel>
@@ -153,12 +156,12 @@ function Progress({
   );
 }
 
-/** What hardly any of the other figures say: names of models, for a table. */
+/** The name of a model in a table. */
 export function ModelName({ card, model }: { card: Card; model: Judged["model"] }): ReactElement {
   return (
     <span className="inline-flex items-center gap-2">
       {modelWords(model)}
-      {card.model === model && <Badge tone="info">Serves</Badge>}
+      {card.model === model && <Badge tone="info">In use</Badge>}
     </span>
   );
 }

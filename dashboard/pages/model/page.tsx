@@ -1,4 +1,4 @@
-/** How good the predictions are, for people who are no statisticians, and beside it the figures for those who are. */
+/** The model page: a plain summary first, statistics under it. */
 import type { ReactElement } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
@@ -13,7 +13,7 @@ import { Figures, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { LiftPanel, RealisedPanel, ReliabilityPanel } from "./charts.tsx";
 import { LadderPanel, ModelName, ProofPanel } from "./ladder.tsx";
-import { type Card, type Judged, servingResult, verdict } from "./words.ts";
+import { type Card, type Judged, plainResult, servingResult, verdict } from "./words.ts";
 
 const filters = { kind: choiceFilter(["user", "account"], "user") } as const;
 
@@ -77,9 +77,16 @@ export function ModelPage(): ReactElement {
 
 function Verdict({ card }: { card: Card }): ReactElement {
   const { title, text } = verdict(card);
+  const plain = plainResult(card);
   const { isProven, model, isCurrent, dataStoppedSince, isConverged } = card;
   return (
     <Panel>
+      {plain !== undefined && (
+        <div className="mb-4 border-b border-line pb-4">
+          <p className="max-w-[50ch] text-2xl font-medium tracking-[-0.02em]">{plain.text}</p>
+          <p className="mt-1 text-sm text-soft">{plain.source}</p>
+        </div>
+      )}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 className="text-lg">{title}</h2>
         <Badge tone={isProven ? "good" : model === null ? "plain" : "warn"}>
@@ -89,25 +96,25 @@ function Verdict({ card }: { card: Card }): ReactElement {
       <p className="mt-1 max-w-[84ch]">{text}</p>
       {dataStoppedSince !== null && (
         <p className="mt-2 max-w-[84ch] text-at-risk">
-          Far fewer users than usual are active since {dayText(dataStoppedSince)}: a source has probably
-          stopped, and scores wait for it.
+          Far fewer users than usual are active since {dayText(dataStoppedSince)}. A source has probably
+          stopped, so scores wait.
         </p>
       )}
       {!isCurrent && (
         <p className="mt-2 max-w-[84ch] text-soft">
-          Events have come since that belong before the day of these scores. The next run takes them in.
+          Events from before the day of these scores arrived later. The next run includes them.
         </p>
       )}
       {!isConverged && (
         <p className="mt-2 max-w-[84ch] text-watch">
-          The search for the best parameters ended in different places; take these figures with care.
+          The search for the best parameters ended in different places. Use these figures with care.
         </p>
       )}
     </Panel>
   );
 }
 
-/** The four figures of the model that serves, each said in words. */
+/** The four figures of the model in use, each with a plain name. */
 function Scores({ card }: { card: Card }): ReactElement | null {
   const result = servingResult(card);
   if (result === undefined) return null;
@@ -117,53 +124,47 @@ function Scores({ card }: { card: Card }): ReactElement | null {
   return (
     <Stats>
       <Stat
-        label="Tells leavers from stayers (AUC)"
-        hint={`${judged}: the chance that one who left was given a higher risk than one who stayed`}
+        label="Right order (AUC)"
+        hint={`${judged}: the chance that a user who left had a higher risk than one who stayed`}
         value={auc === null ? nothing : `${numbers.decimal(auc * 100)} of 100`}
-        note={`pairs in the right order; chance is 50${recency?.auc == null ? "" : `, the last visit alone ${numbers.decimal(recency.auc * 100)}`}`}
+        note={`pairs in the right order. Chance is 50${recency?.auc == null ? "" : `, the last visit alone has ${numbers.decimal(recency.auc * 100)}`}`}
       />
       <Stat
         label="Better than the last visit (log loss)"
-        hint={`${judged}: how much less it was surprised by what happened than the simple rule that the longer somebody is silent, the likelier they left`}
+        hint={`${judged}: the improvement over the simple rule that longer silence means a higher risk`}
         value={numbers.shareChange(1 - logLoss / recencyLogLoss)}
-        note={`a log loss of ${threeDigits(logLoss)}; by the last visit alone ${threeDigits(recencyLogLoss)}`}
+        note={`a log loss of ${numbers.thousandths(logLoss)}, by the last visit alone ${numbers.thousandths(recencyLogLoss)}`}
       />
       <Stat
-        label="Finds them (lift)"
-        hint={`${judged}: the share that left among the tenth with the highest risk, over the share among all`}
+        label="Concentration (lift)"
+        hint={`${judged}: the churn rate of the tenth with the highest risk, divided by the overall rate`}
         value={topDecileLift === null ? nothing : `${numbers.decimal(topDecileLift)} ×`}
-        note="as many leavers in the tenth with the highest risk as among all"
+        note="the churn rate of the tenth with the highest risk, compared with all"
       />
       <Stat
-        label="Off by (calibration error)"
-        hint={`${judged}: the mean distance between the predicted and the real share, over tenths`}
+        label="Mean error (calibration)"
+        hint={`${judged}: the mean distance between predicted and actual churn rate, over tenths`}
         value={`${numbers.decimal(calibrationError * 100)} points`}
-        note={`on average; a perfect model would show ${numbers.decimal(result.calibrationErrorOfPerfection * 100)} by chance`}
+        note={`on average. A perfect model would show ${numbers.decimal(result.calibrationErrorOfPerfection * 100)} by chance`}
       />
     </Stats>
   );
 }
-
-const threeDigits = (value: number) =>
-  new Intl.NumberFormat(undefined, { minimumFractionDigits: 3, maximumFractionDigits: 3 }).format(value);
 
 function Measures({ card }: { card: Card }): ReactElement {
   const { horizonDays, churnEvent, advisedHorizonDays, baseRate, trainedDay, day, scale, kind } = card;
   const rows: readonly (readonly [string, string])[] = [
     [
       "Churn means",
-      `${churnEvent === null ? "" : `the event ${churnEvent}, or `}nothing done for ${horizonDays} days`,
+      `${churnEvent === null ? "" : `the event ${churnEvent}, or `}no activity for ${horizonDays} days`,
     ],
     [
-      "Advised horizon",
+      "Suggested horizon",
       advisedHorizonDays === null
-        ? "not enough gaps between visits yet"
-        : `${advisedHorizonDays} days: nine of ten gaps between visits are no longer`,
+        ? "not enough return visits yet"
+        : `${advisedHorizonDays} days: 90% of gaps between visits are at most this long`,
     ],
-    [
-      "Usual (base rate)",
-      baseRate === null ? "not known yet" : `${numbers.share(baseRate)} left on past days (back-test)`,
-    ],
+    ["Base rate", baseRate === null ? "not known yet" : `${numbers.share(baseRate)} left in the back-test`],
     ["Scores as of", day === null ? "no scores yet" : `the start of ${dayText(day)}`],
     ["Trained and judged as of", trainedDay === null ? "not yet" : dayText(trainedDay)],
     ...(scale === null
@@ -176,7 +177,7 @@ function Measures({ card }: { card: Card }): ReactElement {
         ] as const)),
   ];
   return (
-    <Panel title="What is measured">
+    <Panel title="Definitions">
       <dl>
         {rows.map(([name, text]) => (
           <div
@@ -246,7 +247,7 @@ const columnsFor = (card: Card): readonly Column<Judged>[] => [
   {
     id: "lift",
     header: "Lift",
-    hint: "Of the tenth with the highest risk",
+    hint: "For the tenth with the highest risk",
     isNumber: true,
     cell: ({ topDecileLift }) => (topDecileLift === null ? nothing : `${numbers.decimal(topDecileLift)} ×`),
   },
@@ -260,21 +261,21 @@ const columnsFor = (card: Card): readonly Column<Judged>[] => [
   {
     id: "cutoffs",
     header: "Past days",
-    hint: "As of which it could be trained and judged; models judged on different days cannot be compared directly",
+    hint: "Cut-off dates. Models with different dates cannot be compared directly.",
     isNumber: true,
     cell: ({ cutoffs }) => numbers.count(cutoffs),
   },
 ];
 
-const digits = (value: number | null) => (value === null ? nothing : threeDigits(value));
+const digits = (value: number | null) => (value === null ? nothing : numbers.thousandths(value));
 
 function Comparison({ card }: { card: Card }): ReactElement {
   const { id } = useOrganization();
   return (
     <Panel
       isFlush
-      title="All models, tried on past days (back-test)"
-      note="Trained on what was known on past days, judged by what came after. Figures of models judged on different numbers of days are compared through the baseline on the same rows"
+      title="All models in the back-test"
+      note="A model is evaluated only on data that is newer than its training data. Compare models with different numbers of past days through the baseline, which has the same rows."
     >
       <DataTable
         label="Models"

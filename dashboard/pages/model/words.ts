@@ -1,4 +1,4 @@
-/** What the model's page says in words for people who are no statisticians. */
+/** The texts of the model page. */
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import type { Reads } from "../../api/paths.ts";
 import { numbers } from "../../text/format.ts";
@@ -9,17 +9,17 @@ export type Judged = Card["models"][number];
 export type Kind = Card["kind"];
 
 const hows: Readonly<Record<RiskModel, string>> = {
-  prior: "Compares how long somebody is silent with how people use software in general. It needs no data.",
-  bgbb: "Learns how regularly people here come, and sees who has been silent for longer than their own habit explains.",
-  "bgbb-platt": "The same, corrected by how often such predictions came true here.",
+  prior: "Compares a user's silence with software use in general. It needs no data.",
+  bgbb: "Learns how regularly your users visit, and finds those who are silent for longer than their own rhythm explains.",
+  "bgbb-platt": "The same, calibrated with the outcomes of past predictions.",
   logistic:
-    "Weighs silence, frequency, trend, breadth of use, tenure and traits as they told leavers from stayers here.",
+    "Weighs silence, frequency, trend, breadth of use, tenure and traits by how well they separated users who left from users who stayed.",
 };
 
-/** The steps of the ladder, the simplest first. */
+/** The models, the simplest first. */
 export const steps = modelNames.map(({ model, name, term }, number) => ({
   ...{ number, model, name },
-  how: `${hows[model]} Its name in statistics: ${term}.`,
+  how: `${hows[model]} Statistical name: ${term}.`,
 }));
 
 /** The name of a model of the back-test, in words. */
@@ -37,29 +37,42 @@ export function servingResult(card: Card): Judged | undefined {
 const shortages: Readonly<Record<string, string>> = {
   entities: "seen within half a year",
   entitiesWithThreePeriods: "known for more than three weeks",
-  churnedLabels: "known cases of somebody who left",
-  retainedLabels: "known cases of somebody who stayed",
+  churnedLabels: "known cases of leaving",
+  retainedLabels: "known cases of staying",
 };
 
-/** What is missing, as a phrase after a number. @param kind whom it is about */
+/** What is missing, as a phrase after a number. @param kind users or accounts */
 export function shortageWords(what: string, kind: Kind): string {
   const words = shortages[what] ?? what;
   return what.startsWith("entities") ? `${kind}s ${words}` : words;
 }
 
-/** The answer to "can I trust it", in one line and a paragraph. */
+/** The result of the back-test in plain words: of those with the highest tenth of risks, and of all. Undefined without it. */
+export function plainResult(card: Card): { readonly text: string; readonly source: string } | undefined {
+  const result = servingResult(card);
+  const [flagged] = card.reliability.toSorted((one, other) => other.meanPrediction - one.meanPrediction);
+  if (result === undefined || flagged === undefined) return undefined;
+  const ofHundred = (rate: number) => numbers.count(Math.round(rate * 100));
+  const leave = (rate: number) => (ofHundred(rate) === "1" ? "leaves" : "leave");
+  return {
+    text: `Of 100 ${card.kind}s that we flag, ${ofHundred(flagged.rate)} ${leave(flagged.rate)}. Of 100 ${card.kind}s overall, ${ofHundred(result.baseRate)} ${leave(result.baseRate)}.`,
+    source: `Flagged: the tenth with the highest churn risk. From ${numbers.count(result.count)} predictions of the back-test, within ${card.horizonDays} days.`,
+  };
+}
+
+/** Whether the model can be trusted: a title and a paragraph. */
 export function verdict(card: Card): { readonly title: string; readonly text: string } {
-  const { model, isProven, horizonDays, churnEvent, models, kind } = card;
+  const { model, isProven, models, kind } = card;
   if (card.day === null) {
     return {
       title: "No predictions yet",
-      text: `Nobody has been scored yet. The first run is at night, or at once with rekindle score.`,
+      text: "No users have been scored yet. Scoring runs every night.",
     };
   }
   if (model === null) {
     return {
       title: "No churn risk is shown",
-      text: "Tried on past days, no model did clearly better than simply looking at when somebody was last seen. A number that misleads is worse than none, so none is shown. It is tried again every week.",
+      text: "In the back-test, no model was clearly better than the time since the last visit. A misleading number is worse than none, so none is shown. The models are tested again every week.",
     };
   }
   const result = servingResult(card);
@@ -68,18 +81,18 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
     const better =
       gain === null
         ? ""
-        : ` It is ${numbers.wholeShare(gain)} better than going by the last visit alone (by log loss).`;
+        : ` It is ${numbers.wholeShare(gain)} better than the last visit alone (by log loss).`;
     return {
       title: "Proven on your own data",
-      text: `It was tried on past days with only what was known then, and what it said came true often enough.${better}`,
+      text: `In the back-test, the model predicted past days from older data, and its predictions came true often enough.${better}`,
     };
   }
   const judged =
     models.length === 0
-      ? "It was not tried on past days yet (a back-test): that begins with about half a year of events, some to learn from and some to be judged by."
-      : "The trial on past days below (the back-test) is too small to call it proof.";
+      ? "There is no back-test yet. It needs about half a year of events."
+      : "The back-test below is too small to be proof.";
   return {
     title: "Shown, but not proven yet",
-    text: `The risk of ${kind}s ${churnEvent === null ? `to do nothing for ${horizonDays} days` : `to churn within ${horizonDays} days`} is worked out, and useful for an order of whom to look at. How far the percentages hold is not known yet. ${judged}`,
+    text: `Use these risks to rank ${kind}s. The percentages aren’t proven yet. ${judged}`,
   };
 }

@@ -1,4 +1,4 @@
-/** Accounts with health at risk. */
+/** Accounts at risk. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
@@ -51,7 +51,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: "change",
     header: "vs last week",
-    hint: "Points of health against the scores of a week before",
+    hint: "Points of health, compared with the scores a week before",
     isNumber: true,
     cell: ({ change }) => pointsText(change),
   },
@@ -74,7 +74,7 @@ export function AccountsAtRisk(): ReactElement {
   return (
     <Panel
       isFlush
-      title="Accounts with health at risk"
+      title="Accounts at risk"
       note={data && data.total > 0 ? <AtRiskNote answer={data} /> : "Health below 40, the largest first"}
     >
       <Figures
@@ -91,7 +91,7 @@ export function AccountsAtRisk(): ReactElement {
       >
         {({ accounts, day }) => (
           <DataTable
-            label="The largest accounts with health at risk"
+            label="The largest accounts at risk"
             name="accounts-at-risk"
             rows={accounts.map((account) => ({ ...account, day: day ?? "" }))}
             columns={columns}
@@ -120,12 +120,12 @@ function AtRiskNote({
 
 function NoneAtRisk({ scored }: { scored: number }): ReactElement {
   return scored > 0 ? (
-    <Empty title="No account has a health at risk">
+    <Empty title="No account is at risk">
       The health of all {numbers.count(scored)} accounts that have not churned is 40 or more.
     </Empty>
   ) : (
     <Empty title="No scores of accounts yet">
-      Accounts come from identify and group calls, scores every night.
+      Accounts appear after identify and group calls. They are scored every night.
     </Empty>
   );
 }

@@ -1,4 +1,4 @@
-/** How many are active, and who comes and goes. */
+/** Active users, and the lifecycle by week. */
 import { type ReactElement, useCallback } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { type Asked, useRead } from "../../api/query.ts";
@@ -26,7 +26,7 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
   const before = days.at(-30);
   const weekBefore = days.at(-9);
   const whole = days.slice(0, -1);
-  // Whoever began today has no whole day yet: that is no zero.
+  // An organization that began today has no whole day yet. Its figure is unknown, not zero.
   const isBegun = whole.some(({ daily }) => daily > 0);
   const counted = (value: number | undefined, withinDays: number) =>
     isBegun && last ? <CountLink isQuiet count={value} list={usersActive(last.day, withinDays)} /> : nothing;
@@ -42,7 +42,7 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
     <Stats>
       <Stat
         label="Active yesterday"
-        hint="Users who were active yesterday, in the organization's timezone, beside the same weekday a week before"
+        hint="Users who were active yesterday, in the organization's timezone, compared with the same weekday a week before"
         value={counted(last?.daily, 1)}
         note={
           <>
@@ -59,21 +59,21 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
       />
       <Stat
         label="Active in 7 days"
-        hint="Users who were active within the 7 days to yesterday; the change is against the same 28 days earlier"
+        hint="Users who were active in the 7 days to yesterday, compared with 28 days earlier"
         value={counted(last?.weekly, 7)}
         change={change(last?.weekly, before?.weekly)}
         line={isBegun ? whole.slice(-90).map(({ weekly }) => weekly) : undefined}
       />
       <Stat
         label="Active in 30 days"
-        hint="Users who were active within the 30 days to yesterday; the change is against the same 28 days earlier"
+        hint="Users who were active in the 30 days to yesterday, compared with 28 days earlier"
         value={counted(last?.monthly, 30)}
         change={change(last?.monthly, before?.monthly)}
         line={isBegun ? whole.slice(-90).map(({ monthly }) => monthly) : undefined}
       />
       <Stat
         label="Stickiness"
-        hint="Users active on a day, the mean of 28 days to yesterday, as a share of those active in the 30 days to yesterday"
+        hint="Users active on a day (mean of the 28 days to yesterday), as a share of users active in the 30 days to yesterday"
         value={numbers.share(last?.stickiness)}
         note={
           isBegun && last ? (
@@ -82,7 +82,7 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
               active on a day
             </>
           ) : (
-            "of those active in 30 days are active on a day"
+            "of 30-day users are active on a day"
           )
         }
         line={isBegun ? whole.slice(-28).map(({ stickiness }) => stickiness ?? 0) : undefined}
@@ -98,7 +98,7 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
   return (
     <Panel
       title="Active users"
-      note="Users who were active on the day, and within the 7 days that end with it"
+      note="Users active on the day, and in the 7 days that end with it"
       actions={
         <Select
           label="Days shown"
@@ -192,16 +192,13 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
 export function LifecyclePanel(): ReactElement {
   const asked = useRead("/api/lifecycle", { query: { period: "week", periods: 13 } });
   return (
-    <Panel
-      title="Coming and going"
-      note="Users by week: those above the line were active, those below stayed away"
-    >
+    <Panel title="User lifecycle" note="Users by week: active above the line, dormant below">
       <Figures
         asked={asked}
         loading={<Loading rows={1} height={260} />}
         empty={{
           isEmpty: ({ periods }) => periods.every(({ active, dormant }) => active + dormant === 0),
-          show: <Empty title="Nobody was active in these weeks" />,
+          show: <Empty title="No active users in these weeks" />,
         }}
       >
         {({ periods }) => <LifecycleChart periods={periods} />}
@@ -211,10 +208,10 @@ export function LifecyclePanel(): ReactElement {
 }
 
 const stages = [
-  { key: "returning", name: "Returning", hint: "active in the week before, too", colour: "series-2" },
+  { key: "returning", name: "Returning", hint: "also active in the week before", colour: "series-2" },
   { key: "new", name: "New", hint: "active for the first time", colour: "series-3" },
-  { key: "resurrected", name: "Came back", hint: "not active in the week before", colour: "series-4" },
-  { key: "dormant", name: "Stayed away", hint: "active only in the week before", colour: "churned" },
+  { key: "resurrected", name: "Resurrected", hint: "not active in the week before", colour: "series-4" },
+  { key: "dormant", name: "Dormant", hint: "active only in the week before", colour: "churned" },
 ] as const;
 
 function nameOf({ fromDay, isComplete }: Periods[number]): string {
@@ -246,7 +243,7 @@ function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
   );
   return (
     <Chart
-      label="Users who came, returned, came back and stayed away, by week"
+      label="New, returning, resurrected and dormant users, by week"
       option={option}
       addressOf={(series, at) => {
         const [week, stage] = [periods[at], stages.find(({ name }) => name === series)];

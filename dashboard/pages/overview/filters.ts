@@ -1,14 +1,14 @@
-/** What the reader chooses on the overview; it stands in the address. */
+/** The choices of the overview. They are in the address. */
 import { choiceFilter } from "../../parts/list/filters.ts";
 
 export type Kind = "user" | "account";
 
 export const filters = {
-  /** Whose health and risk is shown. */
+  /** Health and risk of users or of accounts. */
   kind: choiceFilter(["user", "account"], "user"),
   /** How many days of activity. */
   days: choiceFilter(["28", "90", "365"], "90"),
 } as const;
 
-/** The plural of whom it is about. */
+/** The plural of the kind. */
 export const plural: Readonly<Record<Kind, "users" | "accounts">> = { user: "users", account: "accounts" };

@@ -24,7 +24,7 @@ export function FirstScores({ hasWholeDay }: { hasWholeDay: boolean }): ReactEle
           {mayScore ? <ScoreNow /> : <p>Members and owners can score at once.</p>}
         </Empty>
       ) : (
-        <Empty title="The first scores are here tomorrow">
+        <Empty title="The first scores appear tomorrow">
           <p>Scores count whole days, and today is the first. They appear here by themselves.</p>
         </Empty>
       )}

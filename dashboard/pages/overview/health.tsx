@@ -1,4 +1,4 @@
-/** How healthy users or accounts are, how that moved, and how many are expected to churn. */
+/** Health of users or accounts: now, by week, and movement between bands. */
 import { type ReactElement, useCallback } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { type Asked, useRead } from "../../api/query.ts";
@@ -19,7 +19,7 @@ export type HealthByWeek = Reads["/api/health-by-week"]["answer"];
 type Week = HealthByWeek["weeks"][number];
 type Movement = Reads["/api/score-summary"]["answer"]["movement"];
 
-/** Colours of those who are there, worst last; each with the name of its figure and its bar. */
+/** Health bands of users who have not churned, the worst last. */
 const there = [
   { healthBand: "healthy", key: "healthy", bar: "bg-healthy-fill", line: "healthy-fill" },
   { healthBand: "watch", key: "watch", bar: "bg-watch-fill", line: "watch-fill" },
@@ -77,7 +77,7 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
   ];
   return (
     <div>
-      {/* Its links are those of the table, which the keyboard and screen readers find. */}
+      {/* The table has the same links for keyboards and screen readers. */}
       <div aria-hidden="true" className="flex h-3 gap-px overflow-hidden rounded-[2px]">
         {there.map(({ healthBand, key, bar }) => (
           <BarPart
@@ -110,7 +110,7 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
                 key={label}
                 scope="col"
                 className="py-1 pl-3 text-right align-bottom font-normal"
-                title={past && `Against the start of ${dayText(past.day)}`}
+                title={past && `Compared with the start of ${dayText(past.day)}`}
               >
                 {label}
               </th>
@@ -212,7 +212,7 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
       <h3 className="text-sm text-soft">
         <CountLink count={all} list={thoseMoved(kind, "changed", sinceDay)} /> {plural[kind]} changed their
         health band since {dayText(data.sinceDay, "short")}
-        {moved.length > shownMoves && "; the most frequent ways"}
+        {moved.length > shownMoves && "; the most frequent moves"}
       </h3>
       <ul className="mt-1 grid gap-x-6 sm:grid-cols-2">
         {moved.slice(0, shownMoves).map(({ from, to, count }) => (

@@ -5,12 +5,12 @@ import type { ListBehind } from "../../parts/list/list-link.tsx";
 import { dayPlus } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
 
-/** Users who were active on so many days that end with a day. */
+/** Users active in this many days that end with a day. */
 export function usersActive(toDay: string, days = 1): ListBehind {
   return usersOf({ activeFrom: dayPlus(toDay, 1 - days), activeTo: toDay });
 }
 
-/** Users in a stage of their lifecycle, in the days of a week; all who were active without one. */
+/** Users in a stage of the lifecycle in a week; all active users without one. */
 export function usersInStage(fromDay: string, toDay: string, lifecycle?: Lifecycle): ListBehind {
   return usersOf({
     ...{ activeFrom: fromDay, activeTo: toDay },
@@ -18,7 +18,7 @@ export function usersInStage(fromDay: string, toDay: string, lifecycle?: Lifecyc
   });
 }
 
-/** Users who were active in an account on so many days before a day; they may belong to another one now. */
+/** Users active in an account in this many days before a day. They may belong to another account now. */
 export function usersActiveIn(account: string, beforeDay: string, days: number): ListBehind {
   return usersOf({
     ...{ activeInAccount: account, activeFrom: dayPlus(beforeDay, -days), activeTo: dayPlus(beforeDay, -1) },
@@ -30,7 +30,7 @@ export function membersOf(account: string): ListBehind {
   return usersOf({ account });
 }
 
-/** Everybody of whom all of this is true. */
+/** Users or accounts that match all filters. */
 export function those(kind: Kind, query: ListBehind["query"]): ListBehind {
   return { page: plural[kind], query };
 }

@@ -37,8 +37,8 @@ export function Movers({ kind }: { kind: Kind }): ReactElement {
           show: (
             <Empty title="Nothing to compare yet">
               {data?.day == null
-                ? "Scores are worked out every night."
-                : "There are no scores of a week ago."}
+                ? "Users and accounts are scored every night."
+                : "There are no scores from a week ago."}
             </Empty>
           ),
         }}

@@ -1,4 +1,4 @@
-/** What a morning begins with: the week, whom to call, and how healthy everybody is. */
+/** The overview page. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import { ApiFailure } from "../../api/client.ts";
@@ -72,12 +72,12 @@ export function OverviewPage(): ReactElement {
   );
 }
 
-/** Whether anybody was active before today. */
+/** Whether any user was active before today. */
 function hasWholeDay(active: ActiveUsers | undefined): boolean {
   return active?.days.slice(0, -1).some(({ daily }) => daily > 0) ?? false;
 }
 
-/** Nobody did anything, as far back as is asked. */
+/** Shown without any event in the period. */
 function isEmpty({ days }: ActiveUsers): boolean {
   return days.every(({ monthly }) => monthly === 0);
 }
@@ -86,10 +86,7 @@ function NoEvents(): ReactElement {
   const organization = String(useOrganization().id);
   return (
     <Empty title="No events in the last three months">
-      <p>
-        Once an application sends what its users do, this page shows who is active, who is well, and whom to
-        call.
-      </p>
+      <p>Once your application sends events, this page shows active users, their health, and whom to call.</p>
       <p className="mt-4">
         <Link to="/o/$organization/start" params={{ organization }} className={buttonClass("primary")}>
           Send the first event

@@ -1,4 +1,4 @@
-/** How many are expected to churn, beside how many usually do. */
+/** The predicted churn rate, compared with the base rate. */
 import { Link } from "@tanstack/react-router";
 import { type ReactElement, useCallback } from "react";
 import { type Asked, useRead } from "../../api/query.ts";
@@ -20,7 +20,7 @@ export function RiskPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWe
   return (
     <Panel
       title="Churn risk"
-      note={horizonDays && `How likely ${plural[kind]} are to do nothing in the next ${horizonDays} days`}
+      note={horizonDays && `How likely ${plural[kind]} are to be inactive for the next ${horizonDays} days`}
     >
       <Figures
         asked={asked}
@@ -39,8 +39,7 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
   if (now?.meanRisk == null) {
     return (
       <Empty title="No churn risk is shown">
-        No model is good enough yet to say more than the past does.{" "}
-        <ToModel>The model's page says why.</ToModel>
+        No model predicts better than the past yet. <ToModel>See why on the Model page.</ToModel>
       </Empty>
     );
   }
@@ -48,7 +47,7 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
     <div className="grid gap-5">
       <div className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
         <dl>
-          <dt className="text-sm text-soft">Expected to churn within {horizonDays} days</dt>
+          <dt className="text-sm text-soft">Predicted churn rate, {horizonDays} days</dt>
           <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(now.meanRisk)}</dd>
           <dd className="text-sm text-soft">
             about {numbers.count(now.expectedChurn)} of{" "}
@@ -60,12 +59,10 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
           </dd>
         </dl>
         <dl>
-          <dt className="text-sm text-soft">Usual (base rate)</dt>
+          <dt className="text-sm text-soft">Base rate</dt>
           <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(baseRate)}</dd>
           <dd className="text-sm text-soft">
-            {baseRate === null
-              ? "not known yet"
-              : `churned within ${horizonDays} days, on past days (back-test)`}
+            {baseRate === null ? "not known yet" : `churned within ${horizonDays} days in the back-test`}
           </dd>
         </dl>
       </div>
@@ -120,7 +117,7 @@ function RiskChart({
           ? []
           : [
               {
-                name: "Usual (base rate)",
+                name: "Base rate",
                 type: "line",
                 symbol: "none",
                 data: weeks.map(() => baseRate),
@@ -134,11 +131,11 @@ function RiskChart({
   );
   return (
     <Chart
-      label={`Mean churn risk of ${plural[kind]}, week by week, beside the base rate`}
+      label={`Mean churn risk of ${plural[kind]} by week, with the base rate`}
       height={200}
       option={option}
       table={{
-        columns: ["As of", "Mean churn risk", "Expected to churn", "Of"],
+        columns: ["As of", "Mean churn risk", "Predicted to churn", "Of"],
         rows: weeks
           .toReversed()
           .map((week) => [
@@ -165,9 +162,9 @@ function ceiling(weeks: HealthByWeek["weeks"], baseRate: number | null): number 
 }
 
 const riskBands = [
-  { riskBand: "high", word: "High risk", from: "50 % and more" },
-  { riskBand: "medium", word: "Medium risk", from: "20 to 50 %" },
-  { riskBand: "low", word: "Low risk", from: "below 20 %" },
+  { riskBand: "high", word: "High risk", from: "50% and more" },
+  { riskBand: "medium", word: "Medium risk", from: "20% to 50%" },
+  { riskBand: "low", word: "Low risk", from: "below 20%" },
 ] as const;
 
 function Bands({ kind }: { kind: Kind }): ReactElement | null {

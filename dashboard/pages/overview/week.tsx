@@ -1,4 +1,4 @@
-/** The week in the server's sentences, and whom to call first. */
+/** The week in sentences, and the call list. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
@@ -17,7 +17,7 @@ type Sentence = Week["sentences"][number];
 const abouts: Record<Sentence["about"], string> = {
   data: "Data",
   active: "Activity",
-  lifecycle: "Coming and going",
+  lifecycle: "User lifecycle",
   health: "Health",
   risk: "Churn risk",
   call: "Call first",
@@ -31,7 +31,7 @@ export function WeekPanel(): ReactElement {
       title="The week"
       note={
         data?.sentences.some(({ about }) => about !== "data") &&
-        `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, vs the seven days before`
+        `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, compared with the week before`
       }
     >
       <Figures asked={asked} loading={<Loading rows={6} height={30} />}>
@@ -69,10 +69,10 @@ function SentenceLine({ sentence }: { sentence: Sentence }): ReactElement {
 }
 
 function usualText({ low, high, weeks }: NonNullable<Sentence["usual"]>): string {
-  return `From one week to the next it changed by ${numbers.change(Math.round(low))} to ${numbers.change(Math.round(high))} in 19 of 20 weeks, judged by the ${weeks} before.`;
+  return `Usual change in a week: ${numbers.change(Math.round(low))} to ${numbers.change(Math.round(high))} (95%, from the ${weeks} weeks before).`;
 }
 
-/** Words with numbers and days in the reader's way, each number with the list behind it. */
+/** The parts of a sentence. Numbers link to the list behind them. */
 function Words({ parts }: { parts: Sentence["parts"] }): ReactElement {
   return (
     <>
@@ -90,8 +90,8 @@ function PartOf({ part: { form, text, value, list } }: { part: Sentence["parts"]
   if (form === "day") return <>{dayText(String(value), "short")}</>;
   if (form === "words") return <>{text}</>;
   const say = { count: numbers.count, change: numbers.shareChange, share: numbers.share }[form];
-  const said = <b className="font-medium">{say(Number(value))}</b>;
-  return list !== undefined && value !== 0 ? <ListLink list={list}>{said}</ListLink> : said;
+  const number = <b className="font-medium">{say(Number(value))}</b>;
+  return list !== undefined && value !== 0 ? <ListLink list={list}>{number}</ListLink> : number;
 }
 
 function CallFirst({
@@ -140,7 +140,7 @@ function CallFirst({
   );
 }
 
-/** All who are to be called. */
+/** The link to the whole call list. */
 function listOfCalls(kind: Kind): ListBehind {
   return those(kind, { toCall: "true", sort: "risk" });
 }

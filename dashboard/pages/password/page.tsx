@@ -1,4 +1,4 @@
-/** A new password, by the link of who was locked out. */
+/** The page of a password link: a new password. */
 import type { ReactElement } from "react";
 import { usePersonalChange } from "../../api/query.ts";
 import { useCode, useEnter } from "../../app/door.ts";

@@ -1,4 +1,4 @@
-/** Which cohorts are of users who were there before the data begins, and whether they count. */
+/** Cohorts of users who joined before the data begins, and whether they count. */
 import type { ReactElement } from "react";
 import { Button } from "../../parts/form/button.tsx";
 import { numbers } from "../../text/format.ts";
@@ -30,7 +30,7 @@ export function AlreadyHere({
           : "left out of means, projections and comparisons."}
       </span>
       <Button isSmall onClick={() => change({ alreadyHere: isCounted ? "leftOut" : "counted" })}>
-        {isCounted ? "Leave them out" : "Count them"}
+        {isCounted ? "Exclude them" : "Include them"}
       </Button>
     </p>
   );

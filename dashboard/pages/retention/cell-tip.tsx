@@ -1,4 +1,4 @@
-/** What is to be said of a cell, beside it: while the pointer is on it, and while it has the focus. */
+/** The tooltip of a cell, under the pointer or with the focus. */
 import { type ReactElement, type RefObject, useLayoutEffect, useRef } from "react";
 import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
@@ -75,7 +75,7 @@ function Said({ found, period }: { found: Found; period: Choices["period"] }): R
         <b className="font-medium">{numbers.share(share)}</b> came back: {numbers.count(users)} of{" "}
         {numbers.count(cohortUsers)} users
       </p>
-      <p className="text-soft">95 % interval: {intervalText(cell)}</p>
+      <p className="text-soft">95% interval: {intervalText(cell)}</p>
       {missing !== undefined && <p className="text-watch">{missing}</p>}
       {cohortUsers < smallCohortUsers && (
         <p className="text-watch">Fewer than {smallCohortUsers} users: the share may be far off.</p>
@@ -83,7 +83,7 @@ function Said({ found, period }: { found: Found; period: Choices["period"] }): R
       <p className="border-t border-line pt-1 text-soft">
         {found.cohort === undefined
           ? `Only cohorts whose ${period} is over`
-          : "Enter or a click shows the people"}
+          : "Click or press Enter to see the users"}
       </p>
     </>
   );

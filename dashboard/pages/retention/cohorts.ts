@@ -30,7 +30,7 @@ export interface Group {
   readonly projection: Projection | undefined;
 }
 
-/** Below this a cohort is small: with 30 users the 95 % interval of a half is 35 points wide. */
+/** Below this a cohort is small: with 30 users the 95% interval of a half is 35 points wide. */
 export const smallCohortUsers = 30;
 
 export const keyOf = ({ kind, value }: Pick<Cell, "kind" | "value">) =>
@@ -115,7 +115,7 @@ export function atText(at: number, period: Choices["period"]): string {
   return at === 0 ? `its own ${period}` : `${periodsText(at, period)} after`;
 }
 
-/** A share's interval: 26.3–43.1 %. */
+/** A share's interval: 26.3% to 43.1%. */
 export function intervalText({ low, high }: { readonly low: number; readonly high: number }): string {
   return `${numbers.share(low)} to ${numbers.share(high)}`;
 }

@@ -90,11 +90,11 @@ function Compared({ answer, choices }: { answer: Answer; choices: Choices }): Re
       isNumber: true,
       cell: ({ share }) => numbers.share(share),
     },
-    { id: "interval", header: "95 % interval", isNumber: true, cell: (group) => intervalText(group) },
+    { id: "interval", header: "95% interval", isNumber: true, cell: (group) => intervalText(group) },
     {
       id: "difference",
       header: `Against ${labelOf(best)}`,
-      hint: "Difference in points, with its 95 % interval",
+      hint: "Difference in points, with its 95% interval",
       isNumber: true,
       cell: (group) => {
         const found = pairs.find(({ first, second }) => first === 0 && groups[second] === group);

@@ -20,12 +20,12 @@ interface ControlsProps {
   readonly traits: Traits;
 }
 
-/** The choices that people make most, and the others behind a button. */
+/** The most used choices. The others are behind a button. */
 export function Controls(props: ControlsProps): ReactElement {
   const { choices, change, events } = props;
   return (
     <search
-      aria-label="What is asked"
+      aria-label="Question"
       className="grid grid-cols-2 items-end gap-3 sm:grid-cols-3 xl:grid-cols-[repeat(5,minmax(0,1fr))_auto]"
     >
       <EntryField {...props} />
@@ -101,11 +101,11 @@ const filtersEntry = (chosen: string) => (chosen === "signUp" ? "signUp" : "firs
 function splitChoices(traits: Traits, { trait, of }: Choices): Choice[] {
   const some = traits.filter(({ distinctValues }) => distinctValues !== null && distinctValues > 1);
   const many = traits.filter(({ distinctValues }) => distinctValues === null);
-  const said = ({ trait: name, distinctValues }: Traits[number]) =>
+  const labelOf = ({ trait: name, distinctValues }: Traits[number]) =>
     `${name} (${distinctValues === null ? "more than 100" : numbers.count(distinctValues)} values)`;
   const choice = (whose: "user" | "account", group: string) => (one: Traits[number]) => ({
     value: `${whose} ${one.trait}`,
-    label: said(one),
+    label: labelOf(one),
     group,
   });
   const ofAccount = "The account's";
@@ -147,7 +147,7 @@ function More({ choices, change }: ControlsProps): ReactElement {
   const counts: readonly number[] = [...new Set([...periodCounts, ...(periods === 0 ? [] : [periods])])];
   return (
     <Popover
-      label="More of what is asked"
+      label="More options"
       trigger={<Button icon="settings">More{changed > 0 && ` (${changed})`}</Button>}
     >
       <div className="grid gap-3">
@@ -155,7 +155,7 @@ function More({ choices, change }: ControlsProps): ReactElement {
           label="First cohort"
           max={to ?? today}
           value={from}
-          help={`Empty: the last ${{ day: "30 days", week: "26 weeks", month: "12 months" }[period]}, whenever this is looked at.`}
+          help={`Empty: the last ${{ day: "30 days", week: "26 weeks", month: "12 months" }[period]}, relative to today.`}
           onDay={(day) => change({ from: day })}
         />
         <DayInput label="Last cohort" max={today} value={to} onDay={(day) => change({ to: day })} />
@@ -187,7 +187,7 @@ function More({ choices, change }: ControlsProps): ReactElement {
             label="The trait"
             value={asOf}
             choices={[
-              { value: "entry", label: "as it was when the user came" },
+              { value: "entry", label: "at the first event" },
               { value: "now", label: "as it is now" },
             ]}
             onChoose={(when) => change({ asOf: when })}

@@ -32,7 +32,7 @@ export function curveOption(
     0,
     ...curves.flatMap(({ points, projected }) => [...points, ...projected].map(({ high }) => high)),
   );
-  const said = (share: number, name: string, at: number) => {
+  const shareText = (share: number, name: string, at: number) => {
     const curve = curves.find((one) => name === one.name || name === projectedName(one));
     const of = curve?.name === name ? curve.points : curve?.projected;
     const point = of?.find((one) => one.period === at);
@@ -58,7 +58,7 @@ export function curveOption(
       outerBoundsMode: "same",
       outerBoundsContain: "axisLabel",
     },
-    tooltip: tooltipOf(said, (at) => `${periodsText(Number(at), period)} after`),
+    tooltip: tooltipOf(shareText, (at) => `${periodsText(Number(at), period)} after`),
     xAxis: { ...categoryAxis(colours, ages.map(String)), boundaryGap: false },
     yAxis: {
       ...valueAxis(colours, numbers.wholeShare),

@@ -1,4 +1,4 @@
-/** How retention goes on with age: the weighted means as curves, of one group or of two beside each other. */
+/** Retention by age: weighted means as curves, of one group or two. */
 import { type ReactElement, useCallback } from "react";
 import { Chart } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
@@ -31,7 +31,7 @@ export function Curves({ groups, choices, change }: CurvesProps): ReactElement {
   return (
     <Panel
       title="Retention by age"
-      note={`Weighted mean of the cohorts that have completed the ${period}; the band is the 95 % interval`}
+      note={`Weighted mean of the cohorts that have completed the ${period}; the band is the 95% interval`}
       actions={
         trait === "" || first === undefined ? undefined : (
           <div className="flex flex-wrap items-end gap-2">
@@ -93,23 +93,23 @@ function curveOf({ label, mean, projection }: Group): Curve {
   };
 }
 
-/** Cohorts that a mean needs to be spoken of: two or three users of one may be anybody. */
+/** Fewer cohorts than this are too noisy to quote. */
 const tellingCohorts = 3;
 
-/** What the curves say at the latest age that is known well of all of them. */
+/** A sentence about the latest age that is reliable for all curves. */
 function findingOf(shown: readonly Group[], { period, measure }: Choices): string {
   const well = shown.map(
     ({ mean }) => mean.findLast(({ cohorts }) => cohorts >= tellingCohorts)?.period ?? 0,
   );
   const at = Math.min(...well) || Math.min(...shown.map(({ mean }) => mean.at(-1)?.period ?? 0));
-  const said = shown.flatMap(({ label, kind, mean }) => {
+  const shares = shown.flatMap(({ label, kind, mean }) => {
     const cell = mean.find((one) => one.period === at);
     if (cell === undefined) return [];
     const users = `${numbers.count(cell.cohortUsers)} users${kind === "all" ? "" : ` of ${label}`}`;
     return [`${numbers.share(cell.share)} of ${users} (${intervalText(cell)})`];
   });
   const back = measure === "in" ? "came back" : "came back then or later";
-  return `After ${periodsText(at, period)}, ${said.join(" and ")} ${back}.`;
+  return `After ${periodsText(at, period)}, ${shares.join(" and ")} ${back}.`;
 }
 
 function tableOf(curves: readonly Curve[], period: Choices["period"]) {
@@ -119,7 +119,7 @@ function tableOf(curves: readonly Curve[], period: Choices["period"]) {
   const hasProjection = curves.some(({ projected }) => projected.length > 0);
   const columns = curves.flatMap(({ name }) => [
     name,
-    `${name}: 95 % interval`,
+    `${name}: 95% interval`,
     `${name}: users`,
     `${name}: cohorts`,
     ...(hasProjection ? [`${name}: projected`] : []),
@@ -149,19 +149,19 @@ interface ProjectedProps extends Pick<CurvesProps, "change"> {
   readonly period: Choices["period"];
 }
 
-/** What there is to say of the projection, or why there is none. */
+/** The projection in words, or why there is none. */
 function Projected({ shown, measure, period, change }: ProjectedProps): ReactElement | null {
   if (measure === "in") {
     return (
       <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-soft">
-        A projection needs a share that never rises again: who was active then or later.
+        A projection needs a share that never rises again: users active then or later.
         <Button isSmall onClick={() => change({ measure: "inOrAfter" })}>
           Show with projection
         </Button>
       </p>
     );
   }
-  const said = shown.map(({ label, kind, projection }) => {
+  const sentences = shown.map(({ label, kind, projection }) => {
     const name = kind === "all" ? "" : `${label}: `;
     const complete = projection?.completePeriods ?? 0;
     if (projection?.fit == null) {
@@ -171,17 +171,17 @@ function Projected({ shown, measure, period, change }: ProjectedProps): ReactEle
     if (last === undefined) {
       return `${name === "" ? "No" : `${name}no`} projection: the model does not fit this curve.`;
     }
-    return `${name}${numbers.share(last.share)} (${intervalText(last)}) are projected to be still there after ${periodsText(last.period, period)}.`;
+    return `${name}${numbers.share(last.share)} (${intervalText(last)}) are projected to be active after ${periodsText(last.period, period)}.`;
   });
   const isProjected = shown.some(({ projection }) => (projection?.fit?.shares.length ?? 0) > 0);
   return (
     <div className="mt-3 grid max-w-[80ch] gap-1 text-sm text-soft">
       <p>
         {isProjected &&
-          "Dashed: the projection of the shifted beta-geometric model from the last share that is known well, with its 95 % interval. "}
+          "Dashed: the projection of the shifted beta-geometric model from the last reliable share, with its 95% interval. "}
         A {period} is complete one churn horizon after its end. Until then inactive users may return.
       </p>
-      {said.map((sentence) => (
+      {sentences.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
     </div>

@@ -1,4 +1,4 @@
-/** Who comes back, by cohort: a heat map, curves, and the people behind both. */
+/** The retention page: heat map, curves, comparison and the users of a cell. */
 import { type ReactElement, useCallback, useDeferredValue, useMemo } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
@@ -85,8 +85,8 @@ function NoCohorts({ choices: { from, to, entry, entryEvent } }: { choices: Choi
     <Panel title="Cohorts">
       <Empty title={isWhole ? "No cohorts yet" : "No cohorts in these days"}>
         {entry === "event"
-          ? `Nobody did “${entryEvent}” for the first time in these days.`
-          : "A cohort begins when users come: nobody came in these days."}
+          ? `No user did “${entryEvent}” for the first time in these days.`
+          : "No new users in these days."}
       </Empty>
     </Panel>
   );

@@ -1,4 +1,4 @@
-/** The people behind a cell: who of the cohort came back, and who did not. */
+/** The users of a cell: those who returned, and those who did not. */
 import { Link } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
@@ -62,7 +62,7 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
   const asked = side === "retained" ? users : gone;
   return (
     <Tabs
-      label="Who of the cohort"
+      label="Users of the cohort"
       value={side}
       onChoose={(chosen) => change({ side: chosen })}
       tabs={[
@@ -73,7 +73,7 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
       <Figures
         asked={people}
         loading={<Loading rows={10} height={28} />}
-        empty={{ isEmpty: (answer) => answer.people.length === 0, show: <Empty title="Nobody" /> }}
+        empty={{ isEmpty: (answer) => answer.people.length === 0, show: <Empty title="No users" /> }}
       >
         {(answer) => (
           <>

@@ -29,7 +29,7 @@ export const filters = {
   /** The two groups whose curves are drawn, by their keys. */
   first: textFilter(),
   second: textFilter(),
-  /** The cell whose people are shown: a cohort's day, periods after it, a group's key, who of the cohort. */
+  /** The cell whose users are shown: a cohort's day, periods after it, a group's key, and which users. */
   cohort: dayFilter(),
   at: numberFilter(0, 0, 119),
   group: textFilter(),

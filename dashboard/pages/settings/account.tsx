@@ -1,4 +1,4 @@
-/** The person who is here: name, e-mail, password, sessions, organizations. */
+/** The account of the signed-in team member. */
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
@@ -17,7 +17,7 @@ import { NewOrganization } from "./new-organization.tsx";
 export function AccountSettings(): ReactElement {
   return (
     <>
-      <PageHeader title="Your account">You are the same person in every organization.</PageHeader>
+      <PageHeader title="Your account">One account for all organizations.</PageHeader>
       <div className="grid gap-5">
         <Person />
         <Organizations />
@@ -63,23 +63,23 @@ function Person(): ReactElement {
       error={errors.rest}
       consequence={
         changes.newPassword === undefined
-          ? "It holds in all of your organizations."
-          : "You are signed out everywhere else, and stay signed in here."
+          ? "Applies to all of your organizations."
+          : "You are signed out in all other browsers."
       }
       onSave={save}
       onDiscard={clear}
     >
-      <Panel title="Who you are">
+      <Panel title="Profile">
         <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
           <PersonFields draft={draft} errorOf={errors.of} />
           {needsPassword && (
             <PasswordInput
-              label="Present password"
+              label="Current password"
               autoComplete="current-password"
               value={currentPassword}
               onChange={({ target }) => setCurrentPassword(target.value)}
               required
-              help="Asked for when the e-mail or the password changes."
+              help="Required to change the e-mail or the password."
               error={errors.of("currentPassword")}
             />
           )}
@@ -124,7 +124,7 @@ function PersonFields({
         onChange={({ target }) => set({ newPassword: target.value })}
         minLength={passwordCharacters.least}
         maxLength={passwordCharacters.most}
-        help={`At least ${passwordCharacters.least} characters. Empty keeps the one you have.`}
+        help={`At least ${passwordCharacters.least} characters. Leave empty to keep the current one.`}
         error={errorOf("newPassword")}
       />
     </>
@@ -136,7 +136,7 @@ function Organizations(): ReactElement {
   const present = useOrganization();
   const mayFound = organizations.some(({ role }) => role === "owner");
   return (
-    <Panel title="Your organizations" note="Switching is also at the top of the menu.">
+    <Panel title="Your organizations" note="You can also switch at the top of the menu.">
       <ul className="mb-4">
         {organizations.map(({ id, name, role, timezone }) => (
           <li
@@ -151,7 +151,7 @@ function Organizations(): ReactElement {
               </Link>
             )}
             <span className="text-sm text-soft">
-              {role}, days of {timezone.replaceAll("_", " ")}
+              {role}, timezone {timezone.replaceAll("_", " ")}
             </span>
           </li>
         ))}
@@ -169,7 +169,7 @@ function Sessions(): ReactElement {
   const signOut = async () => {
     const isSure = await confirm({
       title: "Sign out everywhere?",
-      text: "Every browser in which you are signed in has to sign in again, this one too.",
+      text: "You have to sign in again in every browser, this one included.",
       action: "Sign out everywhere",
       isDangerous: true,
     });
@@ -183,7 +183,7 @@ function Sessions(): ReactElement {
     });
   };
   return (
-    <Panel title="Sessions" note="A session ends 30 days after it was used last.">
+    <Panel title="Sessions" note="A session ends 30 days after its last use.">
       <div className="grid justify-items-start gap-3">
         <FormError error={end.error} />
         <Button icon="leave" isBusy={end.isPending} onClick={() => void signOut()}>

@@ -1,4 +1,4 @@
-/** What was changed, when, and by whom. */
+/** The audit log. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactElement } from "react";
 import { type ApiFailure, addressOf } from "../../api/client.ts";
@@ -21,8 +21,8 @@ export function AuditSettings(): ReactElement {
   return (
     <>
       <PageHeader title="Audit log">
-        What was changed and by whom, for two years; times of {timezone.replaceAll("_", " ")}. It never names
-        a user, so that an erasure is whole.
+        Changes of the last two years, in the timezone {timezone.replaceAll("_", " ")}. Entries never name a
+        user, so an erasure is complete.
       </PageHeader>
       <RequiresRole least="owner">
         <Panel isFlush>
@@ -72,7 +72,7 @@ function Log(): ReactElement {
     );
   }
   const entries = data.pages.flatMap((page) => page.entries);
-  if (entries.length === 0) return <Empty title="Nothing was changed yet" />;
+  if (entries.length === 0) return <Empty title="No changes yet" />;
   return (
     <>
       <ol aria-label="Changes, the newest first">
@@ -84,7 +84,7 @@ function Log(): ReactElement {
         <div className="grid justify-items-start gap-3 border-t border-line px-4 py-3">
           {error !== null && <FormError error={error} />}
           <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show older ones
+            Show older changes
           </Button>
         </div>
       )}

@@ -22,11 +22,11 @@ export function DeleteOrganization(): ReactElement {
         description="Everything of this organization is deleted for good: this cannot be undone."
         consequences={
           <>
-            <li>Users, accounts, events, scores and settings are gone from every store.</li>
-            <li>Project tokens and read keys stop working at once. Senders are answered 401.</li>
-            <li>Members lose it at once, and keep their sign-in. Open invitations end.</li>
-            <li>Webhooks, saved views and the audit log go, too.</li>
-            <li>Backups that were made before still have the data: delete them yourself.</li>
+            <li>Users, accounts, events, scores and settings are deleted from every store.</li>
+            <li>Project tokens and read keys stop working at once. Requests are rejected with 401.</li>
+            <li>Members lose access at once and keep their sign-in. Open invitations end.</li>
+            <li>Webhooks, saved views and the audit log are deleted, too.</li>
+            <li>Earlier backups still have the data: delete them yourself.</li>
           </>
         }
         label="Type the organization's name to confirm"

@@ -1,4 +1,4 @@
-/** What is shown of a settings page to whom it is not for. */
+/** Shown instead of a settings page that needs a larger role. */
 import type { ReactElement, ReactNode } from "react";
 import type { Role } from "../../../contract/roles.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
@@ -7,7 +7,7 @@ import { Empty } from "../../parts/states.tsx";
 
 const whose = { viewer: "viewers", member: "members and owners", owner: "owners" } as const;
 
-/** Shows its content to who has this role or more, and says to others whom to ask. */
+/** Shows its content to this role and larger ones. */
 export function RequiresRole({ least, children }: { least: Role; children: ReactNode }): ReactElement {
   const may = useMayAs(least);
   const { role } = useOrganization();
@@ -15,7 +15,7 @@ export function RequiresRole({ least, children }: { least: Role; children: React
   return (
     <Panel>
       <Empty title={`This is for ${whose[least]}`}>
-        You are a {role} here. An owner can change that on the page of members.
+        You are a {role} here. Ask an owner to change your role under Members.
       </Empty>
     </Panel>
   );

@@ -1,4 +1,4 @@
-/** What each event counts for: its weight, whether it is done to a user, whether it is a key event. */
+/** Events: weight, key events, passive events, cancellation event. */
 import { type ReactElement, useState } from "react";
 import type { Settings } from "../../../contract/settings.ts";
 import { useRead } from "../../api/query.ts";
@@ -70,7 +70,7 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
   return (
     <Panel
       title="Events"
-      note="Key events make up adoption. Passive events (e.g. an e-mail was sent) don’t count as activity in any figure about people. They stay in event counts, timelines and exports. Weight: what one event counts for in the volume of engagement."
+      note="Key events make up adoption. Passive events (e.g. an e-mail was sent) don’t count as activity. They stay in event counts, timelines and exports. The weight is the value of one event in the volume of engagement."
       isFlush
     >
       <div className="flex flex-wrap items-end gap-3 px-4 pb-3">
@@ -101,22 +101,22 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
       )}
       {found.length > maxShown && (
         <p className="border-t border-line px-4 py-2 text-sm text-soft">
-          {numbers.count(found.length - maxShown)} more: find them by their name.
+          {numbers.count(found.length - maxShown)} more: search by name.
         </p>
       )}
       <div className="max-w-sm border-t border-line px-4 py-4 sm:max-w-none">
         <div className="max-w-sm">
           <Select
-            label="Event with which users leave"
+            label="Cancellation event"
             value={values.churnEvent ?? none}
             choices={[
-              { value: none, label: "None: only silence counts" },
+              { value: none, label: "None: only inactivity counts" },
               ...rows
                 .filter(({ event }) => known.has(event) || event === values.churnEvent)
                 .map((row) => ({ value: row.event, label: nameOf(row) })),
             ]}
             onChoose={(event) => set({ churnEvent: event === none ? null : event })}
-            help="A user has left if no engagement event follows on a later day (e.g. account_closed). Events of Stripe have no effect here."
+            help="Users who send this count as churned at once, e.g. subscription_canceled, unless an engagement event follows on a later day. Stripe events have no effect here."
             error={errorOf("churnEvent")}
           />
         </div>
@@ -126,10 +126,10 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
 }
 
 function NoEvents({ isKnown, isSearched }: { isKnown: boolean; isSearched: boolean }): ReactElement {
-  if (!isKnown) return <Empty title="Looking for events …" />;
+  if (!isKnown) return <Empty title="Loading events …" />;
   return (
     <Empty title={isSearched ? "No such event" : "No events yet"}>
-      Events appear here with the first one that comes, or when you add them.
+      Events appear here when the first one arrives, or when you add them.
     </Empty>
   );
 }
@@ -186,7 +186,7 @@ function Row({ row, draft }: { row: EventRow; draft: SectionProps["draft"] }): R
       <th scope="row" className={`${cell} max-w-72 truncate pl-4 text-left font-normal`} title={event}>
         {name}
       </th>
-      <td className={`${cell} text-right`}>{count === undefined ? "never yet" : numbers.count(count)}</td>
+      <td className={`${cell} text-right`}>{count === undefined ? "never" : numbers.count(count)}</td>
       <td className={`${cell} text-right`}>{numbers.count(users)}</td>
       <td className={cell}>
         <input
@@ -209,7 +209,7 @@ function Row({ row, draft }: { row: EventRow; draft: SectionProps["draft"] }): R
           onTick={(is) =>
             draft.set({
               keyEvents: toggled(keyEvents, is),
-              // Nothing is both: what is ticked last holds.
+              // An event is key or passive, not both: the last tick counts.
               ...(is && isPassive && { passiveEvents: toggled(passiveEvents, false) }),
             })
           }

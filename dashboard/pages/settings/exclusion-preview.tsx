@@ -39,7 +39,7 @@ function Told({ preview: { users, alreadyExcluded, examples } }: { preview: Prev
   return (
     <>
       Would exclude <b className="font-medium text-ink">{usersText(added)}</b>
-      {alreadyExcluded > 0 && `, and matches ${usersText(alreadyExcluded)} excluded already`}
+      {alreadyExcluded > 0 && `, and matches ${usersText(alreadyExcluded)} already excluded`}
       {`, e.g. ${names}.`}
     </>
   );

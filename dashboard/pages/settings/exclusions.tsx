@@ -29,7 +29,7 @@ const kinds: readonly {
     value: "email_domain",
     label: "E-mails at a domain",
     what: "Domain",
-    help: "example.com: your own, say.",
+    help: "e.g. your own: example.com",
   },
   {
     value: "email",
@@ -48,8 +48,7 @@ export function ExclusionSettings(): ReactElement {
   return (
     <>
       <PageHeader title="Exclusions">
-        Internal, test and bot users count in no figure. Nothing of theirs is deleted: without the rule they
-        count again.
+        Excluded users don’t count anywhere. Their data is kept: remove the rule and they count again.
         {!mayChange && " Members and owners change the rules."}
       </PageHeader>
       <div className="grid gap-5">
@@ -59,17 +58,13 @@ export function ExclusionSettings(): ReactElement {
             asked={asked}
             empty={{
               isEmpty: ({ rules }) => rules.length === 0,
-              show: (
-                <Empty title="Everybody counts">
-                  Most companies begin with a rule for their own e-mail domain.
-                </Empty>
-              ),
+              show: <Empty title="No exclusions yet">Start with a rule for your own e-mail domain.</Empty>,
             }}
           >
             {({ rules, excludedUsers }) => (
               <>
                 <p className="px-4 pb-1 text-sm text-soft">
-                  {numbers.count(excludedUsers)} {excludedUsers === 1 ? "user is" : "users are"} left out by
+                  {numbers.count(excludedUsers)} {excludedUsers === 1 ? "user is" : "users are"} excluded by
                   now. A new rule reaches figures within seconds.
                 </p>
                 <Rules rules={rules} mayChange={mayChange} />
@@ -99,13 +94,13 @@ function NewRuleForm(): ReactElement {
         onSuccess: () => {
           setKey("");
           setValue("");
-          tell("The rule is added. Figures follow within seconds.");
+          tell("Rule added. Figures update within seconds.");
         },
       },
     );
   return (
     <Panel title="New rule">
-      <InlineForm action="Leave them out" isBusy={add.isPending} onSend={send}>
+      <InlineForm action="Add rule" isBusy={add.isPending} onSend={send}>
         <Select label="Who" value={kind} choices={kinds} onChoose={setKind} error={errors.of("kind")} />
         {isTrait && (
           <Input
@@ -140,26 +135,26 @@ function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolea
   const ask = async (rule: Rule) => {
     const isSure = await confirm({
       title: "Remove this rule?",
-      text: `${ruleWords(rule)} will count in every figure again, of the past too. You can add the rule again.`,
-      action: "Remove the rule",
+      text: `${ruleWords(rule)} will count in every figure again, past days included. You can add the rule again.`,
+      action: "Remove rule",
     });
     if (!isSure) return;
     remove.mutate(
       { path: { id: rule.id } },
       {
-        onSuccess: () => tell("The rule is removed. Figures follow within seconds."),
+        onSuccess: () => tell("Rule removed. Figures update within seconds."),
         onError: tell.failed,
       },
     );
   };
   const columns: readonly Column<Rule>[] = [
-    { id: "who", header: "Left out", isFixed: true, cell: ruleWords },
+    { id: "who", header: "Excluded", isFixed: true, cell: ruleWords },
     {
       id: "users",
       header: "Users",
       isFixed: true,
       isNumber: true,
-      hint: "Users whom the rule matches. A user whom several rules match counts in each.",
+      hint: "Users that the rule matches. A user with several rules counts in each.",
       cell: ({ users }) =>
         users === 0 ? <span className="text-watch">matches no user</span> : numbers.count(users),
     },

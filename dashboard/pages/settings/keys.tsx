@@ -1,4 +1,4 @@
-/** Read keys: what other programs read figures with. */
+/** Read keys, for other programs. */
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
@@ -65,7 +65,7 @@ function Keys(): ReactElement {
         <InlineForm action="Create key" isBusy={create.isPending} onSend={send}>
           <Input
             label="Name"
-            help="What reads with it: warehouse sync, say."
+            help="The program that uses it, e.g. warehouse sync"
             value={name}
             onChange={({ target }) => setName(target.value)}
             required
@@ -73,7 +73,7 @@ function Keys(): ReactElement {
             error={errors.of("name")}
           />
           <Select
-            label="What it may do"
+            label="Rights"
             value={may}
             choices={choices}
             onChoose={setMay}
@@ -87,7 +87,7 @@ function Keys(): ReactElement {
           asked={asked}
           empty={{
             isEmpty: ({ readKeys }) => readKeys.length === 0,
-            show: <Empty title="No read key yet">These pages need none: a key is for other programs.</Empty>,
+            show: <Empty title="No read key yet">Keys are for other programs. These pages need none.</Empty>,
           }}
         >
           {({ readKeys }) => (
@@ -98,7 +98,7 @@ function Keys(): ReactElement {
               more={[
                 {
                   id: "rights",
-                  header: "May",
+                  header: "Rights",
                   isFixed: true,
                   cell: ({ rights }) => rights.join(", "),
                 },
@@ -117,7 +117,7 @@ function Keys(): ReactElement {
       </Panel>
       <ShownOnce
         title="Your new read key"
-        description="It is shown this once. Copy it now to where the program keeps its secrets."
+        description="It is shown only once. Copy it now."
         secret={secret}
         onDone={() => setSecret(undefined)}
       />
@@ -132,8 +132,8 @@ function useRevoke(): (key: Key) => Promise<void> {
   return async ({ id, name, lastFour }) => {
     const isSure = await confirm({
       title: `Revoke the key ${name} …${lastFour}?`,
-      text: "Whatever reads with it is refused with 401 from this moment on. This cannot be undone; a new key can be created.",
-      action: "Revoke the key",
+      text: "Programs that use it are rejected with 401 from now on. This cannot be undone. You can create a new key.",
+      action: "Revoke key",
       isDangerous: true,
     });
     if (!isSure) return;

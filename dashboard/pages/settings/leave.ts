@@ -14,7 +14,7 @@ export function useLeave(): () => Promise<void> {
   return async () => {
     const isSure = await confirm({
       title: `Leave ${name}?`,
-      text: `You see nothing of ${name} any more, and come back only by a new invitation.`,
+      text: `You lose access to ${name} now. A new invitation restores it.`,
       action: `Leave ${name}`,
       isDangerous: true,
     });

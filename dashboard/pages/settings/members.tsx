@@ -1,4 +1,4 @@
-/** Who may come in, and as what. */
+/** Members of the organization, their roles, and invitations. */
 import { type ReactElement, useState } from "react";
 import type { Role } from "../../../contract/roles.ts";
 import type { Reads } from "../../api/paths.ts";
@@ -22,14 +22,14 @@ type Member = Reads["/api/members"]["answer"]["members"][number];
 
 const ownRoleQuestion = (role: Role): Question => ({
   title: `Become a ${role}?`,
-  text: "You will not be an owner any more, and only another owner can make you one again.",
+  text: "You will no longer be an owner. Only another owner can restore your role.",
   action: `Become a ${role}`,
   isDangerous: true,
 });
 
 const ownerQuestion = (name: string): Question => ({
   title: `Make ${name} an owner?`,
-  text: "Owners can change everything and remove anyone, you too.",
+  text: "Owners can change everything and remove all members, you included.",
   action: `Make ${name} an owner`,
 });
 
@@ -124,8 +124,8 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
     },
     {
       id: "seen",
-      header: "Last here",
-      hint: "To the hour",
+      header: "Last seen",
+      hint: "Accurate to the hour",
       isFixed: true,
       cell: ({ lastSeenAt }) => (lastSeenAt === null ? "never" : <RelativeTime instant={lastSeenAt} />),
     },
@@ -143,7 +143,7 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
   );
 }
 
-/** A member's role. It is changed by the button: the arrow keys alone choose in a list of the browser. */
+/** A member's role. A button applies it, because arrow keys alone change the choice of a native list. */
 function RoleOf({ member, onChange }: { member: Member; onChange: (role: Role) => void }): ReactElement {
   const [chosen, setChosen] = useState(member.role);
   const [shown, setShown] = useState(member.role);
@@ -191,7 +191,7 @@ function useMemberChanges() {
     change.mutate(
       { path: { id }, body: { role } },
       {
-        // One's own role decides what these pages offer: they begin anew with it.
+        // The pages depend on the own role: reload them.
         onSuccess: () => (id === person.id ? location.reload() : tell(`${name} is now ${role}.`)),
         onError: tell.failed,
       },
@@ -207,7 +207,7 @@ function useMemberChanges() {
       title: `Remove ${name}?`,
       text:
         `${name} loses access to ${organization} now. A new invitation restores it. Their changes stay.` +
-        (keys.length === 0 ? "" : ` Programs that read with ${those} are refused from then on.`),
+        (keys.length === 0 ? "" : ` Programs that use ${those} are rejected from then on.`),
       action: `Remove ${name}`,
       isDangerous: true,
       ...(keys.length > 0 && {
@@ -249,11 +249,8 @@ function Invitations({ asked }: { asked: Asked<Members> }): ReactElement {
     );
   return (
     <>
-      <Panel
-        title="Invite somebody"
-        note="No mail is sent: you get a link, and send it by whatever way you have."
-      >
-        <InlineForm action="Make the link" isBusy={invite.isPending} onSend={send}>
+      <Panel title="Invite a member" note="No e-mail is sent. Copy the link and send it yourself.">
+        <InlineForm action="Create invite link" isBusy={invite.isPending} onSend={send}>
           <Input
             label="E-mail"
             type="email"
@@ -279,15 +276,15 @@ function Invitations({ asked }: { asked: Asked<Members> }): ReactElement {
           asked={asked}
           empty={{
             isEmpty: ({ invitations }) => invitations.length === 0,
-            show: <Empty title="No invitation is open" />,
+            show: <Empty title="No open invitations" />,
           }}
         >
           {({ invitations }) => <OpenInvitations invitations={invitations} />}
         </Figures>
       </Panel>
       <ShownOnce
-        title={`The invitation of ${made?.email ?? ""}`}
-        description="It is shown this once. Send the link to whom you invite: it works one time, within 7 days."
+        title={`Invitation for ${made?.email ?? ""}`}
+        description="It is shown only once. Send this link yourself. It works one time, within 7 days."
         secret={made?.link}
         onDone={() => setMade(undefined)}
       />
@@ -299,17 +296,17 @@ function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }
   const confirm = useConfirm();
   const tell = useTell();
   const uninvite = useChange("DELETE /api/invitations/:id");
-  const takeBack = async ({ id, email }: Invitation) => {
+  const revoke = async ({ id, email }: Invitation) => {
     const isSure = await confirm({
-      title: `Take back the invitation of ${email}?`,
-      text: "Its link stops working at once. You can make another.",
-      action: "Take it back",
+      title: `Revoke the invitation for ${email}?`,
+      text: "Its link stops working at once. You can create another.",
+      action: "Revoke invitation",
       isDangerous: true,
     });
     if (!isSure) return;
     uninvite.mutate(
       { path: { id } },
-      { onSuccess: () => tell(`The invitation of ${email} is taken back.`), onError: tell.failed },
+      { onSuccess: () => tell(`Invitation for ${email} revoked.`), onError: tell.failed },
     );
   };
   const columns: readonly Column<Invitation>[] = [
@@ -329,7 +326,7 @@ function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }
     },
     {
       id: "until",
-      header: "Works until",
+      header: "Expires",
       isFixed: true,
       cell: ({ expiresAt }) => <Instant instant={expiresAt} />,
     },
@@ -340,10 +337,10 @@ function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }
       cell: (invitation) => (
         <Button
           isSmall
-          aria-label={`Take back the invitation of ${invitation.email}`}
-          onClick={() => void takeBack(invitation)}
+          aria-label={`Revoke the invitation for ${invitation.email}`}
+          onClick={() => void revoke(invitation)}
         >
-          Take back
+          Revoke
         </Button>
       ),
     },
@@ -351,7 +348,7 @@ function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }
   return (
     <DataTable
       isPlain
-      label="Invitations that can be accepted"
+      label="Open invitations"
       name="invitations"
       rows={invitations}
       columns={columns}

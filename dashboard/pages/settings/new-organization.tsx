@@ -1,4 +1,4 @@
-/** Founding another organization, as its owner. */
+/** Creating another organization. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
@@ -13,10 +13,10 @@ export function NewOrganization(): ReactElement {
   const [timezone, setTimezone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
   const client = useQueryClient();
   const navigate = useNavigate();
-  const found = usePersonalChange("POST /api/organizations");
-  const errors = fieldErrors(found.error, ["name", "timezone"]);
+  const creation = usePersonalChange("POST /api/organizations");
+  const errors = fieldErrors(creation.error, ["name", "timezone"]);
   const send = () =>
-    found.mutate(
+    creation.mutate(
       { name, timezone },
       {
         onSuccess: async ({ id }) => {
@@ -28,23 +28,23 @@ export function NewOrganization(): ReactElement {
   return (
     <div className="grid gap-3">
       <h3 className="text-sm">Another organization</h3>
-      <InlineForm action="Create organization" isBusy={found.isPending} onSend={send}>
+      <InlineForm action="Create organization" isBusy={creation.isPending} onSend={send}>
         <Input
-          label="Its name"
+          label="Organization name"
           value={name}
           onChange={({ target }) => setName(target.value)}
           required
           maxLength={200}
-          help="Its data, members and settings are its own."
+          help="It has its own data, members and settings."
           error={errors.of("name")}
         />
         <Input
-          label="Its timezone"
+          label="Timezone"
           value={timezone}
           onChange={({ target }) => setTimezone(target.value)}
           required
           spellCheck={false}
-          help="Days of its figures begin and end there."
+          help="Days in figures begin and end in this timezone."
           error={errors.of("timezone")}
         />
       </InlineForm>

@@ -23,7 +23,7 @@ export function OrganizationSettings(): ReactElement {
   return (
     <>
       <PageHeader title="Organization">
-        {mayChange ? "What it is called, and whose days its figures are of." : "Owners change what is here."}
+        {mayChange ? "Name and timezone" : "Only owners can change these settings."}
       </PageHeader>
       <Figures asked={asked} loading={<Loading rows={6} height={32} />}>
         {(saved) =>
@@ -63,7 +63,7 @@ function Read({ saved }: { saved: Organization }): ReactElement {
 
 const keptText = (days: number | null) => (days === null ? "for ever" : `for ${numbers.count(days)} days`);
 
-/** What the fields hold: texts, so that nothing that is typed is lost. */
+/** The values of the fields, as typed. */
 interface Typed {
   readonly name: string;
   readonly timezone: string;
@@ -102,7 +102,7 @@ function Form({ saved }: { saved: Organization }): ReactElement {
           draft.accept(changes, typedOf(answer));
           if (texts.timezone !== undefined) setZoneNew(true);
           void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
-          tell("The organization is saved.");
+          tell("Organization saved.");
         },
       },
     );
@@ -120,7 +120,7 @@ function Form({ saved }: { saved: Organization }): ReactElement {
       }}
     >
       <Rebuilding isExpected={isZoneNew} />
-      <Panel title="Name and days">
+      <Panel title="Name and timezone">
         <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
           <Input
             label="Name"
@@ -174,7 +174,7 @@ function nowThere(timezone: string, nowMs: number): string {
     const now = timeText(new Date(nowMs).toISOString(), timezone, "short");
     return `There it is ${now} on ${dayText(todayIn(timezone, nowMs), "long")}.`;
   } catch {
-    return "A place of the IANA list: Europe/Paris, say.";
+    return "An IANA timezone, e.g. Europe/Paris";
   }
 }
 
@@ -199,7 +199,7 @@ function Limits({
           value={values.requestsPerSecond}
           onChange={({ target }) => set({ requestsPerSecond: target.value })}
           error={errorOf("requestsPerSecond")}
-          help={`At most ${numbers.count(saved.maxRequestsPerSecond)} in this installation. Faster senders are answered 429 and told when to try again. In batches: ${numbers.count(saved.itemsPerSecond)} items per second.`}
+          help={`At most ${numbers.count(saved.maxRequestsPerSecond)} in this installation. Faster requests are rejected with 429 and a Retry-After header. In batches: ${numbers.count(saved.itemsPerSecond)} items per second.`}
         />
         <Input
           label="Days that raw events are kept"
@@ -210,7 +210,7 @@ function Limits({
           value={values.keepEventsDays}
           onChange={({ target }) => set({ keepEventsDays: target.value })}
           error={errorOf("keepEventsDays")}
-          help="Empty keeps them for ever. Figures of older days stay either way."
+          help="Leave empty to keep them for ever. Figures of older days stay."
         />
       </div>
     </Panel>
@@ -222,8 +222,8 @@ function Consequence({ saved, changes }: { saved: Organization; changes: Partial
   const isShorter = Number(kept) > 0 && (saved.keepEventsDays ?? Number.POSITIVE_INFINITY) > Number(kept);
   const texts = [
     timezone !== undefined &&
-      "All days are computed again in the new timezone, in the background; this page shows how far it is.",
+      "All days are computed again in the new timezone, in the background. This page shows the progress.",
     isShorter && `Raw events older than ${kept} days are deleted, which cannot be undone.`,
   ].filter((text) => text !== false);
-  return <>{texts.length > 0 ? texts.join(" ") : "They hold from the moment they are saved."}</>;
+  return <>{texts.length > 0 ? texts.join(" ") : "Changes apply as soon as they are saved."}</>;
 }

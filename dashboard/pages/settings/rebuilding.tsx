@@ -1,4 +1,4 @@
-/** How far the days are that are computed again, after a new timezone say. */
+/** The progress of days that are computed again, e.g. after a new timezone. */
 import type { ReactElement } from "react";
 import { useRead } from "../../api/query.ts";
 import { numbers } from "../../text/format.ts";

@@ -1,4 +1,4 @@
-/** What counts in scores: the churn horizon, the weights of health, what each event is worth. */
+/** Settings of scores: churn horizon, health weights, events. */
 import type { ReactElement } from "react";
 import type { Settings } from "../../../contract/settings.ts";
 import type { Reads } from "../../api/paths.ts";
@@ -26,13 +26,13 @@ export function ScoreSettings(): ReactElement {
     <>
       <PageHeader title="Scores">
         {asked.data === undefined || asked.data.changedAt === null ? (
-          "Nothing was changed yet: this is what every organization starts with."
+          "These are the defaults. They have not been changed yet."
         ) : (
           <>
             Changed <RelativeTime instant={asked.data.changedAt} /> by {byText(asked.data.changedBy)}.
           </>
         )}
-        {!mayChange && " Members and owners change what is here."}
+        {!mayChange && " Only members and owners can change these settings."}
       </PageHeader>
       <Departures className="mb-5" />
       <Figures asked={asked} loading={<Loading rows={10} height={28} />}>
@@ -42,9 +42,9 @@ export function ScoreSettings(): ReactElement {
   );
 }
 
-/** Who made a change, without the number that tells people of one name apart. */
+/** The author of a change, without the person number. */
 const byText = (by: string | null) =>
-  by === "command line" ? "the command line" : (by ?? "nobody").replace(/ \(person \d+\)$/, "");
+  by === "command line" ? "the command line" : (by ?? "an unknown author").replace(/ \(person \d+\)$/, "");
 
 const weekdays = { 1: "Monday", 7: "Sunday" } as const;
 const listText = (names: readonly string[]) => (names.length === 0 ? "none" : names.join(", "));
@@ -63,8 +63,8 @@ function Read({ saved }: { saved: Settings }): ReactElement {
             "Events with a weight of their own",
             listText(Object.entries(saved.eventWeights).map(([name, weight]) => `${name} (${weight})`)),
           ],
-          ["Event with which users leave", saved.churnEvent ?? "none"],
-          ["Events that do not mean that users have left", listText(saved.ordinaryEvents)],
+          ["Cancellation event", saved.churnEvent ?? "none"],
+          ["Events that do not mean churn", listText(saved.ordinaryEvents)],
         ]}
       />
     </Panel>
@@ -123,7 +123,7 @@ function Form({ saved }: { saved: Saved }): ReactElement {
       <Horizon {...section} />
       <HealthWeights {...section} />
       <EventRules {...section} />
-      <Panel title="Weeks" note="Where retention and other figures count by week.">
+      <Panel title="Weeks" note="For retention and other weekly figures.">
         <div className="max-w-xs">
           <Select
             label="Weeks start on"
@@ -177,10 +177,10 @@ function areScoresKept(changes: Partial<Settings>): boolean {
 
 /** What saving does, in words. */
 function consequence(changes: Partial<Settings>): string {
-  if (areScoresKept(changes)) return "Figures by week are counted anew. Scores stay as they are.";
+  if (areScoresKept(changes)) return "Weekly figures are computed again. Scores stay as they are.";
   const model =
-    changes.churnHorizonDays === undefined ? "" : " The churn model is trained anew for the new horizon.";
-  return `Everybody is scored again, usually within a minute. The change is marked in the histories of scores, so that nobody takes it for a change of behaviour.${model}`;
+    changes.churnHorizonDays === undefined ? "" : " The churn model is trained again for the new horizon.";
+  return `All users and accounts are scored again, usually within a minute. The score history marks the change.${model}`;
 }
 
 const horizons = [7, 14, 28, 56, 84] as const satisfies readonly Settings["churnHorizonDays"][];
@@ -192,7 +192,7 @@ function Horizon({ draft, errorOf }: SectionProps): ReactElement {
   const chosen = draft.values.churnHorizonDays;
   const advised = intervals?.advisedChurnHorizonDays ?? null;
   return (
-    <Panel title="Churn horizon" note="Who does nothing for this many days counts as churned.">
+    <Panel title="Churn horizon" note="Users without activity for this many days count as churned.">
       <fieldset className="grid gap-3">
         <legend className="sr-only">Churn horizon</legend>
         <div className="grid gap-px overflow-hidden rounded border border-edge bg-line sm:grid-cols-5">
@@ -214,7 +214,7 @@ function Horizon({ draft, errorOf }: SectionProps): ReactElement {
                   className="accent-ember outline-none"
                 />
                 <span className="font-medium">{days} days</span>
-                {days === advised && <span className="text-sm text-ember">advised</span>}
+                {days === advised && <span className="text-sm text-ember">suggested</span>}
               </span>
               <span className={classes("text-sm", days === chosen ? "text-ink" : "text-soft")}>
                 {sharesText(intervals, days)}
@@ -228,10 +228,10 @@ function Horizon({ draft, errorOf }: SectionProps): ReactElement {
           </p>
         )}
         <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm text-soft">
-          <p>{error === null ? advice(intervals) : "The data cannot be asked for advice at this moment."}</p>
+          <p>{error === null ? advice(intervals) : "A suggestion is not available at the moment."}</p>
           {advised !== null && advised !== chosen && (
             <Button isSmall onClick={() => draft.set({ churnHorizonDays: advised })}>
-              Take {advised} days
+              Use {advised} days
             </Button>
           )}
         </div>
@@ -245,16 +245,16 @@ function sharesText(intervals: Intervals | undefined, days: number): string {
   if (intervals === undefined) return "…";
   if (intervals.gaps === 0) return "no data yet";
   const covered = intervals.intervals.findLast((one) => one.days <= days)?.cumulativeShare ?? 0;
-  return `${numbers.share(covered)} of gaps are no longer`;
+  return `${numbers.share(covered)} of gaps are shorter or equal`;
 }
 
 function advice(intervals: Intervals | undefined): string {
-  if (intervals === undefined) return "Asking the data …";
+  if (intervals === undefined) return "Loading a suggestion …";
   const { gaps, percentiles, advisedChurnHorizonDays: advised } = intervals;
   if (advised === null) {
-    return `The data advises a horizon once users came back 100 times; so far ${numbers.count(gaps)} times in 26 weeks.`;
+    return `A suggestion appears after 100 return visits. So far: ${numbers.count(gaps)} in 26 weeks.`;
   }
-  return `Of ${numbers.count(gaps)} gaps between two active days of the same user in 26 weeks, nine of ten are at most ${percentiles.p90} days long. The data advises ${advised} days.`;
+  return `Of ${numbers.count(gaps)} gaps between two active days of the same user in 26 weeks, 90% are at most ${percentiles.p90} days long. Suggested: ${advised} days.`;
 }
 
 const healthParts: readonly {
@@ -262,7 +262,11 @@ const healthParts: readonly {
   readonly label: string;
   readonly about: string;
 }[] = [
-  { name: "engagement", label: "engagement", about: "How often, how much and how widely somebody uses it." },
+  {
+    name: "engagement",
+    label: "engagement",
+    about: "How often, how much and how widely the product is used.",
+  },
   { name: "outlook", label: "outlook", about: "100 less the churn risk in percent." },
   { name: "momentum", label: "momentum", about: "Whether use rises or falls." },
   { name: "adoption", label: "adoption", about: "The share of key events used within 90 days." },
@@ -277,7 +281,7 @@ function HealthWeights({ draft, errorOf }: SectionProps): ReactElement {
   return (
     <Panel
       title="Health"
-      note="What each part weighs. Only the proportions matter: they need not add up to 1."
+      note="The weight of each part. Only the proportions matter: they need not add up to 1."
     >
       <svg viewBox="0 0 100 1" preserveAspectRatio="none" className="mb-4 h-1.5 w-full" aria-hidden="true">
         {healthParts.map(({ name }, at) => (

@@ -1,4 +1,4 @@
-/** Project tokens: what applications send with. */
+/** Project tokens, with which applications send. */
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
@@ -17,7 +17,7 @@ export function TokenSettings(): ReactElement {
   return (
     <>
       <PageHeader title="Project tokens">
-        Your application sends events with a token. It can write, and never read.
+        Your application sends events with a token. A token can write, but not read.
       </PageHeader>
       <RequiresRole least="member">
         <Tokens />
@@ -35,7 +35,7 @@ const scopes = [
 
 /** The use of a token of each scope, shown beside the choice. */
 const scopeHelp: Readonly<Record<Scope, string>> = {
-  server: "For your backend, which keeps it secret: it may do all that the write API allows.",
+  server: "For your backend, which keeps it secret. It can use the whole write API.",
   browser:
     "For web pages, where anyone can read the token. It cannot change the e-mail or account of an existing user.",
 };
@@ -64,7 +64,7 @@ function Tokens(): ReactElement {
         <InlineForm action="Create token" isBusy={create.isPending} onSend={send}>
           <Input
             label="Name"
-            help="Where it is used: backend, say."
+            help="Where it is used, e.g. backend"
             value={name}
             onChange={({ target }) => setName(target.value)}
             required
@@ -87,9 +87,7 @@ function Tokens(): ReactElement {
           asked={asked}
           empty={{
             isEmpty: ({ tokens }) => tokens.length === 0,
-            show: (
-              <Empty title="No token yet">Create one, and your application can send its first event.</Empty>
-            ),
+            show: <Empty title="No token yet">Create one to send the first event.</Empty>,
           }}
         >
           {({ tokens }) => (
@@ -105,7 +103,7 @@ function Tokens(): ReactElement {
       </Panel>
       <ShownOnce
         title="Your new project token"
-        description="It is shown this once. Copy it now."
+        description="It is shown only once. Copy it now."
         secret={secret}
         onDone={() => setSecret(undefined)}
       />
@@ -120,8 +118,8 @@ function useRevoke(): (token: Credential) => Promise<void> {
   return async ({ id, name, lastFour }) => {
     const isSure = await confirm({
       title: `Revoke the token ${name} …${lastFour}?`,
-      text: "Whatever sends with it is refused with 401 from this moment on. This cannot be undone; a new token can be created.",
-      action: "Revoke the token",
+      text: "Requests with it are rejected with 401 from now on. This cannot be undone. You can create a new token.",
+      action: "Revoke token",
       isDangerous: true,
     });
     if (!isSure) return;

@@ -43,14 +43,14 @@ export function SignInPage(): ReactElement {
         />
       </DoorForm>
       <p className="mt-6 text-sm text-soft">
-        Locked out? Whoever runs the server makes a new link with{" "}
+        Locked out? Your administrator can create a new link with{" "}
         <code className="font-mono">rekindle member reset-link</code>.
       </p>
     </Door>
   );
 }
 
-/** Somebody who left, or was removed from, the last organization. */
+/** For an account without any organization. */
 function NowhereToGo({ email }: { email: string }): ReactElement {
   const client = useQueryClient();
   const end = usePersonalChange("DELETE /api/session");
@@ -60,12 +60,11 @@ function NowhereToGo({ email }: { email: string }): ReactElement {
     <Door title="You are in no organization">
       <div className="grid justify-items-start gap-4">
         <p>
-          You are signed in as {email}, and a member of no organization any more. An owner of one can invite
-          you.
+          You are signed in as {email}, but no longer a member of any organization. An owner can invite you.
         </p>
         <FormError error={end.error} />
         <Button isBusy={end.isPending} onClick={signOut}>
-          Sign in as somebody else
+          Use another account
         </Button>
       </div>
     </Door>

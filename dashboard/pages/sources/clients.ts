@@ -1,4 +1,4 @@
-/** How each source's client is told to send here, in its own words, with the address and the token in place. */
+/** The set-up code of each source's client, with the address and the token filled in. */
 import type { SenderName } from "../../../contract/sources.ts";
 
 /** One client of a source. */
@@ -6,7 +6,7 @@ export interface Client {
   readonly label: string;
   /** What to do with the code, where it does not say itself. */
   readonly note?: string;
-  /** It runs in a page, where everybody can read its token. */
+  /** It runs in a web page, where everyone can read its token. */
   readonly isInBrowser?: boolean;
   readonly code: (address: string, token: string) => string;
 }
@@ -35,7 +35,7 @@ await analytics.closeAndFlush();`,
     {
       label: "In a browser, @segment/analytics-next",
       isInBrowser: true,
-      note: "Use a browser token: everybody can read it in the page. E-mail and account are taken from the identify that makes a user known; later changes come from your server. With cdnSettings the library sends no request to Segment.",
+      note: "Use a browser token, because everyone can read it in the page. It sets e-mail and account only when it first identifies a user. Later changes have to come from your server. With cdnSettings the library sends no request to Segment.",
       code: (address, token) => `import { AnalyticsBrowser } from "@segment/analytics-next";
 
 const rekindle = {
@@ -104,7 +104,7 @@ await posthog.shutdown();`,
     {
       label: "In a browser, posthog-js",
       isInBrowser: true,
-      note: "Use a browser token: everybody can read it in the page. E-mail and account are taken from the identify that makes a user known; later changes come from your server. With advanced_disable_flags no feature flags are asked for. What a page sends over the limit is lost: it is not sent again.",
+      note: "Use a browser token, because everyone can read it in the page. It sets e-mail and account only when it first identifies a user. Later changes have to come from your server. advanced_disable_flags turns off requests for feature flags. Requests over the limit are lost: the library does not retry them.",
       code: (address, token) => `import posthog from "posthog-js";
 
 posthog.init("${token}", {
@@ -126,32 +126,32 @@ posthog.capture("report_created");`,
   webhook: [
     {
       label: "The address for the other tool",
-      note: "Add a webhook below: its name, in place of NAME, says how the body is read.",
+      note: "Add a webhook below: its name, in place of NAME, defines how the body is read.",
       code: (address, token) => `${address}/v1/webhooks/NAME/${token}`,
     },
   ],
 };
 
-/** What a source says, and what it becomes here. */
+/** A message of a source, and its meaning here. */
 export type Meaning = readonly [theirs: string, ours: string];
 
 const ofSegment: readonly Meaning[] = [
   ["identify", "A user with e-mail, name and traits; the trait company is the account"],
-  ["track", "An event. “Order Completed” is kept as Order_Completed and shown as it was sent"],
+  ["track", "An event. “Order Completed” is stored as Order_Completed and shown as sent"],
   ["page, screen", "The events page_viewed and screen_viewed"],
   ["group", "The user joins the account; its traits become the user's, as account_…"],
   ["context.groupId", "The account in which it happened"],
   ["alias", "Two ids are one person"],
-  ["context.active: false", "The event is kept and is no activity"],
+  ["context.active: false", "The event is stored but does not count as activity"],
   ["context.traits", "The user's traits, on any call with a userId"],
   ["integrations", "Ignored where All is false, and neither Rekindle nor Segment.io is true"],
   [
     "anonymousId alone, or a userId not identified",
-    "Waits for 30 days until an identify or an alias names the person",
+    "Held for up to 30 days, until an identify or alias with this id",
   ],
 ];
 
-/** What each source's words mean, as its translation reads them. */
+/** The meaning of each source's messages. */
 export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
   segment: ofSegment,
   rudderstack: ofSegment,
@@ -160,21 +160,24 @@ export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
     ["$identify, $set", "A user with e-mail and traits"],
     ["your own events", "Events of the same name"],
     ["$pageview, $screen", "The events page_viewed and screen_viewed"],
-    ["$autocapture, $rageclick, $exception", "clicked, rage_clicked, error_seen: kept, and no activity"],
+    [
+      "$autocapture, $rageclick, $exception",
+      "clicked, rage_clicked, error_seen: stored, but not counted as activity",
+    ],
     ["$groupidentify, $groups", "Accounts, of the types company, organization, account, workspace, customer"],
-    ["$create_alias", "Two ids are one person, whoever was said by which"],
-    ["a distinct_id not identified", "Waits for 30 days until an identify or an alias names the person"],
+    ["$create_alias", "Two ids are one person"],
+    ["a distinct_id not identified", "Held for up to 30 days, until an identify or alias with this id"],
     ["$pageleave, $web_vitals, flags, recordings", "Ignored"],
   ],
   stripe: [
     [
       "metadata.userId, client_reference_id of a user",
-      "Whose it is. Else the user with the customer's e-mail address; until there is one it waits for 30 days",
+      "The user. Otherwise the user with the customer's e-mail address. Held for up to 30 days.",
     ],
-    ["customer.created, customer.updated", "Which user the customer is; no event"],
+    ["customer.created, customer.updated", "Links the customer to a user. No event."],
     [
       "customer.subscription.…",
-      "subscription_started, subscription_changed, subscription_canceled, trial_ending …; the trait plan. No activity, like all of Stripe's events",
+      "subscription_started, subscription_changed, subscription_canceled, trial_ending …; and the trait plan. Stripe events do not count as activity.",
     ],
     [
       "invoice.paid, invoice.payment_failed, invoice.overdue",

@@ -1,4 +1,4 @@
-/** What sends: each source with its state, how much came of it, and how it is connected. */
+/** The sources: state, number of items, and set-up of each. */
 
 import { Link } from "@tanstack/react-router";
 import { type ReactElement, type ReactNode, useState } from "react";
@@ -24,16 +24,14 @@ type Source = Answer["sources"][number];
 
 const filters = { open: textFilter() };
 const everyMs = 5_000;
-/** What is wrong stands first. */
+/** Problems first. */
 const order: Readonly<Record<Source["state"], number>> = { silent: 0, sending: 1, retired: 2, never_sent: 3 };
 
 export function SourcesPage(): ReactElement {
   const asked = useRead("/api/sources", { everyMs });
   return (
     <>
-      <PageHeader title="Sources">
-        Tools that send already can send here as well: their own clients, another address.
-      </PageHeader>
+      <PageHeader title="Sources">Already using Segment or PostHog? Point it here.</PageHeader>
       <Figures
         asked={asked}
         loading={
@@ -78,14 +76,14 @@ function Sources({ sources }: { sources: readonly Source[] }): ReactElement {
     <div className="grid gap-5">
       <Freezing sources={known.filter(({ freezesScores }) => freezesScores)} />
       <Panel
-        title="What sends"
-        note="Items that were taken in 24 hours and in 7 days, and those rejected in 7 days"
+        title="Active sources"
+        note="Accepted items in 24 hours and 7 days, and rejected items in 7 days"
         isFlush
       >
         {known.length === 0 ? (
-          <Empty title="Nothing has come yet">
-            Connect one of the tools below, or send with the write API as the page Start shows. What has an
-            unknown token is answered 401 and shown nowhere.
+          <Empty title="No data yet">
+            Connect one of the tools below, or use the write API as the Start page shows. Requests with an
+            unknown token are rejected (401) and not shown.
           </Empty>
         ) : (
           rows(known)
@@ -93,8 +91,8 @@ function Sources({ sources }: { sources: readonly Source[] }): ReactElement {
       </Panel>
       {others.length > 0 && (
         <Panel
-          title="What can be connected"
-          note="Their own clients with another address; nothing else changes in your code"
+          title="Available sources"
+          note="Use their own clients with your address here. Nothing else changes in your code."
           isFlush
         >
           {rows(others)}
@@ -111,25 +109,25 @@ function Freezing({ sources }: { sources: readonly Source[] }): ReactElement | n
   return (
     <Notice>
       <b className="font-medium">{names}</b> {sources.length === 1 ? "has" : "have"} sent nothing since{" "}
-      <RelativeTime instant={first.silentSince} />, and scores wait: without its events people would look as
-      if they had left. Scores go on by themselves when it sends again. If it was removed, retire it below.
+      <RelativeTime instant={first.silentSince} />, and scores wait. Without these events, users would look
+      inactive. Scores continue when it sends again. If you removed it, retire it below.
     </Notice>
   );
 }
 
-/** Who is not identified yet; nothing where nobody is and nothing was lost. */
+/** Events of unidentified visitors; nothing without any. */
 function Held({ held }: { held: Answer["held"] }): ReactElement | null {
   const { people, items, oldestAt, droppedFull, droppedExpired, links } = held;
   if (people + droppedFull + droppedExpired + links === 0) return null;
   return (
     <Panel
-      title="Waiting for a name"
-      note="What was said of people who are not identified yet. It becomes theirs when an identify or an alias names them by the same id, a Stripe customer's also when a user has the e-mail address; after 30 days it is dropped"
+      title="Unidentified visitors"
+      note="Held events of visitors who are not identified yet. An identify or alias with the same id assigns them to a user. Stripe customers are also matched by e-mail. Held events are dropped after 30 days."
     >
       <Stats isDense>
-        <Stat label="People" value={numbers.count(people)} />
+        <Stat label="Visitors" value={numbers.count(people)} />
         <Stat
-          label="Items"
+          label="Held events"
           value={numbers.count(items)}
           note={
             oldestAt !== null && (
@@ -142,13 +140,13 @@ function Held({ held }: { held: Answer["held"] }): ReactElement | null {
         <Stat
           label="Linked ids"
           value={numbers.count(links)}
-          hint="Said to be somebody who is not identified yet; forgotten after 30 days without a word"
+          hint="Ids linked to a visitor who is not identified yet. Forgotten after 30 days without a message."
         />
-        <Stat label="Expired" value={numbers.count(droppedExpired)} hint="Nobody was named in 30 days" />
+        <Stat label="Expired" value={numbers.count(droppedExpired)} hint="Not identified within 30 days" />
         <Stat
           label="Over the limit"
           value={numbers.count(droppedFull)}
-          hint="More than 1,000 of one person"
+          hint="More than 1,000 for one visitor"
         />
       </Stats>
     </Panel>
@@ -208,23 +206,23 @@ function State({ source }: { source: Source }): ReactElement | null {
   return state === "retired" ? <Badge>Retired</Badge> : null;
 }
 
-/** Whether it sends, and nothing of it is taken. */
+/** Whether it sends and all of its items are rejected. */
 function isAllRejected({ state, week }: Source): boolean {
   return state === "sending" && takenOf(week) === 0 && week.rejected > 0;
 }
 
-/** What is to be known of its state, in one line. */
+/** Its state in one line. */
 function Story({ source }: { source: Source }): ReactElement {
   return <p className="text-sm text-soft">{storyOf(source)}</p>;
 }
 
 function storyOf(source: Source): ReactNode {
   const { state, lastSentAt, silentSince, rhythm, silentFrom, retiredAt } = source;
-  if (state === "never_sent") return "Has never sent anything";
+  if (state === "never_sent") return "No data yet";
   if (state === "retired") {
     return (
       <>
-        Retired <RelativeTime instant={retiredAt} />; nobody waits for it until it sends again
+        Retired <RelativeTime instant={retiredAt} />. Its next event makes it active again.
       </>
     );
   }
@@ -232,8 +230,8 @@ function storyOf(source: Source): ReactNode {
     return (
       <>
         Nothing since <RelativeTime instant={silentSince} />
-        {rhythm !== null && `, where usually something comes ${rhythm}`}
-        {lastSentAt !== silentSince && source.day.rejected > 0 && "; what it sends is rejected"}
+        {rhythm !== null && `. Usually sends ${rhythm}`}
+        {lastSentAt !== silentSince && source.day.rejected > 0 && ". Everything that it sends is rejected"}
       </>
     );
   }
@@ -248,11 +246,11 @@ function storyOf(source: Source): ReactNode {
   return (
     <>
       Last sent <RelativeTime instant={lastSentAt} />
-      {rhythm !== null ? ` · ${rhythm}` : " · known for less than a week, so its rhythm is not known yet"}
+      {rhythm !== null ? ` · ${rhythm}` : " · active for less than a week"}
       {silentFrom !== null && (
         <>
           {" "}
-          · counts as silent <RelativeTime instant={silentFrom} /> if nothing comes
+          · counts as silent <RelativeTime instant={silentFrom} /> without new data
         </>
       )}
     </>
@@ -281,7 +279,7 @@ function Amounts({ source: { source, day, week, hours } }: { source: Source }): 
                 params={{ organization }}
                 search={{ tab: "live", outcome: "rejected", source }}
                 className="text-at-risk"
-                title={`${numbers.count(day.rejected)} of them in 24 hours. See them live, with their reasons`}
+                title={`${numbers.count(day.rejected)} in 24 hours. See them with their reasons in the live view.`}
               >
                 {numbers.compact(week.rejected)}
               </Link>
@@ -314,7 +312,7 @@ function takenOf({ accepted, held, duplicate, ignored }: Source["day"]): number 
   return accepted + held + duplicate + ignored;
 }
 
-/** What became of those that were taken and not simply stored. */
+/** Items that were accepted but not stored as usual. */
 function asideOf({ held, duplicate, ignored }: Source["week"]): string {
   return [[held, "held"] as const, [duplicate, "sent twice"] as const, [ignored, "ignored"] as const]
     .filter(([items]) => items > 0)
@@ -332,12 +330,12 @@ function Retire({ source: { source, freezesScores } }: { source: Source }): Reac
   const ask = async () => {
     const isSure = await confirm({
       title: `Retire ${name}?`,
-      text: `Say this when it was removed on purpose. ${
+      text: `Retire a source that you removed. ${
         freezesScores
           ? "Scores no longer wait for it and go on without its events."
-          : "It is no longer told as silent."
-      } Its next event undoes it.`,
-      action: "Retire it",
+          : "It is no longer reported as silent."
+      } Its next event makes it active again.`,
+      action: "Retire",
     });
     if (!isSure) return;
     retire.mutate(

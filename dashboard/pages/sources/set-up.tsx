@@ -13,7 +13,7 @@ import { clients, meanings } from "./clients.ts";
 import { StripeSettings } from "./stripe-settings.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
-/** Stands in the code until there is a token to show. */
+/** The placeholder in the code until there is a token. */
 const tokenToCome: Readonly<Record<TokenScope, string>> = {
   server: "YOUR_TOKEN",
   browser: "YOUR_BROWSER_TOKEN",

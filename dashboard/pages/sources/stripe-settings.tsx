@@ -1,4 +1,4 @@
-/** Stripe's signing secrets, which are written and never shown again, and what becomes of unknown customers. */
+/** Stripe's signing secrets, which are never shown again, and the handling of unmatched customers. */
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
@@ -13,8 +13,8 @@ import { useTell } from "../../parts/toast.tsx";
 type Settings = Reads["/api/stripe"]["answer"];
 
 const choices = [
-  { value: "wait", label: "Waits until a user has the e-mail or is named" },
-  { value: "create", label: "Becomes a user with the customer's id" },
+  { value: "wait", label: "Hold events until a user matches" },
+  { value: "create", label: "Create a user with the customer's id" },
 ] as const;
 
 export function StripeSettings(): ReactElement {
@@ -38,7 +38,9 @@ function Form({ settings }: { settings: Settings }): ReactElement {
         onSuccess: () => {
           setSecret("");
           tell(
-            secrets.length > 0 ? "Only what is signed is taken now." : "Signatures are not looked at now.",
+            secrets.length > 0
+              ? "Saved. Only signed requests are accepted."
+              : "Saved. Signatures are not verified.",
           );
         },
       },
@@ -56,8 +58,8 @@ function Form({ settings }: { settings: Settings }): ReactElement {
     <div className="grid gap-3">
       <p>
         {signingSecrets.length === 0
-          ? "Signatures are not looked at: the token in the address is all that lets in."
-          : `Only what is signed with ${shown} is taken.`}
+          ? "Signatures are not verified. Anyone who has this URL can post."
+          : `Only requests signed with ${shown} are accepted.`}
       </p>
       {mayChange && (
         <>
@@ -68,7 +70,7 @@ function Form({ settings }: { settings: Settings }): ReactElement {
               onChange={({ target }) => setSecret(target.value)}
               required
               autoComplete="off"
-              help="Of the endpoint in Stripe; it takes the place of the one before."
+              help="From the endpoint in Stripe. It replaces the current one."
             />
           </InlineForm>
           {signingSecrets.length > 0 && (
@@ -78,12 +80,7 @@ function Form({ settings }: { settings: Settings }): ReactElement {
               </Button>
             </div>
           )}
-          <Select
-            label="A customer whom no user is known to be"
-            value={chosen}
-            choices={choices}
-            onChoose={setChosen}
-          />
+          <Select label="Unmatched Stripe customers" value={chosen} choices={choices} onChoose={setChosen} />
           {chosen !== unknownCustomers && (
             <div>
               <Button
@@ -94,7 +91,7 @@ function Form({ settings }: { settings: Settings }): ReactElement {
                   change.mutate({ body: { unknownCustomers: chosen } }, { onSuccess: () => tell("Saved.") })
                 }
               >
-                Save the choice
+                Save choice
               </Button>
             </div>
           )}

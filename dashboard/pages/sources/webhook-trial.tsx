@@ -1,4 +1,4 @@
-/** What would come of a body as a mapping stands, before it is saved. Nothing is stored. */
+/** Tries a mapping on a sample body. Nothing is stored. */
 import { type ReactElement, useState } from "react";
 import type { WebhookMapping } from "../../../contract/source-settings.ts";
 import type { Changes } from "../../api/paths.ts";
@@ -20,7 +20,7 @@ export function WebhookTrial({ mapping }: { mapping: WebhookMapping }): ReactEle
   return (
     <fieldset className="grid gap-3 rounded border border-line p-3">
       <legend className="px-1 text-sm font-medium">Try it</legend>
-      <Field label="A body as the tool sends it" help="It is read as above, and not stored.">
+      <Field label="Sample body" help="Paste a body that the tool sends. It is not stored.">
         {(tied) => (
           <textarea
             {...tied}
@@ -45,7 +45,7 @@ export function WebhookTrial({ mapping }: { mapping: WebhookMapping }): ReactEle
 
 function Results({ answer }: { answer: Changes["POST /api/webhooks/try"]["answer"] }): ReactElement {
   if (answer.invalid !== null) return <p className="text-at-risk">{answer.invalid}</p>;
-  if (answer.items.length === 0) return <p>There is no item in it.</p>;
+  if (answer.items.length === 0) return <p>The body has no items.</p>;
   // Results come in the order of their items, and have nothing else to be known by.
   const results = answer.items.map((item, place) => ({ item, place }));
   return (
@@ -64,7 +64,7 @@ function Result({ answer }: { answer: Tried }): ReactElement {
       {answer.items.map((item) => (
         <div key={item.type}>
           <p>
-            {item.type === "track" ? `The event ${item.event}` : "Who it is:"}{" "}
+            {item.type === "track" ? `The event ${item.event}` : "The user"}{" "}
             {item.type === "track" ? "of " : ""}
             {item.userId ?? item.anonymousId}
             {item.account !== null && `, of the account ${item.account.name ?? item.account.id}`}

@@ -1,4 +1,4 @@
-/** The organization's webhooks: each with its address, and how its bodies are read. */
+/** The organization's webhooks, with address and mapping. */
 import { type FormEvent, type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
@@ -19,7 +19,7 @@ type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
 export function Webhooks({ token }: { token: string }): ReactElement {
   const asked = useRead("/api/webhooks");
   const mayChange = useMayAs("member");
-  /** Which is open: one that there is, or a new one. */
+  /** The webhook whose form is open. */
   const [open, setOpen] = useState<number | "new">();
   const close = () => setOpen(undefined);
   return (
@@ -28,7 +28,7 @@ export function Webhooks({ token }: { token: string }): ReactElement {
         asked={asked}
         empty={{
           isEmpty: ({ webhooks }) => webhooks.length === 0 && open === undefined,
-          show: <Empty title="No webhook yet">Each says how the bodies of one tool are read.</Empty>,
+          show: <Empty title="No webhook yet">A webhook maps the messages of one tool.</Empty>,
         }}
       >
         {({ webhooks }) => (
@@ -53,7 +53,7 @@ export function Webhooks({ token }: { token: string }): ReactElement {
       {mayChange && open === undefined && (
         <div>
           <Button isSmall icon="plus" onClick={() => setOpen("new")}>
-            Add a webhook
+            Add webhook
           </Button>
         </div>
       )}
@@ -74,7 +74,7 @@ function Head({
   const ask = async () => {
     const isSure = await confirm({
       title: `Delete the webhook ${name}?`,
-      text: "What the tool sends to its address is refused from then on. What came already stays.",
+      text: "Requests to its address are rejected from now on. Stored events stay.",
       action: "Delete",
       isDangerous: true,
     });
@@ -104,14 +104,14 @@ function Head({
 type Line = readonly [name: Exclude<keyof WebhookFields, "isActivity">, label: string, help?: string];
 
 const lines: readonly Line[] = [
-  ["userId", "The user's id", "data.user.id, items[0].id; $.user.id is of the whole body"],
-  ["anonymousId", "An id from before", "Of a visitor whom the tool did not know yet"],
+  ["userId", "The user's id", "e.g. data.user.id, items[0].id, or $.user.id from the top of the body"],
+  ["anonymousId", "Anonymous id", "The id of an unidentified visitor"],
   ["email", "The user's e-mail"],
-  ["eventPath", "The event's name", "Where it is in the body …"],
-  ["eventText", "… or always", "A fixed name, where each body is the same event"],
-  ["timestamp", "The time", "Without it the time of arrival"],
-  ["messageId", "The message's id", "What comes twice is stored once"],
-  ["items", "The list of items", "Empty: the body is the item, or a list of them"],
+  ["eventPath", "The event's name", "Its path in the body …"],
+  ["eventText", "… or always", "A fixed name, if each body is the same event"],
+  ["timestamp", "The time", "If empty, the time of arrival"],
+  ["messageId", "The message's id", "Duplicates are stored once"],
+  ["items", "The list of items", "If empty, the body is an item or a list of items"],
   ["accountId", "The account's id"],
   ["accountName", "The account's name"],
 ];
@@ -162,7 +162,7 @@ function WebhookForm({
           disabled={webhook !== undefined}
           maxLength={40}
           spellCheck={false}
-          help="In its address: small letters, digits, hyphens"
+          help="Part of its address: lower-case letters, digits, hyphens"
           error={errors.of("name")}
         />
         {lines.map(([field, label, help]) => (
@@ -178,7 +178,7 @@ function WebhookForm({
           />
         ))}
         {tables.map(([field, label]) => (
-          <Field key={field} label={label} help="A path, or a line for each: plan = user.plan">
+          <Field key={field} label={label} help="A path, or one line each: plan = user.plan">
             {(tied) => (
               <textarea
                 {...tied}
@@ -198,7 +198,7 @@ function WebhookForm({
           checked={fields.isActivity}
           onChange={({ target }) => set({ isActivity: target.checked })}
         />
-        The user did it: it counts as activity
+        Counts as activity of the user
       </label>
       <WebhookTrial mapping={mappingOf(fields)} />
       <FormError error={errors.rest} />

@@ -1,4 +1,4 @@
-/** What has arrived: nothing yet, a user, the first event; it turns by itself. */
+/** The arrivals of the start page: nothing yet, a user, the first event. */
 import { Link } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import { useRead } from "../../api/query.ts";
@@ -9,7 +9,7 @@ import { Problem, Starting } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 
-/** While somebody waits for the first event, and afterwards. */
+/** Before the first event, and afterwards. */
 const waitingMs = 1_500;
 const restingMs = 10_000;
 const maxKinds = 1_000;
@@ -60,8 +60,8 @@ function AllExcluded(): ReactElement {
   return (
     <div className="grid justify-items-start gap-3 rounded border border-watch/50 bg-watch-wash px-4 py-3">
       <p>
-        <b className="font-medium">Whoever has arrived is excluded</b> by a rule, so what they do is kept and
-        counted in no figure. Identify a user whom no rule excludes, or take the rule away.
+        <b className="font-medium">All users so far are excluded</b> by a rule. Their events are stored but
+        count in no figure. Identify a user that no rule excludes, or remove the rule.
       </p>
       <div className="flex flex-wrap gap-2">
         <Link to="/o/$organization/settings/exclusions" params={{ organization }} className={buttonClass()}>
@@ -113,7 +113,7 @@ function Arrived({
   );
 }
 
-/** The last event of anybody, with its user. */
+/** The latest event, with its user. */
 function Latest(): ReactElement | null {
   const organization = String(useOrganization().id);
   const last = useRead("/api/latest-event", { everyMs: restingMs }).data?.event;

@@ -1,16 +1,14 @@
-/** What makes figures mean more, once events arrive. */
+/** Next steps once events arrive. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
+import { pages } from "../../../contract/pages.ts";
 import type { Role } from "../../../contract/roles.ts";
+import type { NavigationEntry } from "../../app/navigation.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { Icon } from "../../parts/icons.tsx";
 
 interface NextStep {
-  readonly to:
-    | "/o/$organization/settings/members"
-    | "/o/$organization/settings/exclusions"
-    | "/o/$organization/settings/scores"
-    | "/o/$organization/settings/organization";
+  readonly to: NavigationEntry["to"];
   readonly label: string;
   readonly about: string;
   readonly least: Role;
@@ -18,27 +16,27 @@ interface NextStep {
 
 const steps: readonly NextStep[] = [
   {
-    to: "/o/$organization/settings/organization",
+    to: pages.organizationSettings,
     label: "Set the timezone",
-    about: "Days of all figures begin and end there.",
+    about: "Days in all figures begin and end in this timezone.",
     least: "owner",
   },
   {
-    to: "/o/$organization/settings/exclusions",
-    label: "Leave yourselves out",
-    about: "A rule for your own e-mail domain keeps colleagues and tests out of figures.",
+    to: pages.exclusionSettings,
+    label: "Exclude your team",
+    about: "Add a rule for your own e-mail domain.",
     least: "member",
   },
   {
-    to: "/o/$organization/settings/scores",
-    label: "Say what counts",
-    about: "The churn horizon that your data advises, and the key events of your product.",
+    to: pages.scoreSettings,
+    label: "Choose what counts",
+    about: "Set the churn horizon and the key events of your product.",
     least: "member",
   },
   {
-    to: "/o/$organization/settings/members",
+    to: pages.memberSettings,
     label: "Invite colleagues",
-    about: "To read, to manage, or to own.",
+    about: "As viewers, members or owners.",
     least: "owner",
   },
 ];
@@ -49,7 +47,7 @@ export function NextSteps(): ReactElement {
   return (
     <div className="grid gap-3">
       <p className="text-soft">
-        Everybody is scored every night. Churn risk needs some weeks of history: past events can be{" "}
+        Users and accounts are scored every night. Churn risk needs some weeks of history. Past events can be{" "}
         <a href="/reference">sent with their timestamps</a>, or imported from files with{" "}
         <code className="font-mono text-sm">rekindle import</code>.
       </p>

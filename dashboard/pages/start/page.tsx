@@ -17,7 +17,7 @@ import { NextSteps } from "./next-steps.tsx";
 import { clientInstallation, languageLabels, languages, snippet } from "./snippets.ts";
 
 const filters = { language: choiceFilter(languages, "curl") };
-/** Stands in the snippets until there is a token to show. */
+/** The placeholder in the snippets until there is a token. */
 const tokenToCome = "YOUR_TOKEN";
 
 export function StartPage(): ReactElement {
@@ -31,7 +31,7 @@ export function StartPage(): ReactElement {
       <PageHeader title="Start">
         {hasEvents
           ? `${name} receives events. Here is how to send more, and what to do next.`
-          : "Tell Rekindle who your users are, then what they do. Two calls are all it takes."}
+          : "Identify your users, then track their events. Two calls are enough."}
       </PageHeader>
       <Departures className="mb-6 max-w-4xl" />
       <ol className="grid max-w-4xl">

@@ -27,13 +27,13 @@ export function EraseUser({ userId, account, isOpen, onClose, onErased }: EraseU
       label="Type the user's id to confirm"
       expected={userId}
       action="Erase for good"
-      description="Everything that was sent about this user is deleted for good: this cannot be undone."
+      description="All data about this user is deleted for good. This cannot be undone."
       consequences={
         <>
-          <li>The user, all traits, all events and all scores are gone from every store.</li>
-          <li>Figures of past days are computed again without them, so totals become smaller.</li>
-          <li>Backups that were made before still have the data: delete them yourself.</li>
-          <li>Should your application identify this id again, a new user begins.</li>
+          <li>The user, all traits, all events and all scores are deleted from every store.</li>
+          <li>Figures of past days are computed again without the user, so totals become smaller.</li>
+          <li>Earlier backups still have the data: delete them yourself.</li>
+          <li>If your application identifies this id again, it becomes a new user.</li>
         </>
       }
       choice={

@@ -42,7 +42,7 @@ export function ExcludedNotice({ user }: { user: User }): ReactElement | null {
   );
 }
 
-/** Adds a rule for this user alone. Nothing for viewers, and for a user whom a rule matches already. */
+/** Adds a rule for this user alone. Hidden for viewers, and for users that a rule matches already. */
 export function ExcludeButton({ user, name }: { user: User; name: string }): ReactElement | null {
   const confirm = useConfirm();
   const tell = useTell();
@@ -51,13 +51,13 @@ export function ExcludeButton({ user, name }: { user: User; name: string }): Rea
   const exclude = async () => {
     const isSure = await confirm({
       title: `Exclude ${name}?`,
-      text: "The user counts in no figure any more, of the past too, and has no scores. Nothing is deleted. Remove the rule under Exclusions to undo it.",
-      action: "Exclude this user",
+      text: "The user no longer counts in any figure, past days included, and has no scores. Nothing is deleted. To undo this, remove the rule under Exclusions.",
+      action: "Exclude user",
     });
     if (!isSure) return;
     add.mutate(
       { query: { kind: "user", value: user.userId } },
-      { onSuccess: () => tell("The user is excluded. Figures follow within seconds."), onError: tell.failed },
+      { onSuccess: () => tell("The user is excluded. Figures update within seconds."), onError: tell.failed },
     );
   };
   return (

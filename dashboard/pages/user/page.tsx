@@ -1,4 +1,4 @@
-/** One user: who they are, how they are doing and why, and everything they did. */
+/** The page of a user. */
 import { Link, useParams } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import { useListedName } from "../../api/listed-name.ts";
@@ -83,7 +83,7 @@ function UserOf({
             until data flows again.
           </Notice>
         )}
-        <ScoreStats asked={score} what="user">
+        <ScoreStats asked={score}>
           <Stat
             label="Last seen"
             value={<RelativeDay day={user.data?.lastSeenDay} />}
@@ -208,7 +208,7 @@ function textTrait(user: User | undefined, name: string): string | undefined {
 function Traits({ asked }: { asked: ReturnType<typeof useRead<"/api/users/:userId">> }): ReactElement {
   const { timezone } = useOrganization();
   return (
-    <Panel title="Traits" note="What your application last said of this user.">
+    <Panel title="Traits" note="As last sent by your application.">
       <Figures asked={asked} loading={<Loading rows={6} />}>
         {({ traits, firstIdentifiedAt, updatedAt }) => (
           <>

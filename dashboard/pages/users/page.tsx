@@ -1,4 +1,4 @@
-/** Everybody, with traits and scores: searched, filtered, sorted, and kept as views. */
+/** The list of users, with filters and saved views. */
 import { Link } from "@tanstack/react-router";
 import { type ReactElement, useMemo } from "react";
 import type { Reads } from "../../api/paths.ts";
@@ -104,7 +104,7 @@ export function UsersPage(): ReactElement {
     >
       <Pick
         label="Excluded users"
-        hint="Users whom exclusion rules match count in no figure"
+        hint="Excluded users count in no figure"
         value={values.excluded}
         byDefault="leftOut"
         choices={excludedChoices}

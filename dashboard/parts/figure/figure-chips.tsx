@@ -13,8 +13,8 @@ import { type HealthBand, healthWord } from "./health.tsx";
 
 const movedWords: Readonly<Record<Moved, string>> = {
   changed: "Another health band",
-  worse: "Fell to a lower health band",
-  better: "Rose to a higher health band",
+  worse: "Health band got worse",
+  better: "Health band got better",
   fell: "Health fell",
   rose: "Health rose",
   churned: "Churned",
@@ -89,8 +89,8 @@ const stageWords: Readonly<Record<Lifecycle | "", string>> = {
   "": "Active",
   new: "New",
   returning: "Returning",
-  resurrected: "Came back",
-  dormant: "Stayed away",
+  resurrected: "Resurrected",
+  dormant: "Dormant",
 };
 
 function activityWords({ activeTo, lifecycle, activeInAccount }: ActivityValues, activeFrom: string): string {

@@ -1,4 +1,4 @@
-/** How fresh a figure is, in one line: up to when, which days, who is left out. */
+/** The freshness of figures in one line: data up to when, timezone, excluded users. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Freshness as FreshnessAnswer } from "../../api/paths.ts";
@@ -26,13 +26,13 @@ export function Freshness({
         "Catching up"
       ) : (
         <>
-          Complete up to{" "}
+          Data up to{" "}
           <span title={instantText(loadedUpto, timezone)}>
             <RelativeTime instant={loadedUpto} />
           </span>
         </>
       )}
-      {" · "}days of {timezone.replaceAll("_", " ")}
+      {" · "}timezone {timezone.replaceAll("_", " ")}
       {excludedUsers > 0 &&
         !hasExcluded &&
         ` · without ${numbers.count(excludedUsers)} excluded ${excludedUsers === 1 ? "user" : "users"}`}

@@ -1,9 +1,9 @@
-/** Health and churn risk as readers meet them everywhere: a colour, a shape of its own, and a word. */
+/** Health and churn risk on all pages: a colour, a shape and a word. */
 import type { ReactElement } from "react";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 
-/** Health riskBands, as the API names them. */
+/** Health bands, as the API names them. */
 export type HealthBand = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
 
 /** Each band's word, and a shape that tells it without colour. Written out, so that the styles are found. */
@@ -130,7 +130,7 @@ export function Risk({ risk, riskBand }: { risk: number; riskBand: keyof typeof 
   );
 }
 
-/** A small label, in the words of whoever uses it. */
+/** A small label. */
 export function Badge({
   tone = "plain",
   children,

@@ -1,4 +1,4 @@
-/** A figure with its change and its way there. */
+/** A figure with its change and a sparkline. */
 import type { ReactElement, ReactNode } from "react";
 import { classes } from "../../text/classes.ts";
 

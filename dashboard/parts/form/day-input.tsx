@@ -2,8 +2,8 @@
 import { type ReactElement, type ReactNode, useRef, useState } from "react";
 import { Input } from "./field.tsx";
 
-/** A day that is typed is told when the field is left or Enter is pressed: on the way to 2026 the browser tells the years
- * 2, 20 and 202. A day that is chosen in the browser's calendar is told at once.
+/** A typed day is sent when the field loses the focus or Enter is pressed: while 2026 is typed, the browser sends the years
+ * 2, 20 and 202. A day chosen in the browser's calendar is sent at once.
  * @param value YYYY-MM-DD @param max the last day that can be chosen @param onDay called with another day, or none */
 export function DayInput({
   label,

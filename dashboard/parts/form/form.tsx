@@ -1,4 +1,4 @@
-/** Forms that keep what is typed: nothing is lost by an error, by a new answer of the server, or by leaving unasked. */
+/** Forms that keep their input on errors and on new answers, and ask before the page is left. */
 import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
 import type { Question } from "./confirm-dialog.tsx";
@@ -21,7 +21,7 @@ export interface Draft<Values extends object> {
   /** To be called when `sent` is saved. A field that was changed again meanwhile keeps its newer value.
    * @param base the values that are saved now */
   readonly accept: (sent: Partial<Values>, base: Values) => void;
-  /** Puts the changes onto other values, which somebody else has saved: see `mergedChange`. */
+  /** Puts the changes onto newer values that were saved in between: see `mergedChange`. */
   readonly rebase: (base: Values) => void;
 }
 
@@ -100,7 +100,7 @@ export function DraftForm({
   isBusy: boolean;
   /** What was refused and is about no field. */
   error: Error | null;
-  /** In place of the error: somebody else has saved other values, and what can be done about it. */
+  /** Shown in place of the error when other values were saved in between. */
   conflict?: ReactNode;
   /** What will happen when it is saved. */
   consequence?: ReactNode;

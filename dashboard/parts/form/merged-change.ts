@@ -7,7 +7,7 @@ export const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === 
  * changed in the newer value too; any other value that was changed replaces the newer one.
  * @param base the value from which the change began
  * @param mine the value after the change
- * @param theirs the newer value, which somebody else has saved */
+ * @param theirs the newer value, saved in between */
 export function mergedChange<Value>(base: Value, mine: Value, theirs: Value): Value {
   return merged(base, mine, theirs) as Value;
 }

@@ -1,11 +1,11 @@
-/** The field in which a page's rows are looked for. A slash leads there. */
+/** The search field of a list. The slash key moves the focus to it. */
 import { useLocation, useRouter } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef, useState } from "react";
 import { classes } from "../../text/classes.ts";
 import { Icon } from "../icons.tsx";
 import { Input } from "./field.tsx";
 
-/** After so long without a letter the text is looked for. */
+/** The pause in typing after which the search begins. */
 const typingPauseMs = 200;
 
 /** @param value the text that rows are searched for now @param onSearch called when the reader has typed another text
@@ -27,13 +27,13 @@ export function SearchInput({
 }): ReactElement {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
-  /** What was told and did not come back as `value` yet, behind what came last: a busy page follows late. */
+  /** Texts that were sent and are not back as `value` yet, after the last one that is. A busy page follows late. */
   const sent = useRef([value]);
   const tell = useRef(onSearch);
   tell.current = onSearch;
   useEffect(() => {
     const own = sent.current.indexOf(value);
-    // It was changed elsewhere: by going back, or by clearing all filters.
+    // Changed elsewhere: by going back, or by clearing all filters.
     if (own < 0) setText(value);
     sent.current = own < 0 ? [value] : sent.current.slice(own);
   }, [value]);
@@ -42,7 +42,7 @@ export function SearchInput({
   useEffect(() => {
     // Another address is on its way.
     if (location.href !== router.latestLocation.href || sent.current.at(-1) === value) return;
-    // The told text is not in the address: the reader went elsewhere at once, to a row say.
+    // The text that was sent is not in the address: the reader went to another page at once, e.g. to a row.
     setText(value);
     sent.current = [value];
   }, [value, location, router]);

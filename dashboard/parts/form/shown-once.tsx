@@ -1,4 +1,4 @@
-/** A secret that the server tells one time only. */
+/** A secret that the server shows only once. */
 import type { ReactElement } from "react";
 import { Code } from "../copy.tsx";
 import { Button } from "./button.tsx";
@@ -20,7 +20,7 @@ export function ShownOnce({
 }): ReactElement {
   useUnsaved(secret !== undefined, {
     title: "Leave without the secret?",
-    text: "It is shown this once. If you have not copied it, you need to create another.",
+    text: "It is shown only once. If you have not copied it, you need to create another.",
     action: "Leave without it",
     isDangerous: true,
   });
@@ -29,7 +29,7 @@ export function ShownOnce({
       <Code label={title} text={secret ?? ""} />
       <div className="mt-4 flex justify-end">
         <Button look="primary" onClick={onDone}>
-          I have kept it
+          Done
         </Button>
       </div>
     </Dialog>

@@ -43,7 +43,7 @@ interface DataTableProps<Row extends object> {
   readonly words?: readonly [one: string, several: string];
   /** The address of the whole table as CSV. */
   readonly csv?: string;
-  /** Beside the count: filters, say. */
+  /** Beside the count, e.g. filters. */
   readonly tools?: ReactNode;
   /** Without count, columns and CSV: for a few rows that are all there. */
   readonly isPlain?: boolean;
@@ -168,7 +168,7 @@ function totalOf<Row extends object>({ page, more, rows }: DataTableProps<Row>):
   return page?.total ?? more?.total ?? rows.length;
 }
 
-/** How many rows are still to come, and a button for who does not scroll. */
+/** The number of rows to come, with a button in place of scrolling. */
 function Remaining<Row extends object>({ more, rows }: DataTableProps<Row>): ReactElement | null {
   if (more === undefined || !more.hasMore) return null;
   return (

@@ -5,7 +5,7 @@ import { type RefObject, useEffect } from "react";
 const tolerancePx = 2;
 
 /** Marks what scrolls sideways with the sides that have more (`data-more`); nothing moves, and no style is needed where
- * all is in sight. A column that stays in its place at the left keeps its ink. */
+ * all is in sight. Sticky columns are not faded. */
 export function useFadingEdges(scroller: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = scroller.current;

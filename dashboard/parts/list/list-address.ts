@@ -13,7 +13,7 @@ export type RiskBand = NonNullable<Query["riskBand"]>;
 /** A verdict, or `not_churned` for all but those that have churned or whose account has. */
 export type VerdictChoice = NonNullable<Query["verdict"]>;
 
-/** When somebody was seen last: `within` so many days that end today, or `not` within them. */
+/** The last visit: `within` this many days that end today, or `not` within them. */
 export interface Seen {
   readonly how: "within" | "not";
   readonly days: number;

@@ -105,7 +105,7 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
         />
         <Pick
           label="Churn risk"
-          hint="Low is under 20 %, medium 20 to 50 %, high from 50 % on"
+          hint="Low: below 20%. Medium: 20% to 50%. High: 50% and more."
           value={values.riskBand}
           choices={riskBands}
           onChoose={(riskBand) => onChange({ riskBand })}

@@ -1,4 +1,4 @@
-/** A figure as a link to the list of those who are counted in it. */
+/** A figure as a link to the list of the users or accounts in it. */
 import { Link, useRouter } from "@tanstack/react-router";
 import type { ReactElement, ReactNode } from "react";
 import { useOrganization } from "../../app/session.ts";
@@ -76,7 +76,7 @@ export function CountLink({
   );
 }
 
-/** Addresses of lists for what is no element of its own, a bar of a chart say. */
+/** Addresses of lists for parts of a drawing, e.g. a bar of a chart. */
 export function useListAddress(): (list: ListBehind) => string {
   const organization = String(useOrganization().id);
   const router = useRouter();

@@ -31,13 +31,14 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     },
     {
       ...{ id: "change", header: "Change", sort: "change", isNumber: true },
-      hint: "Points of health, against the earlier scores: of 28 days before, or of the day in the filters. In colour when it is more than health usually changes in a week",
+      hint: "Change of health in points, compared with 28 days before or with the day in the filters. Coloured when it is larger than a usual weekly change.",
       cell: ({ change }) => <Change points={change} />,
     },
     {
       ...{ id: "risk", header: "Churn risk", sort: "risk", isNumber: true },
       hint: "Probability of churn within the churn horizon",
-      cell: ({ risk }) => (risk === null ? <None why="Only for active and new ones" /> : numbers.risk(risk)),
+      cell: ({ risk }) =>
+        risk === null ? <None why="Only active and new ones have a churn risk" /> : numbers.risk(risk),
     },
     {
       ...{ id: "engagement", header: "Engagement", sort: "engagement", isNumber: true },
@@ -46,7 +47,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     },
     {
       ...{ id: "momentum", header: "Momentum", sort: "momentum", isNumber: true, isHidden: true },
-      hint: "0 to 100; 50 is as four weeks ago",
+      hint: "0 to 100. 50 = no change in four weeks",
       cell: ({ momentum }) => numbers.score(momentum),
     },
   ];
@@ -87,11 +88,7 @@ export function ScoresOf({
   answer: Pick<Answer, "day" | "sinceDay" | "dataStoppedSince">;
 }): ReactElement {
   if (answer.day === null) {
-    return (
-      <p className="text-sm text-soft">
-        No scores yet: they are worked out after the first night with events.
-      </p>
-    );
+    return <p className="text-sm text-soft">No scores yet: they appear after the first night with events.</p>;
   }
   return (
     <p className="text-sm text-soft">

@@ -28,7 +28,7 @@ export interface Column<Row> {
   readonly csv?: readonly string[];
 }
 
-/** Which columns are shown, where the page keeps that itself: in its address, say. */
+/** The shown columns, if the page keeps them itself, e.g. in its address. */
 export interface ColumnChoice {
   /** Ids; those that cannot be hidden may be left out. */
   readonly shown: readonly string[];

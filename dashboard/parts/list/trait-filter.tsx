@@ -41,16 +41,16 @@ export const traitsFilter: Filter<readonly TraitFilter[]> = {
 
 function traitsIn(text: string): TraitFilter[] {
   try {
-    const said: unknown = JSON.parse(text);
-    return (Array.isArray(said) ? said : []).flatMap((one) => traitIn(one)).slice(0, maxFilters);
+    const parsed: unknown = JSON.parse(text);
+    return (Array.isArray(parsed) ? parsed : []).flatMap((one) => traitIn(one)).slice(0, maxFilters);
   } catch {
     return [];
   }
 }
 
-function traitIn(said: unknown): TraitFilter[] {
-  if (typeof said !== "object" || said === null) return [];
-  const { trait, match, value } = said as Readonly<Record<string, unknown>>;
+function traitIn(entry: unknown): TraitFilter[] {
+  if (typeof entry !== "object" || entry === null) return [];
+  const { trait, match, value } = entry as Readonly<Record<string, unknown>>;
   return traitOf(text(trait), text(match), text(value));
 }
 
@@ -169,7 +169,7 @@ function TraitForm({
             list={`${id}-values`}
             value={value}
             onChange={({ target }) => set({ trait, match, value: target.value })}
-            help={match === "contains" ? "Whatever the case." : "Written exactly so."}
+            help={match === "contains" ? "Upper and lower case are the same." : "Exact match"}
           />
           <datalist id={`${id}-values`}>
             {known?.values.map(({ value: one }) => (

@@ -132,7 +132,7 @@ function ViewActions({
   const replace = async (view: View) => {
     const isSure = await ask({
       title: `Change the view “${view.name}”?`,
-      text: "Everybody in the organization who opens it gets these filters, this order and these columns instead.",
+      text: "All members who open it get these filters, this order and these columns instead.",
       action: "Change the view",
     });
     if (!isSure) return;
@@ -150,7 +150,7 @@ function ViewActions({
       ) : (
         <Menu
           trigger={
-            <Button isSmall icon="more" aria-label={`Do something with the view ${opened.name}`}>
+            <Button isSmall icon="more" aria-label={`View options: ${opened.name}`}>
               View
             </Button>
           }

@@ -134,7 +134,7 @@ function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece
   const worse = sum((from, to) => better(to, from));
   return [
     [" Since ", dayPart(sinceDay), ", ", moved(worse, "worse"), worse === 1 ? " user" : " users"],
-    [" fell to a lower health band, ", moved(sum(better), "better"), " rose to a higher one, "],
+    [" got worse, ", moved(sum(better), "better"), " got better, "],
     [
       moved(
         sum((from, to) => from !== null && from !== "churned" && to === "churned"),
@@ -188,7 +188,7 @@ export function callNote({ kind, hasAccounts, first }: ToCallFirst): string | nu
     : null;
 }
 
-/** The reason for a call: 12 members, 52% likely to leave; silent for 11 days, usually back after 1. */
+/** The reason for a call: 12 members, 52% likely to leave; usually active daily, silent for 11 days. */
 export function callReason({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
   const list: ListBehind = usersBehind({
     ...{ activeInAccount: id, activeFrom: formatDay(day - callMemberDays), activeTo: formatDay(day - 1) },

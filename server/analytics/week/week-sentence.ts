@@ -13,7 +13,7 @@ export interface Sentence {
 
 const judgements = {
   below: "That is below the usual weekly change.",
-  within: "That is a usual weekly change.",
+  within: "No unusual change.",
   above: "That is above the usual weekly change.",
 } as const;
 

@@ -44,7 +44,7 @@ export function failuresOf({ metrics, recencyLogLoss, hiatusLogLoss }: ModelResu
   const checks: readonly (readonly [isGood: boolean, failure: string])[] = [
     [
       logLoss <= largestShareOfRecencyLoss * recencyLogLoss,
-      `its log loss of ${logLoss.toFixed(3)} is not 2 % below the ${recencyLogLoss.toFixed(3)} of recency alone`,
+      `its log loss of ${logLoss.toFixed(3)} is not 2% below the ${recencyLogLoss.toFixed(3)} of recency alone`,
     ],
     [
       logLoss < hiatusLogLoss,
@@ -98,7 +98,7 @@ export function chooseRung(
   }
   const { rung, result } = best;
   const gain = Math.round(100 * (1 - shareOfRecencyLoss(result)));
-  const why = `it has the least log loss of the models that are proven, ${gain} % below recency alone`;
+  const why = `it has the least log loss of the models that are proven, ${gain}% below recency alone`;
   return { rung, isProven: true, why, next: nextAfter(rung, counts, backtest) };
 }
 

@@ -51,7 +51,7 @@ export interface RiskReasons {
 export interface Reason {
   readonly group: ReasonGroup;
   readonly points: number;
-  /** A sentence for people: "silent for 12 days, usually back after 2: +24 points". */
+  /** A sentence for people: "usually active every 2 days, silent for 12 days: +24 points". */
   readonly text: string;
 }
 
@@ -121,11 +121,16 @@ function sentence(group: ReasonGroup, features: Features, points: number): strin
   return `${words[group](features)}: ${signed} ${Math.abs(rounded) === 1 ? "point" : "points"}`;
 }
 
+function everyDays(meanGapDays: number): string {
+  const gap = Math.max(1, Math.round(meanGapDays));
+  return gap === 1 ? "daily" : `every ${gap} days`;
+}
+
 const words: Readonly<Record<ReasonGroup, (features: Features) => string>> = {
   silence: ({ idleDays, meanGapDays, hasSingleActiveDay }) =>
     hasSingleActiveDay
-      ? `silent for ${days(idleDays)}, and never back yet`
-      : `silent for ${days(idleDays)}, usually back after ${Math.max(1, Math.round(meanGapDays))}`,
+      ? `active on one day only, silent for ${days(idleDays)}`
+      : `usually active ${everyDays(meanGapDays)}, silent for ${days(idleDays)}`,
   frequency: ({ activeDays28 }) => `active on ${activeDays28} of the last 28 days`,
   trend: ({ activeDays28, activeDaysPrevious28 }) =>
     `active on ${days(activeDays28)}, after ${activeDaysPrevious28} in the 28 days before`,
