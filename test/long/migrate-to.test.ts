@@ -163,5 +163,5 @@ test("addresses may stand in variables, and every table's rows are told", async 
     expect(stdout).toMatch(line);
   }
   const nowhere = await rekindle(folder, "migrate-to", "--database-url", target.TARGET_DATABASE_URL);
-  expect([nowhere.exitCode, nowhere.stderr]).toEqual([1, expect.stringContaining("say where to")]);
+  expect([nowhere.exitCode, nowhere.stderr]).toEqual([1, expect.stringContaining("the target is missing")]);
 });
