@@ -29,14 +29,21 @@ async function figureLinks(page: Page): Promise<FigureLink[]> {
 
 const numberIn = (text: string) => Number(text.replaceAll(/[^0-9]/g, ""));
 
+/** By the address of the list. Both kinds of the overview have many figures in common. */
+const known = new Map<string, number>();
+
 /** How many rows the API has for the address of a list: their parameters are the same. */
 async function rowsOf(page: Page, href: string, organization: number): Promise<number> {
+  const before = known.get(href);
+  if (before !== undefined) return before;
   const { pathname, searchParams } = new URL(href, server.url);
   searchParams.set("organization", String(organization));
   searchParams.set("limit", "1");
   const response = await page.request.get(`${server.url}/api/${pathname.split("/").at(-1)}?${searchParams}`);
   expect([href, response.status()]).toEqual([href, 200]);
-  return ((await response.json()) as { total: number }).total;
+  const { total } = (await response.json()) as { total: number };
+  known.set(href, total);
+  return total;
 }
 
 /** Links of one shape ask the same of the list, of other days, accounts or colours. */
@@ -52,7 +59,7 @@ function shapeOf(href: string): string {
 async function follow(page: Page, href: string): Promise<void> {
   await page.evaluate(`history.pushState({}, "", ${JSON.stringify(href)})`);
   await page.waitForURL(`${server.url}${href}`);
-  await page.getByRole("table").waitFor();
+  await page.getByRole("table", { name: /^(Users|Accounts)$/ }).waitFor();
   await settled(page);
 }
 
@@ -66,18 +73,16 @@ describe.each(["user", "account"])("figures with health of %ss", (kind) => {
     const bars = links.filter(({ text }) => text === "");
     expect(bars.length).toBeGreaterThan(2);
     for (const { href } of bars) {
-      const isEmpty = (await rowsOf(page, href, id)) === 0;
-      expect([href, isEmpty || figures.some((figure) => figure.href === href)]).toEqual([href, true]);
+      const isInTable = figures.some((figure) => figure.href === href);
+      expect([href, isInTable || (await rowsOf(page, href, id)) === 0]).toEqual([href, true]);
     }
     const wrong: unknown[] = [];
     const addresses = [...new Set(figures.map(({ href }) => href))];
-    const rows = new Map<string, number>();
     while (addresses.length > 0) {
-      const asked = addresses.splice(0, 8).map(async (href) => rows.set(href, await rowsOf(page, href, id)));
-      await Promise.all(asked);
+      await Promise.all(addresses.splice(0, 8).map((href) => rowsOf(page, href, id)));
     }
     for (const { text, href } of figures) {
-      if (rows.get(href) !== numberIn(text)) wrong.push([text, rows.get(href), href]);
+      if (known.get(href) !== numberIn(text)) wrong.push([text, known.get(href), href]);
     }
     expect(wrong).toEqual([]);
     expect(complaints).toEqual([]);
