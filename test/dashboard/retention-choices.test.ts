@@ -3,6 +3,8 @@ import { describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { TraitsAnswer } from "../../contract/api/figures.ts";
 import type { RetentionComparisonAnswer } from "../../contract/api/retention.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { figuresOf, opened, percent, percentText, type Retention, usual } from "./retention-support.ts";
 import {
   axe,
@@ -193,17 +195,35 @@ describe("the comparison of groups", () => {
   });
 });
 
+const alreadyHereName = "Already here";
+
+/** An organization whose data begins with 40 users, 13 weeks ago. Two new users follow in each week. */
+async function fillAlreadyHere(): Promise<void> {
+  const token = await server.organization(alreadyHereName, "--timezone", quietZone);
+  const today = todayIn(quietZone);
+  // 1970-01-05 was a Monday.
+  const firstMonday = today - ((today - 4) % 7) - 13 * 7;
+  const firstDays = Array.from({ length: 40 + 2 * 12 }, (_, n) =>
+    n < 40 ? firstMonday : firstMonday + 7 * (1 + Math.floor((n - 40) / 2)) + 2,
+  );
+  const batch = firstDays.flatMap((day, n) => [
+    { type: "identify", userId: `u${n}`, email: `u${n}@example.com` },
+    { type: "track", userId: `u${n}`, event: "opened", timestamp: `${formatDay(day)}T12:00:00Z` },
+  ]);
+  expect((await server.post("/batch", token, { batch })).status).toBe(201);
+  await server.exported("events", alreadyHereName);
+}
+
 describe("users who were there before the data begins", () => {
   test("are marked and left out of the mean, until they are counted", async () => {
-    // As many weeks as the demonstration has: the first of them is marked.
-    const periods = "31";
-    const { page, grid, ask } = await opened(`?periods=${periods}`);
-    const { cells } = await ask<Retention>("/api/retention", { periods });
+    await fillAlreadyHere();
+    const { page, grid, ask } = await opened("", {}, alreadyHereName);
+    const { cells } = await ask<Retention>("/api/retention", usual);
     const marked = [...new Set(cells.filter((cell) => cell.isAlreadyHere).map((cell) => cell.cohortDay))];
     expect(marked).toHaveLength(1);
     expect(await grid.getByText("already here").count()).toBe(1);
     const meanUsers = async (alreadyHere: string) =>
-      (await ask<Retention>("/api/retention", { periods, alreadyHere })).mean[0]?.cohortUsers ?? 0;
+      (await ask<Retention>("/api/retention", { ...usual, alreadyHere })).mean[0]?.cohortUsers ?? 0;
     const ofMarked = cells.find(({ cohortDay }) => cohortDay === marked[0])?.cohortUsers ?? 0;
     expect((await meanUsers("counted")) - (await meanUsers("leftOut"))).toBe(ofMarked);
     await page.getByRole("button", { name: "Count them" }).click();

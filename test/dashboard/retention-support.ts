@@ -13,9 +13,13 @@ export const usual = { periods: "26" };
 const { server, browser } = await world();
 
 /** The page with these choices, when its table is there, and a way to ask the API as its reader. */
-export async function opened(choices = "", options: Parameters<typeof openPage>[1] = {}) {
+export async function opened(
+  choices = "",
+  options: Parameters<typeof openPage>[1] = {},
+  organization = "Demo",
+) {
   const watched = await openPage(browser, options);
-  const { id } = await signedIn(watched.page, server, "Demo");
+  const { id } = await signedIn(watched.page, server, organization);
   await watched.page.goto(`${server.url}/o/${id}/retention${choices}`);
   const grid = watched.page.getByRole("grid", { name: "Retention by cohort" });
   await grid.waitFor();
