@@ -39,9 +39,6 @@ test("an address of a page is known by its form", () => {
   ]);
 });
 
-/** Contract files that pages run. They hold no schema. */
-const withoutSchema = ["contract/older-addresses.ts"];
-
 test("pages take only types from schemas, so that no validator is carried to browsers", () => {
   const wrong = [...new Bun.Glob("**/*.{ts,tsx}").scanSync({ cwd: dashboard })]
     .filter((path) => !path.startsWith("dist/"))
@@ -49,9 +46,6 @@ test("pages take only types from schemas, so that no validator is carried to bro
       [
         ...readFileSync(join(dashboard, path), "utf8").matchAll(/^import (?!type )[^;]*contract\/[^"]+";/gm),
       ].map(([line]) => `${path}: ${line}`),
-    )
-    .filter((line) => !withoutSchema.some((file) => line.includes(file)));
+    );
   expect(wrong).toEqual([]);
-  for (const file of withoutSchema)
-    expect(readFileSync(join(dashboard, "..", file), "utf8")).not.toMatch(/^import/m);
 });
