@@ -177,7 +177,7 @@ export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
     ["customer.created, customer.updated", "Links the customer to a user. No event."],
     [
       "customer.subscription.…",
-      "subscription_started, subscription_changed, subscription_canceled, trial_ending …; and the trait plan. Stripe events do not count as activity.",
+      "subscription_started, subscription_changed, subscription_canceled, trial_ending … and the trait plan. Stripe events do not count as activity.",
     ],
     [
       "invoice.paid, invoice.payment_failed, invoice.overdue",

@@ -218,7 +218,7 @@ function Story({ source }: { source: Source }): ReactElement {
 
 function storyOf(source: Source): ReactNode {
   const { state, lastSentAt, silentSince, rhythm, silentFrom, retiredAt } = source;
-  if (state === "never_sent") return "No data yet";
+  if (state === "never_sent") return "Not connected";
   if (state === "retired") {
     return (
       <>
