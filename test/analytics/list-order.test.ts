@@ -1,9 +1,7 @@
 /** What lists with scores say first: the order by risk, and which change of health is usual. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
 import type { Static } from "typebox";
 import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
-import { copiedDemonstration } from "../scored-demonstration.ts";
 import { Server } from "../server.ts";
 import { eventually } from "../specification/operation-support.ts";
 
@@ -11,21 +9,21 @@ type Users = Static<typeof UserListAnswer>;
 type User = Users["users"][number];
 type Account = Static<typeof AccountListAnswer>["accounts"][number];
 
-let dataDir: string;
 let server: Server;
 let key: string;
 
 beforeAll(async () => {
-  // The usual change is taken from the newest scores and those of the weeks before: all days have scores.
-  dataDir = await copiedDemonstration();
-  server = await Server.start({ dataDir });
+  server = await Server.start();
   await server.ready();
+  await server.demo("--users", "90", "--weeks", "12");
+  // The usual change is taken from the newest scores and those of the weeks before.
+  for (const weeksAgo of [4, 3, 2, 1, 0]) {
+    const day = new Date(Date.now() - weeksAgo * 7 * 86_400_000).toISOString().slice(0, 10);
+    await server.command("score", "--organization", "Demo", "--as-of", day);
+  }
   key = (await server.command("key", "create", "--organization", "Demo")).trim();
-}, 900_000);
-afterAll(async () => {
-  await server?.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+}, 180_000);
+afterAll(() => server.stop());
 
 async function ask<Answer>(
   path: string,

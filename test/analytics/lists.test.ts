@@ -1,9 +1,7 @@
 /** Lists with scores: every filter and order, asked through the front door and compared with what the whole list says. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
 import type { Static } from "typebox";
 import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
-import { copiedDemonstration } from "../scored-demonstration.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 
@@ -13,23 +11,20 @@ type Accounts = Static<typeof AccountListAnswer>;
 type Account = Accounts["accounts"][number];
 type Parameters = Readonly<Record<string, string | number>>;
 
-let dataDir: string;
 let server: Server;
 let key: string;
 let users: readonly User[];
 let accounts: readonly Account[];
 
 beforeAll(async () => {
-  dataDir = await copiedDemonstration();
-  server = await Server.start({ dataDir });
+  server = await Server.start();
   await server.ready();
+  await server.demo("--users", "120", "--weeks", "20");
+  await server.command("score", "--organization", "Demo");
   key = (await server.command("key", "create", "--organization", "Demo")).trim();
   await read();
-}, 900_000);
-afterAll(async () => {
-  await server?.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+}, 180_000);
+afterAll(() => server.stop());
 
 /** Reads both lists whole. */
 async function read(): Promise<void> {
