@@ -35,7 +35,7 @@ async function generate(warehouse: Warehouse, events: number, users: number): Pr
       `INSERT INTO events SELECT 1, user, 1 + intDiv(user, {perAccount:UInt32}),
         concat('event_', toString(toUInt32(60 * pow(rand(1) / 4294967296, 2)))),
         toDateTime64(toDate32('1970-01-01') + day, 3, 'UTC') + rand(2) % 86400, toDate32('1970-01-01') + day,
-        time, generateUUIDv4(), false, '', concat('{"page":"/page/', toString(rand(3) % 40), '","n":', toString(number), '}')
+        time, generateUUIDv4(), false, '', concat('{"page":"/page/', toString(rand(3) % 40), '","n":', toString(number), '}'), true
       FROM (
         SELECT number, 1 + toUInt32({users:UInt32} * pow(rand(4) / 4294967296, 2)) AS user,
           {toDay:Int32} - toInt32({days:Int32} * pow(rand(5) / 4294967296, 1.5)) AS day,
