@@ -24,7 +24,7 @@ function codeLines(text: string): number {
   return lines;
 }
 
-/** `server/http` of `server/http/api/route.ts`; the top directory elsewhere. */
+/** `server/http` of `server/http/api/analysis-api.ts`; the top directory elsewhere. */
 function groupOf(path: string): string {
   const [top = "", second = "", third] = path.split("/");
   return top === "server" ? (third === undefined ? top : `${top}/${second}`) : top;
