@@ -1,4 +1,4 @@
-/** What the audit log of an organization can tell of, and how much of it is kept. */
+/** The entries of an organization's audit log, and its limits. */
 
 export const auditLimits = {
   entriesPerPage: 200,
@@ -6,7 +6,7 @@ export const auditLimits = {
   entriesPerOrganization: 100_000,
 } as const;
 
-/** What changes are called in the audit log. */
+/** Names of changes in the audit log. */
 export const auditActions = [
   "installation.claimed",
   "organization.created",

@@ -3,7 +3,7 @@
 import type { TSchema } from "typebox";
 import type { Validator } from "typebox/compile";
 
-/** What a schema has against a value, as a sentence. @param value for which `validator.Check` is false */
+/** The error of a value that its schema refuses, as a sentence. @param value for which `validator.Check` is false */
 export function explainInvalid(schema: TSchema, validator: Validator, value: unknown): string {
   const { path, keyword, isName } = firstError(validator, value);
   if (keyword === "unknown") return `${shownPath(path)} is not known: leave it out.`;

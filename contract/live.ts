@@ -1,4 +1,4 @@
-/** What `GET /api/live` sends: server-sent events about what an organization's senders send, as it arrives. */
+/** The stream of `GET /api/live`: server-sent events about an organization's items as they arrive. */
 import Type, { type Static } from "typebox";
 import { count, instant, nullable, Parameter, warningKinds } from "./api/api.ts";
 import { sourceNames, sourceOutcomes } from "./sources.ts";

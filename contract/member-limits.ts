@@ -1,4 +1,4 @@
-/** What people may send, each with its unit in its name. */
+/** Limits of team members' requests, each with its unit in its name. */
 export const peopleLimits = {
   nameCharacters: 200,
   passwordMinCharacters: 10,

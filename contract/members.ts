@@ -49,7 +49,7 @@ const newPassword = Type.String({
   description: "Neither the e-mail nor one of the most common passwords.",
   "x-send": `${peopleLimits.passwordMinCharacters} to ${peopleLimits.passwordMaxCharacters} characters`,
 });
-/** What is only compared has no lower bound of its own. */
+/** A password that is only compared has no lower bound. */
 const presentPassword = Type.String({
   minLength: 1,
   maxLength: peopleLimits.passwordMaxCharacters,

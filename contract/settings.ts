@@ -103,7 +103,7 @@ const SettingsValues = Type.Object({
 
 export type Settings = Static<typeof SettingsValues>;
 
-/** What an organization starts with. */
+/** Settings of a new organization. */
 export const defaultSettings: Settings = {
   churnHorizonDays: 28,
   healthWeights: { engagement: 0.35, outlook: 0.35, momentum: 0.2, adoption: 0.1 },

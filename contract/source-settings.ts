@@ -1,4 +1,4 @@
-/** What an organization sets of its sources, as JSON Schema: Stripe's signing secrets, and how the webhooks of other
+/** Settings of sources, as JSON Schema: Stripe's signing secrets, and how the webhooks of other
  * tools are read. */
 import Type, { type Static } from "typebox";
 import { instant, nullable } from "./api/api.ts";
@@ -159,7 +159,7 @@ export const WebhookTryAnswer = Type.Object({
   items: Type.Array(TriedItem, { description: "The first 20." }),
 });
 
-/** What becomes of an unmatched customer of Stripe. */
+/** The treatment of an unmatched customer of Stripe. */
 const unknownCustomers = ["create", "wait"] as const;
 
 const unknownCustomersField = Type.Enum([...unknownCustomers], {

@@ -1,5 +1,5 @@
 /**
- * What sends: the tools whose clients are connected as sources, and the write API itself. How much came from each, when,
+ * Senders: the tools that are connected as sources, and the write API itself. How much came from each, when,
  * and whether one has fallen silent.
  */
 import Type from "typebox";
@@ -13,14 +13,14 @@ export type SourceName = (typeof sourceNames)[number];
 export const senderNames = [...sourceNames, "api"] as const;
 export type SenderName = (typeof senderNames)[number];
 
-/** What became of an item. */
+/** The outcome of an item. */
 export const sourceOutcomes = ["accepted", "held", "duplicate", "rejected", "ignored"] as const;
 export type SourceOutcome = (typeof sourceOutcomes)[number];
 
 export const sourceLimits = {
   /** Hours for which counts are kept apart; totals stay. */
   keptHours: 8 * 7 * 24,
-  /** What is drawn. */
+  /** Days of the chart. */
   shownHours: 7 * 24,
   /** A source freezes scores from this share of the organization's items on. */
   freezingShare: 0.1,

@@ -16,12 +16,12 @@ export type Answer = (request: Request) => Response | Promise<Response>;
 /** The stores that the process works on, and what it is at this moment. */
 export interface AnalysisHost {
   readonly ledger: SharedLedger;
-  /** What questions are answered with; nothing while it starts. */
+  /** The parts that answer questions; undefined during the start. */
   readonly started: Partial<StartedAnalysis>;
   readonly waitsFor: string | undefined;
   /** The same reason as a code, without details. */
   readonly why?: UnavailableReason | undefined;
-  /** What is done here; undefined while it starts, and where another node leads. */
+  /** The work of this process; undefined during the start, and while another node leads. */
   readonly work: AnalysisWork | undefined;
   /** How loading goes here, from its first batch on. */
   readonly loader: LoaderStatus | undefined;
@@ -34,7 +34,7 @@ export interface AnalysisHost {
   close(): Promise<void>;
 }
 
-/** What a leader says of its work to the other nodes. */
+/** The leader's report on its work to the other nodes. */
 export interface SaidByLeader {
   readonly status: AnalysisStatus;
   readonly earlierScores: Readonly<Record<string, EarlierScores>>;

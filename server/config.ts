@@ -15,7 +15,7 @@ export interface Config {
   readonly metricsToken: string | null;
   /** Whether pages load pictures of users and accounts from other hosts, which then see who looks at what when. */
   readonly remoteImages: boolean;
-  /** What owners may set at most as the rate of their organization's tokens; the command line may set more. */
+  /** The highest rate that owners may set for their organization's tokens; the command line may set more. */
   readonly maxRequestsPerSecond: number;
   /** Bytes that may wait for the warehouse; past them senders get 429 until it has caught up. */
   readonly inboxMaxBytes: number;
@@ -262,7 +262,7 @@ function readNodeUrl({ NODE_URL }: Environment): string | null {
   );
 }
 
-/** What `rekindle migrate-to` is told by variables, where an option would show passwords in the list of processes. */
+/** Variables of `rekindle migrate-to`, because an option would show passwords in the list of processes. */
 export interface MoveVariables {
   readonly databaseUrl: string | undefined;
   readonly clickhouseUrl: string | undefined;

@@ -1,4 +1,4 @@
-/** What an installation says when it starts for the first time: a token, once, and how to use it; and, until
+/** The message of the first start: a token, once, and how to use it; and, until
  * somebody has an account, a link to make one. */
 
 import { Refusal } from "../contract/refusal.ts";

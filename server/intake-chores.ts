@@ -1,4 +1,4 @@
-/** What intake does beside the requests. */
+/** Intake's work beside the requests. */
 import type { Intake } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Logger } from "./process/process.ts";

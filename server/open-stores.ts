@@ -1,4 +1,4 @@
-/** What intake works on: the machine's own ledger and engine, or those that the nodes of a cluster share. */
+/** The stores of intake: the machine's own ledger and engine, or those that the nodes of a cluster share. */
 
 import { Refusal } from "../contract/refusal.ts";
 import { AnalysisNodes } from "./between/between.ts";
@@ -13,7 +13,7 @@ import { type Peer, socketPath, socketPeer, takeLock, within } from "./process/p
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */
 const maxStepMs = 1_000;
 
-/** What may be other than the ledger's own defaults. */
+/** Options that may differ from the ledger's defaults. */
 export type LedgerOptions = Pick<SqliteLedgerOptions, "inboxMaxRetainedBytes">;
 
 export interface Stores {

@@ -1,4 +1,4 @@
-/** What /readyz says: whether writes are taken, and how analysis is. */
+/** The answer of /readyz: whether writes are accepted, and the state of analysis. */
 import type { Intake } from "./intake/intake.ts";
 import type { ClusterNode } from "./ledger/postgres/postgres.ts";
 import type { Peer } from "./process/process.ts";
@@ -9,7 +9,7 @@ import { unavailableReasons } from "./warehouse/warehouse.ts";
 const askPatienceMs = 2_000;
 /** How long /readyz waits for it where a load balancer asks, which takes an intake for dead that is as silent as analysis. */
 export const nodePatienceMs = 300;
-/** What analysis said is passed on for so long, when it does not answer in time. */
+/** How long the last answer of analysis is passed on while it does not answer. */
 const believedMs = 2_000;
 
 /** Whether writes are taken, and why not. @param node in a cluster, what it says of the ledger */

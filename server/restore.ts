@@ -105,7 +105,7 @@ async function restoreStores(
   // Opened once: it is brought to today's form, and would refuse now what it would refuse at the first start.
   const ledger = await openSqliteLedger({ file: ledgerFile(restoring) });
   try {
-    // Who signed out since the backup is not signed in again, and a link that was used does not work again.
+    // A restore ends all sessions and links, so that none works again that ended after the backup.
     await ledger.logins.endEverything();
   } finally {
     await ledger.close();

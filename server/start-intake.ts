@@ -57,7 +57,7 @@ export interface RunningIntake {
   close(): Promise<void>;
 }
 
-/** What the command line may ask about the public port, as `http.address` on the control socket. */
+/** Facts about the public port for the command line, as `http.address` on the control socket. */
 export interface PublicPort {
   /** The address under which this machine reaches it. */
   address(): Promise<string>;

@@ -10,7 +10,7 @@ import type { Ledger } from "./ledger/ledger.ts";
 import { SignIn, SignInWatch } from "./members/members.ts";
 import type { Logger } from "./process/process.ts";
 
-/** What serving people needs of intake. */
+/** Parts of intake that routes about people need. */
 export interface PeopleNeeds {
   readonly config: Config;
   readonly host: PageHost;

@@ -27,6 +27,7 @@ import {
   tracesOfMachines,
   undocumentedExports,
 } from "./tidy/text.ts";
+import { unclearSentences } from "./tidy/words.ts";
 
 /** Files that decide and do not act: the same input gives the same output, today and tomorrow. */
 const pureGlobs = [
@@ -40,6 +41,9 @@ const pureGlobs = [
   "server/scoring/{statistics,churn,scores}/**",
   "server/scoring/data-quality/{outage,rhythm}.ts",
 ];
+
+/** Sentences with an unclear subject that are left, by directory. The numbers only go down. */
+const unclearSentencesLeft: Readonly<Record<string, number>> = {};
 
 /** Present lengths of what is over the limit. The numbers only go down; nothing is added. */
 const longFiles: Readonly<Record<string, number>> = {};
@@ -300,6 +304,40 @@ describe("every relative link and picture of a document leads to a file", () => 
 
   test("in the project", () => {
     expect(brokenLinks(files, listPaths())).toEqual([]);
+  });
+});
+
+describe("the subject of a sentence is a thing of the product or of the code", () => {
+  test.each([
+    "/** Who has churned cannot churn any more. */",
+    "// What was sent is kept.",
+    "/** Kept. Nobody reads it. */",
+    "/**\n * One line.\n *\n * Whoever asks waits.\n */",
+  ])("%s is caught", (text) => {
+    expect(unclearSentences(example("server/a.ts", text))).toHaveLength(1);
+  });
+
+  test.each([
+    "/** This user has already churned. */",
+    "/** What happens when a request comes in? */",
+    'const text = "Who is there";',
+  ])("%s is right", (text) => {
+    expect(unclearSentences(example("server/a.ts", text))).toEqual([]);
+  });
+
+  test("in the project", () => {
+    const sentences = unclearSentences(files);
+    const counts = new Map(
+      Object.keys(unclearSentencesLeft).map((directory) => [
+        directory,
+        sentences.filter((sentence) => sentence.startsWith(directory)).length,
+      ]),
+    );
+    expect(Object.fromEntries(counts)).toEqual({ ...unclearSentencesLeft });
+    const elsewhere = sentences.filter(
+      (sentence) => !Object.keys(unclearSentencesLeft).some((directory) => sentence.startsWith(directory)),
+    );
+    expect(elsewhere).toEqual([]);
   });
 });
 

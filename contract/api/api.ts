@@ -4,7 +4,7 @@
  */
 import Type from "typebox";
 
-/** What ingestion warnings are about. */
+/** Kinds of ingestion warnings. */
 export const warningKinds = [
   "unknown_key",
   "event_in_future",

@@ -1,4 +1,4 @@
-/** What pages about one user or one account ask beside its scores, as JSON Schema: parameters and answers. */
+/** Figures of one user or account beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { closed, count, day, eventLabel, nullable, Parameter, share } from "./api.ts";
 import { HealthBand, RiskBand, State, Verdict } from "./score-parts.ts";

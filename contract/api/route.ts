@@ -1,4 +1,4 @@
-/** What a route of the JSON API is. `routes.ts` has the table. */
+/** A route of the JSON API. `routes.ts` has the table. */
 import type { Static, TObject, TProperties, TSchema } from "typebox";
 import Type from "typebox";
 import { FreshnessAnswer, NoParameters } from "./api.ts";

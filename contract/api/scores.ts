@@ -147,7 +147,7 @@ export const ScoreListParameters = Type.Object(
   closed,
 );
 
-/** What a list with scores says of them. */
+/** The scores of a list as a whole. */
 export const listHead = {
   day: scoredDay,
   ...sinceThen,

@@ -1,4 +1,4 @@
-/** What the analysis process answers on its Unix socket, to intake and to the command line. */
+/** The routes of the analysis process on its Unix socket, for intake and the command line. */
 import type { Registry } from "prom-client";
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import { activeUsers, counts, timeline } from "../analytics/analytics.ts";
@@ -25,12 +25,12 @@ import { answerLines } from "./progress-lines.ts";
 
 const api = new AnalysisApi(analysisRoutes, analysisHandlers, wholeLists);
 
-/** What is there before analysis is. */
+/** The parts that exist before analysis has started. */
 interface AnalysisParts {
   readonly ledger: SharedLedger;
   readonly registry: Registry;
   readonly log: Logger;
-  /** What a start waits for, in words for people; undefined while it just takes its time. */
+  /** The reason of a slow start, in words for people; undefined without one. */
   readonly waitsFor?: string | undefined;
   /** The same reason as a code, without details. */
   readonly why?: UnavailableReason | undefined;

@@ -112,7 +112,7 @@ export async function runningRebuild(peer: Peer): Promise<AnalysisStatus["rebuil
 
 type Status = AnalysisStatus | { readonly state: "starting"; readonly rebuild?: undefined };
 
-/** What analysis is doing; undefined when it does not answer. @throws CallFailed when another node answers */
+/** The current work of analysis; undefined when it does not answer. @throws CallFailed when another node answers */
 async function statusOf(peer: Peer): Promise<Status | undefined> {
   try {
     const response = await peer.fetch("/status", { signal: AbortSignal.timeout(lookPatienceMs) });

@@ -36,7 +36,7 @@ const ledgerCalls = [
   "rebuildDone",
 ] as const;
 
-/** What remembers tokens, keys and organizations, and has to know when they are changed or listed. */
+/** The caches of tokens, keys and organizations, which follow changes and lists. */
 interface Memory {
   forget(): void;
   recordUse(): Promise<void>;
@@ -118,7 +118,7 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
     const pending = await ledger.rebuildsPending();
-    // What was admitted in the old timezone has to be in the inbox before the rebuild drains it.
+    // Items that were admitted in the old timezone have to be in the inbox before the rebuild drains it.
     if (pending.length > 0) await memory.settled();
     return pending;
   });
@@ -130,7 +130,7 @@ function offerErasures(operations: Map<string, Operation>, erasures: Erasures, m
   operations.set("erasures.begin", async (organization: number, userId: string, asked?: AskedErasure) => {
     await memory.forgetWarningsOf(organization, userId);
     const begun = await erasures.begin(organization, userId, asked);
-    // What was under way when it was forgotten has come to its end.
+    // Requests that were under way at the erasure have ended.
     await memory.settled();
     for (const name of begun?.names ?? [userId]) await memory.forgetWarningsOf(organization, name);
     if (begun?.ofAccount) memory.forgetAccount(organization, begun.ofAccount.accountId);
@@ -147,7 +147,7 @@ function offerErasures(operations: Map<string, Operation>, erasures: Erasures, m
   );
 }
 
-/** What imports rows: the importer of the intake process, or the command line's own. */
+/** Imports rows: the importer of the intake process, or the command line's own. */
 export type ImportService = Pick<Importer, (typeof importCalls)[number]>;
 
 /** The importer of the intake process behind this socket. */

@@ -1,4 +1,4 @@
-/** What people see and change of an organization itself: its fields, tokens, read keys and audit log. */
+/** Reads and changes an organization itself: its fields, tokens, read keys and audit log. */
 import type { Static } from "typebox";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import type {
@@ -58,7 +58,7 @@ export function organizationAnswer(
   };
 }
 
-/** What owners may set: the installation's maximum, or what the organization was given beyond it. Items follow requests as
+/** The highest rate that owners may set: the installation's maximum, or the organization's own rate if it is higher. Items follow requests as
  * they do by default. */
 function maximaOf(organization: Organization, maximum: number) {
   const { requestsPerSecond } = organization;

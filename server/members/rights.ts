@@ -1,11 +1,11 @@
-/** What members may do, by their role. */
+/** Rights of team members by their role. */
 import type { Role } from "../../contract/roles.ts";
 import type { Right } from "../ledger/ledger.ts";
 
 /** `own` is for what only owners do: members, read keys, the organization itself and its audit log. No read key has it. */
 export type MemberRight = Exclude<Right, "write" | "browser"> | "own";
 
-/** What a member with this role may do. */
+/** Rights of a role. */
 export const roleRights: Readonly<Record<Role, readonly MemberRight[]>> = {
   viewer: ["read"],
   member: ["read", "manage"],

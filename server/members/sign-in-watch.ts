@@ -1,4 +1,4 @@
-/** What is told of sign-ins: a metric counts all of them, the log has failures, and the audit log has each time that a
+/** Reports sign-ins: a metric counts all of them, the log has failures, and the audit log has each time that a
  * person's sign-in is held up. Lines and entries are bounded: an attacker chooses how often they come. */
 import { Counter, type Registry } from "prom-client";
 import type { Ledger, Person } from "../ledger/ledger.ts";

@@ -107,7 +107,7 @@ export class SignIn {
     return this.#begin(await this.#check.verified(email, person, sent.password, from, wrongPassword), from);
   }
 
-  /** What an invitation is to. */
+  /** The organization and role of an invitation. */
   invitation(code: string): Promise<Link> {
     return this.#living("invitation", code);
   }

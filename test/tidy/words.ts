@@ -3,7 +3,7 @@ import { commentsOf, type SourceFile } from "./source-files.ts";
 
 /** A sentence with an unclear subject: "Who has churned cannot churn any more", "What was sent is kept". A question may begin so. */
 const unclearSubject =
-  /(?:^|[.:;!?]\s|\n\n)\s*(?:[-*]\s)?(?:Who|Whoever|Whose|What|Nobody|Somebody|No one|Someone)\b[^.?!]*(?![^.?!]*\?)/gim;
+  /(?:[.!?]\s|\n\n)\s*(?:[-*]\s)?(?:Who|Whoever|Whose|What|Nobody|Somebody|No one|Someone)\b[^.?!]*\??/gm;
 
 /** Decision records and the changelog keep the words of their time. */
 const isJudged = (path: string) =>
@@ -14,8 +14,8 @@ export function unclearSentences(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ path }) => isJudged(path))
     .flatMap(({ path, text }) =>
-      [...proseOf(path, text).matchAll(unclearSubject)]
-        .map(([sentence]) => sentence.replace(/^[.:;!?]\s+/, "").trim())
+      [...`\n\n${proseOf(path, text)}`.matchAll(unclearSubject)]
+        .map(([sentence]) => sentence.replace(/^[.!?]\s+/, "").trim())
         .filter((sentence) => !sentence.includes("?"))
         .map((sentence) => `${path}: ${sentence.slice(0, 100)}`),
     );

@@ -129,7 +129,7 @@ function actorOf(request: Request): Actor {
   return JSON.parse(decodeURIComponent(request.headers.get(callerHeaders.actor) ?? "")) as Actor;
 }
 
-/** Whose turn at the engine a question takes, until the client leaves. */
+/** The asker whose turn at the engine a question takes, until the client leaves. */
 function askerOf(request: Request): Asker {
   const { person, by } = actorOf(request);
   const group = request.headers.get(callerHeaders.organization) ?? "";

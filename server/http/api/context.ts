@@ -1,4 +1,4 @@
-/** What the handlers of analysis get, and their types. */
+/** The context of analysis' handlers, and their types. */
 import type { PathNames } from "../../../contract/api/route.ts";
 import type { AnalysisRouteName, RouteAnswer, RouteBody, RouteQuery } from "../../../contract/api/routes.ts";
 import type { JsonObject } from "../../../contract/json.ts";

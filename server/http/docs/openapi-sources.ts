@@ -9,7 +9,7 @@ export const sourcesTag = "Connected sources";
 
 const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
 
-/** What each path is for, in a sentence. */
+/** The purpose of each path, in a sentence. */
 const summaries: Readonly<Record<keyof typeof sourcePaths.segment, string>> = {
   identify: "A user and its traits, as Segment's clients send them",
   track: "An event, as Segment's clients send it",

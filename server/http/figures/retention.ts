@@ -109,7 +109,7 @@ function invalid(message: string): ApiError {
   return new ApiError("validation_error", message);
 }
 
-/** What a question asks too much of is the sender's to mend. */
+/** The sender has to make a question smaller that asks for too much. */
 async function refused<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;

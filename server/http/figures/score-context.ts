@@ -1,4 +1,4 @@
-/** What all answers about scores begin with. */
+/** The beginning of all answers about scores. */
 
 import { defaultSettings } from "../../../contract/settings.ts";
 import { formatDay } from "../../calendar/calendar.ts";

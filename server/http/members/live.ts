@@ -34,7 +34,7 @@ export const liveHandlers = {
   },
 } satisfies Partial<IntakeHandlers>;
 
-/** What may wait for a slow watcher; then messages are counted instead. */
+/** Most bytes that wait for a slow watcher; then messages are only counted. */
 const maxWaitingBytes = 512 * 1024;
 const maxSilentMs = 20_000;
 /** Proxies close what is silent, often after 30 seconds. */
@@ -53,9 +53,9 @@ export interface LiveStreamParts {
   /** The id of the last item that the watcher knows. */
   readonly after: string;
   readonly person: number;
-  /** What the watcher may do in the organization now; undefined when signed out, or not a member any more. */
+  /** The watcher's current rights in the organization; undefined after a sign-out or the end of the membership. */
   readonly rightsNow: () => Promise<Rights | undefined>;
-  /** What the watcher may do at first. */
+  /** The watcher's first rights. */
   readonly rights: Rights;
   /** A watcher that reads nothing for this time is disconnected. */
   readonly patienceMs?: number;

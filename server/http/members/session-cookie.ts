@@ -5,7 +5,7 @@ import { deviceCookie, sessionCookie, sessionHeader } from "../../../contract/me
 import { sessionSeconds } from "../../members/members.ts";
 import { failure } from "../port/answers.ts";
 
-/** What a request has for a session. */
+/** The session cookie of a request. */
 export interface SentCookie {
   /** Undefined without a cookie, and with two: another host of the same domain can set a cookie that comes first, and the
    * person would work in a stranger's account. */

@@ -8,7 +8,7 @@ const rounding = 1e-6;
  * monotonic one, so that a jump of the wall clock neither locks a sender out nor lets it through.
  *
  * Where several nodes take requests each has an equal share of the limit: its bucket is smaller, and refilled more
- * slowly. What may be sent at once stays the limit, whichever node it comes to.
+ * slowly. The limit for a burst stays the same on every node.
  */
 export class TokenBucket {
   #perSecond: number;

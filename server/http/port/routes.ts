@@ -11,7 +11,7 @@ import type { Handler } from "./handler.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
 import { hasTwoHosts, type PageHost } from "./page-host.ts";
 
-/** What the routes beside the write API show. */
+/** Contents of the routes beside the write API. */
 export interface Pages {
   /** The names by which the pages are reached. */
   readonly host: PageHost;

@@ -5,7 +5,7 @@
 import { type Invalid, isInvalid } from "../../intake/intake.ts";
 import { inflate } from "../port/inflate.ts";
 
-/** What the address and the headers say of a body. */
+/** The form of a body by its address and headers. */
 export interface PosthogBodySaid {
   readonly query: URLSearchParams;
   readonly contentType: string | null;
@@ -117,7 +117,7 @@ function hexDigit(code = 0): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x61 + 10 : -1;
 }
 
-/** What is inside gzip or base64; undefined when the body is neither. */
+/** The contents of gzip or base64; undefined when the body is neither. */
 function unwrap(body: Uint8Array, maxBytes: number): Uint8Array | Invalid | undefined {
   if (isGzip(body)) return inflate(body, "gzip", maxBytes);
   if (looksLikeJson(textStart(body))) return undefined;

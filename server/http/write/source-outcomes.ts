@@ -22,7 +22,7 @@ interface ItemOutcome {
   readonly warnings: LiveItem["warnings"];
 }
 
-/** What was decided of one thing that an item says. */
+/** The decision on one part of an item. */
 interface Decided {
   readonly outcome: SourcedOutcome;
   readonly warnings: LiveItem["warnings"];

@@ -6,7 +6,7 @@ import { failure } from "../port/answers.ts";
 import type { Authorizer } from "../port/authorize.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
 
-/** What a path of a connected source is. */
+/** A path of a connected source. */
 export interface SourceRoute {
   /** The owner of the path. `senderOf` tells which of several clients sent. */
   readonly source: SourceName;
@@ -27,13 +27,13 @@ export interface SourceRoute {
   ) => Translation | Promise<Translation>;
   /** The 200 that the client knows. */
   readonly success: (sender: SourceName, request: Request) => Response;
-  /** What the client knows of a body that is too large, where that is no 400. */
+  /** The answer that the client expects for a body that is too large, if not 400. */
   readonly tooLarge?: (message: string) => Response;
 }
 
 type Translation = readonly TranslatedItem[] | Invalid;
 
-/** What a translation may ask for beside the body. */
+/** Input of a translation beside the body. */
 export interface SentBody {
   readonly organization: number;
   readonly headers: Headers;

@@ -38,7 +38,7 @@ export interface Shortage {
 const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = { 0: 0, 1: 0, 2: 50, 3: 100 };
 
-/** What a rung lacks; empty when it can be trained. Always empty for rung 0. */
+/** Missing data of a rung; empty when it can be trained. Always empty for rung 0. */
 export function shortagesOf(rung: Rung, counts: DataCounts): Shortage[] {
   if (rung === 0) return [];
   const labels = leastLabelsOfEachClass[rung];
