@@ -120,7 +120,7 @@ function Form({ saved }: { saved: Organization }): ReactElement {
       }}
     >
       <Rebuilding isExpected={isZoneNew} />
-      <Panel title="Name and timezone">
+      <Panel title="General">
         <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
           <Input
             label="Name"
