@@ -162,6 +162,8 @@ export class PostgresServer {
 /** Links every library under the names by which it is asked for: `libpq.so.5.18` is `libpq.so.5`, too. */
 function linkLibraries(folder: string): void {
   mkdirSync(folder);
+  // A command that ran in this process may have set a umask, and PostgreSQL runs as another user.
+  chmodSync(folder, 0o755);
   const libraries = readdirSync(join(native, "lib")).filter((name) => name.includes(".so."));
   for (const name of libraries) {
     const asked = new Set([name, name.replace(/(\.so\.\d+)\..*$/, "$1")]);
