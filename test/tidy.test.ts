@@ -43,7 +43,12 @@ const pureGlobs = [
 ];
 
 /** Sentences with an unclear subject that are left, by directory. The numbers only go down. */
-const unclearSentencesLeft: Readonly<Record<string, number>> = {};
+const unclearSentencesLeft: Readonly<Record<string, number>> = {
+  dashboard: 85,
+  "server/intake": 36,
+  "server/ledger": 135,
+  "test/": 247,
+};
 
 /** Present lengths of what is over the limit. The numbers only go down; nothing is added. */
 const longFiles: Readonly<Record<string, number>> = {};

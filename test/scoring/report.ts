@@ -10,7 +10,7 @@ export function modelsPage(backtests: readonly ReferenceBacktest[]): string {
 
 const introduction = `# Models
 
-What our code computes from real logs, beside what was published about them. \`npm run models\` writes this page,
+Results of our code on real logs, beside published figures. \`npm run models\` writes this page,
 and a test fails when it differs from what is computed. Formulas and sources stand in \`server/scoring/\`.`;
 
 const definitions = `## What the figures are of
@@ -20,7 +20,7 @@ const definitions = `## What the figures are of
 - BG/BB is fitted at each T to everybody seen in the 26 weeks before it, in weeks that end with T. Period 0 is the
   week of the first activity _within_ those 26 weeks. Counting from the first activity ever gives a log loss of .440
   instead of .395 on the first back-test, .813 instead of .651 on CDNOW.
-- What is trained is trained on six cut-offs 28 days apart, the newest H days before T, none within 112 days of the
+- Models are trained on six cut-offs 28 days apart, the newest H days before T, none within 112 days of the
   log's first day. Training rows carry the BG/BB risk of their own cut-off's fit.
 - These choices about training are inferred, not published: of some sixty variants (how many cut-offs, how far
   apart, idle or its logarithm, whose fit, what gap, which window) they are the ones that agree. They were chosen
