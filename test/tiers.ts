@@ -7,7 +7,7 @@
 export type Tier = "check" | "test" | "long";
 
 /** Paths under test/ without `.test.ts`. */
-const check = ["tidy", "named-paths", "regular-expressions"];
+const check = ["tidy", "imports", "named-paths", "regular-expressions"];
 
 const cluster = "it needs several nodes and PostgreSQL";
 const postgresParts =
