@@ -69,7 +69,7 @@ test("a webhook is tried before it is saved, has its address, is changed and del
 
 test("a signing secret is typed, shown by its end, and removed; a viewer sees no form", async () => {
   const { page } = await openInOrganization(browser, server, "/sources?open=stripe", "Hooked");
-  await page.getByText("Signatures are not verified.").waitFor();
+  await page.getByText("Anyone who has this URL can post.").waitFor();
   await page.getByLabel("Signing secret").fill("whsec_secretsABCD");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Only requests signed with whsec_…ABCD are accepted.").waitFor();
@@ -81,14 +81,14 @@ test("a signing secret is typed, shown by its end, and removed; a viewer sees no
   expect(await axe(page)).toEqual([]);
   await page.getByRole("button", { name: "Remove the signing secret" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Remove the signing secret" }).click();
-  await page.getByText("Signatures are not verified.").waitFor();
+  await page.getByText("Anyone who has this URL can post.").waitFor();
   await page.context().close();
 
   const viewer = await joined(server, "Hooked", "viewer", "Vera Viewer");
   const opened = await openPage(browser);
   await signInAs(opened.page, server, viewer);
   await opened.page.goto(`${server.url}/o/${viewer.organization}/sources?open=stripe`);
-  await opened.page.getByText("Signatures are not verified.").waitFor();
+  await opened.page.getByText("Anyone who has this URL can post.").waitFor();
   expect(await opened.page.getByLabel("Signing secret").count()).toBe(0);
   await opened.page.context().close();
 });
