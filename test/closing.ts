@@ -1,5 +1,4 @@
-/** Closes what tests open. bunfig.toml loads this file before the tests, so its hooks apply to all files of a run. */
-import { afterAll, afterEach, beforeEach } from "bun:test";
+/** Keeps what tests open, to be closed after the test or after the run. test/closing-hooks.ts closes it. */
 
 type Close = () => Promise<unknown>;
 
@@ -18,13 +17,22 @@ export function closeAfterRun(close: Close): void {
   ofRun.push(close);
 }
 
+/** A test begins: what is open now stays open. */
+export function testBegins(): void {
+  openBefore = ofTests.length;
+}
+
+/** Closes what the test opened. */
+export function testEnds(): Promise<void> {
+  return closeAll(ofTests, openBefore);
+}
+
+/** Closes what the files of the process share. */
+export function runEnds(): Promise<void> {
+  return closeAll(ofRun, 0);
+}
+
 /** Closes all but the first `kept`. The one that was opened last is closed first. */
 async function closeAll(open: Close[], kept: number): Promise<void> {
   for (const close of open.splice(kept).reverse()) await close();
 }
-
-beforeEach(() => {
-  openBefore = ofTests.length;
-});
-afterEach(() => closeAll(ofTests, openBefore));
-afterAll(() => closeAll(ofRun, 0));
