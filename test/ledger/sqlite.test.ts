@@ -232,7 +232,7 @@ describe("the SQLite ledger's files", () => {
     const [second] = await ledger.inbox.freeze(10);
     const finishing = ledger.inbox.finish(second?.number ?? 0, letters(2));
     await expect(finishing).rejects.toBeInstanceOf(Refusal);
-    await expect(finishing).rejects.toThrow("rekindle dead-letters");
+    await expect(finishing).rejects.toThrow("rekindle rejected-events");
     await expect(ledger.inbox.finish(second?.number ?? 0, letters(1, "x".repeat(1_000)))).rejects.toThrow();
     expect(await ledger.inbox.freeze(10)).toHaveLength(1);
     expect(await ledger.deadLetters.count({})).toBe(2);

@@ -125,7 +125,7 @@ function expected(features: Features, engagement: number | null, model: ChurnMod
   const momentum = momentumOf(features);
   const health = healthOf({ state, engagement, risk, momentum, adoption: features.adoption });
   return {
-    ...{ state, colour: health.healthBand, engagement: near(engagement), risk: near(risk) },
+    ...{ state, healthBand: health.healthBand, engagement: near(engagement), risk: near(risk) },
     returnProbability: near(isGone ? returnProbability(model, cell) : null),
     ...{ momentum: near(momentum), health: near(health.score) },
   };

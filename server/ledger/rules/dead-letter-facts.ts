@@ -48,8 +48,8 @@ export function refuseFull(
   const newBytes = letters.reduce((sum, { row }) => sum + bytesOfRow(row), 0);
   if (rows + letters.length <= limits.rows && bytes + newBytes <= limits.bytes) return;
   throw new Refusal(
-    `${letters.length} rows cannot be kept as dead letters, because ${rows} are there already: send those ` +
-      "again or drop them (rekindle dead-letters list); until then loading waits, and nothing is lost.",
+    `${letters.length} rejected events cannot be kept, because ${rows} are kept already. Retry or drop those ` +
+      "(rekindle rejected-events list). Loading waits until then, and no row is lost.",
   );
 }
 

@@ -182,7 +182,7 @@ export class Loader {
     this.#counts.batchesLoaded += 1;
     this.#counts.deadLetters += deadLetters.length;
     if (deadLetters.length > 0) {
-      this.#log?.warn({ batch: batch.number, rows: deadLetters.length }, "rows became dead letters");
+      this.#log?.warn({ batch: batch.number, rows: deadLetters.length }, "rows became rejected events");
     }
     this.#lastLoadedAtMs = Date.now();
   }
