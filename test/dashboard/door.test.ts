@@ -33,7 +33,7 @@ test("the link of the first start makes the owner, who signs out and in again", 
   await page.getByLabel("Your name").fill("Ada Lovelace");
   await page.getByLabel("E-mail").fill("ada@example.com");
   await page.getByLabel("Password", { exact: true }).fill("too short");
-  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   expect(page.url()).toEndWith("/claim");
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.keyboard.press("Enter");

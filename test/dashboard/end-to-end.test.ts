@@ -57,7 +57,7 @@ describe("from the first start to the first event", () => {
     await page.getByLabel("Your name").fill("Ada Lovelace");
     await page.getByLabel("E-mail").fill("ada@example.com");
     await page.getByLabel("Password", { exact: true }).fill("ada@example.com");
-    await page.getByRole("button", { name: "Begin" }).click();
+    await page.getByRole("button", { name: "Create account" }).click();
     // A password that can be guessed is refused beside its field, and nothing that was typed is lost.
     const field = page.getByLabel("Password", { exact: true });
     await page.locator('input[aria-invalid="true"]').waitFor();

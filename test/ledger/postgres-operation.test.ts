@@ -155,7 +155,7 @@ test("dead letters have room for so many: then the batch stays until there is ro
   await one.inbox.finish((await freezeOne(one)).number, letters('["a"]', '["b"]'));
   await append(one, inboxRows(["c", "d"]));
   const second = await freezeOne(one);
-  const full = "2 rows cannot be kept as dead letters, because 2 are there already";
+  const full = "2 rejected events cannot be kept, because 2 are kept already";
   await expect(one.inbox.finish(second.number, letters('["c"]', '["d"]'))).rejects.toThrow(full);
   await expect(one.inbox.finish(second.number, letters("x".repeat(1_000)))).rejects.toThrow("1 rows cannot");
   expect(await one.inbox.freeze(100)).toEqual([second]);
