@@ -179,7 +179,7 @@ test("nobody carries an account that is hardly used", async () => {
 
 test("the model's page says by which event and which silence somebody has churned", async () => {
   const { page } = await open("/model");
-  await page.getByText("the event subscription_canceled, or nothing done for 28 days").waitFor();
+  await page.getByText("the event subscription_canceled, or no activity for 28 days").waitFor();
 });
 
 describe("lists", () => {

@@ -97,7 +97,7 @@ describe("the page of a user", () => {
       [/^Churn risk of/, 100 * score.risk.probability],
     ] as const) {
       await page.getByRole("table", { name }).waitFor();
-      const shown = (await cellsOf(page, name)).map((row) => Number(row.at(-1)?.replace(" %", "")));
+      const shown = (await cellsOf(page, name)).map((row) => Number(row.at(-1)?.replace("%", "")));
       expect([String(name), tenths(shown.at(-1) ?? 0)]).toEqual([String(name), down(total)]);
       const sum = shown.slice(0, -1).reduce((all, part) => all + part, 0);
       expect([String(name), tenths(sum)]).toEqual([String(name), down(total)]);
@@ -190,7 +190,7 @@ describe("the page of an account", () => {
   test("shows its members and what each carries, as the endpoint says", async () => {
     const { page, complaints, held } = await open(`/accounts/${accountId}?members=all`);
     const answer = await held<Members>(`/api/accounts/${accountId}/members`);
-    await page.getByText(`${answer.active28} of ${answer.active90}`).first().waitFor();
+    await page.getByText(`${answer.active28} of the ${answer.active90}`).first().waitFor();
     const rows = await cellsOf(page, "Members of this account");
     expect(rows.length).toBe(answer.total);
     const percent = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 });

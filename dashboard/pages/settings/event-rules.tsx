@@ -116,7 +116,7 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
                 .map((row) => ({ value: row.event, label: nameOf(row) })),
             ]}
             onChoose={(event) => set({ churnEvent: event === none ? null : event })}
-            help="Users who send this count as churned at once, e.g. subscription_canceled, unless an engagement event follows on a later day. Stripe events have no effect here."
+            help="Users who send this count as churned at once, e.g. account_closed, unless an engagement event follows on a later day. Stripe events have no effect here."
             error={errorOf("churnEvent")}
           />
         </div>
