@@ -37,7 +37,7 @@ describe("live", () => {
     await row.first().click();
     const dialog = page.getByRole("dialog", { name: "it's_live" });
     await dialog.getByText(message).first().waitFor();
-    expect(await dialog.getByLabel("What was sent").textContent()).toBe(
+    expect(await dialog.getByLabel("Payload").textContent()).toBe(
       JSON.stringify({ userId: "ghost", event: "it's_live" }, null, 2),
     );
     expect(await dialog.getByText(/Shop, ends in/).textContent()).toContain(token.slice(-4));
@@ -92,8 +92,8 @@ describe("live", () => {
     await arrived(page).filter({ hasText: "by_nobody" }).waitFor();
     await becomes(() => arrived(page).filter({ hasText: "by_api" }).count(), 0);
     const lines = await arrived(page).allInnerTexts();
-    expect(lines.map((line) => /Accepted|Parked|Duplicate|Rejected/.exec(line)?.[0])).toEqual([
-      ...["Rejected", "Duplicate", "Accepted", "Parked"],
+    expect(lines.map((line) => /Accepted|Held|Duplicate|Rejected/.exec(line)?.[0])).toEqual([
+      ...["Rejected", "Duplicate", "Accepted", "Held"],
     ]);
     for (const line of lines) expect(line).toContain("Segment");
     expect(lines[1]).toContain("stored once");

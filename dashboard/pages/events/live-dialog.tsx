@@ -73,27 +73,26 @@ export function LiveDialog({
           ]}
         />
         <section>
-          <h3 className="mb-1">What was sent</h3>
+          <h3 className="mb-1">Payload</h3>
           {payload === null ? (
-            <p className="text-soft">It was refused before its body was read.</p>
+            <p className="text-soft">The request was rejected before its body was read.</p>
           ) : (
             <Code label="Payload" text={readable(payload)} />
           )}
           {payload !== null && payload.length < item.payloadCharacters - 4 && curl === undefined && (
             <p className="mt-1 text-sm text-soft">
-              Only the beginning is kept here; the whole has {numbers.count(item.payloadCharacters)}{" "}
-              characters.
+              Only the beginning is shown. The payload has {numbers.count(item.payloadCharacters)} characters.
             </p>
           )}
         </section>
         <section>
-          <h3 className="mb-1">What the sender was answered: {status}</h3>
+          <h3 className="mb-1">Answer: {status}</h3>
           <Code label="Answer to the sender" text={readable(answer)} />
         </section>
         {curl !== undefined && (
           <section>
             <h3 className="mb-1">Send it again</h3>
-            <p className="mb-2 text-sm text-soft">Put your project token where it says rk-….</p>
+            <p className="mb-2 text-sm text-soft">Replace rk-… with your project token.</p>
             <Code label="The request as a curl command" text={curl} />
           </section>
         )}
