@@ -61,7 +61,7 @@ test("a rule says whom it would exclude before it is added, and how many it matc
   expect(await axe(page)).toEqual([]);
   for (const name of ["E-mails at staf.example", "Users whose name is Ann"]) {
     await page.getByRole("button", { name: `Remove the rule: ${name}` }).click();
-    await answered(page, "Remove the rule");
+    await answered(page, "Remove rule");
     await row(name).waitFor({ state: "detached" });
   }
   await untilListed("a,b,c,d");

@@ -278,7 +278,7 @@ function Comparison({ card }: { card: Card }): ReactElement {
       note="A model is evaluated only on data that is newer than its training data. Compare models with different numbers of past days through the baseline, which has the same rows."
     >
       <DataTable
-        label="Models"
+        label="Back-test of all models"
         name="models"
         rows={card.models}
         columns={columnsFor(card)}
