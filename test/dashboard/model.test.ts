@@ -47,7 +47,7 @@ test("its figures are the endpoint's, and it does not call proven what is not", 
   expect(text).toContain(`${percent.format(card.baseRate ?? 0)} left in the back-test`);
   const { cutoffs, rarerLabels } = card.proof ?? { cutoffs: undefined, rarerLabels: undefined };
   for (const part of [cutoffs, rarerLabels]) expect(text).toContain(`${part?.have} of ${part?.need}`);
-  const table = page.getByRole("table", { name: "Models" });
+  const table = page.getByRole("table", { name: "Back-test of all models" });
   expect(await table.getByRole("row").count()).toBe(card.models.length + 1);
   const served = await table.getByRole("row", { name: /Visit rhythm In use/ }).textContent();
   expect(served).toContain(digits.format(serving.logLoss));
