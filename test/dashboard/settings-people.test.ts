@@ -159,13 +159,13 @@ describe("members", () => {
 });
 
 test("an exclusion is added and taken back, and figures follow", async () => {
-  const token = await world.server.organization("Excluding");
-  const owner = await joined(world.server, "Excluding", "owner", "Excluding owner");
+  const token = await world.server.organization("Excluding and back");
+  const owner = await joined(world.server, "Excluding and back", "owner", "Excluding owner");
   for (const id of ["a", "b"]) {
     await world.server.post("/identify", token, { ...user(id), email: `${id}@${id}.example` });
     await world.server.post("/track", token, { userId: id, event: "opened" });
   }
-  await world.server.exported("events", "Excluding");
+  await world.server.exported("events", "Excluding and back");
   const { page, complaints } = await world.settingsOf(owner, "exclusions");
   await page.getByText("No exclusions yet").waitFor();
   await page.getByLabel("Domain").fill("a.example");
