@@ -21,7 +21,7 @@ interface FieldText {
   /** Keeps the label for screen readers alone: for a field whose place says what it is. */
   readonly isLabelHidden?: boolean;
   readonly help?: ReactNode;
-  /** What is wrong, in words; nothing while nothing is. */
+  /** The problem with the value, in words. Undefined for a valid value. */
   readonly error?: string | undefined;
 }
 

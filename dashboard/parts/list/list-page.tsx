@@ -21,9 +21,9 @@ interface ListPageProps<Kind extends "users" | "accounts", Row extends object> {
   readonly kind: Kind;
   /** The name of the page: Users. */
   readonly title: string;
-  /** What one row is called: user. */
+  /** The word for one row: user. */
   readonly one: string;
-  /** What the search looks in. */
+  /** The fields that the search covers. */
   readonly searchIn: string;
   readonly values: ListValues & { readonly sort: string };
   readonly onChange: (changed: Partial<ListValues>, isTyping?: boolean) => void;
@@ -37,11 +37,11 @@ interface ListPageProps<Kind extends "users" | "accounts", Row extends object> {
   /** Whether any filter is set, those of this list alone included. */
   readonly isFiltered: boolean;
   readonly onClear: () => void;
-  /** Whether users who are excluded from figures are in the list. */
+  /** Whether the list contains users who are excluded from figures. */
   readonly hasExcluded?: boolean;
   /** Filters that only this list has. */
   readonly children?: ReactNode;
-  /** What stands there before there is any row. */
+  /** The text of an empty list. */
   readonly none: ReactNode;
 }
 
