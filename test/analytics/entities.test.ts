@@ -1,4 +1,5 @@
-/** What pages about one user or account ask, through the front door, and counted again from what was sent. */
+/** The reads behind the pages of one user or account, through HTTP, compared with a recount of the sent
+ * events. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";

@@ -1,4 +1,4 @@
-/** What lists with scores say first: the order by risk, and which change of health is usual. */
+/** The default order of lists with scores: by risk, and the change of health that is usual. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";

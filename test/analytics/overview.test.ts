@@ -1,4 +1,4 @@
-/** What a morning begins with, asked through the front door and counted again from other answers. */
+/** The overview page's figures, read through HTTP and recounted from other answers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { AccountListAnswer } from "../../contract/api/lists.ts";
@@ -55,7 +55,8 @@ async function ask<Answer>(name: string, path: string): Promise<Answer> {
 
 const weekOf = (name: string) => ask<Static<typeof WeekSummaryAnswer>>(name, "/api/week-summary");
 
-/** Five accounts of ever more members, who come every other day; those of the second and the fourth stopped. */
+/** Five accounts with 2 to 6 members each, who are active every other day. The members of the second and the
+ * fourth account stopped. */
 function customers(): Sent {
   const users = Array.from({ length: 5 }, (_, account) =>
     Array.from({ length: 2 + account }, (_, member) => ({

@@ -23,7 +23,7 @@ beforeEach(async () => {
   await bench.renewGate();
   gate = bench.gate;
 });
-// What a test has put in the place of the runtime's own.
+// The mocks that a test has put in the place of the runtime's own functions.
 afterEach(() => mock.restore());
 afterAll(() => bench.stop());
 
@@ -131,7 +131,7 @@ test("a proxy that takes only small bodies gets small ones, and an item it never
   client.track({ userId: "small", event: "before" });
   client.track({ userId: "small", event: "large" });
   client.track({ userId: "small", event: "after" });
-  // 4 items, then 2, which pass; then 2 again, and each by itself.
+  // 4 items fail, then 2 pass. Then the other 2 fail, and each is sent by itself.
   small.next = [{ status: 413 }, "pass", { status: 413 }, { status: 413 }];
   expect(await client.flush()).toBe(true);
   expect(small.seen.map(({ items }) => items.length)).toEqual([4, 2, 2, 1, 1]);

@@ -1,4 +1,4 @@
-/** What a node is told about PostgreSQL, ClickHouse and the other nodes. */
+/** The settings of a node: PostgreSQL, ClickHouse and the other nodes. */
 import { expect, test } from "bun:test";
 import { ConfigError, readConfig } from "../../server/config.ts";
 

@@ -62,7 +62,7 @@ test("metrics of an intake node have those of the analysis node that leads", asy
   const own = startOf(await (await fetch(`${url}/metrics`, { headers })).text());
   expect(own).toBeString();
   for (const node of nodes) {
-    // It goes by its last look, before which nobody may have led.
+    // A node shows the result of its last look, before which there may have been no leader.
     await until("the leader's are shown", async () => {
       const shown = await (await fetch(`${node.url}/metrics`)).text();
       return startOf(shown) === own && /^rekindle_loader_failing 0$/m.test(shown);
@@ -215,7 +215,8 @@ test("a user who is erased through one node is forgotten by all, and scores are 
   const { token } = await cluster.organization("erased");
   for (const node of nodes) {
     await node.post("/identify", token, { userId: "secret-name", email: "a@example.com" });
-    // What is unusual about it is a warning that names the user, counted in the memory of its node.
+    // The surplus field and the time in the future cause a warning that names the user. Its node counts it in
+    // memory.
     await node.post("/track", token, {
       userId: "secret-name",
       event: "seen",

@@ -1,4 +1,4 @@
-/** What is asked of a process that stands still, or of a ledger that is late, ends in time. */
+/** A request to a stopped process, or to a slow ledger, ends in time. */
 import { expect, spyOn, test } from "bun:test";
 import { remoteAnalysis } from "../../server/between/remote-analysis.ts";
 import { Authorizer } from "../../server/http/port/authorize.ts";
@@ -14,7 +14,7 @@ function silence(signal: AbortSignal | null | undefined): Promise<never> {
 }
 
 test("/readyz answers before a silent analysis node is given up, and says that writes are taken", async () => {
-  // Who is not given up at all.
+  // Without this mock the analysis node would be given up after a time limit.
   const givingUp = spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
   const peer: Peer = { fetch: (_path, init) => silence(init?.signal) };
   const answer = await new Readiness(peer, { patienceMs: nodePatienceMs }).of("open");

@@ -1,4 +1,4 @@
-/** The pages of users and accounts whose ids an address has to survive, of nobody, and of who is erased. */
+/** The pages of users and accounts with ids that are hard to encode, unknown ids, and erased ids. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { axe, openInOrganization, openPage, phone, sidewaysPixels, signInAs } from "./support.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await server.exported("users", "Strange");
 }, 180_000);
 
-/** Somebody who is signed in, on a page of the organization. */
+/** A page of the organization, with a signed-in user. */
 function open(path: string, options: Parameters<typeof openPage>[1] = {}) {
   return openInOrganization(browser, server, path, "Strange", options);
 }

@@ -16,7 +16,7 @@ import { world } from "./world.ts";
 
 const { server, browser } = await world();
 
-/** Somebody who is signed in, on a page of the demonstration's organization. */
+/** A page of the demonstration's organization, with a signed-in user. */
 const demoPage = (path: string, options: Parameters<typeof openPage>[1] = {}) =>
   openInOrganization(browser, server, path, "Demo", options);
 

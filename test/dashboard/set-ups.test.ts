@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a box of code shows. */
+/** The text of a box of code. */
 async function shown(label: string): Promise<string> {
   return (await page.getByRole("region", { name: label, exact: true }).textContent()) ?? "";
 }
@@ -45,7 +45,7 @@ async function open(source: string): Promise<void> {
 /** The program as a user of its own, so that several may run beside each other. */
 const asUser = (program: string, userId: string) => program.replaceAll('"u1"', `"${userId}"`);
 
-/** What arrived of a user: the e-mail address, and the names of events. */
+/** The stored data of a user: the e-mail address, and the names of events. */
 async function arrived(userId: string): Promise<unknown[]> {
   const [users, events] = await Promise.all([
     server.exported("users", organization),

@@ -55,7 +55,7 @@ async function acknowledge(events: readonly EventRow[]): Promise<void> {
 /** Loads all that waits, as an analysis node does from its start to its stop. */
 async function load(): Promise<void> {
   const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
-  // What was left unfinished comes first, and then what waits.
+  // The unfinished batch comes first, and then the waiting rows.
   do await loader.replay();
   while ((await ledger.inbox.backlog()).rows > 0);
   await loader.stop();

@@ -159,7 +159,7 @@ test("no byte of an erased account stays in the data folder, once the engine's o
     await rekindle(server.dataDir, "erase", "account", "MARKER-id", "--organization", name);
   }
   const token = await server.organization("Held");
-  // What a visitor says waits for a name.
+  // A visitor's messages are held until an identify names the user.
   const held = {
     type: "group",
     anonymousId: "v",

@@ -1,4 +1,4 @@
-/** What the live view keeps of the erased: nothing. */
+/** The live view keeps nothing of an erased user or account. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { until, Watching } from "../people/watching.ts";

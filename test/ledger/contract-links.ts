@@ -52,7 +52,7 @@ function wordsContract(subject: LedgerUnderTest): void {
     await write(subject.ledger, subject.nowMs, { links: many("device", limits.linksOfUser - 3) });
     subject.nowMs += limits.parkedDays * dayMs;
     await write(subject.ledger, subject.nowMs, {
-      // Spoken of again, and those that are new.
+      // Old links that are sent again, and new ones.
       links: [...many("old", 1), ...many("junk", 5)],
     });
     const linked = await linkedTo(subject.ledger, id, "u");
@@ -63,7 +63,7 @@ function wordsContract(subject: LedgerUnderTest): void {
       "visitor old0",
     ]);
     expect(await warningsOf(subject.ledger, id)).toEqual(["links_full: 3"]);
-    // What is linked elsewhere now is not what it was, also where there is no room for it.
+    // A link that moves to a user without room for it is removed from its former user, too.
     await write(subject.ledger, subject.nowMs, { links: [link(id, "x", "other")] });
     await write(subject.ledger, subject.nowMs, { links: [link(id, "x", "u", 2)] });
     expect(await linksIn(subject.ledger, id, ["x"])).toEqual([]);
@@ -93,7 +93,7 @@ function addressesContract(subject: LedgerUnderTest): void {
   });
 }
 
-/** Links to people who are not identified. */
+/** Links to users who are not identified. */
 async function waiting({ ledger }: LedgerUnderTest, organization: number): Promise<number> {
   return (await ledger.parking.counts(organization)).links;
 }
@@ -156,7 +156,7 @@ function roomContract(subject: LedgerUnderTest): void {
     await write(subject.ledger, subject.nowMs, { links: junk });
     expect(await waiting(subject, id)).toBe(parkedMaxLinks);
     expect(await warningsOf(subject.ledger, id)).toEqual(["links_full: 4"]);
-    // What was there first stays, and those who are identified have theirs.
+    // The first links stay, and identified users get theirs.
     await write(subject.ledger, subject.nowMs, {
       links: [link(id, "v", "ada", 2), link(id, "w", "known")],
     });
