@@ -1,6 +1,7 @@
 /**
- * What connected sources say is decided alike on PostgreSQL, which loads before it is asked, and on SQLite, which answers
- * when it is asked: random groups over few people, so that aliases, addresses and erasures meet what is parked.
+ * Connected sources' items are decided alike on both stores. PostgreSQL loads before it is asked, and SQLite
+ * answers when it is asked. The items are random groups over few users, so that aliases, addresses and
+ * erasures meet held events.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -53,7 +54,7 @@ function entryOf(random: (end: number) => number, organization: number, nowMs: n
   const messageId = `m${random(400)}`;
   const kind = random(16);
   if (kind === 0) return { ...common, messageId, kind: "alias", previousId: one(ids), userId: one(ids) };
-  // An address stands for whoever will have it.
+  // An address stands for the user who will have it.
   if (kind === 1) {
     const userId = addressId(one(emails)) ?? "";
     return { ...common, messageId, kind: "alias", previousId: one(ids), userId };
@@ -84,7 +85,7 @@ function entryOf(random: (end: number) => number, organization: number, nowMs: n
   };
 }
 
-/** All that is said of these people now. */
+/** Everything that is stored of these users. */
 async function stateOf(ledger: Ledger, organization: number) {
   const users = [...ids, ...emails.map((email) => addressId(email) ?? "")].map((id) =>
     userKey(organization, id),

@@ -127,7 +127,7 @@ test("one address that signs up in two organizations at once is one person, and 
   expect(fulfilled(accepted)).toHaveLength(2);
   expect(others).toEqual([]);
   expect(await one.members.membershipsOf(person?.id ?? 0)).toHaveLength(1);
-  // Whoever came second is asked for the password, and joins then.
+  // The second invitation needs the person's password, and then the person joins.
   for (const link of links) await two.logins.accept(link, { id: person?.id ?? 0 }, nowMs);
   expect(await one.members.membershipsOf(person?.id ?? 0)).toHaveLength(2);
 });

@@ -1,4 +1,5 @@
-/** `rekindle migrate-to`: an installation of one machine goes on in PostgreSQL and ClickHouse, and tells what it told. */
+/** `rekindle migrate-to`: an installation of one machine goes on in PostgreSQL and ClickHouse, with the same
+ * answers. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,10 +17,10 @@ const timezone = zoneFarFromMidnight("Asia/Kathmandu", "Asia/Tokyo");
 const since = daysAgo(90).slice(0, 10);
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-moving-"));
 const cluster = await TestCluster.start();
-// Nobody may have the ledger open while another is moved into it.
+// A ledger must not be open while another is moved into it.
 await cluster.ledger.close();
 
-/** What people see of the installation. */
+/** The answers of the installation to its users. */
 interface Told {
   readonly figures: unknown;
   readonly events: readonly unknown[];

@@ -17,7 +17,7 @@ export interface Source {
   readonly text: string;
 }
 
-/** What a file of tests reaches. */
+/** The code that a file of tests reaches. */
 export interface Reach {
   readonly test: string;
   readonly testHash: string;
@@ -31,7 +31,7 @@ export interface Reach {
  * Measures every file of tests whose kept measurement is old.
  * @param sources all files of the product
  * @param wanted the files of the product for which the measurement has to be new
- * @param say is told of each measurement
+ * @param say called with a line for each measurement
  */
 export async function measure(
   tests: readonly string[],

@@ -1,4 +1,4 @@
-/** What keeps others out: other sites' pages, guesses, and whoever says that they come from another address. */
+/** The guards against others: pages of other sites, guesses of passwords, and senders with a forged address. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
@@ -26,7 +26,7 @@ describe("another site's page", () => {
       await owner.ask("DELETE", "/api/session", undefined, { "X-Rekindle": "" }),
       "forbidden",
     );
-    // What is passed on to analysis is guarded alike.
+    // Requests that are passed on to analysis are guarded alike.
     const figures = `/api/settings?organization=${owner.organization}`;
     await expectError(
       await owner.ask("PATCH", figures, { weekStart: 7 }, { "X-Rekindle": "" }),

@@ -1,4 +1,4 @@
-/** What an installation allows: rates that owners may set, and members that may join. */
+/** The limits of an installation: rates that owners may set, and the number of members. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";

@@ -196,7 +196,7 @@ test("requests that wait for the lock of their organization are bounded, and fil
   expect(full()).toEqual([true, false, false, false]);
   batch(2, 1, 32 * 1024 * 1024);
   expect(full()).toEqual([true, true, false, false]);
-  // What is asked again for the lock still waits.
+  // Requests that retry for the lock still wait.
   await Bun.sleep(300);
   expect(full()).toEqual([true, true, false, false]);
   const other = commits.submit(identify("other", 3), 1).then(() => ends.push("other"));
@@ -229,7 +229,8 @@ test("a request waits for the lock of its organization for as long as one before
   const tries = disk.triesWhileHeld;
   await Promise.all(requests);
   expect(ends).toEqual(["a", "b", "c", "d"]);
-  // Each of the others asks once more, for it has waited as long; of its own 500 ms it would ask three times.
+  // Each of the others tries once more, because it has waited as long. With 500 ms of its own it would try
+  // three times.
   expect(disk.triesWhileHeld - tries).toBeLessThan(5);
 });
 

@@ -1,4 +1,4 @@
-/** Whose turn it is: by the order in which places are given, without a clock. */
+/** The order in which places are given, without a clock. */
 import { expect, test } from "bun:test";
 import {
   type Asker,
@@ -10,7 +10,7 @@ import {
 /** Four places, of which a group holds two while others wait and three at most. */
 class Turns {
   readonly turns: FairTurns;
-  /** Who had a turn, in order. */
+  /** The askers that got a turn, in order. */
   readonly given: string[] = [];
   readonly #holding: (Asker | undefined)[] = [];
 
@@ -27,7 +27,7 @@ class Turns {
     return this.#take(undefined, "service");
   }
 
-  /** Whoever has held a place for longest gives it back. */
+  /** The place that was held for longest is given back. */
   async next(): Promise<void> {
     this.turns.giveBack(this.#holding.shift());
     await Bun.sleep(0);
@@ -47,7 +47,7 @@ test("a flood of one group leaves a place to another, which then has every other
   expect(subject.given).toHaveLength(3);
   for (let index = 0; index < 4; index += 1) subject.ask("quick");
   await Bun.sleep(0);
-  // The free place at once, and the next that comes free; then both hold two of four.
+  // The group gets the free place at once, and the next that comes free. Then both groups hold two of four.
   for (let turn = 0; turn < 6; turn += 1) await subject.next();
   const quick = subject.given.flatMap((name, index) => (name.startsWith("quick") ? [index] : []));
   expect(quick).toEqual([3, 4, 7, 8]);

@@ -1,4 +1,4 @@
-/** Watchers of the live view who are slower than what arrives. */
+/** Readers of the live view that are slower than the messages. */
 import { expect, test } from "bun:test";
 import { type LiveEnd, type LiveItem, type LiveSkipped, liveLimits } from "../../contract/live.ts";
 import { liveStream } from "../../server/http/members/live.ts";
@@ -21,7 +21,7 @@ async function send(live: LiveView, requests: number, user = "ada"): Promise<voi
   }
 }
 
-/** What a stream says until `isEnough`. */
+/** The messages of a stream until `isEnough`. */
 async function read(stream: ReadableStream<Uint8Array>, isEnough: (messages: Messages) => boolean) {
   const messages: Messages = { bytes: 0, items: [], skipped: 0, end: undefined };
   const reader = stream.getReader();
@@ -51,7 +51,7 @@ interface Messages {
   end: LiveEnd | undefined;
 }
 
-/** Somebody who may do everything. */
+/** A reader with all rights. */
 function watching(live: LiveView, person: number) {
   const rights = roleRights.owner;
   return { live, organization, person, rights, rightsNow: async () => rights };
@@ -99,7 +99,7 @@ test("what another node took of a user before the erasure, and shows after it, i
   await send(there, 1, "ada");
   here.forget(organization, "erased");
   for (const message of late) here.show(organization, message);
-  // Who has the id then is somebody new.
+  // From then on the id belongs to a new user.
   nowMs = 60_000;
   for (const message of late) here.show(organization, message);
   here.close();

@@ -1,4 +1,4 @@
-/** What comes from sources is counted in memory: nothing twice, nothing lost when it cannot be written, never too much. */
+/** The counts of sources in memory: nothing twice, nothing lost after a failed write, and never too many. */
 import { expect, test } from "bun:test";
 import { msPerHour } from "../../server/calendar/zone.ts";
 import { SourceCounts } from "../../server/intake/watch/source-counts.ts";
@@ -6,7 +6,7 @@ import type { CountedHour } from "../../server/ledger/ports/sources.ts";
 
 const hourMs = 480_000 * msPerHour;
 
-/** Counts, and what was written down of them; `store.fails` makes writing fail. */
+/** Counts, and the lines that were written of them. `store.fails` makes writing fail. */
 function subject() {
   const written: CountedHour[] = [];
   const store = {

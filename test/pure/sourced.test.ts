@@ -1,6 +1,7 @@
 /**
- * What connected sources say against a simple model: random orders of identifies, events and aliases of users and
- * visitors, with duplicates, cut into groups in a random way. Every event ends up once: at the right user, or parked.
+ * Connected sources' items, compared with a simple model. Identifies, events and aliases of users and
+ * visitors come in random orders, with duplicates, cut into random groups. Every event ends up once: at the
+ * right user, or held.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -15,7 +16,7 @@ import { admitted, history, Model, nowMs, type Sent, visitor } from "./sourced-m
 import { seeded } from "./support.ts";
 
 const options = seeded("sourced.test.ts", 1_000);
-/** Whose events are and where others wait, as it is stored. */
+/** The stored users of events, and the ids under which others are held. */
 function seenIn(ledger: LedgerModel, of: number) {
   const users = [...ledger.users.values()].filter((user) => user.organization === of);
   const stored = (ledger.rows.get("events") ?? [])
@@ -30,7 +31,7 @@ function seenIn(ledger: LedgerModel, of: number) {
   return [...stored, ...waiting].sort();
 }
 
-/** What the model says of whose the events are. */
+/** The model's users of the events. */
 function expectedOf(model: Model) {
   return [...model.events]
     .map(([event, whose]) => (model.isWaiting(event) ? [event, whose, "waiting"] : [event, whose]))
@@ -219,7 +220,7 @@ test("what waits for an address is the user's who has it next, in whatever order
   fc.assert(
     fc.property(fc.shuffledSubarray(said, { minLength: said.length }), (inOrder) => {
       const ledger = new LedgerModel();
-      // A source tells the address again with each of its events; it links nobody to the user.
+      // A source sends the address again with each of its events. The address links no visitor to the user.
       say(ledger, ...inOrder, address);
       const events = seenIn(ledger, 1);
       expect(events).toEqual(["e1", "e2"].map((event) => [event, "u"]));

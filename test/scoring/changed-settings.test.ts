@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Six users of one account; u5 is one of our own. */
+/** Six users of one account. u5 is one of our own. */
 function tenDays(): object[] {
   const users = Array.from({ length: 6 }, (_, index) => `u${index}`);
   const track = (userId: string, event: string, daysAgo: number) => ({
@@ -62,7 +62,7 @@ function tenDays(): object[] {
   ]);
 }
 
-/** As if the scores of days before today had been told when their days began. */
+/** Changes the scores of days before today, as if they had been published when their days began. */
 async function tellTwoDaysEarlier(): Promise<void> {
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
   await warehouse.command(
@@ -120,7 +120,7 @@ test("a change of settings scores today again by itself, and leaves a mark in a 
     const { days } = await history(path);
     expect(days.slice(0, 3)).toEqual(historyBefore.days.slice(0, 3));
     expect(days.at(-1)).not.toEqual(historyBefore.days.at(-1));
-    // What they did and what time did is what it was: the whole jump is the settings'.
+    // The contributions of behaviour and time are unchanged. The whole jump comes from the settings.
     const [old, now] = [partsOf(scoreBefore), partsOf(await score(path))];
     for (const name of ["health", "engagement"] as const) {
       expect(now[name].behaviour).toBeCloseTo(old[name].behaviour, 9);

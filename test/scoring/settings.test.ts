@@ -1,4 +1,4 @@
-/** What an organization has set reaches its scores. */
+/** The settings of an organization reach its scores. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";

@@ -126,7 +126,7 @@ describe("the rows", () => {
   });
 });
 
-/** What was said of a user. */
+/** A version of a user's traits. */
 interface Word {
   readonly user: number;
   readonly version: number;

@@ -1,4 +1,5 @@
-/** What a long run leaves to others: a turn after each statement, and the thread after each step of a computation. */
+/** A long run pauses for other work. It gives a turn after each statement, and the thread after each step of
+ * a computation. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
