@@ -1,4 +1,4 @@
-/** What sends a demonstration, against servers that refuse, fail and go away. */
+/** The sender of a demonstration, against servers that refuse, fail and go away. */
 import { expect, test } from "bun:test";
 import { Sender } from "../../cli/demo/sender.ts";
 
@@ -6,7 +6,7 @@ interface Batch {
   readonly batch: readonly { readonly key: number; readonly n: number }[];
 }
 
-/** A server that answers batches as it is told: by the number of the request, from 0. */
+/** A server that answers batches by the number of the request, from 0. */
 function serverThat(answer: (request: number, batch: Batch) => Response | Promise<Response>) {
   const requestedMs: number[] = [];
   const server = Bun.serve({

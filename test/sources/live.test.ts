@@ -1,4 +1,5 @@
-/** What people see of connected sources: each item with its outcome in the live view, and what was wrong in the warnings. */
+/** The page's view of connected sources: each item with its outcome in the live view, and problems in the
+ * warnings. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { until, Watching } from "../people/watching.ts";

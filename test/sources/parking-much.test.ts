@@ -1,4 +1,4 @@
-/** What is parked, and very much of it at once: chains of aliases, erasures and many who are named in one request. */
+/** Held events in large numbers: chains of aliases, erasures and many users who are named in one request. */
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import type { SourcedItem } from "../../server/intake/intake.ts";

@@ -1,7 +1,5 @@
-/**
- * What connected sources say, from intake through the ledger into the warehouse: who is named later, what counts for
- * nothing, and what is not known yet.
- */
+/** Connected sources' items, from intake through the ledger into the warehouse. Some are held until a user is
+ * named, some are ignored, and some belong to an unknown user. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
@@ -194,12 +192,12 @@ test("an erased user's links and events go, and late events of theirs and of the
   const late = [
     ...[track({ userId: "u", atMs }), track({ anonymousId: "v", atMs }), track({ userId: "before", atMs })],
     ...[identify("u", { anonymousId: "v", atMs }), identify("before", { atMs }), { ...alias, atMs }],
-    // Of somebody else, who said it of the same device before.
+    // From another user, who used the same device before.
     ...[identify("other", { anonymousId: "v", atMs }), track({ userId: "other", anonymousId: "v", atMs })],
   ];
   expect(await say(...late)).toEqual([...Array(6).fill("duplicate"), "stored", "stored"]);
   expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0 });
-  // What the device does now waits for who is named next.
+  // New events of the device are held for the next user who is named.
   const again = [track({ anonymousId: "v", event: "new" }), identify("u", { anonymousId: "v" })];
   expect(await say(...again, track({ anonymousId: "v", atMs, event: "late" }))).toEqual([
     ...(["parked", "stored", "duplicate"] as const),

@@ -1,4 +1,4 @@
-/** What PostHog's clients say becomes identifies, events and aliases of ours. */
+/** The translation of PostHog's messages into our identifies, events and aliases. */
 import { expect, test } from "bun:test";
 import { isInvalid } from "../../server/intake/intake.ts";
 import { posthogToken } from "../../server/sources/posthog/envelope.ts";
@@ -116,7 +116,7 @@ test("an id that a client made up was the user's before, of whichever kind it wa
   const [guessed] = itemsOf({ event: "$identify", properties: { $anon_distinct_id: "42" } });
   expect(guessed).toMatchObject({ userId: "u-1", anonymousId: "42" });
   expect(guessed).not.toHaveProperty("previousId");
-  // A browser that was told the user's id at its start.
+  // A browser that got the user's id at its start.
   expect(itemsOf({ event: "$identify", properties: { $device_id: "u-1" } })).toMatchObject([
     { userId: "u-1", anonymousId: "u-1" },
   ]);

@@ -1,4 +1,4 @@
-/** PostHog's door: which paths and forms are taken, what is answered, and who the events are of. */
+/** The addresses of PostHog's API: accepted paths and forms, their answers, and the users of the events. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { PostHog } from "posthog-node";
@@ -39,7 +39,7 @@ interface Case {
   /** Begins the ids of its people, which are unlike those of other cases. */
   readonly name: string;
   readonly send: (secret: string) => Promise<unknown>;
-  /** What is stored in the end, "user event". */
+  /** The stored events in the end, as "user event". */
   readonly stored: readonly string[];
 }
 

@@ -1,4 +1,5 @@
-/** What an organization sets of its sources: seen by its members, changed by those who may manage, secrets by nobody. */
+/** An organization's settings of its sources. Its members see them, managers change them, and no answer
+ * contains a secret. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sourceSettingLimits } from "../../contract/source-settings.ts";
 import { auditLog, company } from "../people/support.ts";

@@ -16,7 +16,7 @@ function translated(body: unknown, mapping: WebhookMapping) {
   return translateWebhook(body, mapping, { receivedAtMs });
 }
 
-/** What comes of each item: its items, or why it cannot be taken. */
+/** The result of each item: its items, or the reason for its rejection. */
 function read(body: unknown, mapping: WebhookMapping): readonly unknown[] {
   const all = translated(body, mapping);
   if ("invalid" in all) throw new Error(all.invalid);
@@ -86,7 +86,7 @@ describe("a path", () => {
     minLength: 1,
     maxLength: 8,
   });
-  /** JSON's own escapes of two characters; the others are too rare in keys to be in the schema. */
+  /** JSON's own escapes of two characters. The others are too rare in keys to be in the schema. */
   const isPlain = (key: string) => !/\\u/.test(JSON.stringify(key));
 
   test("finds what lies there, however its keys are called", () => {

@@ -89,7 +89,7 @@ test("what is stored is what was simulated: times, traits, owners and accounts a
 
   const byId = new Map((await server.exported("users", "Same")).map((row) => [row.userId, row]));
   for (const { userId, accountId, signedUpMs } of simulation.truth.users) {
-    // Who signed up while it was loaded.
+    // This user signed up while the demonstration was loaded.
     if (signedUpMs > beganMs) continue;
     expect(byId.get(userId)).toMatchObject({
       account: { id: accountId },

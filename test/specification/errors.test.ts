@@ -96,7 +96,7 @@ describe("the same path is", () => {
   });
 });
 
-/** What would tell a stranger of the inside: stacks, files, engines. */
+/** Internal details that an error must not contain: stacks, files, engines. */
 const inside =
   /\bat \S+ \(|node_modules|\.ts\b|\.js\b|\/server\/|sqlite|clickhouse|bun\b|SyntaxError|TypeError/i;
 

@@ -1,4 +1,4 @@
-/** What an operator relies on: health pages, the rebuild after a change of timezone, and clear refusals. */
+/** Operation of the service: health pages, the rebuild after a change of timezone, and clear refusals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fetchSocket } from "../../server/process/control.ts";
@@ -60,7 +60,7 @@ test("the health pages answer, and say nothing about the inside", async () => {
     const answer = await fetch(`${server.url}/readyz`);
     return [answer.status, await answer.json()];
   };
-  // Where analysis takes more than two seconds to answer, it is said to be starting.
+  // Analysis is reported as starting when it takes more than two seconds to answer.
   await eventually(readiness, [200, { writes: "open", analysis: { state: "ready", loading: "ok" } }]);
 });
 

@@ -1,4 +1,4 @@
-/** What can go wrong between a warehouse and its server, and what then must not happen. */
+/** Faults between a warehouse and its server, and consequences that they must not have. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";

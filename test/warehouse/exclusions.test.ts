@@ -1,4 +1,4 @@
-/** Who is excluded, against a recount of users and rules in this process; and that figures leave them out. */
+/** The excluded users, compared with a recount of users and rules in this process. Figures leave them out. */
 import { expect, test } from "bun:test";
 import { activeUsers } from "../../server/analytics/activity/active-users.ts";
 import { counts } from "../../server/analytics/events/counts.ts";
@@ -16,7 +16,7 @@ import { insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTe
 
 const subject = new WarehouseUnderTest();
 
-/** What of a ledger's exclusions their keeper does not need. */
+/** The methods of a ledger's exclusions that their keeper does not use. */
 const refused = () => Promise.reject(new Error("not asked for"));
 const unasked = { list: refused, add: refused, remove: refused };
 
