@@ -194,7 +194,7 @@ test("warm-up is driven but not measured", async () => {
   expect(result.requests).toBeWithin(99, 102);
 });
 
-test("what is no answer to a request ends the run with an error", async () => {
+test("bytes that answer no request end the run with an error", async () => {
   await expect(against((_, write) => write("SSH-2.0-OpenSSH_9.9\r\n\r\n"), {})).rejects.toThrow("no answer");
   await expect(against((_, write) => write(created + created), {})).rejects.toThrow("more than the answer");
   const refused = runLoad({ ...quick, port: 1, request: () => "{}" });

@@ -139,7 +139,7 @@ test("one organization's endless questions are bounded, and another's are answer
   expect([refused.length, waiting.length, await running()]).toEqual([8, 0, 3]);
 });
 
-test("who goes away leaves readers and places free", async () => {
+test("a client that disconnects frees its readers and places", async () => {
   const key = await (await organization("Leaving"))();
   for (let round = 0; round < 3; round += 1) {
     crowd(openQuestionLimits.caller, key, "/api/endless");

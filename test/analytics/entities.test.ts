@@ -227,7 +227,7 @@ test("a user tells whether it counts in figures", async () => {
   expect(await world.ask<object>("/api/users/u0")).toMatchObject({ isExcluded: false });
 });
 
-test("who is not there has nothing", async () => {
+test("an unknown user or account is not found", async () => {
   for (const path of [
     "/api/users/nobody/activity",
     "/api/users/nobody/events",

@@ -287,7 +287,7 @@ test("with little data the week says so", async () => {
   expect(await ask<object>("Nobody", "/api/health-by-week")).toMatchObject({ weeks: [], baseRate: null });
 });
 
-test("what cannot be asked is refused", async () => {
+test("invalid parameters are refused", async () => {
   for (const path of [
     "/api/health-by-week?weeks=0",
     "/api/health-by-week?kind=team",

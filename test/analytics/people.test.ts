@@ -214,7 +214,7 @@ describe("accounts", () => {
   });
 });
 
-test("who came today for the first time is listed without scores, and so is the account", async () => {
+test("a user who is new today is listed without scores, and so is the account", async () => {
   const token = await server.organization("Of today", "--timezone", quietZone);
   const key = (await server.command("key", "create", "--organization", "Of today")).trim();
   await send(server, "/identify", token, user("ada", { account: { id: "acme", name: "Acme" } }));

@@ -144,7 +144,7 @@ test("a proxy that takes only small bodies gets small ones, and an item it never
   expect((await eventsOf("small")).sort()).toEqual(["after", "before"]);
 });
 
-describe("what people have to mend", () => {
+describe("faults that people have to repair", () => {
   /** Long for an answer, and shorter than nothing is sent then: the client can know that it cannot be sent in this time. */
   const lessThanAMinuteMs = 55_000;
   const setups: readonly (readonly [string, Mischief, Name, number])[] = [
@@ -266,7 +266,7 @@ describe("closing", () => {
   });
 });
 
-test("what may be stored without our knowing is not sent again after 23 hours, and what was never sent is", async () => {
+test("after 23 hours items that may be stored are not sent again, and items that were never sent are", async () => {
   const { client, drops, failures } = start({ maxBatchItems: 2 });
   const attempts = countAttempts(gate);
   gate.next = ["cut"];

@@ -42,7 +42,7 @@ test("a user and events arrive with the time of the call and an id of their own,
   expect(users.find(({ userId }) => userId === "first")).toMatchObject({ properties: { plan: "pro" } });
 });
 
-test("what the caller says wins: messageId, timestamp as text, Date or alias, a number as id", async () => {
+test("the caller's values win: messageId, timestamp as text, Date or alias, a number as id", async () => {
   const { client, failures } = start();
   client.identify(ada(42));
   const event = (more: object) => client.track({ userId: 42, event: "e", ...more });

@@ -2,6 +2,6 @@
 import { expect, test } from "bun:test";
 import { survive } from "./killing.ts";
 
-test("what was acknowledged by any of three nodes is stored once, whatever is killed", async () => {
+test("an event that any of three nodes acknowledged is stored once, whatever is killed", async () => {
   expect(await survive(["kill a node", "restart PostgreSQL"], 60)).toEqual([]);
 });

@@ -23,7 +23,7 @@ async function ask(node: Server, key: string, path: string): Promise<Response> {
   return fetch(node.url + path, { headers: { Authorization: `Bearer ${key}` } });
 }
 
-test("what one node stores is asked of another, whichever analysis node answers", async () => {
+test("data that one node stores is read through another, whichever analysis node answers", async () => {
   const { token, key } = await cluster.organization("asked");
   expect(await statusOf(nodes[0], token)).toBe(201);
   const tracked = await nodes[1].post("/track", token, { userId: "u1", event: "report_created" });
@@ -167,7 +167,7 @@ test("a limit is shared out over the nodes that take requests", async () => {
   }
 });
 
-test("who watches live on one node sees what another takes", async () => {
+test("the live view of one node shows the requests of another", async () => {
   const { id, token } = await cluster.organization("live");
   const viewer = await joined(nodes[0], "live", "viewer", "a viewer");
   const watching = await Watching.open(nodes[0], viewer, `/api/live?organization=${id}`);

@@ -26,7 +26,7 @@ test("/readyz answers before a silent analysis node is given up, and says that w
   });
 });
 
-test("what is asked of analysis is given up when it stands still while it works", async () => {
+test("a request to analysis is given up when analysis stands still while it works", async () => {
   let looks = 0;
   const peer: Peer = {
     fetch: async (path, init) => {

@@ -136,7 +136,7 @@ describe("the figures are the endpoints'", () => {
   });
 });
 
-test("what is chosen stands in the address and survives a reload", async () => {
+test("choices stand in the address and survive a reload", async () => {
   const { page, answer } = await overview();
   await page.getByLabel("Health and churn risk of").selectOption("account");
   await page.getByLabel("Days shown").selectOption("28");

@@ -72,7 +72,7 @@ describe("before signing in", () => {
     await page.waitForURL(`${server.url}/password`);
   });
 
-  test("who is not signed in is asked to, and the page that was asked for is kept", async () => {
+  test("a signed-out visitor is asked to sign in, and the requested page is kept", async () => {
     const { page } = await openPage(browser);
     await page.goto(`${server.url}/o/1/users?search=ada`);
     await page.getByRole("heading", { name: "Sign in" }).waitFor();

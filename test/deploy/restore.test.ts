@@ -83,7 +83,7 @@ async function idsIn(organization: number): Promise<string[]> {
 
 const sorted = (events: readonly EventRow[]) => events.map(({ id }) => id.replaceAll("-", "")).sort();
 
-test("what the older copy lacks is loaded again from the inbox, once, with its figures", async () => {
+test("rows that the older copy lacks are loaded again from the inbox, once, with their figures", async () => {
   const { id: organization } = await ledger.organizations.create(
     { name: "acme", timezone: "UTC", nowMs: 1 },
     settingUp,

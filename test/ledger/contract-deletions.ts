@@ -105,7 +105,7 @@ export function deletionsContract(subject: LedgerUnderTest): void {
 }
 
 function countsContract(subject: LedgerUnderTest): void {
-  test("what was only counted of it is left out, and that of others is written", async () => {
+  test("its counts in memory are left out, and those of others are written", async () => {
     const { id } = await filled(subject, "Going");
     const other = await subject.organization("Staying");
     const { ledger } = subject;

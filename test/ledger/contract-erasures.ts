@@ -202,7 +202,7 @@ function tombstonesContract(subject: LedgerUnderTest): void {
 }
 
 function lateContract(subject: LedgerUnderTest): void {
-  test("what is late of an erased user is counted without their id, until they are there again", async () => {
+  test("a late warning about an erased user is counted without the id, until the user is identified again", async () => {
     const { id, ada } = await twoUsers(subject);
     const { warnings, erasures } = subject.ledger;
     await erasures.begin(id, "ada");

@@ -27,7 +27,7 @@ export function parkingContract(subject: LedgerUnderTest): void {
 }
 
 function itemsContract(subject: LedgerUnderTest): void {
-  test("what is parked comes back in the order in which it was received, until it is taken", async () => {
+  test("held items come back in the order of their arrival, until they are taken", async () => {
     const { id } = await subject.organization();
     const ofVisitor = [
       item(id, "v\u0000", { receivedAtMs: 3_000, body: '{"n":"ü\u0000"}' }),
@@ -192,7 +192,7 @@ function limitsContract(subject: LedgerUnderTest): void {
 }
 
 function countsContract(subject: LedgerUnderTest): void {
-  test("what could not become its user's is counted, with the reason", async () => {
+  test("held items that their user cannot take are counted, with the reason", async () => {
     const { id } = await subject.organization();
     await write(subject.ledger, subject.nowMs, {
       refused: [

@@ -278,7 +278,7 @@ test("after a sync of SQLite's log that failed the journal stays, because it may
   expect(readFileSync(journalIn(folder)).includes("kept")).toBe(true);
 });
 
-test("what comes after an erasure that failed in the middle is found after a crash", async () => {
+test("rows from after a half-failed erasure are found after a crash", async () => {
   const path = join(newFolder(), "journal");
   const record = (text: string) => Buffer.from(`${" ".repeat(recordHeadBytes)}${text}`);
   const file = await JournalFile.open(path, 1_000);

@@ -247,7 +247,7 @@ test("nodes that link at once keep as many links as there may be, and count thos
   await close();
 });
 
-test("what was said before an erasure is the user's or stays out, whichever node hears it meanwhile", async () => {
+test("events from before an erasure go to the user or stay out, whichever node receives them", async () => {
   const { first, organization, send, close } = await cluster();
   await send(0, identifyOf(organization, "ada", "device", 0));
   const visits = Array.from({ length: 40 }, (_, n) => send(n, visitOf(organization, "device", n)));

@@ -112,7 +112,7 @@ test("no row of a user comes behind the erasure, while other nodes write and the
 /** Bodies as many senders write them, of two rows each. There are too many to be counted row by row. */
 const manyBodies = 6_000;
 
-test("what waits while nothing is loaded is counted once, and every answer is exact", async () => {
+test("rows that wait while nothing is loaded are counted once, and every answer is exact", async () => {
   const { url, one, other, id, close } = await twoNodes();
   const sql = openPool(url, { connections: 1 });
   const appendMany = () => sql`

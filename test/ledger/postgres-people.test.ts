@@ -171,7 +171,7 @@ test("a link for a new password that is used on two nodes at once sets one", asy
   expect(await two.logins.session("session of before", nowMs)).toBeUndefined();
 });
 
-test("somebody in 99 organizations who accepts two invitations at once is in 100", async () => {
+test("a person in 99 organizations who accepts two invitations at once is in 100", async () => {
   const [first, second] = [await organization(), await organization()];
   const person = await owner((await organization()).id);
   await admin`
@@ -240,7 +240,7 @@ test("one name of a view, and of a webhook, is given once", async () => {
   ]);
 });
 
-test("what two nodes count of the same sources adds up, in whatever order they say it", async () => {
+test("counts of two nodes for the same sources add up, in any order", async () => {
   const { id } = await organization();
   const hours = (["segment", "stripe", "posthog"] as const).flatMap((source) =>
     [480_000, 480_001].map((utcHour) => ({

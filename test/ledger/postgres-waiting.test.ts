@@ -86,7 +86,7 @@ test("while pg_dump has the inbox open an erasure ends, others write, and the re
   await close();
 });
 
-test("what was shown live does not outlast the last who watched", async () => {
+test("old live messages are deleted, also when no watcher is left", async () => {
   const { one, sql, id, close } = await twoNodes();
   await sendLive(sql, crypto.randomUUID(), [
     { organization: id, message: "older" },

@@ -84,7 +84,7 @@ async function expectWell(): Promise<void> {
   await expectDone(server.dataDir, "backup", newPath("well"));
 }
 
-test("what was acknowledged before the command is restored once, and further load doubles nothing", async () => {
+test("events that were acknowledged before the command are restored once, and further load doubles nothing", async () => {
   const name = "written";
   const written = await server.organization(name);
   await server.command("organization", "set", name, "--rate-limit", "1000000");

@@ -39,7 +39,7 @@ async function riskOf(userId: string, day: number, key: string): Promise<number 
   }
 }
 
-test("who is about to leave for good has a higher churn risk, four weeks before", async () => {
+test("users who are about to leave for good have a higher churn risk, four weeks before", async () => {
   const options = ["--users", String(users), "--weeks", String(weeks), "--seed", String(seed)];
   await server.command("demo", "--organization", "Truth", ...options);
   const simulation = new Simulation({ seed, users, weeks, zone: new Zone("UTC"), endMs: Date.now() });

@@ -61,7 +61,7 @@ test("a wrong MAX_REQUESTS_PER_SECOND stops the start, and says what to set", as
   await expect(Server.start({ role: "intake", env })).rejects.toThrow("MAX_REQUESTS_PER_SECOND");
 });
 
-test("nobody joins an organization that is full by now; the link works when there is room", async () => {
+test("an invitation to an organization that is full by now is refused, and its link works when there is room", async () => {
   await server.organization("Full");
   const owner = await joined(server, "Full", "owner", "Full owner");
   const invited = ["member", "invite", "late@example.com", "--organization", "Full"] as const;

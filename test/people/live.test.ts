@@ -119,7 +119,7 @@ test("a long payload is cut off between two characters, and its whole length is 
   watching.stop();
 });
 
-test("who opens the page later sees the latest items, and who comes back only newer ones", async () => {
+test("a page that is opened later shows the latest items, and a reconnected one only newer items", async () => {
   const { token, owner, at } = await place("Later", "owner");
   const first = await Watching.open(server, owner, at("/api/live"));
   await server.post("/identify", token, ada);
@@ -187,7 +187,7 @@ test("the stream ends when its session does, and when the member is removed", as
   expect([one.end?.isFinal, two.end?.isFinal]).toEqual([true, true]);
 });
 
-test("who manages sees by which token an item came, and only as long as they do", async () => {
+test("a manager sees the token of an item, and only while being a manager", async () => {
   const { token, owner, member, viewer, at } = await place("Naming", "owner", "member", "viewer");
   const people = [owner, member, viewer];
   const seen = await Promise.all(people.map((person) => Watching.open(server, person, at("/api/live"))));
@@ -206,7 +206,7 @@ test("who manages sees by which token an item came, and only as long as they do"
   for (const watching of [...seen, later]) watching.stop();
 });
 
-test("nobody watches on more than three pages, and so locks no colleague out", async () => {
+test("a person can watch on three pages at most, and so locks no colleague out", async () => {
   const { owner, viewer, at } = await place("Alone", "owner", "viewer");
   const three = await Promise.all(
     Array.from({ length: 3 }, () => Watching.open(server, viewer, at("/api/live"))),
@@ -232,7 +232,7 @@ test("only a few may watch at once, and who leaves makes room", async () => {
   for (const watching of five) watching.stop();
 });
 
-test("what is refused for its rate is shown as refused, without having been read", async () => {
+test("a request over the rate limit is shown as refused, without having been read", async () => {
   const { token, owner, organization, at } = await place("Fast", "owner");
   await owner.json("PATCH", `/api/organization?organization=${organization}`, { requestsPerSecond: 1 });
   const watching = await Watching.open(server, owner, at("/api/live"));

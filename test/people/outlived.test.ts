@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => server.stop());
 
-test("who is no owner any more cannot come back by an invitation to themselves", async () => {
+test("a former owner cannot return by an invitation to their own address", async () => {
   const stays = await joined(server, "Outlived", "owner", "Stays");
   for (const [index, end] of (["removed", "demoted"] as const).entries()) {
     const goes = await joined(server, "Outlived", "owner", `Goes${index}`);

@@ -15,7 +15,7 @@ function waits(pacing: Pacing, count: number, email: string, address: string, no
   });
 }
 
-test("somebody has twenty attempts from one address, and then one in five seconds", () => {
+test("a person has twenty attempts from one address, and then one in five seconds", () => {
   const pacing = new Pacing();
   expect(waits(pacing, 22, "a@example.com", "home")).toEqual([...Array(20).fill(0), 5, 5]);
   expect(waits(pacing, 2, "a@example.com", "home", 5_000)).toEqual([0, 5]);

@@ -244,7 +244,7 @@ test("the counted version rows are those of user_versions", () => {
   );
 });
 
-test("what was said before the user was erased and comes late stays out, and what is said now begins anew", () => {
+test("a late identify from before the erasure stays out, and a new one begins a new user", () => {
   fc.assert(
     fc.property(identify, fc.constantFrom(500, 700, 900), (sent, erasedAtMs) => {
       const ledger = new LedgerModel();

@@ -86,7 +86,7 @@ test("the service's own work has its turn among groups, and no limit", async () 
   expect(subject.given.slice(4)).toEqual(["service", "flood somebody"]);
 });
 
-test("who goes away leaves the row: the turn is the next one's", async () => {
+test("an asker that goes away leaves the queue, and the next one gets the turn", async () => {
   const subject = new Turns();
   const leaving = new AbortController();
   for (let index = 0; index < 3; index += 1) subject.ask("one", "holds");

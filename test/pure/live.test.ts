@@ -57,7 +57,7 @@ function watching(live: LiveView, person: number) {
   return { live, organization, person, rights, rightsNow: async () => rights };
 }
 
-test("what a slow watcher has no room for is counted, and not kept", async () => {
+test("items that a slow reader has no room for are counted, and not kept", async () => {
   const live = new LiveView(Date.now);
   const stream = liveStream({ ...watching(live, 1), after: "" });
   await send(live, 200);
@@ -85,7 +85,7 @@ test("watchers who take nothing are cut off and make room, and those who read st
   expect([items.length, end?.message]).toEqual([liveLimits.itemsPerSecond, "The service is stopping."]);
 });
 
-test("what another node took of a user before the erasure, and shows after it, is not seen here", async () => {
+test("an erased user's items that another node received before the erasure are not shown here afterwards", async () => {
   let nowMs = 0;
   const [here, there] = [new LiveView(() => nowMs), new LiveView(() => nowMs)];
   const reading = read(liveStream({ ...watching(here, 1), after: "" }), ({ end }) => end !== undefined);

@@ -63,7 +63,7 @@ test("an item that is counted after the hour has turned stays in the hour that i
   expect(written.map(({ utcHour, accepted }) => [utcHour, accepted])).toEqual([[480_001, 2]]);
 });
 
-test("what was written before a failure is not written again", async () => {
+test("lines that were written before a failure are not written again", async () => {
   const { counts, store, written } = subject();
   for (const organization of [1, 2, 3]) counts.note({ ...item, organization });
   Object.assign(store, { fails: true, written: 2 });
@@ -77,7 +77,7 @@ test("what was written before a failure is not written again", async () => {
   ]);
 });
 
-test("what cannot be written is written later, with what came meanwhile", async () => {
+test("counts that cannot be written are written later, with the new ones", async () => {
   const { counts, store, written } = subject();
   counts.note(item);
   store.fails = true;

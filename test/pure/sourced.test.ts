@@ -56,7 +56,7 @@ test("every event ends up once: at the right user, or waiting under the right id
   );
 });
 
-test("what was said before an erasure stays out, in whatever order it comes, and all else is whose it is", () => {
+test("items from before an erasure stay out, in whatever order they come, and all others reach their user", () => {
   const ofFirst = history.map((all) => all.map((one): Sent => ({ ...one, organization: 1 })));
   const erasures = fc.array(
     fc.tuple(
@@ -129,7 +129,7 @@ function say(ledger: LedgerModel, ...items: readonly Partial<SourcedItem>[]): So
 
 const userOf = (ledger: LedgerModel) => ledger.user(1, "u");
 
-test("what a visitor said of themselves is older than what the user says, and fills what is missing", () => {
+test("a visitor's traits are older than the user's, and only fill missing ones", () => {
   const ledger = new LedgerModel();
   say(
     ledger,
@@ -149,7 +149,7 @@ test("what a visitor said of themselves is older than what the user says, and fi
   expect(userOf(ledger)?.traits.plan).toBe("pro");
 });
 
-test("what was held by a node whose clock is ahead is no later than what the user says now", () => {
+test("items held by a node whose clock is ahead are no later than the user's new identify", () => {
   const ledger = new LedgerModel();
   // The visitor was heard 5 s "after" the identify that names them.
   const ahead = admitted({
@@ -208,7 +208,7 @@ test("an event in another account is that account's, and the user stays in their
   expect(ledger.accounts.get(JSON.stringify([1, "acme"]))?.name).toBe("Acme");
 });
 
-test("what waits for an address is the user's who has it next, in whatever order it came", () => {
+test("events that are held for an address go to the user with that address, in whatever order they came", () => {
   const address = { type: "alias", previousId: "customer", userId: "mailto:ada@example.com" } as const;
   const signedIn = { type: "identify", userId: "u", email: "Ada@example.com" } as const;
   const said = [
@@ -229,7 +229,7 @@ test("what waits for an address is the user's who has it next, in whatever order
   );
 });
 
-test("who is named gets what waits, also where it waits for an address that somebody else may have, too", () => {
+test("a named user gets the held events, also when they are held for an address that another user has", () => {
   const ledger = new LedgerModel();
   const waiting = (anonymousId: string) => [
     { type: "alias" as const, previousId: anonymousId, userId: "mailto:bills@example.com" },
@@ -259,7 +259,7 @@ test("the oldest of a person are dropped when too many wait", () => {
   expect([stored.length, stored[0]?.[3]]).toEqual([limits.parkedItems, "e5"]);
 });
 
-test("what was said before an erasure stays out, whether it waits or comes", () => {
+test("items from before an erasure stay out, whether they are held or arrive late", () => {
   const ledger = new LedgerModel();
   say(ledger, { type: "identify", userId: "u", atMs: nowMs - 9 });
   ledger.erase(1, "u", nowMs - 5);
@@ -280,7 +280,7 @@ test("a name's white space is looked at once, and a name that is mostly white sp
   expect(ledger.rows.get("events")?.map(([, , , event]) => event)).toEqual(["a_b"]);
 });
 
-test("what is said once is kept under names that every object has, too", () => {
+test("traits that are set once may have the names of every object's properties", () => {
   const ledger = new LedgerModel();
   const traitsOnce = { constructor: "search", toString: "ad", plan: "free" };
   say(ledger, { type: "identify", userId: "u", traits: { plan: "pro" }, traitsOnce });

@@ -46,7 +46,7 @@ function temporalMs(text: string): number {
   return Temporal.Instant.from(text.replace(/\.(\d{9})\d+/, ".$1")).epochMilliseconds;
 }
 
-test("what RFC 3339 allows is read as Temporal reads it, and nothing else is read", () => {
+test("times that RFC 3339 allows are read as Temporal reads them, and no others are read", () => {
   let [read, refused] = [0, 0];
   fc.assert(
     fc.property(nearlyDateTime, (text) => {

@@ -57,7 +57,7 @@ function totals(lines: readonly (Noted & Partial<IngestionWarning>)[] | readonly
   return sums;
 }
 
-test("what is written down is what happened, however often writing fails in between", async () => {
+test("the written warnings equal the noted ones, however often writing fails in between", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(noted, { maxLength: 20 }), { maxLength: 6 }),

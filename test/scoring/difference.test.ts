@@ -87,7 +87,7 @@ describe("users of one account", () => {
     expect(p).toBeLessThan(0.12);
   });
 
-  test("who all do the same are worth one, and users on their own as many as they are", () => {
+  test("users of an account who all do the same count as one, and independent users count fully", () => {
     const alike = effectiveSample([
       { hits: 5, count: 5, clusters: 40 },
       { hits: 0, count: 5, clusters: 40 },
@@ -100,7 +100,7 @@ describe("users of one account", () => {
     expect(alone.count).toBeCloseTo(400, -1);
   });
 
-  test("who all came back, or none, are worth one a cluster", () => {
+  test("clusters whose users all returned, or none, count as one user each", () => {
     const threeAccounts = effectiveSample([{ hits: 40, count: 40, clusters: 3 }]);
     expect(threeAccounts).toEqual({ ...of(3, 3), designEffect: 40, degrees: 2 });
     expect(effectiveSample([{ hits: 0, count: 40, clusters: 3 }])).toMatchObject({ ...of(0, 3) });

@@ -147,7 +147,7 @@ describe("a snapshot", () => {
     expect(snapshotOf([log(3, -28)], T, 28).rows[0]?.label).toBe(true);
   });
 
-  test("who cancels within the horizon has churned, however busy before", () => {
+  test("a user who cancels within the horizon has churned, however busy before", () => {
     const entity = { log: [ago(3), ago(-1), ago(-2, "bye")] };
     expect(snapshotOf([entity], T, 28, { churnEvent: "bye" }).rows[0]?.label).toBe(true);
   });

@@ -87,7 +87,7 @@ test("a refused token and a rejected item end the work with the server's words",
   await expect(another.finish()).rejects.toThrow("email is missing");
 });
 
-test("who is interrupted while waiting stops at once, and says why", async () => {
+test("a sender that is interrupted while waiting stops at once, and gives the reason", async () => {
   using server = serverThat(() => refused(429, { "Retry-After": "60" }));
   const interruption = new AbortController();
   const sender = senderTo(server.url, interruption.signal);

@@ -67,7 +67,7 @@ test("each item is shown with its outcome, whose client sent it, and without the
   expect(JSON.stringify(watching.items)).not.toContain(token);
 });
 
-test("what was refused and what came twice is counted under the source's name", async () => {
+test("refused and duplicate items are counted under the source's name", async () => {
   const token = await server.organization("Counted");
   const owner = await joined(server, "Counted", "owner", "Grace Hopper");
   const headers = { Authorization: `Basic ${token}` };

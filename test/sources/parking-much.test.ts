@@ -60,7 +60,7 @@ test("an erasure takes the warnings of the visitor's ids, and of somebody who wa
     expect([number, await places(subject.folder, `secret ${number}`)]).toEqual([number, []]);
 });
 
-test("what very much waited for becomes its users' in several commits, and all of it", async () => {
+test("very many held items go to their users in several commits, and all of them", async () => {
   const { id, say } = await spokenTo.organization("much at once");
   const visitors = Array.from({ length: 8 }, (_, n) => `v${n}`);
   for (const anonymousId of visitors) {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => spokenTo.close());
 
-test("what waited is a user's by an identify of the source, and by one to the write API", async () => {
+test("held events go to a user by an identify of the source, and by one to the write API", async () => {
   const { id, say, identify: identifyDirectly, track: trackDirectly } = await spokenTo.organization("named");
   const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
   const early = track({ anonymousId: "v", messageId: uuid, atMs: nowMs - 30 * hourMs, properties: { n: 1 } });
@@ -94,7 +94,7 @@ test("a user whose e-mail is not known is listed, exported and completed; a wron
   expect(await spokenTo.differences(id)).toEqual([]);
 });
 
-test("what is no activity is on the timeline and in exports, and in no figure, after a rebuild too", async () => {
+test("events that are no activity are on the timeline and in exports, and in no figure, after a rebuild too", async () => {
   const { id, say } = await spokenTo.organization("passive");
   const dayMs = 24 * hourMs;
   await say(
@@ -152,7 +152,7 @@ test("an event in another account than the user's own is on that account's timel
   expect((await of(2)).map(({ event: name, userId }) => [name, userId])).toEqual([["visited", "u"]]);
 });
 
-test("what waits for a user is not got by saying the user's id as a visitor's", async () => {
+test("events held for a user cannot be taken by sending the user's id as a visitor's", async () => {
   const { id, say } = await spokenTo.organization("claims");
   await say(
     track({ userId: "42", event: "of_user" }),

@@ -25,7 +25,7 @@ function whyNot(event: Record<string, unknown>): Translated | undefined {
   return translate({ event: "done", distinct_id: "u-1", ...event })[0];
 }
 
-test("what posthog-node really sends is identify, event, alias and account", async () => {
+test("recorded requests of posthog-node become identify, event, alias and account", async () => {
   const [request] = await recorded("rk-t", (client) => {
     client.identify({
       distinctId: "u-1",
@@ -102,7 +102,7 @@ test("ids that mean nobody, and ids that cannot be read, are refused one by one"
   ]);
 });
 
-test("nobody is linked to an id that means nobody", () => {
+test("an id that stands for no user, e.g. anonymous, makes no link", () => {
   const [item] = itemsOf({ event: "$identify", properties: { $anon_distinct_id: "anonymous" } });
   expect(item).toMatchObject({ userId: "u-1" });
   expect(item).not.toHaveProperty("anonymousId");

@@ -197,7 +197,7 @@ test("a token that is missing, wrong or not the only one is 401", async () => {
   }
 });
 
-test("what cannot be read is 400 and says why", async () => {
+test("an unreadable body is answered 400, with the reason", async () => {
   const lz64 = await send({ path: "/e/?compression=lz64", body: "N4Ig" });
   await expectError(lz64, "validation_error", "lz64 compression is not known");
   const cut = gzipSync(JSON.stringify(event({ api_key: token }))).subarray(0, 40);

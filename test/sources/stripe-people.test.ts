@@ -87,7 +87,7 @@ describe("whose an event is", () => {
     expect(firstOf(event)).toMatchObject({ account: { id: "acme" } });
   });
 
-  test("nobody's is ignored", () => {
+  test("an event of no customer is ignored", () => {
     expect(ignored(stripeEvent("charge.dispute.created", dispute()))).toContain("names neither");
     expect(ignored(stripeEvent("charge.refunded", charge({ customer: null })))).toContain("names neither");
   });

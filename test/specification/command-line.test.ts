@@ -77,7 +77,7 @@ function organizationTests(commands: Commands): void {
     expect(await find("Acme Ltd")).toBeUndefined();
   });
 
-  test("what cannot be done to an organization is refused in clear words", async () => {
+  test("an impossible change of an organization is refused in clear words", async () => {
     await commands.done("organization", "create", "Taken");
     expectFailure(await commands.run("organization", "create", "Taken"), "Taken");
     expectFailure(

@@ -69,7 +69,7 @@ test("everything is loaded once, whether the demonstration runs once or twice", 
   expect(await server.command("doctor")).toContain("Twice: ledger, events and rollups agree");
 });
 
-test("what is stored is what was simulated: times, traits, owners and accounts as they are in the end", async () => {
+test("the stored data equals the simulated: times, traits, owners and accounts as they are in the end", async () => {
   await server.command("organization", "create", "Same", "--timezone", zoneAtNoon());
   const beganMs = Date.now();
   await server.command("demo", "--organization", "Same", "--users", "60", "--weeks", "10", "--seed", "8");

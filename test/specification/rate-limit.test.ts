@@ -44,7 +44,7 @@ function mostTaken(perSecond: number, sinceMs: number): number {
 const countOf = (responses: readonly Response[], status: number) =>
   responses.filter((response) => response.status === status).length;
 
-test("what is over the limit is answered 429, saying so and when to come back, and is not stored", async () => {
+test("a request over the limit is answered 429 with Retry-After, and is not stored", async () => {
   const token = await limited("Burst", 5);
   const startedMs = performance.now();
   const responses = await burstUntilRefused(token, 30);
@@ -62,7 +62,7 @@ test("what is over the limit is answered 429, saying so and when to come back, a
   expect(await server.exported("users", "Burst")).toHaveLength(countOf(responses, 201));
 });
 
-test("who waits as long as Retry-After says is taken again", async () => {
+test("a request after the wait of Retry-After is accepted", async () => {
   const token = await limited("Waiting", 2);
   const refused = (await burstUntilRefused(token, 12)).find(({ status }) => status === 429);
   const seconds = Number(refused?.headers.get("retry-after"));

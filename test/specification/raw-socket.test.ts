@@ -270,7 +270,7 @@ test("a Host that is none does not lead to another path", async () => {
   expect(statuses).toEqual([[404], [404], [200]]);
 });
 
-test("what was taken is stored once, and nothing that was refused or hidden", async () => {
+test("accepted events are stored once, and refused or hidden ones are not", async () => {
   const stored = (await server.exported("events", organization)).map((row) => String(row.event));
   expect(stored).not.toContain("refused");
   expect(stored).not.toContain("hidden");

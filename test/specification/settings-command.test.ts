@@ -95,7 +95,7 @@ function settingTests({ dataDir, create, settings }: Installation): void {
     expect(await settings("history", "Bob")).toEqual([]);
   });
 
-  test("what is as it was makes no version, and resetting does", async () => {
+  test("unchanged settings make no version, and resetting does", async () => {
     await create("Cleo");
     await set("Cleo", "--event-weight", "a=2", "--passive-event", "p");
     const again = await rekindleHere(
@@ -112,7 +112,7 @@ function settingTests({ dataDir, create, settings }: Installation): void {
 }
 
 function refusalTests({ dataDir, create, settings }: Installation): void {
-  test("what the ledger refuses is said in clear words, and changes nothing", async () => {
+  test("settings that the ledger refuses change nothing, and the message is clear", async () => {
     await create("Dan");
     await expectRefused(
       dataDir(),

@@ -113,7 +113,7 @@ describe("over HTTP", () => {
     }
   });
 
-  test("who reads may not change, and nobody changes another organization's", async () => {
+  test("a right to read is no right to change, and no key changes another organization's settings", async () => {
     const key = await organizationOf("Settings of one");
     const other = await organizationOf("Settings of another");
     const reading = await newKey("Settings of one");

@@ -97,7 +97,7 @@ withSuite("json/test_parsing", (folder) => {
     expect(messages("i_")).toHaveLength(35);
   });
 
-  test("what was taken is exported with the same value", async () => {
+  test("accepted texts are exported with the same value", async () => {
     await expectExported(files.filter(({ name }) => answers.property.get(name)?.status === 201));
   });
 

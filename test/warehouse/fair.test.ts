@@ -28,7 +28,7 @@ test("quick questions of one organization overtake another's flood of slow ones"
   expect((await settled).map(({ status }) => status)).toEqual(Array(24).fill("rejected"));
 });
 
-test("what runs is stopped when its asker goes away, and what waits never begins", async () => {
+test("a running query is stopped when its client goes away, and a waiting one never begins", async () => {
   const leaving = new AbortController();
   const questions = Array.from({ length: 20 }, () =>
     by("leaving", leaving.signal).rows(endless, {}, forEver),

@@ -78,7 +78,7 @@ function failing(before: (rows: FrozenRows) => Promise<void>): Warehouse {
 }
 
 describe("loading", () => {
-  test("what waits in the inbox is in the warehouse when a drain resolves", async () => {
+  test("rows that wait in the inbox are in the warehouse when a drain resolves", async () => {
     const organization = subject.newOrganization();
     const stored = events(organization, 25);
     await whileLoading(async (loader) => {
