@@ -11,7 +11,7 @@ interface StatProps {
     | undefined;
   /** The full definition of the figure, shown on hover. */
   readonly hint?: string;
-  /** A line below the value, where there is no change to tell. */
+  /** A line below the value, where there is no change to show. */
   readonly note?: ReactNode;
   /** Values over time, the oldest first, for a small line without axes. */
   readonly line?: readonly number[] | undefined;

@@ -16,7 +16,7 @@ interface DialogProps {
   readonly isDrawer?: boolean | "right";
   /** For what has long lines. */
   readonly isWide?: boolean;
-  /** Only screen readers hear the title: the content says it by itself. */
+  /** The title is only for screen readers: the content shows it by itself. */
   readonly isTitleHidden?: boolean;
   /** Neither Escape nor a click beside the dialog closes it, and it has no cross: its content closes it. */
   readonly isHeld?: boolean;

@@ -117,8 +117,8 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
   );
 }
 
-/** The column by which rows are sorted: before there are scores, those without a risk are sorted by when they were last
- * seen, and that is everybody. */
+/** The column by which rows are sorted. Rows without a risk are sorted by their last visit, and before the
+ * first scores all rows are such. */
 function sortedBy(sort: string, scoredDay: string | null): string {
   return sort === firstSort && scoredDay === null ? "lastSeen" : sort;
 }

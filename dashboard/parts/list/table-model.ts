@@ -68,8 +68,8 @@ export function useTableModel<Row extends object>(
       ? own
       : Object.fromEntries(columns.map(({ id, isFixed }) => [id, isFixed || choice.shown.includes(id)]));
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
-  // Made once for a column's id: a cell whose definition is made anew is drawn anew, and loses its focus and what was chosen
-  // in it. The cells are those of the columns of today.
+  // Made once for a column's id. A cell with a new definition is drawn anew, and loses its focus and its
+  // input. The cells are those of the columns of today.
   const today = useRef(byId);
   today.current = byId;
   const made = useRef(new Map<string, ReturnType<typeof definitionOf<Row>>>());
