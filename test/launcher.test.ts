@@ -31,7 +31,7 @@ const lock = (version: string) =>
     },
   });
 
-/** `npm ci` removes node_modules first; `npm install` leaves what is there. */
+/** `npm ci` removes node_modules first. `npm install` leaves its contents. */
 const npm = `#!/bin/sh
 echo "npm says hello"
 echo "$*" >> npm-calls

@@ -1,4 +1,4 @@
-/** The load generator, whose figures are only worth something when they are right. */
+/** The load generator. Benchmarks depend on its figures. */
 import { expect, test } from "bun:test";
 import { type Comparison, formatTable, median } from "../bench/load/alternate.ts";
 import { Histogram } from "../bench/load/histogram.ts";

@@ -73,7 +73,7 @@ export class PostgresServer {
     return `postgres://postgres@localhost/${database}?host=${encodeURIComponent(this.#folder)}`;
   }
 
-  /** Ends the server as a power failure would, without a word to anybody. */
+  /** Ends the server as a power failure would, without any notice. */
   async kill(): Promise<void> {
     // At SIGQUIT the server ends its own processes at once and writes nothing. SIGKILL would leave them
     // behind.
@@ -141,7 +141,7 @@ export class PostgresServer {
   }
 
   #copyFolder(from: string, to: string): void {
-    // With its owner, whom the server insists on.
+    // With its owner, because the server requires it.
     const done = spawnSync("cp", ["-a", join(this.#folder, from), join(this.#folder, to)]);
     if (done.status !== 0) throw new Error(`cp failed: ${done.stderr.toString()}`);
   }

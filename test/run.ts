@@ -35,7 +35,7 @@ interface Options {
   readonly isUpdatingTimings: boolean;
   /** `--at-once=2` */
   readonly filesAtOnce: number;
-  /** Which files; empty for all. */
+  /** The chosen files. Empty for all. */
   readonly words: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Starts the product as its users do, as processes of their own, and takes it down again. Tests come in by
- * the front door: everything here speaks HTTP or runs the `rekindle` command.
+ * Starts the product as its users do, as processes of their own, and stops it. Everything here uses HTTP or
+ * runs the `rekindle` command.
  */
 import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

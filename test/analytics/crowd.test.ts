@@ -82,7 +82,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Questions that are open; a test's last act is to leave them. */
+/** Stops the open questions. The end of each test aborts it. */
 let leaving = new AbortController();
 afterEach(async () => {
   leaving.abort();

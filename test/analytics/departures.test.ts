@@ -1,4 +1,5 @@
-/** Events that may mean that a user has left, through the front door: passive until a member of the team has answered. */
+/** Events that may mean that a user has left, through HTTP: they are passive until a team member has
+ * answered. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import { askedAbout, isDepartureName, passiveEventsOf } from "../../contract/api/departures-body.ts";

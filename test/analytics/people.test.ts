@@ -1,4 +1,4 @@
-/** Lists of users and accounts, and timelines, asked through the front door and compared with what was sent. */
+/** Lists of users and accounts, and timelines, read through HTTP and compared with the sent events. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { quietZone, zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";

@@ -1,4 +1,4 @@
-/** The traits that users have, asked through the front door and compared with what was sent. */
+/** The traits of users, read through HTTP and compared with the sent ones. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";

@@ -1,4 +1,4 @@
-/** An organization with random people, sent through the front door, and everything that was sent. */
+/** An organization with random users, sent through HTTP, and everything that was sent. */
 import { expect } from "bun:test";
 import type { Random } from "../../simulation/random.ts";
 import type { Server } from "../server.ts";

@@ -1,4 +1,4 @@
-/** The client when something is wrong: every item is stored once, or the application hears why it is not. */
+/** The client during failures: every item is stored once, or the application gets the reason. */
 import {
   afterAll,
   afterEach,

@@ -1,4 +1,5 @@
-/** `rekindle doctor` in a cluster, by the command line: it tells what is wrong with the servers before it opens anything. */
+/** `rekindle doctor` in a cluster, by the command line. It prints the servers' faults before it opens
+ * anything. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
@@ -6,7 +7,7 @@ import { rekindleWith, run } from "../server.ts";
 import { root } from "../tidy/source-files.ts";
 import { TestCluster, until } from "./support.ts";
 
-/** Where nobody listens. */
+/** An address without a listener. */
 const nowhere = "127.0.0.1:1";
 const cluster = await TestCluster.start();
 

@@ -1,4 +1,5 @@
-/** Three nodes, of which one is killed, and PostgreSQL, which is restarted; test/long/cluster.test.ts deals more blows. */
+/** Three nodes, of which one is killed, and PostgreSQL, which is restarted. test/long/cluster.test.ts has
+ * more failures. */
 import { expect, test } from "bun:test";
 import { survive } from "./killing.ts";
 

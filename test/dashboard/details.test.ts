@@ -9,7 +9,7 @@ import { emptyOrganization } from "./world.ts";
 const world = await SettingsWorld.shared();
 const empty = await ownerOf(world.server, await emptyOrganization());
 
-/** A page of somebody's organization that remembers every text that was drawn on a canvas. */
+/** A page of a member's organization that remembers every text that was drawn on a canvas. */
 async function opened(somebody: Somebody, path: string) {
   const watched = await world.pageOf(somebody);
   await watched.page.addInitScript(`{

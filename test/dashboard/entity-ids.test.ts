@@ -6,7 +6,7 @@ import { world } from "./world.ts";
 
 const { server, browser } = await world();
 
-/** Users whose ids an address has to survive. */
+/** Users with ids that are hard to encode in an address. */
 const strangeIds = ["a/b?c#d&e=f", "100%25 %zz", "🙂 naïve 空", "x".repeat(256), "..hidden", "true"];
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** Exclusions: whom a rule would exclude, how many each excludes, and a user's own page. */
+/** Exclusions: the users that a rule would exclude, the number that each excludes, and a user's own page. */
 import { beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { answered, at, SettingsWorld } from "./settings-support.ts";

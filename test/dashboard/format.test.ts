@@ -1,4 +1,4 @@
-/** Days are never shifted, instants are told in the organization's timezone. */
+/** Days are never shifted, and instants are shown in the organization's timezone. */
 import { expect, test } from "bun:test";
 import { stepsOf } from "../../dashboard/charts/waterfall-steps.ts";
 import {

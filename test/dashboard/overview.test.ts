@@ -199,7 +199,7 @@ describe("without figures", () => {
     const figures = /\/api\/(active|week|health|score|movers|lifecycle|accounts)/;
     const { page, ends } = await openWhileStarting(browser, server, "/overview", figures);
     const said = page.getByText("The analysis is starting");
-    // Each question hears it at a time of its own; then one says it for all.
+    // Each question gets this answer at a different time. Then one message stands for all.
     await becomes(() => said.count(), 1);
     ends();
     await page.getByText("Active yesterday").waitFor();

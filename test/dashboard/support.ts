@@ -124,7 +124,7 @@ export async function sidewaysPixels(page: Page): Promise<number> {
   }
 }
 
-/** Waits until an expression is true on the page, whose security policy keeps Playwright's own wait from it. */
+/** Waits until an expression is true on the page. The page's security policy blocks Playwright's own wait. */
 export async function until(page: Page, expression: string): Promise<void> {
   const deadlineMs = performance.now() + patienceMs;
   while (!(await page.evaluate(expression))) {

@@ -1,4 +1,5 @@
-/** Erasing an account through the front door: what goes, what stays with its members, and what stays out. */
+/** Erasing an account through HTTP: the deleted data, its members' remaining data, and late data that stays
+ * out. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

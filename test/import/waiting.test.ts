@@ -1,4 +1,5 @@
-/** An import of users for whom more waits than a commit of requests takes: its rows come in by several. */
+/** An import of users with more held events than one commit of requests takes. Its rows are stored in several
+ * commits. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import { importBench } from "./bench.ts";

@@ -26,7 +26,7 @@ function dayCount(organization: number, events: number, checksum: number): DayCo
   return { organization, utcDay, events, checksum };
 }
 
-/** Two users with two events each in one inbox row; the checksums of their ids are 1 to 4. */
+/** Two users with two events each in one inbox row. The checksums of their ids are 1 to 4. */
 async function twoUsers(subject: LedgerUnderTest): Promise<{ id: number; ada: User; bob: User }> {
   const { id } = await subject.organization();
   const ada = user(id, "ada", { number: 1, version: 3, traits: { secret: "of ada" } });

@@ -1,4 +1,4 @@
-/** The part of the contract about what is parked, and names of events. */
+/** The part of the contract about held events, and names of events. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/parking.ts";

@@ -174,7 +174,7 @@ async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<v
   await ledger.erasures.begin(id, "stranger");
 }
 
-/** Under whose ids something waits. */
+/** The ids under which events are held. */
 function peopleOf(organization: number): readonly PersonKey[] {
   return [
     visitorKey(organization, "visitor"),

@@ -27,7 +27,7 @@ class World {
   readonly warehouse = new ModelWarehouse();
   readonly crashing: CrashingLedger;
   readonly acknowledged: string[] = [];
-  /** Rows whose request was killed: they may be there, once. */
+  /** Rows whose request was killed. They may be there, once. */
   readonly unanswered = new Set<string>();
   readonly users = new Map<string, { number: number; account: number }>();
   kills = 0;

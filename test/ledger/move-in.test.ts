@@ -1,4 +1,5 @@
-/** A whole SQLite ledger moves into PostgreSQL: everything is told as before, and new numbers go on behind the old. */
+/** A whole SQLite ledger moves into PostgreSQL. Every answer is as before, and new numbers follow the old
+ * ones. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-/** Work that the SQLite ledger must not do: for organizations with nothing parked, and for ids that are not known. */
+/** Work that the SQLite ledger must not do: for organizations without held events, and for ids that are not
+ * known. */
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -147,7 +147,7 @@ export class Errands {
     return [...this.#done].map(([name, count]) => `${count} ${name}`).join(", ");
   }
 
-  /** The erased users of whom something is left. */
+  /** The erased users with remaining data. */
   async erasedLeft(): Promise<readonly string[]> {
     const users = new Set((await this.#server().exported("users", "erased")).map(({ userId }) => userId));
     const events = new Set((await this.#server().exported("events", "erased")).map(({ userId }) => userId));

@@ -1,6 +1,7 @@
 /**
- * Which regions of the product each file of tests reaches, measured in a copy whose files say so. A measurement is kept
- * in node_modules/.cache until the file of tests changes. It counts for a file of the product until that file changes.
+ * The regions of the product that each file of tests reaches, measured in a copy with counting code. A
+ * measurement is kept in node_modules/.cache until the file of tests changes. It counts for a file of the
+ * product until that file changes.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

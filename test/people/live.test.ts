@@ -1,4 +1,4 @@
-/** The live view: what senders send, shown to members as it arrives, and to nobody else. */
+/** The live view shows the senders' messages to members as they arrive, and to no other client. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LiveItem } from "../../contract/live.ts";
 import type { BatchAnswer, ErrorAnswer } from "../../contract/write-api.ts";

@@ -1,4 +1,4 @@
-/** Rights that end take with them what was made by them, and a session that is not surely ours is none. */
+/** Invitations of a former owner end with the role. A session cookie of doubtful origin is no session. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { Browser, codeIn, joined, password } from "./support.ts";

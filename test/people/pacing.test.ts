@@ -1,4 +1,5 @@
-/** How often passwords are looked at, right or wrong: by a clock of the test's own, by order, and at the front door. */
+/** The rate of password checks, for right and wrong ones. The tests use a clock of their own, the order, and
+ * HTTP. */
 import { expect, spyOn, test } from "bun:test";
 import { Pacing } from "../../server/members/pacing.ts";
 import { Passwords } from "../../server/members/passwords.ts";
@@ -7,7 +8,8 @@ import { expectError } from "../specification/support.ts";
 import { Browser, joined, password } from "./support.ts";
 import { until } from "./watching.ts";
 
-/** So many attempts at one moment; the seconds that each was told to wait, and 0 for those that were taken. */
+/** Makes that many attempts at one moment. Returns the seconds that each has to wait, 0 for those that were
+ * accepted. */
 function waits(pacing: Pacing, count: number, email: string, address: string, nowMs = 0) {
   return Array.from({ length: count }, () => {
     const paced = pacing.attempt(email, { kind: "address", id: address }, nowMs);

@@ -1,4 +1,4 @@
-/** Claiming and signing in: who comes in, by which cookie, and how they go out again. */
+/** Claiming and signing in: the accounts, the cookies, and signing out. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await server.stop();
-  // A test starts it again on its folder, which is nobody's to remove then.
+  // A test starts the server again on its folder. A server with a given folder does not remove it.
   rmSync(server.dataDir, { recursive: true, force: true });
 });
 

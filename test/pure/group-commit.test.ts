@@ -1,4 +1,5 @@
-/** Requests that share a commit, and two groups on their way to the disk, which syncs when the test says so. */
+/** Requests that share a commit, and two groups on their way to the disk. The disk syncs when the test allows
+ * it. */
 import { expect, test } from "bun:test";
 import { GroupCommit } from "../../server/intake/commit/group-commit.ts";
 import { identify, SlowDisk } from "./slow-disk.ts";

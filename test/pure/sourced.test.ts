@@ -151,7 +151,7 @@ test("a visitor's traits are older than the user's, and only fill missing ones",
 
 test("items held by a node whose clock is ahead are no later than the user's new identify", () => {
   const ledger = new LedgerModel();
-  // The visitor was heard 5 s "after" the identify that names them.
+  // The visitor's message came 5 s "after" the identify that names the user.
   const ahead = admitted({
     ...{ by: "source", organization: 1 },
     item: {

@@ -39,7 +39,8 @@ const nearlyDateTime = fc
     return `${date}${at.separator}${two(at.hour)}:${two(at.minute)}:${two(at.second)}${at.fraction}${at.offset}`;
   });
 
-/** The milliseconds that Temporal reads in a text that RFC 3339 allows; a leap second is the next one's start. */
+/** The milliseconds that Temporal reads in a text that RFC 3339 allows. A leap second is the next one's
+ * start. */
 function temporalMs(text: string): number {
   const leap = /:60(?:\.\d+)?(?=[Zz+-])/;
   if (leap.test(text)) return temporalMs(text.replace(leap, ":59")) + 1_000;

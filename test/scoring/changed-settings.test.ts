@@ -1,4 +1,5 @@
-/** A change of settings or of exclusions, by the front door: today is scored again, the past stays and is marked. */
+/** A change of settings or of exclusions, through HTTP: today is scored again, and the past stays and is
+ * marked. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

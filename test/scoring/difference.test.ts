@@ -31,7 +31,7 @@ describe("the interval of a difference", () => {
   });
 
   test("of nobody and one miss is as wide as their two intervals", () => {
-    // By hand: nobody has 0 in 0 to 1, and one miss 0 in 0 to 0.7935.
+    // By hand: an empty group has 0 in 0 to 1, and one miss has 0 in 0 to 0.7935.
     const interval = newcombe(of(0, 0), of(0, 1));
     expect(interval.low).toBeCloseTo(-0.7935, 3);
     expect(interval.high).toBeCloseTo(1, 10);
@@ -158,7 +158,7 @@ describe("Holm's correction", () => {
 });
 
 describe("the log-rank test", () => {
-  // Freireich et al. (1963), weeks of remission; + is censored.
+  // Freireich et al. (1963), weeks of remission. A time with + is censored.
   const drug = "6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+";
   const placebo = "1 1 2 2 3 4 4 5 5 8 8 8 8 11 11 12 12 15 17 22 23";
   const lifetimes = (text: string, copies = 1): Lifetimes[] =>

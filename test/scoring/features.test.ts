@@ -4,7 +4,7 @@ import { snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { cellOf, type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";
 import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
 
-/** The day of the cut-off; days below are told as days before it. */
+/** The day of the cut-off. Days below count backwards from it. */
 const T = 20_000;
 const ago = (days: number, event = "open", count = 1): DayEvent => ({ day: T - days, event, count });
 

@@ -1,4 +1,5 @@
-/** Scores by the front door: events come in, `rekindle score` runs beside the server, the API tells what came of it. */
+/** Scores through HTTP: events are sent, `rekindle score` runs beside the server, and the API returns the
+ * scores. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type {
@@ -68,7 +69,7 @@ async function send({ token }: Tenant, users: readonly string[], events: readonl
   }
 }
 
-/** People who come in on some days until they leave. */
+/** Users who are active on some days until they leave. */
 function people(count: number, days: number): { users: string[]; events: Sent[] } {
   const random = randomFrom(count);
   const users = Array.from({ length: count }, (_, index) => `u${index}`);

@@ -1,4 +1,4 @@
-/** The back-tests and fits whose figures were published with the data, computed by our code. */
+/** The back-tests and fits with published figures, computed by our code. */
 import { type Backtest, backtest, type ModelName } from "../../server/scoring/churn/backtest.ts";
 import { fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import { type FoldDays, planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";

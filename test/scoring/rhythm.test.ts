@@ -29,7 +29,7 @@ describe("simulated sources", () => {
       expect([name, alarms(name)]).toEqual([name, 0]);
     }
     for (const name of Object.keys(simulatedRhythms)) {
-      // One in two holidays is noticed before it is over; campaigns have too few gaps to be known by.
+      // One in two holidays is noticed before it is over. Campaigns have too few gaps for a rhythm.
       const most = name.includes("holidays") ? 10 : name.startsWith("campaigns") ? 3 : 0.5;
       expect(alarms(name)).toBeLessThanOrEqual(most);
     }

@@ -6,7 +6,7 @@ import { numbers, table } from "./data.ts";
 
 const curve = (column: string) => numbers("sbg_retention.csv").map((row) => row[column] ?? Number.NaN);
 
-/** The share of those there after k − 1 periods who are there after k. */
+/** The share of the users of period k − 1 who are there in period k. */
 const retentionRate = (shares: readonly number[], k: number) => (shares[k] ?? 0) / (shares[k - 1] ?? 0);
 
 const published = { regular: { alpha: 0.704, beta: 1.182 }, high_end: { alpha: 0.668, beta: 3.806 } };

@@ -1,4 +1,5 @@
-/** Bodies that were made to cost: each is refused before anything is done with its parts, and costs nobody else. */
+/** Bodies that were made to be expensive. Each is refused before its parts are processed, and delays no other
+ * request. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import { SourceBody, whyTooMuch } from "../../server/http/write/source-body.ts";

@@ -1,4 +1,4 @@
-/** A subscription's life at the front door, as Stripe sends it. */
+/** A subscription's life through HTTP, as Stripe sends it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type Stripe from "stripe";
 import { Server } from "../server.ts";

@@ -1,4 +1,4 @@
-/** Webhooks at the front door: their tokens, and bodies that a mapping reads. */
+/** Webhooks through HTTP: their tokens, and bodies that a mapping reads. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";

@@ -27,7 +27,7 @@ function expectFailure({ exitCode, stdout, stderr }: CommandResult, ...texts: re
   expect(stderr).not.toMatch(/\bat \S+ \(|\.ts:/);
 }
 
-/** The commands of one installation, with a server or without; made before its tests and removed after. */
+/** The commands of one installation, with a server or without. It is made before its tests and removed after. */
 function installation(state: string) {
   let server: Server | undefined;
   let dataDir: string;
@@ -44,7 +44,7 @@ function installation(state: string) {
   return {
     dataDir: () => dataDir,
     run: (...parameters: string[]) => rekindleHere(dataDir, ...parameters),
-    /** Runs a command that must succeed; what it printed. */
+    /** Runs a command that must succeed. Returns its output. */
     async done(...parameters: string[]): Promise<string> {
       const { exitCode, stdout, stderr } = await rekindleHere(dataDir, ...parameters);
       expect([parameters, exitCode, stderr]).toEqual([parameters, 0, stderr]);

@@ -1,4 +1,5 @@
-/** Rejected events: rows that the warehouse would not take, read, sent again and dropped by those who may. */
+/** Rejected events: rows that the warehouse refused. Their readers and managers list them, send them again
+ * and drop them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

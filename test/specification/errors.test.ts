@@ -1,4 +1,4 @@
-/** One format for every error, on every path and method, and never a word of what is inside. */
+/** One format for every error, on every path and method, without internal details. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:http";
 import { Server } from "../server.ts";

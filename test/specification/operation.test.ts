@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The days on which anybody was active, as figures show them, of 2026-05-10 to 2026-05-20. */
+/** The days with any activity, as figures show them, of 2026-05-10 to 2026-05-20. */
 async function activeDays(organization: string): Promise<string[]> {
   const list = await server.command("organization", "list");
   const id = list

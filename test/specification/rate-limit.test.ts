@@ -18,7 +18,7 @@ async function limited(name: string, requestsPerSecond: number): Promise<string>
 
 let users = 0;
 
-/** Sends so many identifies at once, each of another user; the answers. */
+/** Sends that many identifies at once, each of another user. Returns the answers. */
 function burst(token: string, requests: number): Promise<Response[]> {
   return Promise.all(
     Array.from({ length: requests }, () => {

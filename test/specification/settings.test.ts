@@ -40,7 +40,7 @@ function get(path: string, key: string): Promise<Response> {
   return fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
 }
 
-/** Sends a change; what is no text is sent as JSON. */
+/** Sends a change. A value that is no text is sent as JSON. */
 function patch(key: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${server.url}/api/settings`, {
     method: "PATCH",

@@ -1,4 +1,5 @@
-/** Browser tokens: everybody can read them in a page, so they change little of users who exist, and answers tell nothing. */
+/** Browser tokens. Everyone can read them in a page, so they change little of existing users, and answers
+ * reveal nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { answer, eventually, newKey } from "./operation-support.ts";

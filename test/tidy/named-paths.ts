@@ -13,7 +13,7 @@ const byItsEnd = /(?<![\w./@*$}-])[\w-]+(?:\/[\w.-]+)*\.tsx?\b(?![\w/]*[*{<$])/g
 /** Paths that are made at run time and not kept. */
 const made = ["client/dist", "dashboard/dist", "deploy/cluster.env", "deploy/single.env"];
 
-/** Decision records and the changelog tell what was at their time. */
+/** Decision records and the changelog describe the state of their time. */
 const isJudged = (path: string) =>
   /\.(ts|tsx|mjs|css)$|^(docs\/)?[\w-]+\.md$/.test(path) && path !== "CHANGELOG.md";
 

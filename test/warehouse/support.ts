@@ -164,8 +164,8 @@ export async function rollupsOf({ warehouse }: WarehouseUnderTest, organization:
   return [...rows, ...counts].map(({ line }) => line).sort();
 }
 
-/** The parts of `user_event_days` whose rows the engine would have to sum, because it has no counts beside them. One row
- * says all of a part: merges go on meanwhile. */
+/** The parts of `user_event_days` whose rows the engine would have to sum, because it has no counts beside
+ * them. One row of system.parts has all facts about a part, because merges go on meanwhile. */
 export async function partsWithoutCounts({ warehouse }: WarehouseUnderTest): Promise<string[]> {
   const rows = await warehouse.rows<{ name: string }>(
     `SELECT name FROM system.parts
