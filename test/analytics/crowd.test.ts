@@ -152,7 +152,7 @@ test("a client that disconnects frees its readers and places", async () => {
   }
 });
 
-test("one asker who leaves does not fail another's question about the same names of events", async () => {
+test("a client that disconnects does not fail another's question about the same names of events", async () => {
   const newKey = await organization("Sharing");
   const [leaver, other] = [await newKey(), await newKey()];
   const { warehouse } = subject;
@@ -184,7 +184,7 @@ test("one asker who leaves does not fail another's question about the same names
   }
 });
 
-test("a table that is sent row by row is open until its end, or until nobody takes it", async () => {
+test("a table that is sent row by row is open until its end, or until its client is gone", async () => {
   const key = await (await organization("Downloading"))();
   const { caller } = openQuestionLimits;
   const downloads = await Promise.all(

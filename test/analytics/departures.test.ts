@@ -100,7 +100,7 @@ test("names of the closed list are found whatever their case and separators, and
   ]);
 });
 
-test("until there is an answer a departure makes nobody active, and its event is listed all the same", async () => {
+test("until there is an answer a departure makes no user active, and its event is listed all the same", async () => {
   expect(await asked()).toEqual([
     ["Subscription.Cancelled", 1, true],
     ["order_cancelled", 1, false],

@@ -91,7 +91,7 @@ test.each(["users", "accounts"] as const)(
   180_000,
 );
 
-test("by risk come the riskiest first, then those without a risk, of whom the one seen last comes first", async () => {
+test("by risk the highest comes first, then rows without a risk, the last seen first", async () => {
   const byRisk = (await ask<Users>("/api/users", { sort: "risk", limit: 1_000 })).users;
   const risks = byRisk.map(({ risk }) => risk ?? -1);
   expect(risks[0]).toBeGreaterThan(0);

@@ -176,7 +176,7 @@ describe("users", () => {
     expect(sizes.filter((size) => size > 0 && size < users.length).length).toBeGreaterThan(6);
   });
 
-  test("of an account are those who belong to it", async () => {
+  test("of an account are its members", async () => {
     const { accountId } = accounts.find(({ members }) => members > 1) ?? { accountId: "" };
     const { users: found } = await ask<Users>("/api/users", { account: accountId });
     const expected = users.filter((user) => user.accountId === accountId);
@@ -197,7 +197,7 @@ describe("users", () => {
     trait: (user) => traitText(user, "plan").toLowerCase() || null,
   };
 
-  test("are sorted by every column, and who lacks it comes last", async () => {
+  test("are sorted by every column, with missing values last", async () => {
     for (const [sort, keyOf] of Object.entries(keys)) {
       for (const order of ["ascending", "descending"]) {
         const more: Parameters = sort === "trait" ? { sortTrait: "plan" } : {};

@@ -197,7 +197,7 @@ test("accounts at risk are those of the list of scores, the largest first", asyn
   expect([one.accounts.length, one.total, one.members]).toEqual([1, 2, 8]);
 });
 
-test("movers may be only those who have not churned", async () => {
+test("movers can be limited to users who have not churned", async () => {
   const moversOf = async (parameters: string) =>
     (await ask<Static<typeof MoversAnswer>>("Loners", `/api/movers?limit=100${parameters}`)).movers;
   const [all, active] = [await moversOf(""), await moversOf("&state=active")];
@@ -205,7 +205,7 @@ test("movers may be only those who have not churned", async () => {
   expect(active.length).toBeGreaterThan(5);
 });
 
-test("the week is told from the same figures as everywhere", async () => {
+test("the week's summary has the same figures as the other pages", async () => {
   const week = await weekOf("Customers");
   const { days } = await ask<{ days: { weekly: number }[] }>(
     "Customers",

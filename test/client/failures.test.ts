@@ -49,7 +49,7 @@ const passing: readonly (readonly [string, Mischief, Name])[] = [
 ];
 
 test.each(passing)(
-  "%s is told and got over: everything is stored once, in order",
+  "%s is reported and survived: everything is stored once, in order",
   async (name, mischief, told) => {
     const limits = limitsOfAnswers();
     const { client, failures, drops } = start({ timeoutMs: limits.ms });
@@ -124,7 +124,7 @@ test("a limit of items a second below the batch's size is got through, because b
   expect(await bench.server.exported("users", "Slow items")).toHaveLength(100);
 });
 
-test("a proxy that takes only small bodies gets small ones, and an item it never takes blocks nobody", async () => {
+test("a proxy that takes only small bodies gets small ones, and an item it never takes blocks no other", async () => {
   const small = await Gate.before(() => gate.url);
   const { client, failures } = start({ host: small.url });
   client.identify(ada("small"));
@@ -156,7 +156,7 @@ describe("faults that people have to repair", () => {
   ];
 
   test.each(setups)(
-    "%s is told, the items are kept, and nothing is sent for a minute",
+    "%s is reported, the items are kept, and nothing is sent for a minute",
     async (_name, mischief, name, statusCode) => {
       const { client, failures, drops } = start();
       gate.always = mischief;

@@ -40,7 +40,7 @@ test("data that one node stores is read through another, whichever analysis node
   expect(await csv.text()).toContain("u1");
 });
 
-test("a node's analysis answers nobody who has not the nodes' key", async () => {
+test("a node's analysis answers only requests with the nodes' key", async () => {
   const [{ url } = { url: "" }] = await admin<
     { url: string }[]
   >`SELECT url FROM nodes WHERE url IS NOT NULL LIMIT 1`;
@@ -70,7 +70,7 @@ test("metrics of an intake node have those of the analysis node that leads", asy
   }
 });
 
-test("a revoked token is refused by every node, also by one that cannot hear of it", async () => {
+test("a revoked token is refused by every node, also by one that cannot be notified", async () => {
   const { token } = await cluster.organization("revoked");
   for (const node of nodes) expect(await statusOf(node, token)).toBe(201);
   const [{ id } = { id: 0 }] = await admin<{ id: number }[]>`SELECT max(id) AS id FROM tokens`;

@@ -37,7 +37,7 @@ test("a request to analysis is given up when analysis stands still while it work
   await expect(remoteAnalysis(peer).rebuild(1)).rejects.toThrow("does not answer any more");
 });
 
-test("while nothing that is remembered is believed a crowd with one token is one look-up, for half a second", async () => {
+test("while the cache is not trusted, concurrent requests with one token share one look-up for half a second", async () => {
   let lookUps = 0;
   const late = Promise.withResolvers<undefined>();
   const credentials = {

@@ -177,7 +177,7 @@ test("an account that is hardly used shows no shares of activity", async () => {
   await headers.filter({ hasText: "Share of activity" }).waitFor();
 });
 
-test("the model's page says by which event and which silence somebody has churned", async () => {
+test("the model's page shows the churn event and the days without activity that mean churn", async () => {
   const { page } = await open("/model");
   await page.getByText("the event subscription_canceled, or no activity for 28 days").waitFor();
 });

@@ -75,16 +75,19 @@ describe("both pages", () => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(["/users/no%2Fbody", "/accounts/no%25body"])("%s says that nobody is there", async (path) => {
-    const { page } = await open(path);
-    await page.getByRole("heading", { name: /There is no such/ }).waitFor();
-    await page.getByText(/^no.body$/).waitFor();
-    expect(await axe(page)).toEqual([]);
-  });
+  test.each(["/users/no%2Fbody", "/accounts/no%25body"])(
+    "%s says that there is no such user or account",
+    async (path) => {
+      const { page } = await open(path);
+      await page.getByRole("heading", { name: /There is no such/ }).waitFor();
+      await page.getByText(/^no.body$/).waitFor();
+      expect(await axe(page)).toEqual([]);
+    },
+  );
 });
 
 describe("erasing a user", () => {
-  test("is not offered to who may not", async () => {
+  test("is not offered without the right to do it", async () => {
     const { page } = await openPage(browser);
     const viewer = await joined(server, "Strange", "viewer", "Vera Viewer");
     await signInAs(page, server, viewer);

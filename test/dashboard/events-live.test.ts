@@ -27,7 +27,7 @@ describe("live", () => {
     return watched;
   }
 
-  test("shows what arrives, why it was refused as the sender was told, and how to send it again", async () => {
+  test("shows arriving items, the refusal as the sender got it, and how to send the item again", async () => {
     const { page, complaints } = await livePage();
     await server.post("/track", token, { userId: "ada", event: "it's_live" });
     const answer = await server.post("/track", token, { userId: "ghost", event: "it's_live" });

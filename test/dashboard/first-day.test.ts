@@ -125,7 +125,7 @@ describe("scoring at once", () => {
   });
 });
 
-test("the Start page shows the last event of anybody, with its user, and not that of the newest user", async () => {
+test("the Start page shows the last event of all users, with its user, and not that of the newest user", async () => {
   await organization("Latest", [
     { user: "ada", daysAgo: 0.0001, event: "report_shared" },
     { user: "bob", daysAgo: 2, event: "task_completed" },

@@ -155,7 +155,7 @@ test("choices stand in the address and survive a reload", async () => {
   await becomes(() => page.getByLabel("Days shown").inputValue(), "28");
 });
 
-test("by keyboard one reaches whoever fell most", async () => {
+test("the biggest drop can be reached by keyboard", async () => {
   const { page } = await overview();
   const rows = page.getByRole("region", { name: "Biggest drops" }).getByRole("listitem");
   const link = rows.first().getByRole("link").first();

@@ -128,7 +128,7 @@ describe("the states of a figure", () => {
     await page.getByRole("table", { name: "Every event by name" }).waitFor();
   });
 
-  test("an error is told in the server's words, and another try mends it", async () => {
+  test("an error is shown in the server's words, and another try repairs it", async () => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
     let isFailing = true;

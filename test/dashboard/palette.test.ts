@@ -68,7 +68,7 @@ test("the appearance is changed", async () => {
   await field(page).waitFor({ state: "detached" });
 });
 
-test("users of one name are told apart by their addresses", async () => {
+test("users of one name are distinguished by their addresses", async () => {
   const page = await found(people.viewer, "priya");
   for (const address of ["yilmaz0@example.com", "yilmaz1@example.com"]) {
     await page.getByRole("option", { name: new RegExp(`Priya Yilmaz.*${address}.*Acme`) }).waitFor();

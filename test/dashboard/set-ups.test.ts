@@ -74,7 +74,7 @@ test.each([
   expect(await arrived(source)).toEqual(["ada@example.com", name]);
 });
 
-test("Segment: the program with @segment/analytics-next runs in a browser, and asks nobody else", async () => {
+test("Segment: the program with @segment/analytics-next runs in a browser, and sends to no other host", async () => {
   await open("Segment");
   await page.getByRole("button", { name: "Create a browser token" }).click();
   await page.getByText("The new browser token is in place").waitFor();

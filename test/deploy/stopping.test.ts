@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server } from "../server.ts";
 
-test("a node that was told to stop is not ready, takes what comes nevertheless, and leaves", async () => {
+test("a node that got SIGTERM is not ready, still accepts requests, and ends", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "rekindle-stopping-"));
   try {
     const server = await Server.start({ dataDir, entry: join(import.meta.dir, "noticing-server.ts") });

@@ -28,7 +28,7 @@ function agreement(organization: string): string {
 }
 
 describe("an erased user", () => {
-  test("is gone from every answer, figure and export, and nobody else is", async () => {
+  test("is gone from every answer, figure and export, and no other user is", async () => {
     const name = "Erasing";
     const [token, key] = [await server.organization(name), await erasingKey(server, name)];
     const [otherToken, otherKey] = [

@@ -73,7 +73,7 @@ test("without --report more rows than are shown are in a file, which is named th
   expect(again.stdout).toContain(`${named(stdout)} has their lines and reasons`);
 });
 
-test("when all rejected rows are shown no file is left that nobody asked for", async () => {
+test("when all rejected rows are shown and no report was requested, no file is left", async () => {
   const before = left();
   const file = partlyUnknown(200, "shown");
   const { stdout } = await bench.import(file, "acme");

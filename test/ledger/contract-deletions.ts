@@ -55,7 +55,7 @@ async function load({ ledger }: LedgerUnderTest): Promise<void> {
 
 /** Declares the tests of deletions of organizations. */
 export function deletionsContract(subject: LedgerUnderTest): void {
-  test("a deleted organization is found by nobody from its first commit on, and its name is free", async () => {
+  test("a deleted organization is not found from the first commit on, and its name is free", async () => {
     const { id, token } = await filled(subject, "Going");
     const other = await filled(subject, "Staying");
     expect(await subject.ledger.deletions.begin(id)).toMatchObject({ organization: id });

@@ -63,7 +63,7 @@ export function erasuresContract(subject: LedgerUnderTest): void {
 }
 
 function stepsContract(subject: LedgerUnderTest): void {
-  test("an erased user is unknown at once, and nobody else is", async () => {
+  test("an erased user is unknown at once, and no other user is", async () => {
     const { id, ada, bob } = await twoUsers(subject);
     await look(subject.ledger, { known: [ada] }, (stored) => stored.known(id, "ada"));
     expect(await subject.ledger.erasures.begin(id, "ada")).toMatchObject({ user: 1, state: "begun" });

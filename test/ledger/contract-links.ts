@@ -42,7 +42,7 @@ function wordsContract(subject: LedgerUnderTest): void {
     }
   });
 
-  test("of more ids than may be linked to one user those give way that nobody spoke of for 30 days", async () => {
+  test("when a user has too many links, those that were not sent for 30 days are removed", async () => {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "u")] });
     const many = (name: string, count: number) =>
@@ -99,7 +99,7 @@ async function waiting({ ledger }: LedgerUnderTest, organization: number): Promi
 }
 
 function waitingLinksContract(subject: LedgerUnderTest): void {
-  test("links to people who are not identified are counted, until they are", async () => {
+  test("links to users who are not identified are counted, until they are", async () => {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "known", { email: "known@example.com" })] });
     await write(subject.ledger, subject.nowMs, {
@@ -146,7 +146,7 @@ function waitingLinksContract(subject: LedgerUnderTest): void {
 }
 
 function roomContract(subject: LedgerUnderTest): void {
-  test("an organization has no room for more links to people who are not identified than it may have", async () => {
+  test("an organization has a limited number of links to users who are not identified", async () => {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "known")] });
     const junk = Array.from({ length: parkedMaxLinks + 3 }, (_, n) =>
@@ -168,7 +168,7 @@ function roomContract(subject: LedgerUnderTest): void {
 }
 
 function goneContract(subject: LedgerUnderTest): void {
-  test("an erasure takes the links of a user and what is parked under the id, and nobody else's", async () => {
+  test("an erasure removes a user's links and the items held under the id, and no other user's", async () => {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "ada")] });
     await write(subject.ledger, subject.nowMs, {

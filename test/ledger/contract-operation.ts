@@ -142,7 +142,7 @@ function deadLettersContract(subject: LedgerUnderTest): void {
     expect(await subject.ledger.deadLetters.missing(id)).toEqual(nothing);
   });
 
-  test("a row that says nothing of itself is nobody's, and can be sent again and dropped", async () => {
+  test("a row that names no organization belongs to none, and can be sent again and dropped", async () => {
     const { id } = await subject.organization();
     await bury(subject, "events", ["no JSON", "[]"]);
     expect(await subject.ledger.deadLetters.count({ organization: id })).toBe(0);

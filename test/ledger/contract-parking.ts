@@ -94,7 +94,7 @@ function itemsContract(subject: LedgerUnderTest): void {
 }
 
 function organizationsContract(subject: LedgerUnderTest): void {
-  test("nothing is parked in an organization of which nothing is known, and nothing of another is seen", async () => {
+  test("a new organization has no held items, also while another has some", async () => {
     const first = await subject.organization("first");
     const second = await subject.organization("second");
     const has = () =>
@@ -157,7 +157,7 @@ function limitsContract(subject: LedgerUnderTest): void {
     expect(await warningsOf(subject.ledger, id)).toEqual(["parked_full: 3"]);
   });
 
-  test("after 30 days what is parked is dropped and counted", async () => {
+  test("after 30 days held items are dropped and counted", async () => {
     const { id } = await subject.organization();
     const receivedAtMs = subject.nowMs;
     const parked = Array.from({ length: 150 }, (_, n) => item(id, `v${n}`, { receivedAtMs }));

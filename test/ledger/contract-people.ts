@@ -26,7 +26,7 @@ function invite(subject: LedgerUnderTest, organization: number, email: string, s
 }
 
 function links(subject: LedgerUnderTest): void {
-  test("one person claims, and owns what nobody owned; the other does not", async () => {
+  test("one person claims, and owns the organizations without an owner, and the other does not", async () => {
     const { id } = await subject.organization();
     const { members: people, logins: entrance } = subject.ledger;
     for (const sha256 of ["one", "two"]) await people.addClaimLink(sha256, subject.nowMs);
@@ -50,7 +50,7 @@ function links(subject: LedgerUnderTest): void {
     expect(await entrance.link("claim", "start 2", subject.nowMs)).toBeDefined();
   });
 
-  test("an invitation is accepted once, and by nobody who took the e-mail meanwhile", async () => {
+  test("an invitation is accepted once, and not by a person who took the e-mail meanwhile", async () => {
     const [first, second] = [await subject.organization("first"), await subject.organization("second")];
     const { members: people, logins: entrance } = subject.ledger;
     await invite(subject, first.id, "a@example.com", "to first");

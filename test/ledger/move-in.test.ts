@@ -51,7 +51,7 @@ async function withPostgres<Result>(url: string, work: (ledger: Ledger) => Promi
   }
 }
 
-test("a ledger in PostgreSQL tells what the one in SQLite told, text by text and number by number", async () => {
+test("a ledger in PostgreSQL answers like the one in SQLite, text by text and number by number", async () => {
   const url = await server.database();
   const before = await withSqlite(async (ledger) => {
     await fillLedger(ledger, nowMs);

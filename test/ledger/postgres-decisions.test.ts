@@ -210,7 +210,7 @@ test("nodes that decide about one person at once lose nothing of it, and keep no
   await close();
 });
 
-test("a visitor of whom one node hears while another hears who it is waits for nobody", async () => {
+test("no event stays held when one node gets the visitor's event while another gets the identify", async () => {
   const { first, organization, send, close } = await cluster();
   for (let round = 0; round < 25; round += 1) {
     const [id, n] = [`visitor ${round}`, round * 10];

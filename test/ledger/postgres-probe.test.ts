@@ -116,7 +116,7 @@ test("clocks that differ by more than two seconds are noticed, in either directi
   expect(Number(behindSeconds)).toBeWithin(599.9 - (Date.now() - nowMs) / 1_000, 600.1);
 });
 
-test("a user without rights, and tables of somebody else, are noticed", async () => {
+test("a user without rights, and tables of another owner, are noticed", async () => {
   const url = await madeDatabase();
   const [without = ""] = await wrong(url, ["CREATE ROLE stranger", "SET ROLE stranger"]);
   expect(without).toStartWith("rights: this user may make no tables");
@@ -164,7 +164,7 @@ test("a database that takes no writes is noticed", async () => {
   expect(found).toStartWith("takes writes: no, default_transaction_read_only is on");
 });
 
-test("a cluster in which nobody loads is noticed", async () => {
+test("a cluster without a loading node is noticed", async () => {
   const [found = ""] = await wrong(await madeDatabase(), [], { nodes: nodesOf("intake") });
   expect(found).toStartWith("nodes: 1 take requests, 0 analyse");
 });

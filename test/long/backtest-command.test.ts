@@ -114,7 +114,7 @@ describe("reading", () => {
     expect(tokyo.stdout).toContain("2024-10-05 to 2026-02-16");
   });
 
-  test("leaves out rows that name nobody, and says how many", async () => {
+  test("leaves out rows without an id, and says how many", async () => {
     const path = bench.file(
       "nobody.csv",
       `${simulated(formatDay)},a1,2026-01-01,open\n,a1,2026-01-01,open\n`,

@@ -92,7 +92,7 @@ async function moving(...more: string[]) {
   return rekindle(dataDir, "migrate-to", ...addresses, ...more);
 }
 
-test("a moved installation tells what it told, and goes on where it stood", async () => {
+test("a moved installation gives the same answers, and goes on where it stood", async () => {
   const before = await Server.start({ dataDir });
   await before.ready();
   const token = await before.organization(organization, "--timezone", timezone);
@@ -148,7 +148,7 @@ test("a moved installation tells what it told, and goes on where it stood", asyn
   expect((await moving()).stderr).toContain("was moved to PostgreSQL and ClickHouse");
 }, 180_000);
 
-test("addresses may stand in variables, and every table's rows are told", async () => {
+test("addresses may stand in variables, and every table's rows are printed", async () => {
   const folder = cluster.folder();
   const server = await Server.start({ dataDir: folder });
   await server.ready();

@@ -36,7 +36,7 @@ describe("another site's page", () => {
     expect((await create({ Origin: "https://rekindle.example.com" })).status).toBe(201);
   });
 
-  test("cannot sign somebody in: neither by a form nor from elsewhere", async () => {
+  test("cannot sign a visitor in: neither by a form nor from another origin", async () => {
     const person = await joined(server, "Guarded", "viewer", "Form");
     const body = { email: person.email, password };
     const browser = new Browser(server);
@@ -94,7 +94,7 @@ describe("guessing", () => {
     expect(new Set(statuses)).toEqual(new Set([400, 429]));
   });
 
-  test("learns nothing of who has an account: the answers are the same", async () => {
+  test("does not reveal which addresses have an account: the answers are the same", async () => {
     const { email } = await joined(server, "Guarded", "viewer", "Existing");
     const guess = (to: string) =>
       new Browser(server).ask("POST", "/api/session", { email: to, password: "not the password" });
@@ -113,7 +113,7 @@ describe("guessing", () => {
 });
 
 describe("behind a proxy, with no address of its own", () => {
-  test("X-Forwarded-Proto is believed of a trusted proxy, and of nobody else", async () => {
+  test("X-Forwarded-Proto counts from a trusted proxy only", async () => {
     const forwarded = { "X-Forwarded-Proto": "https" };
     for (const [TRUSTED_PROXY, isBelieved] of [["127.0.0.1", true] as const, ["10.0.0.1", false] as const]) {
       const one = await Server.start({ role: "intake", env: { TRUSTED_PROXY } });
@@ -135,7 +135,7 @@ describe("behind a proxy, with no address of its own", () => {
 });
 
 describe("without a trusted proxy", () => {
-  test("X-Forwarded-For is not believed, and the cookie is not only for https", async () => {
+  test("X-Forwarded-For does not count, and the cookie is not only for https", async () => {
     const bare = await Server.start({ role: "intake" });
     try {
       const { email, lastSetCookie } = await joined(bare, "default", "owner", "Bare");

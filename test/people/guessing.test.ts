@@ -42,7 +42,7 @@ test("after five failures each doubles the wait, up to half a minute", () => {
   }
 });
 
-test("guesses of many people's passwords from one address hold up nobody else there", () => {
+test("guesses of many people's passwords from one address delay no other person there", () => {
   const guesser = new Guesser();
   for (let attempt = 0; attempt < 1_000; attempt++) {
     expect(guesser.guess(`${attempt}@example.com`, "address")).toBe(0);

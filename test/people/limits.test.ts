@@ -19,7 +19,7 @@ interface Fields {
   readonly maxItemsPerSecond: number;
 }
 
-test("owners set rates up to the installation's maximum, which they are told", async () => {
+test("owners set rates up to the installation's maximum, which the answer contains", async () => {
   const first = await joined(server, "default", "owner", "Rated");
   const founded = { name: "Founded", timezone: "UTC" };
   const { id } = await first.json<{ id: number }>("POST", "/api/organizations", founded, 201);

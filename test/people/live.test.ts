@@ -28,7 +28,7 @@ async function place<Role extends "owner" | "member" | "viewer">(name: string, .
 const ada = { userId: "ada", email: "ada@example.com" };
 const signedUp = { userId: "ada", event: "signed_up", messageId: "m-1" };
 
-test("an item tells who sent it, what it says, what became of it, and what the sender was answered", async () => {
+test("an item has its sender, its payload, its outcome, and the answer to the sender", async () => {
   const { token, viewer, at } = await place("Plain", "viewer");
   const watching = await Watching.open(server, viewer, at("/api/live"));
   await server.post("/identify", token, { ...ada, plann: "pro" });
@@ -57,7 +57,7 @@ test("an item tells who sent it, what it says, what became of it, and what the s
   watching.stop();
 });
 
-test("the items of a batch are told apart, and no token is in what is shown", async () => {
+test("the items of a batch are shown one by one, without any token", async () => {
   const { token, owner, at } = await place("Batches", "owner");
   const watching = await Watching.open(server, owner, at("/api/live"));
   const batch = [{ type: "identify", ...ada }, { type: "track", ...signedUp }, { type: "walk" }, 7];
@@ -78,7 +78,7 @@ test("the items of a batch are told apart, and no token is in what is shown", as
   watching.stop();
 });
 
-test("a token in what was sent is shown to nobody, of either scope", async () => {
+test("a token in a payload is never shown, of either scope", async () => {
   const { token, owner, viewer, at } = await place("Hidden", "owner", "viewer");
   const browser = (
     await server.command("token", "create", "--organization", "Hidden", "--scope", "browser")
@@ -106,7 +106,7 @@ test("a token in what was sent is shown to nobody, of either scope", async () =>
   }
 });
 
-test("a long payload is cut off between two characters, and its whole length is told", async () => {
+test("a long payload is cut off between two characters, and its whole length is shown", async () => {
   const { token, owner, at } = await place("Long", "owner");
   const watching = await Watching.open(server, owner, at("/api/live"));
   const body = JSON.stringify({ ...ada, properties: { text: "é".repeat(20_000) } });
@@ -217,7 +217,7 @@ test("a person can watch on three pages at most, and so locks no colleague out",
   for (const watching of [...three, colleague]) watching.stop();
 });
 
-test("only a few may watch at once, and who leaves makes room", async () => {
+test("only a few people may watch at once, and leaving makes room", async () => {
   const { owner, member, viewer, at } = await place("Crowd", "owner", "member", "viewer");
   const watchers = [owner, owner, member, member, viewer];
   const five = await Promise.all(watchers.map((person) => Watching.open(server, person, at("/api/live"))));

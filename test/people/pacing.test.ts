@@ -39,7 +39,7 @@ test("an address has a hundred; further ones are delayed, and a known browser is
   expect(pacing.attempt("late@example.com", office, 500)).toEqual({ delayMs: 10_000 });
 });
 
-test("right ones are counted by person wherever they come from; wrong ones lock nobody out", () => {
+test("right ones are counted by person wherever they come from, and wrong ones lock no person out", () => {
   const pacing = new Pacing();
   for (let place = 0; place < 40; place += 1) waits(pacing, 1, "a@example.com", `place ${place}`);
   expect(waits(pacing, 1, "a@example.com", "home")).toEqual([0]);

@@ -47,7 +47,7 @@ describe("the first start's link", () => {
     expect(again.cookie).toBeUndefined();
   });
 
-  test("is said again by every start while nobody has an account, and then no more", async () => {
+  test("is printed by every start until the first account exists", async () => {
     const dataDir = join(tmpdir(), `rekindle-claim-${crypto.randomUUID()}`);
     const starts: string[] = [];
     try {
@@ -126,7 +126,7 @@ describe("a session", () => {
     expect(person.name).toBe("Ada Lovelace");
   });
 
-  test("is needed: nobody is let in without, or with a wrong one", async () => {
+  test("is required: a request without one, or with a wrong one, is refused", async () => {
     const nobody = new Browser(server);
     for (const cookie of [undefined, "", "x", "a".repeat(5_000), "%00", "a;b"]) {
       nobody.cookie = cookie;

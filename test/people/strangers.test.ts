@@ -16,7 +16,7 @@ function guess(email: string): Promise<Response> {
   return new Browser(server).ask("POST", "/api/session", { email, password: "not the password" });
 }
 
-test("wrong passwords for invented e-mails hold up nobody else's right one", async () => {
+test("wrong passwords for invented e-mails delay no other person's right one", async () => {
   const owner = await joined(server, "Strangers", "owner", "Right Away");
   const answers: number[] = [];
   for (let attempt = 0; attempt < 60; attempt += 1) {

@@ -127,7 +127,7 @@ test("an answer that cannot be made rejects one request, and the lane goes on", 
   expect(await next).toBe("answered, too");
 });
 
-test("requests of an organization whose lock is held wait for it in a lane of their own, and nobody else does", async () => {
+test("requests of an organization whose lock is held wait for it in a lane of their own, and no others do", async () => {
   const { disk, commits, ends, submit } = begin(true);
   disk.held.add(1);
   const waiting = [submit("a1", 1)];
@@ -156,7 +156,7 @@ test("requests of an organization whose lock is held wait for it in a lane of th
   expect(disk.commits.at(-1)).toEqual(["a4", "e"]);
 });
 
-test("where commits lock organizations, the parts of a large request stop nobody else's requests", async () => {
+test("where commits lock organizations, the parts of a large request stop no other requests", async () => {
   const { disk, commits, submit } = begin(true);
   const request = { moved: 0 };
   const parts = [commits.submitSourced([said("p0")], 1, request)];
@@ -175,7 +175,7 @@ test("where commits lock organizations, the parts of a large request stop nobody
   expect(disk.commits).toEqual([["p0"], ["b"], ["p1"]]);
 });
 
-test("requests that wait for the lock of their organization are bounded, and fill nobody else's room", async () => {
+test("requests that wait for the lock of their organization are bounded, and leave room for the others", async () => {
   const { disk, commits, ends } = begin(true);
   disk.held.add(1).add(2);
   const waiting: Promise<unknown>[] = [];

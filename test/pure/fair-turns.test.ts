@@ -62,7 +62,7 @@ test("members of a group take turns, and what one asked comes in order", async (
   expect(subject.given.slice(3, 6)).toEqual(["one greedy", "one modest", "one greedy"]);
 });
 
-test("one person never holds more than half of the places, whoever else waits", async () => {
+test("one person never holds more than half of the places, even if no other waits", async () => {
   const subject = new Turns(sharedPlaces(4));
   for (let index = 0; index < 10; index += 1) subject.ask("one", "greedy");
   await Bun.sleep(0);

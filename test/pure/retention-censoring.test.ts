@@ -86,7 +86,7 @@ describe("users who were there before the data begins", () => {
 });
 
 describe("a bad fit", () => {
-  test("is told as such, and nothing is projected from it", () => {
+  test("is marked as such, and nothing is projected from it", () => {
     // All users stay for four weeks, and then half of them leave. No curve of the family does so.
     const pairs = [1_000, 1_000, 1_000, 1_000, 1_000, 500, 490, 480].map(
       (users, k) => [day("2026-01-05") + 7 * k, users] as const,

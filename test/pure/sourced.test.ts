@@ -93,7 +93,7 @@ function renamed(one: Sent, part: number): Sent {
     : one;
 }
 
-test("whom an id is linked to is linked to nobody, who was identified neither, and nothing waits under either", () => {
+test("a link leads to no other link, no identified user has one, and no events are held under either", () => {
   fc.assert(
     fc.property(history, sizes, (all, groupSizes) => {
       const ledger = new LedgerModel();

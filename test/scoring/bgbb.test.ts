@@ -195,7 +195,7 @@ describe("BG/BB", () => {
     );
   });
 
-  test("finds whoever was active in the last period alive, and the longer silent less so", () => {
+  test("gives users who were active in the last period the highest chance to be alive", () => {
     fc.assert(
       fc.property(parameters, cell, (of, { x, t }) => {
         const model = new Bgbb(of, 60);

@@ -98,7 +98,7 @@ async function change(settings: object): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-test("a change of settings scores today again by itself, and leaves a mark in a past that stays as it was told", async () => {
+test("a change of settings scores today again by itself, and the published past stays, with a mark", async () => {
   const paths = ["users/u1", "accounts/account"];
   const before = await Promise.all(
     paths.map(async (path) => [await history(path), await score(path)] as const),
@@ -132,7 +132,7 @@ test("a change of settings scores today again by itself, and leaves a mark in a 
   }
 });
 
-test("a change of who is excluded is marked, and is no doing of the others in their account", async () => {
+test("a change of exclusions is marked, and does not count as behaviour of others in the account", async () => {
   const before = partsOf(await score("accounts/account"));
   const query = new URLSearchParams({ kind: "email_domain", value: "acme.com", key: "" });
   await answer(server, key, `/api/exclusions?${query}`, "POST");

@@ -30,7 +30,7 @@ describe("the interval of a difference", () => {
     expect(interval.high).toBeCloseTo(high, 4);
   });
 
-  test("of nobody and one miss is as wide as their two intervals", () => {
+  test("of an empty group and one miss is as wide as their two intervals", () => {
     // By hand: an empty group has 0 in 0 to 1, and one miss has 0 in 0 to 0.7935.
     const interval = newcombe(of(0, 0), of(0, 1));
     expect(interval.low).toBeCloseTo(-0.7935, 3);
@@ -214,7 +214,7 @@ describe("the log-rank test", () => {
     expect(logRank(first, second)).toMatchObject({ excess: 0.5, clusteredVariance: 0.25 });
   });
 
-  test("of nobody, or of groups that nobody leaves, finds nothing", () => {
+  test("of empty groups, or of groups without leavers, finds nothing", () => {
     const staying = [{ cluster: null, period: 9, hasLeft: false, count: 50 }];
     expect(logRank([], []).probability).toBe(1);
     // A single account has no variance over accounts.

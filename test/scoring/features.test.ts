@@ -101,7 +101,7 @@ describe("a cell", () => {
     expect(cellOf(activeDays, T)).toEqual(cell);
   });
 
-  test("of nobody seen in the window does not exist", () => {
+  test("of a user without events in the window does not exist", () => {
     expect(cellOf([T - 183], T)).toBeNull();
     expect(cellOf([T, T + 3], T)).toBeNull();
   });

@@ -121,7 +121,7 @@ describe("scores of an organization", () => {
     expect(model?.model).toBe("bgbb");
   });
 
-  test("tell who is well from who is not", async () => {
+  test("separate healthy users from the others", async () => {
     const [regular, silent] = await Promise.all(
       ["regular", "silent"].map((id) => scoreOf(acme, `/api/users/${id}/score`)),
     );
@@ -130,7 +130,7 @@ describe("scores of an organization", () => {
     expect(regular?.engagement?.rank).toBeGreaterThan(0.8);
   });
 
-  test("say when the first will come, and that nobody is there", async () => {
+  test("say when the first will come, and that there are no users", async () => {
     const fresh = await scoreOf(acme, "/api/users/fresh/score");
     expect([fresh.state, fresh.health.score, fresh.risk]).toEqual(["no_data", null, null]);
     expect(fresh.note).toContain("the first score is that of the day after");

@@ -79,7 +79,7 @@ test("nothing in eight weeks is silence, also of a source that sent once a year"
   expect(rhythm?.silentFromMs).toBeLessThanOrEqual((monday + 8 * 168 + 1) * msPerHour);
 });
 
-test("rhythms are told in words", () => {
+test("rhythms are described in words", () => {
   const words = (usualGapHours: number, sendsAtWeekends = true) =>
     rhythmInWords({ silentFromMs: 0, usualGapHours, sendsAtWeekends });
   expect([1, 5, 22, 70, 168, 730].map((gap) => words(gap))).toEqual([

@@ -37,14 +37,14 @@ describe("shifted beta-geometric", () => {
     expect(fit?.beta).toBeCloseTo(truth.beta, 3);
   });
 
-  test("does not project from fewer than five complete periods, nor from nobody", () => {
+  test("does not project from fewer than five complete periods, nor from an empty cohort", () => {
     expect(fitSbg([[100, 60, 50, 45, 42]])).toBeNull();
     expect(fitSbg([[0, 0, 0, 0, 0, 0]])).toBeNull();
     expect(fitSbg([])).toBeNull();
     expect(fitSbg([[100, 60, 50, 45, 42, 40]])).not.toBeNull();
   });
 
-  test("stays finite and says so when nobody leaves or everybody does", () => {
+  test("stays finite and says so when no user leaves or all do", () => {
     for (const remaining of [
       [100, 100, 100, 100, 100, 100],
       [100, 0, 0, 0, 0, 0],

@@ -88,7 +88,7 @@ describe("by itself", () => {
     expect(await installation.work()).toBe(0);
   });
 
-  test("other settings are today's, and those of days that were told only today; the others keep theirs", async () => {
+  test("new settings apply to today and to days that were first published today, and the others keep theirs", async () => {
     const installation = new Installation(subject, 200);
     const id = installation.organization();
     await installation.insert(all(id, 6, [190, 195]));
@@ -142,7 +142,7 @@ describe("by itself", () => {
     expect((await runDays(slow)).at(-1)).toBe(200);
   });
 
-  test("an organization that fails keeps no other from its scores, is tried again after a rest, and is told", async () => {
+  test("an organization that fails does not stop the others, is tried again after a rest, and is reported", async () => {
     const installation = new Installation(subject, 200);
     installation.restAfterFailureMs = 3_600_000;
     installation.restart();

@@ -103,7 +103,7 @@ function userTests(log: Log): void {
 }
 
 function accountTests(log: Log): void {
-  test("an account that is gone has nobody left, and one that canceled said so the day before", () => {
+  test("an account that is gone has no members left, and one that canceled sent that event the day before", () => {
     for (const { accountId, departedDay, departure } of log.truth.accounts) {
       const members = log.truth.users.filter((user) => user.accountId === accountId);
       const ends = members

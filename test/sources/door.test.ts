@@ -219,8 +219,8 @@ test("every call is understood, and what comes before its user waits for it", as
   });
 });
 
-describe("who sends too much", () => {
-  test("is told in whole seconds when to come back, and a browser's client can read it", async () => {
+describe("a request over the rate limit", () => {
+  test("is answered with Retry-After in whole seconds, which a browser's client can read", async () => {
     const secret = await server.organization("Fast");
     await server.command("organization", "set", "Fast", "--rate-limit", "2");
     const startedMs = performance.now();

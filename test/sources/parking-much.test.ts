@@ -41,7 +41,7 @@ test("a chain of aliases is linked on as far as one request may, and to its end 
   expect((await spokenTo.exported(id, "events")).map(({ userId }) => userId)).toEqual(["c300", "c300"]);
 });
 
-test("an erasure takes the warnings of the visitor's ids, and of somebody who was never identified every byte", async () => {
+test("an erasure removes the warnings of the visitor's ids, and every byte of an unidentified user", async () => {
   const { id, say, warnings } = await spokenTo.organization("erased warnings");
   await say(
     identify("u", { anonymousId: "device" }),

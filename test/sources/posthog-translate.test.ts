@@ -91,7 +91,7 @@ test("the distinct id may be a number, and among the properties", () => {
   ]);
 });
 
-test("ids that mean nobody, and ids that cannot be read, are refused one by one", () => {
+test("ids that stand for no user, and unreadable ids, are refused one by one", () => {
   for (const id of ["undefined", "null", "Anonymous", "0", "[object Object]", "", null, {}, 2 ** 60]) {
     expect(whyNot({ distinct_id: id })).toEqual({ invalid: expect.stringContaining("distinct_id") });
   }

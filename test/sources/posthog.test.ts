@@ -177,7 +177,7 @@ test("a beacon is answered with nothing", async () => {
   expect([response.status, await response.text()]).toEqual([204, ""]);
 });
 
-test("a batch with a header and no api_key is the write API's, and without both it is nobody's", async () => {
+test("a batch with a header and no api_key is the write API's, and without both it is refused", async () => {
   const body = { batch: [{ type: "identify", userId: "own", email: "own@example.com" }] };
   const own = await server.post("/batch", token, body);
   expect([own.status, await own.json()]).toEqual([

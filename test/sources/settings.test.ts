@@ -126,7 +126,7 @@ test("a mapping is tried on a body, and nothing is stored", async () => {
   expect(name).toBe("Tried");
 });
 
-test("signing secrets are taken, and shown as their last four characters to nobody but by them", async () => {
+test("signing secrets are stored, and only their last four characters are shown", async () => {
   const { owner, viewer, at } = await company(server, "Secrets");
   expect(await viewer.json("GET", at("/api/stripe"))).toEqual({
     ...{ signingSecrets: [], unknownCustomers: "wait", updatedAt: null },

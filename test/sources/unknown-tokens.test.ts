@@ -135,7 +135,7 @@ describe("of a body without a token in its head", () => {
 
 describe("an address that sends much without a known token", () => {
   test.each(["/batch", "/v1/batch", "/e"])(
-    "is refused for a while at %s, and told for how long",
+    "is refused for a while at %s, with the seconds to wait",
     async (path) => {
       const address = newAddress();
       const refused = await refusalOf(address, path);

@@ -169,7 +169,7 @@ describe("what is done with them", () => {
     expect([well, stdout]).toEqual([0, expect.stringContaining("rejected events  0\n")]);
   });
 
-  test("is noted in the audit log of each organization, with who did it", async () => {
+  test("is noted in the audit log of each organization, with the actor", async () => {
     const entries = await inLedger(
       dataDir,
       (run) => run<{ name: string; action: string; detail: string }>`

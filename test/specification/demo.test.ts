@@ -137,7 +137,7 @@ function rekindleInBackground(...parameters: string[]) {
   });
 }
 
-test("an organization of its own says what counts: passive events, key events, and whom figures leave out", async () => {
+test("an organization of its own has settings: passive events, key events, and exclusions", async () => {
   const printed = await server.command("demo", "--organization", "Counting", "--users", "40", "--weeks", "4");
   expect(printed).toContain("Users at vendor.example are excluded from all figures");
   const settings = await server.command("settings", "show", "--organization", "Counting");

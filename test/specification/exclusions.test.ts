@@ -85,7 +85,7 @@ interface RuleCounted {
   readonly users: number;
 }
 
-test("a rule is previewed, counted beside the others, and named by the user whom it excludes", async () => {
+test("a rule is previewed, counted beside the others, and named with the user that it excludes", async () => {
   const preview = (query: string) => answer<object>(server, key, `/api/exclusions/preview?${query}`);
   expect(await preview("kind=email&value=*@customer.com")).toEqual({
     ...{ users: 4, alreadyExcluded: 0 },
@@ -123,7 +123,7 @@ test("a rule is previewed, counted beside the others, and named by the user whom
   await eventually(figures, all);
 });
 
-test("a list of users has those whom no rule excludes, unless others are asked for, and its CSV, too", async () => {
+test("a list of users and its CSV leave out excluded users, unless they are requested", async () => {
   const id = await add("email", "b*");
   await eventually(figures, without(2));
   const listed = async (query: string) => {

@@ -99,7 +99,7 @@ test("a new limit holds at once, in both directions", async () => {
   expect(countOf(await burst(token, 20), 201)).toBeLessThanOrEqual(mostTaken(2, startedMs));
 });
 
-test("a setting that changes gives nobody a full bucket", async () => {
+test("a changed setting gives no sender a full bucket", async () => {
   const token = await limited("Refilled", 10);
   const startedMs = performance.now();
   const before = await burst(token, 40);

@@ -269,7 +269,7 @@ describe("refused", () => {
   });
 });
 
-test("a cohort in which nobody came has nobody behind its cells", async () => {
+test("a cohort without users has no users behind its cells", async () => {
   const response = await get("/api/retention/people", { cohort: "1990-01-01", at: "3" });
   expect(await response.json()).toMatchObject({ cohortUsers: 0, users: 0, people: [], next: null });
 });

@@ -67,7 +67,7 @@ async function answered(response: Response): Promise<Answer> {
 }
 
 describe("over HTTP", () => {
-  test("settings are shown, changed by a merge patch, and told in the history", async () => {
+  test("settings are shown, changed by a merge patch, and listed in the history", async () => {
     const key = await organizationOf("Settings changed");
     const never = { version: 0, changedAt: null, changedBy: null };
     expect(await answered(await get("/api/settings", key))).toEqual({ ...never, settings: initially });

@@ -108,7 +108,7 @@ test("items of a connected source are counted as its own, bad ones and bodies th
   });
 });
 
-test("while a source is silent scores wait and every figure says so, until somebody retires it", async () => {
+test("while a source is silent scores wait and every figure says so, until it is retired", async () => {
   const token = await server.organization("Silent");
   const key = await newKey(server, "Silent");
   const manager = await newKey(server, "Silent", "manage");
