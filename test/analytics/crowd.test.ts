@@ -1,6 +1,7 @@
 /**
- * A crowd of questions on its whole way: the public port of an intake process, its socket to analysis, the table of routes
- * and the engine. Analysis is this process, with routes whose questions take as long as the tests need.
+ * A crowd of questions through all parts. These are the public port of an intake process, its socket to
+ * analysis, the table of routes and the engine. Analysis is this process. Its routes have questions that take
+ * as long as the tests need.
  */
 import { afterAll, afterEach, beforeAll, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";

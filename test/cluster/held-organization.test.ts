@@ -1,4 +1,4 @@
-/** An organization whose rows in PostgreSQL something else has locked: no other organization waits for it. */
+/** An organization whose rows in PostgreSQL are locked from outside: no other organization waits for it. */
 import { afterAll, expect, test } from "bun:test";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import type { Server } from "../server.ts";

@@ -1,7 +1,7 @@
 /**
- * Requests made from the schemas of the OpenAPI document. Valid ones are taken, ones that are broken in exactly
- * one place are refused with a message that names the place, and every answer to either is as documented. A
- * failure prints its seed and the smallest request that fails.
+ * Requests made from the schemas of the OpenAPI document. Valid ones are taken. Ones that are broken in
+ * exactly one place are refused with a message that names the place. Every answer to either is as documented.
+ * A failure prints its seed and the smallest request that fails.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
