@@ -1,6 +1,6 @@
 /**
- * Builds the pages into a folder: `bun dashboard/build.ts FOLDER`. What is worth it is also compressed, once and as well
- * as can be, so that the server never compresses anything. cli/pages.ts decides when.
+ * Builds the pages into a folder: `bun dashboard/build.ts FOLDER`. Files that benefit are also compressed
+ * once, at the highest level, so that the server never compresses. cli/pages.ts decides when to build.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import tailwindcss from "@tailwindcss/vite";
 import { build } from "vite";
 
-/** Browsers that know everything the pages use; light-dark() came last, in May 2024. */
+/** Browsers with every feature that the pages use. light-dark() was the last one, in May 2024. */
 const target = ["chrome123", "edge123", "firefox121", "safari17.5"];
 /** Below this, headers weigh more than what is won. */
 const minCompressedBytes = 800;
@@ -31,7 +31,7 @@ async function main(folder: string): Promise<void> {
       reportCompressedSize: false,
       chunkSizeWarningLimit: 1_000,
       rolldownOptions: {
-        // "use client" is for servers that render React; these pages have none.
+        // "use client" is for servers that render React. These pages have none.
         onLog: (level, log, pass) => {
           if (log.code !== "MODULE_LEVEL_DIRECTIVE") pass(level, log);
         },

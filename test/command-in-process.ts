@@ -1,7 +1,7 @@
 /**
- * Runs commands of `rekindle` in the process of the tests. A process of its own costs 0.2 s of processor time for each
- * command, of which a file of tests runs up to fifty. Tests of the command line itself start processes: `rekindle()` in
- * test/server.ts.
+ * Runs commands of `rekindle` in the process of the tests. A process of its own costs 0.2 s of processor time
+ * for each command. A file of tests runs up to fifty of them. Tests of the command line itself start
+ * processes: `rekindle()` in test/server.ts.
  */
 import { type Command, CommanderError } from "commander";
 import { escapeOutput } from "../cli/output.ts";

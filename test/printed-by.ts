@@ -1,4 +1,4 @@
-/** What commands print that have to succeed. */
+/** The output of commands that have to succeed. */
 
 export interface CommandResult {
   readonly exitCode: number;
@@ -6,7 +6,8 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** What a command prints on standard output. @param rekindle runs it, with these parameters @throws Error when it fails */
+/** Returns a command's standard output. @param rekindle runs it, with these parameters @throws Error when it
+ * fails */
 export async function printedBy(
   parameters: readonly string[],
   rekindle: () => Promise<CommandResult>,

@@ -35,7 +35,7 @@ interface Options {
   readonly isUpdatingTimings: boolean;
   /** `--at-once=2` */
   readonly filesAtOnce: number;
-  /** Which files; empty for all. */
+  /** The chosen files. Empty for all. */
   readonly words: readonly string[];
 }
 
@@ -118,8 +118,8 @@ async function runAll(
   return measured;
 }
 
-/** Two files whose organizations have one name fail when they get the same server, which is a matter of chance. So they
- * fail always. @returns the number of such names */
+/** Two files whose organizations have one name fail only when they get the same server by chance. This check
+ * makes them fail always. @returns the number of such names */
 async function complainOfSharedNames(servers: readonly SharedServer[]): Promise<number> {
   const names = (await Promise.all(servers.map((shared) => shared.organizations()))).flat();
   const twice = names.filter((name, index) => names.indexOf(name) !== index);

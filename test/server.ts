@@ -1,6 +1,6 @@
 /**
- * Starts the product as its users do, as processes of their own, and takes it down again. Tests come in by
- * the front door: everything here speaks HTTP or runs the `rekindle` command.
+ * Starts the product as its users do, as processes of their own, and stops it. Everything here uses HTTP or
+ * runs the `rekindle` command.
  */
 import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -80,8 +80,8 @@ interface RunOptions {
   readonly cwd?: string;
 }
 
-/** `rows, 92 %, 1 s left`: what a command says when it has worked for five seconds, which is a matter of the machine. What it waits
- * for is another matter. */
+/** `rows, 92 %, 1 s left`: the progress of a command that has worked for five seconds. Whether it appears
+ * depends on the machine. The line about waiting does not, and stays. */
 const progress = /^(?:.*, )?\d+ %(?!.*waiting: ).*\n/gm;
 
 /** Runs a process to its end and returns what it printed, but for how far it was. */
@@ -100,7 +100,7 @@ function start(command: string[], options: RunOptions): StartedCommand {
 }
 
 export interface ServerOptions {
-  /** A folder that is kept; without one the server gets a new folder, removed when it is stopped. */
+  /** A folder that is kept. Without one the server gets a new folder, which is removed when it is stopped. */
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
   readonly role?: "all" | "intake" | "analysis";
@@ -134,7 +134,7 @@ interface ServerAddress {
 /** A running Rekindle. */
 export class Server {
   readonly dataDir: string;
-  /** What it printed so far. */
+  /** The output so far. */
   readonly output: () => string;
   readonly #process: ServerProcess;
   readonly #outputPath: string;
@@ -179,9 +179,9 @@ export class Server {
   }
 
   /**
-   * A server for tests that need no more than organizations of their own, with names that no other file gives to its own.
-   * test/run.ts gives one server to all files that it runs one after another. A file that is run alone starts one. It scores
-   * by `rekindle score` alone, never by itself.
+   * A server for tests that need only organizations of their own, with names that no other file uses.
+   * test/run.ts gives one server to all files that it runs one after another. A file that is run alone starts
+   * one. It scores by `rekindle score` alone, never by itself.
    */
   static async shared(): Promise<Server> {
     const told = process.env[toldServer];
@@ -203,7 +203,7 @@ export class Server {
     return Server.start({ entry: join(import.meta.dir, "unscheduled-server.ts") });
   }
 
-  /** Tells the process of a test file where the server is. */
+  /** The address of the server, for the process of a test file. */
   address(): string {
     const { url, pid, dataDir } = this;
     const address: ServerAddress = { url, pid, dataDir, outputPath: this.#outputPath };
@@ -220,12 +220,12 @@ export class Server {
     return [this.pid, this.analysisPid()].reduce<number>((sum, pid) => sum + cpuSecondsUntilNow(pid), 0);
   }
 
-  /** Its address; of any of its nodes, where it is several. */
+  /** Its address, or that of any of its nodes where it has several. */
   get url(): string {
     return this.#urls[Math.floor(Math.random() * this.#urls.length)] ?? "";
   }
 
-  /** The Host that a proxy in front passes on; undefined without one. */
+  /** The Host that a proxy in front passes on. Undefined without one. */
   get publicHost(): string | undefined {
     return this.#env.PUBLIC_URL === undefined ? undefined : new URL(this.#env.PUBLIC_URL).host;
   }
@@ -260,7 +260,7 @@ export class Server {
     return (await this.command("token", "create", "--organization", name)).trim();
   }
 
-  /** Sends a request; a body that is no string is sent as JSON. */
+  /** Sends a request. A body that is no string is sent as JSON. */
   post(
     path: string,
     token: string | undefined,
@@ -309,7 +309,7 @@ export class Server {
     await this.exported("events", "Demo");
   }
 
-  /** The process id of the analysis process; undefined while it is not running. */
+  /** The process id of the analysis process. Undefined while it is not running. */
   analysisPid(): number | undefined {
     const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
     const pid = Number(children.trim().split(" ")[0]);
@@ -326,7 +326,7 @@ export class Server {
     while (analysis !== undefined && isAlive(analysis)) await Bun.sleep(5);
   }
 
-  /** Ends the server with a signal and waits for its end; returns the exit code. */
+  /** Ends the server with a signal and waits for its end. Returns the exit code. */
   async kill(signal: "SIGKILL" | "SIGTERM"): Promise<number> {
     const ended = this.#others.map((other) => (signal === "SIGTERM" ? other.stop() : other.kill(signal)));
     this.#process.kill(signal);
@@ -357,8 +357,8 @@ function foreign(pid: number): ServerProcess {
   };
 }
 
-/** Whether any thread of a process is still there. The first one may be gone while others end, and the files that the
- * process has locked are locked until the last one has. */
+/** Whether any thread of a process is still there. The first thread may be gone while others end. Files that
+ * the process has locked stay locked until the last thread has ended. */
 function isAlive(pid: number): boolean {
   try {
     return existsSync(`/proc/${pid}/exe`) || readdirSync(`/proc/${pid}/task`).length > 1;
@@ -368,7 +368,8 @@ function isAlive(pid: number): boolean {
 }
 
 async function startServing(dataDir: string, options: ServerOptions): Promise<Started> {
-  // One file for both, so that what was printed first is read first, and all of it when the process has ended.
+  // One file for both streams, so that the lines stay in order. The file is complete when the process has
+  // ended.
   const printed = join(mkdtempSync(join(tmpdir(), "rekindle-output-")), "output");
   const file = openSync(printed, "a+");
   rmSync(dirname(printed), { recursive: true });

@@ -9,7 +9,7 @@ export class SharedServer {
   /** Of servers that have ended. */
   #earlierCpuSeconds = 0;
 
-  /** The variables that tell a file of tests its server. None for a file that asks for no server. */
+  /** The variables with the server's address for a file of tests. None for a file that needs no server. */
   async environmentFor(path: string): Promise<Record<string, string>> {
     if (!readFileSync(path, "utf8").includes("Server.shared(")) return {};
     // A file may have killed it: the next one gets another.

@@ -1,4 +1,4 @@
-/** What a server has stored, looked into and changed behind its back, whichever engines it has. */
+/** Direct access to a server's stored data, for reads and changes, on any of its engines. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
 import { openPool } from "../server/ledger/postgres/client/connect.ts";
@@ -10,7 +10,7 @@ import { enginesOf } from "./engines.ts";
 
 type Value = string | number | null;
 
-/** Runs a statement that SQLite and PostgreSQL both understand, with its values bound; gives its rows. */
+/** Runs a statement that SQLite and PostgreSQL both understand, with its values bound. Returns its rows. */
 export type RunInLedger = <Row extends object = object>(
   strings: TemplateStringsArray,
   ...values: readonly Value[]

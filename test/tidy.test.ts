@@ -1,6 +1,6 @@
 /**
- * The house rules that no other tool checks. Every rule first catches an example of what it forbids, so that
- * none of them can have gone blind, and then finds nothing in the project.
+ * The house rules that no other tool checks. Every rule first catches an example of a breach, which shows
+ * that it still works. Then it finds none in the project.
  */
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -42,13 +42,11 @@ const pureGlobs = [
 
 /** Sentences with an unclear subject that are left, by directory. The numbers only go down. */
 const unclearSentencesLeft: Readonly<Record<string, number>> = {
-  dashboard: 85,
   "server/intake": 36,
   "server/ledger": 135,
-  "test/": 247,
 };
 
-/** Present lengths of what is over the limit. The numbers only go down; nothing is added. */
+/** Present lengths over the limit. The numbers only go down, and no entry is added. */
 const longFiles: Readonly<Record<string, number>> = {};
 const filesWithLongFunctions: Readonly<Record<string, number>> = {};
 

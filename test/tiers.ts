@@ -26,7 +26,8 @@ const pageDetails = [
 const vendorClients =
   "a vendor's own client delivers over errors and a restart; the translation of its messages is tested without it";
 
-/** What takes long, and why `npm test` can do without it. A name is a path under test/ without `.test.ts`, or a folder with a slash. */
+/** Slow tests, each with the reason why `npm test` can do without it. A name is a path under test/ without
+ * `.test.ts`, or a folder with a slash. */
 const long: ReadonlyMap<string, string> = new Map([
   ["long/", "each file takes minutes"],
   ["analytics/figures-by-rules", "analytics/figures asks the same of an organization with all rules"],
@@ -139,7 +140,7 @@ export interface Run {
   readonly file: string;
   /** Further files that run in the same process, after this one. */
   readonly beside?: readonly string[];
-  /** The number of nodes on PostgreSQL; 0 for the embedded engines. */
+  /** The number of nodes on PostgreSQL. 0 for the embedded engines. */
   readonly nodes: number;
 }
 
@@ -173,8 +174,8 @@ export function withSharedProcesses(runs: readonly Run[], processes: number): Ru
 }
 
 /**
- * The runs of `npm test` or `npm run test:long`, or those of them whose name has a word that begins with one of the given. Files of
- * the check belong to `npm test` when they are asked for.
+ * The runs of `npm test` or `npm run test:long`. With words, only the runs whose name has a word that begins
+ * with one of them. Files of the check belong to `npm test` when a word names them.
  */
 export function chosenRuns(files: readonly string[], isLong: boolean, words: readonly string[]): Run[] {
   if (words.length === 0) return runsOf(files, isLong ? "long" : "test");

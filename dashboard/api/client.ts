@@ -2,7 +2,7 @@
 import type { ApiErrorName } from "../../contract/errors.ts";
 import type * as people from "../../contract/members.ts";
 
-// Types only come from the contract, so that no schema is carried to the browser; the compiler holds the values.
+// Only types come from the contract, so that no schema reaches the browser. The compiler checks these values.
 const sessionHeader = { name: "X-Rekindle", value: "dashboard" } satisfies typeof people.sessionHeader;
 const organizationParameter = "organization" satisfies typeof people.organizationParameter;
 
@@ -10,9 +10,9 @@ const organizationParameter = "organization" satisfies typeof people.organizatio
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
   readonly kind: ApiErrorName | "unreachable";
-  /** The HTTP status, of whichever machine answered; 0 without an answer. */
+  /** The HTTP status, from the server or a proxy. 0 without an answer. */
   readonly status: number;
-  /** Whole seconds after which it is worth to ask again; undefined when the server said nothing of it. */
+  /** Whole seconds after which a retry makes sense. Undefined when the server gave no time. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(kind: ApiFailure["kind"], message: string, status: number, retryAfterSeconds?: number) {
@@ -28,7 +28,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Values of parameters; what is undefined or empty is not sent. */
+/** Values of parameters. Undefined and empty values are not sent. */
 export type QueryValues = Readonly<Record<string, unknown>>;
 
 /** The address of a path: names after colons are replaced, parameters added in a stable order. */
@@ -53,7 +53,7 @@ function textOf(value: unknown): string {
   return Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
-/** Sends a request and returns what the JSON of its answer says; undefined for an answer without a body.
+/** Sends a request and returns the parsed JSON of its answer. Undefined for an answer without a body.
  * @throws ApiFailure */
 export async function call(
   method: string,
@@ -88,7 +88,7 @@ export function unreachable(): ApiFailure {
   return new ApiFailure("unreachable", "The server cannot be reached. Is it running, and are you online?", 0);
 }
 
-/** What an answer that is none says. */
+/** The failure that an unsuccessful answer describes. */
 export async function failureOf(response: Response): Promise<ApiFailure> {
   return failure(response, parsed(await response.text()));
 }

@@ -6,7 +6,7 @@ import type { Reads } from "./paths.ts";
 type Kind = "users" | "accounts";
 type Listed<Of extends Kind> = InfiniteData<{ readonly answer: Reads[`/api/${Of}`]["answer"] }>;
 
-/** The name of a user or an account as a list showed it; undefined without such a list. */
+/** The name of a user or an account as a list showed it. Undefined without such a list. */
 export function useListedName(kind: Kind, id: string): string | undefined {
   const client = useQueryClient();
   const organization = useOrganization().id;

@@ -1,4 +1,5 @@
-/** The live view's stream: server-sent events read by fetch, whose errors say why, where EventSource would say nothing. */
+/** The live view's stream: server-sent events, read by fetch. Errors of fetch have a reason, and those of
+ * EventSource have none. */
 import type { LiveEnd, LiveItem, LiveSkipped } from "../../contract/live.ts";
 import { ApiFailure, addressOf, failureOf, unreachable } from "./client.ts";
 
@@ -8,18 +9,19 @@ export type LiveMessage =
   | { readonly event: "skipped"; readonly data: LiveSkipped }
   | { readonly event: "end"; readonly data: LiveEnd };
 
-/** The service says every 10 seconds that it is there; after this silence it is not. */
+/** The service sends a sign of life every 10 seconds. After this silence it counts as gone. */
 const maxSilentMs = 25_000;
 
 interface Listening {
-  /** The id of the last item that is known; empty for none. */
+  /** The id of the last item that is known. Empty for none. */
   readonly after: string;
   readonly signal: AbortSignal;
   readonly onOpen: () => void;
   readonly onMessage: (message: LiveMessage) => void;
 }
 
-/** Listens until the stream ends. @throws ApiFailure when it is refused or breaks; the signal's reason when aborted */
+/** Listens until the stream ends. @throws ApiFailure when it is refused or breaks, or the signal's reason
+ * when aborted */
 export async function listen(
   organization: number,
   { after, signal, onOpen, onMessage }: Listening,

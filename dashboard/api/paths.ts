@@ -1,6 +1,6 @@
 /**
- * What the dashboard can ask of the server, derived from the contract's table of routes: a wrong path, parameter or body does
- * not compile. Types alone, so that no schema is carried to the browser.
+ * The requests that the dashboard can make, derived from the contract's table of routes. A wrong path,
+ * parameter or body does not compile. The file has types only, so that no schema reaches the browser.
  */
 import type { Static, TObject, TProperties, TSchema } from "typebox";
 import type { Freshness, PathNames, Route } from "../../contract/api/route.ts";
@@ -37,22 +37,22 @@ type WithAccess<Access extends Route["access"]> = {
 
 type OfOrganization = WithAccess<"read" | "manage" | "erase" | "own">;
 
-/** What is read of an organization, by path. */
+/** The reads of an organization, by path. */
 export type Reads = {
   [Name in OfOrganization as Name extends `GET ${infer Path}` ? Path : never]: Ask<Name>;
 };
 
-/** What is changed in an organization, by method and path. */
+/** The changes in an organization, by method and path. */
 export type Changes = {
   [Name in OfOrganization as Name extends `GET ${string}` ? never : Name]: Ask<Name>;
 };
 
-/** What people do for themselves, in no organization. */
+/** The changes that users make to their own account, outside any organization. */
 export type PersonalChanges = {
   [Name in WithAccess<"anybody" | "session"> as Name extends `GET ${string}` ? never : Name]: Ask<Name>;
 };
 
-/** The names after colons in a path, each with its value; nothing for a path without. */
+/** The names after colons in a path, each with its value. Nothing for a path without names. */
 export type PathParameters<Path extends string> = [PathNames<Path>] extends [never]
   ? unknown
   : { readonly [Name in PathNames<Path>]: string | number };

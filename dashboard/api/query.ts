@@ -27,7 +27,7 @@ const freshForMs = 15_000;
 type Parameters<Query> =
   Record<never, never> extends Query ? { readonly query?: Query } : { readonly query: Query };
 
-/** What a read needs to know: names in its path and its parameters. */
+/** The inputs of a read: values for the names in its path, and its parameters. */
 export type ReadOptions<Path extends keyof Reads> = Parameters<Reads[Path]["query"]> & {
   /** Not asked while false. */
   readonly enabled?: boolean;
@@ -46,7 +46,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: freshForMs,
-        // Analysis comes back by itself, so asking goes on; what is refused stays refused.
+        // Analysis restarts by itself, so its failures are retried. A refused request is not.
         retry: (failures, error) =>
           error instanceof ApiFailure &&
           (error.isStarting || (error.kind === "rate_limit_exceeded" && failures < 5)),
@@ -158,9 +158,9 @@ type ChangeInput<Route extends keyof Changes> = Parameters<Changes[Route]["query
   (Changes[Route]["body"] extends undefined ? unknown : { readonly body: Changes[Route]["body"] }) &
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 
-/** Changes something in the present organization. What it may have changed is then asked again. The answer to a PATCH is
- * that to a GET of its path, and is shown at once, whether or not the figures can be asked for.
- * @param onDone called before that, with the answer: what was changed may be there no longer when it is asked for */
+/** Changes something in the present organization, then refetches the reads that it may have changed. The
+ * answer to a PATCH has the form of a GET of its path. It is shown at once, even if the refetch fails.
+ * @param onDone called with the answer before the refetch, which may no longer find the changed thing */
 export function useChange<Route extends keyof Changes>(
   route: Route,
   onDone?: (answer: Changes[Route]["answer"]) => void,

@@ -1,4 +1,4 @@
-/** What the pages before an organization share: the code of their link, and the way in. */
+/** The parts that pages outside an organization share: the code of their link, and the sign-in. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useState } from "react";
@@ -6,7 +6,7 @@ import type { peopleLimits } from "../../contract/member-limits.ts";
 import type { SessionAnswer } from "../../contract/members.ts";
 import { firstOrganization, startSession } from "./session.ts";
 
-/** Characters of a password, as the contract has them; only its types come here. */
+/** Characters of a password, as in the contract. Only the contract's types are imported. */
 export const passwordCharacters = {
   least: 10 satisfies typeof peopleLimits.passwordMinCharacters,
   most: 200 satisfies typeof peopleLimits.passwordMaxCharacters,

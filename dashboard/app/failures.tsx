@@ -1,4 +1,4 @@
-/** What is shown instead of a page: there is none at the address, or it failed. */
+/** The pages for an address without a page, and for a page that failed. */
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import { buttonClass } from "../parts/form/button.tsx";
@@ -25,7 +25,7 @@ export function PageProblem({ error: thrown, reset }: ErrorComponentProps): Reac
   const router = useRouter();
   const isOutdated = /dynamically imported module|module script/i.test(error.message);
   const retry = () => {
-    // After an upgrade the files of the page that is open are gone; the new page names the new ones.
+    // After an upgrade the files of the open page are gone. The reloaded page names the new ones.
     if (isOutdated) location.reload();
     else void router.invalidate().then(reset);
   };

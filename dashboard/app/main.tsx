@@ -12,7 +12,8 @@ import { createAppRouter } from "./router.tsx";
 import { sessionQuery } from "./session.ts";
 
 const client = createQueryClient(() => {
-  // Either the session is over or a right is missing; asking for the session tells which, and the pages follow.
+  // Either the session is over or a right is missing. A request for the session shows which, and the pages
+  // follow.
   void client.refetchQueries({ queryKey: sessionQuery.queryKey }).then(() => router.invalidate());
 });
 const router = createAppRouter(client);

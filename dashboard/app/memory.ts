@@ -1,4 +1,5 @@
-/** What this browser remembers for its reader. Without storage nothing is remembered, and nothing breaks. */
+/** The choices that this browser remembers for its reader. Without storage they are not kept, and no page
+ * fails. */
 
 /** Remembers a text under a name, or forgets it. */
 export function remember(name: string, text: string | undefined): void {
@@ -6,7 +7,7 @@ export function remember(name: string, text: string | undefined): void {
     if (text === undefined) localStorage.removeItem(name);
     else localStorage.setItem(name, text);
   } catch {
-    // Storage is switched off or full; what is chosen holds until the page is left.
+    // Storage is switched off or full. The choice lasts until the page is left.
   }
 }
 

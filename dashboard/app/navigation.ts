@@ -14,7 +14,7 @@ export interface NavigationEntry {
   readonly to: OrganizationPage;
   readonly label: string;
   readonly icon: IconName;
-  /** Said of it in the command palette. */
+  /** Its description in the command palette. */
   readonly about: string;
 }
 
@@ -71,7 +71,7 @@ export interface SettingsEntry {
   readonly label: string;
   /** Smaller roles do not see it. */
   readonly least: Role;
-  /** Said of it in the command palette. */
+  /** Its description in the command palette. */
   readonly about: string;
   /** Further words by which the command palette finds it. */
   readonly words: string;

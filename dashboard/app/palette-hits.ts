@@ -56,7 +56,7 @@ export function useHits(
   }, [known, lists, isAsking]);
 }
 
-/** Whether a text is part of a label, or begins a word of what is said beside it. */
+/** Whether a text is part of a label, or begins a word of the description beside it. */
 function isNamed(text: string, label: string, beside: string): boolean {
   const wanted = text.toLowerCase();
   return label.toLowerCase().includes(wanted) || ` ${beside.toLowerCase()}`.includes(` ${wanted}`);

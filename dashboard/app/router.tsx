@@ -1,5 +1,5 @@
-/** Every address and its page, on one screen. Pages are loaded when they are opened; contract/pages.ts has the same
- * addresses for the server, and test/dashboard/contract.test.ts holds the two together. */
+/** Every address and its page, on one screen. Pages are loaded when they are opened. contract/pages.ts has
+ * the same addresses for the server, and test/dashboard/contract.test.ts compares the two. */
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,

@@ -30,7 +30,7 @@ export function useSession(): SessionAnswer {
   return data;
 }
 
-/** Whether pictures of users and accounts are loaded from other hosts; false until it is known.
+/** Whether pictures of users and accounts are loaded from other hosts. False until it is known.
  * @param isAsked false where nothing depends on it */
 export function useRemoteImages(isAsked: boolean): boolean {
   const { data } = useQuery({
@@ -71,7 +71,7 @@ export function rememberOrganization(id: string): void {
   remember(lastOrganization, id);
 }
 
-/** The organization to begin with: the one used last, if it is still the person's; undefined without any. */
+/** The organization to begin with: the one used last, if it is still the person's. Undefined without any. */
 export function firstOrganization(session: SessionAnswer): Membership | undefined {
   const last = recall(lastOrganization);
   return session.organizations.find(({ id }) => String(id) === last) ?? session.organizations[0];

@@ -96,8 +96,7 @@ function usePaletteKeys(open: (is: boolean) => void): void {
   }, [open]);
 }
 
-/** Loads the palette before it is wanted, and keeps the letters that are typed between the keys that open it and its
- * field. */
+/** Loads the palette before it is needed. Letters that are typed before its field is there are kept. */
 function useEarlyLetters(isPaletteOpen: boolean): { readonly current: string } {
   const letters = useRef("");
   useEffect(() => {

@@ -7,7 +7,7 @@ export interface CalendarDay {
   readonly row: number;
   /** From the first week that is shown. */
   readonly column: number;
-  /** 0: nothing; 1 to 6: the more the deeper. */
+  /** 0 for a day without events, 1 to 6 from the palest to the deepest. */
   readonly step: number;
 }
 
@@ -18,8 +18,9 @@ export interface CalendarWeeks {
   readonly months: readonly { readonly day: string; readonly column: number }[];
 }
 
-/** The days from the month of the first event on: months before it say nothing. All days when there is no event yet.
- * @param firstDay of the first engagement event; passive events may have come before it */
+/** The days from the month of the first event on, because earlier months are empty. All days when there is no
+ * event yet.
+ * @param firstDay of the first engagement event, which passive events may precede */
 export function sinceFirstMonth<Day extends { readonly day: string; readonly events: number }>(
   days: readonly Day[],
   firstDay: string | null,

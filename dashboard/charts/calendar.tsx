@@ -11,7 +11,7 @@ const left = 30;
 const top = 18;
 
 interface CalendarProps {
-  /** What it shows, with its main finding: the drawing's name. */
+  /** The drawing's name: its content, with the main finding. */
   readonly label: string;
   readonly days: readonly { readonly day: string; readonly events: number; readonly users?: number }[];
   readonly weekStart: 1 | 7;

@@ -1,6 +1,6 @@
 /**
- * A chart: drawn by ECharts, which is loaded when the first one is shown, in the colours of the theme, and beside it
- * the same figures as a table, for screen readers and for exact numbers.
+ * A chart, drawn by ECharts in the colours of the theme. ECharts is loaded when the first chart is shown. A
+ * table beside it has the same figures, for screen readers and for exact numbers.
  */
 import { useRouter } from "@tanstack/react-router";
 import type { EChartsCoreOption, EChartsType } from "echarts/core";
@@ -11,7 +11,7 @@ import { type Colours, readColours } from "./colours.ts";
 import { tooltipOf } from "./tooltip.ts";
 
 interface ChartProps {
-  /** What the chart shows, with its main finding if there is one: it is the drawing's name. */
+  /** The drawing's name: its content, with the main finding if there is one. */
   readonly label: string;
   /** ECharts' option, in these colours. It should not change but when the figures do. */
   readonly option: (colours: Colours) => EChartsCoreOption;
@@ -19,8 +19,8 @@ interface ChartProps {
   readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly ReactNode[])[] };
   /** In pixels. */
   readonly height?: number;
-  /** The address behind a bar, by its series and its place on the axis; undefined without one. The table has to have the
-   * same addresses as links, for the keyboard. */
+  /** The address behind a bar, by its series and its place on the axis. Undefined without one. The table
+   * needs the same addresses as links, for the keyboard. */
   readonly addressOf?: (series: string, at: number) => string | undefined;
 }
 
@@ -175,7 +175,7 @@ export function valueAxis(colours: Colours, text: (value: number) => string): ob
   };
 }
 
-/** Names of the series above the drawing; the drawing has to leave it 28 pixels: `gridBelowLegend`. */
+/** Names of the series above the drawing. The drawing has to leave 28 pixels for it: `gridBelowLegend`. */
 export function legendOf(colours: Colours): object {
   return {
     top: 0,

@@ -1,5 +1,5 @@
-/** What a chart says of the point under the pointer. Elements and classes, because the security policy forbids the
- * style attributes of ECharts' own. */
+/** The tooltip for the point under the pointer. It is built from elements and classes, because the security
+ * policy forbids the style attributes of ECharts' own tooltips. */
 
 interface Point {
   readonly name: string;
@@ -14,8 +14,8 @@ type ValueText = (value: number, series: string, at: number) => string;
 
 type PlaceText = (name: string, value: unknown) => string;
 
-/** The option of a tooltip about everything at one place of the axis. A series without a name is not told of.
- * @param text how a value is said @param title how the place is said, by its name on the axis and its value */
+/** The option of a tooltip about everything at one place of the axis. A series without a name is left out.
+ * @param text formats a value @param title formats the place, from its name on the axis and its value */
 export function tooltipOf(text: ValueText = String, title: PlaceText = (name) => name): object {
   return {
     trigger: "axis",

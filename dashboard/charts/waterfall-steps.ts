@@ -10,8 +10,8 @@ export interface PlacedStep {
   readonly to: number;
 }
 
-/** Places steps one behind the other, from a start to a total. What rounding leaves is in the last steps: each is the
- * difference between two sums that are rounded down, as scores are. */
+/** Places steps one behind the other, from a start to a total. Each step is the difference between two sums
+ * that are rounded down, as scores are. The last steps therefore contain the rounding error. */
 export function stepsOf(
   start: number,
   steps: readonly { readonly label: string; readonly hint?: string; readonly points: number }[],

@@ -1,5 +1,6 @@
-/** Contributions that add up: each begins where the one before ends, and the last bar is their sum. No sum on the way
- * leaves 0 to 100. Figures stand beside the bars, so that nothing is told by colour or length alone. */
+/** Contributions that add up: each begins where the one before ends, and the last bar is their sum.
+ * Intermediate sums stay within 0 to 100. Figures stand beside the bars, so that no information depends on
+ * colour or length alone. */
 import type { ReactElement } from "react";
 import { classes } from "../text/classes.ts";
 import { numbers } from "../text/format.ts";
@@ -7,9 +8,9 @@ import { downToTenths } from "../text/rounding.ts";
 import { stepsOf } from "./waterfall-steps.ts";
 
 interface WaterfallProps {
-  /** What it is of: its name for screen readers. */
+  /** The chart's name for screen readers. */
   readonly label: string;
-  /** Where the first step begins, with its name; 0 without a row of its own. */
+  /** Where the first step begins, with its name. 0 without a row of its own. */
   readonly start?: { readonly label: string; readonly value: number };
   readonly steps: readonly { readonly label: string; readonly hint?: string; readonly points: number }[];
   readonly total: { readonly label: string; readonly value: number };

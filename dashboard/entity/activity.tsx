@@ -14,7 +14,7 @@ import { days } from "./score-text.ts";
 /** A year (e.g. 2026), or nothing for the days until today. */
 export const yearFilter = textFilter();
 
-/** What to ask for a year: its days until today. */
+/** The range to request for a year: its days until today. */
 export function daysOfYear(year: string, today: string): { days: number; to: string } {
   if (!/^\d{4}$/.test(year) || year > today.slice(0, 4)) return { days: 365, to: today };
   const end = `${year}-12-31` < today ? `${year}-12-31` : today;

@@ -18,7 +18,7 @@ interface EraseDialogProps {
   /** Of the field in which `expected` has to be typed. */
   readonly label: string;
   readonly expected: string;
-  /** What the button says. */
+  /** The label of the button. */
   readonly action: string;
   /** Items of a list. */
   readonly consequences: ReactNode;
@@ -78,11 +78,11 @@ export function EraseDialog(props: EraseDialogProps): ReactElement {
 interface ErasedProps {
   readonly what: "user" | "account";
   readonly erasedAt: string;
-  /** What was erased, with its count. */
+  /** Each kind of erased data, with its count. */
   readonly lines: readonly (readonly [label: string, value: string])[];
 }
 
-/** What was erased. */
+/** The erased data of a user or an account, with the date. */
 export function Erased({ what, erasedAt, lines }: ErasedProps): ReactElement {
   return (
     <>

@@ -13,7 +13,7 @@ import { churnText, type Score } from "./score-text.ts";
 
 interface EntityHeaderProps {
   readonly what: "user" | "account";
-  /** The name; undefined until it is known, and initials with it. */
+  /** The name. Undefined until it is known, and initials with it. */
   readonly title: string | undefined;
   readonly image: string | null | undefined;
   /** The line below the name. */

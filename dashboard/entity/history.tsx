@@ -37,7 +37,7 @@ export function ScoringEarlier({
 
 interface HistoryPanelProps {
   readonly asked: Asked<History>;
-  /** Changes of the model; empty until they are known. */
+  /** Changes of the model. Empty until they are known. */
   readonly models: readonly ModelChange[];
   readonly what: "user" | "account";
   readonly range: Range;

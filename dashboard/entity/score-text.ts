@@ -51,7 +51,7 @@ export function churnText({ churnedDay, churnCause, model }: Score): string | un
   return `${/cancel/i.test(event ?? "") ? "Canceled" : "Churned"} on ${dayText(churnedDay)} (${why})`;
 }
 
-/** A churn risk compared with the base rate; undefined without a base rate. */
+/** A churn risk compared with the base rate. Undefined without a base rate. */
 export function baseRateSentence({ ratioToBaseRate }: Risk, { baseRate }: Model): string | undefined {
   if (ratioToBaseRate === null || baseRate === null) return undefined;
   const rate = `the average (${numbers.share(baseRate)} churned in the back-test)`;

@@ -83,7 +83,7 @@ function riskChange(total: number | undefined, sinceDay: string | undefined) {
   return change && { ...change, value: `${change.value} points` };
 }
 
-/** What health is made of. */
+/** The components of the health score. */
 export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
   return (
     <Panel title="What health is made of" note="Points of each part. They add up to the score.">
@@ -180,7 +180,7 @@ export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
   );
 }
 
-/** What engagement is made of. */
+/** The components of the engagement score. */
 export function EngagementPanel({ asked, what }: ScoreProps): ReactElement {
   return (
     <Panel

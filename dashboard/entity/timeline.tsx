@@ -17,7 +17,7 @@ import { dayText, instantText, numbers, timeText, todayIn } from "../text/format
 interface TimelineEvent {
   readonly id: string;
   readonly event: string;
-  /** The name as it was sent; null where that is the name itself. */
+  /** The name as it was sent. Null where that is the name itself. */
   readonly label: string | null;
   readonly isActivity: boolean;
   readonly timestamp: string;
@@ -130,7 +130,7 @@ function Timeline({
   );
 }
 
-/** Reads on when it comes near the window; the same by a button. */
+/** Reads the next page when it comes near the window. A button does the same. */
 function Older({ isBusy, onOlder }: { isBusy: boolean; onOlder: () => void }): ReactElement {
   const place = useRef<HTMLDivElement>(null);
   const read = useRef(onOlder);

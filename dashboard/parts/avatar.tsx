@@ -1,6 +1,7 @@
-/** A person's or an account's picture. Its place has one size from the start; initials stand in it until a picture has
- * come, and stay when none does. A picture on another host tells that host about the page view, so it is loaded only where the
- * installation allows that; one in a data: address always is. */
+/** A person's or an account's picture. Its place has one size from the start. Initials stand in it until a
+ * picture has come, and stay when none does. A request for a picture on another host reveals the page view
+ * to that host. Such pictures are therefore loaded only where the installation allows it. A picture in a
+ * data: address always is. */
 import { type ReactElement, useState } from "react";
 import { useRemoteImages } from "../app/session.ts";
 import { classes } from "../text/classes.ts";

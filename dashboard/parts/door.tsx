@@ -35,7 +35,7 @@ export function Door({ title, about, children }: DoorProps): ReactElement {
 const cohorts = 16;
 const cellPx = 34;
 
-/** Decorates wide screens with the product's own figure: cohorts of users who come back, older ones above. */
+/** Decorates wide screens with the product's own figure: cohorts of returning users, older ones above. */
 function Embers(): ReactElement {
   const cells = Array.from({ length: cohorts }, (_, row) =>
     Array.from({ length: cohorts - row }, (_, column) => {
@@ -67,7 +67,7 @@ function Embers(): ReactElement {
   );
 }
 
-/** A form with one button. What is typed is read from the fields by their names.
+/** A form with one button. The form reads each text from its field, by the field's name.
  * @param onSend called with the fields' texts */
 export function DoorForm({
   action,

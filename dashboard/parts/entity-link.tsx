@@ -12,7 +12,7 @@ export function EntityLink({
   kind: "user" | "account";
   /** Their own id. */
   id: string;
-  /** An e-mail address or a name; the id stands in for an empty one. */
+  /** An e-mail address or a name. The id stands in for an empty one. */
   label: string;
   /** In the weight of the text around it. */
   isQuiet?: boolean;

@@ -4,7 +4,7 @@ import type { ReactElement } from "react";
 const flame =
   "M13.2 1.5c.5 3.3 2.2 5 3.9 7 1.6 1.9 2.9 3.9 2.9 6.5a8 8 0 0 1-16 0c0-3 1.5-5.2 3.4-7 .2 1.7.8 2.9 1.9 3.6-.3-3.9 1-7.5 3.9-10.1Z";
 
-/** The mark alone; it decorates what says the name. */
+/** The mark alone. It decorates an element that contains the name. */
 export function Mark({ size = 22 }: { size?: number }): ReactElement {
   return (
     <svg width={size} height={size} viewBox="0 0 24 24" aria-hidden="true" className="shrink-0 text-ember">

@@ -124,7 +124,7 @@ export function MenuChoices<Value extends string>({
   );
 }
 
-/** A tick in a menu; the menu stays open. */
+/** A tick in a menu. The menu stays open. */
 export function MenuTick({
   isTicked,
   onTick,
@@ -151,7 +151,7 @@ export function MenuTick({
   );
 }
 
-/** What the items below have in common. */
+/** The heading of the items below. */
 export function MenuLabel({ children }: { children: string }): ReactElement {
   return <DropdownMenu.Label className="px-2.5 pt-1.5 pb-1 text-xs text-soft">{children}</DropdownMenu.Label>;
 }

@@ -1,4 +1,4 @@
-/** What pages are laid out with: a header, panels, rows of figures. */
+/** The parts of a page's layout: a header, panels, rows of figures. */
 import type { ReactElement, ReactNode } from "react";
 import { useEffect } from "react";
 import { classes } from "../text/classes.ts";

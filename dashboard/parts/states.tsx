@@ -78,7 +78,7 @@ export function Cancelled({ onRetry }: { onRetry: () => unknown }): ReactElement
   );
 }
 
-/** What is shown of a question: an `Asked`, or one whose answer comes page by page. */
+/** The state of a question that is shown: an `Asked`, or one whose answer comes page by page. */
 type Shown<Answer> = Pick<Asked<Answer>, "data" | "isPlaceholderData" | "fetchStatus"> & {
   readonly error: Error | null;
   readonly failureReason: Error | null;
@@ -87,9 +87,9 @@ type Shown<Answer> = Pick<Asked<Answer>, "data" | "isPlaceholderData" | "fetchSt
 
 interface FiguresProps<Answer> {
   readonly asked: Shown<Answer>;
-  /** What is shown until the first answer; lines by default. */
+  /** The content until the first answer. Lines by default. */
   readonly loading?: ReactNode;
-  /** What is shown for an answer without anything in it. */
+  /** The content for an empty answer. */
   readonly empty?: { readonly isEmpty: (answer: Answer) => boolean; readonly show: ReactNode };
   readonly children: (answer: Answer) => ReactNode;
 }

@@ -2,7 +2,7 @@
 import { Tabs as Radix } from "radix-ui";
 import type { ReactElement, ReactNode } from "react";
 
-/** Tabs with their content; the content of the others is not there. */
+/** Tabs with their content. The content of the other tabs is not in the page. */
 export function Tabs<Value extends string>({
   label,
   value,

@@ -22,7 +22,7 @@ export function useNowMs(): number {
   );
 }
 
-/** An instant as "5 minutes ago"; the exact one shows on hover. */
+/** An instant as "5 minutes ago". The exact one shows on hover. */
 export function RelativeTime({ instant }: { instant: string | null | undefined }): ReactElement {
   const now = useNowMs();
   const { timezone } = useOrganization();
@@ -50,7 +50,7 @@ export function useToday(): string {
   return todayIn(useOrganization().timezone, useNowMs());
 }
 
-/** A day as "3 weeks ago"; the day itself shows on hover. */
+/** A day as "3 weeks ago". The day itself shows on hover. */
 export function RelativeDay({ day }: { day: string | null | undefined }): ReactElement {
   const today = useToday();
   if (day == null) return <>{nothing}</>;

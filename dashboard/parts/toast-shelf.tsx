@@ -1,4 +1,4 @@
-/** The messages that are shown; loaded with the first of them. */
+/** The messages that are shown. The module is loaded with the first of them. */
 import { Toast } from "radix-ui";
 import type { ReactElement } from "react";
 import { classes } from "../text/classes.ts";

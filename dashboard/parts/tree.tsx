@@ -1,4 +1,4 @@
-/** Traits and properties as a readable tree: whatever was sent, however deep, with its types told apart. */
+/** Traits and properties as a readable tree, of any depth, with distinct types. */
 import type { ReactElement } from "react";
 import { dayText, instantText, numbers } from "../text/format.ts";
 

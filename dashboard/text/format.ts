@@ -42,15 +42,15 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
 const weekday = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
 
-/** What stands where there is no value. */
+/** The text for a missing value. */
 export const nothing = "–";
-/** What stands where a user's address is not known. */
+/** The text for a user without an e-mail address. */
 export const noEmail = "no e-mail yet";
 
 type Maybe = number | null | undefined;
 const of = (format: Intl.NumberFormat) => (value: Maybe) => (value == null ? nothing : format.format(value));
 
-/** Numbers as text; what is missing is a dash. */
+/** Numbers as text. A missing value is a dash. */
 export const numbers = {
   /** 12,345 */
   count: of(whole),
@@ -116,7 +116,7 @@ export function dayText(day: string | null | undefined, form: keyof typeof dayFo
   return day == null ? nothing : dayFormats[form].format(new Date(`${day}T00:00:00Z`));
 }
 
-/** Days from one day to another; negative when the second is the earlier. */
+/** Days from one day to another. Negative when the second is the earlier. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000);
 }

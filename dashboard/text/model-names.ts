@@ -4,7 +4,7 @@ interface Name {
   readonly model: RiskModel;
   readonly name: string;
   readonly term: string;
-  /** What a risk is computed from. */
+  /** The inputs of the risk. */
   readonly from: string;
 }
 

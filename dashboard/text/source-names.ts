@@ -19,7 +19,7 @@ const outcomes: Readonly<Record<SourceOutcome, true>> = {
   ignored: true,
 };
 
-/** What can become of an item. */
+/** The possible outcomes of an item. */
 export const sourceOutcomes = Object.keys(outcomes) as readonly SourceOutcome[];
 
 /** Whether this is a connected source, and no path of the write API. */
@@ -35,7 +35,7 @@ export function senderOf(endpoint: string): string {
   return isConnectedSource(endpoint) ? endpoint : "api";
 }
 
-/** The name of a source, as the API names it; one that is not known keeps its own. */
+/** The name of a source, as the API names it. An unknown source keeps its own name. */
 export function sourceName(source: string): string {
   return (names as Readonly<Record<string, string>>)[source] ?? source;
 }

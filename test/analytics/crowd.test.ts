@@ -1,6 +1,7 @@
 /**
- * A crowd of questions on its whole way: the public port of an intake process, its socket to analysis, the table of routes
- * and the engine. Analysis is this process, with routes whose questions take as long as the tests need.
+ * A crowd of questions through all parts. These are the public port of an intake process, its socket to
+ * analysis, the table of routes and the engine. Analysis is this process. Its routes have questions that take
+ * as long as the tests need.
  */
 import { afterAll, afterEach, beforeAll, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
@@ -82,7 +83,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Questions that are open; a test's last act is to leave them. */
+/** Stops the open questions. The end of each test aborts it. */
 let leaving = new AbortController();
 afterEach(async () => {
   leaving.abort();
@@ -139,7 +140,7 @@ test("one organization's endless questions are bounded, and another's are answer
   expect([refused.length, waiting.length, await running()]).toEqual([8, 0, 3]);
 });
 
-test("who goes away leaves readers and places free", async () => {
+test("a client that disconnects frees its readers and places", async () => {
   const key = await (await organization("Leaving"))();
   for (let round = 0; round < 3; round += 1) {
     crowd(openQuestionLimits.caller, key, "/api/endless");
@@ -152,7 +153,7 @@ test("who goes away leaves readers and places free", async () => {
   }
 });
 
-test("one asker who leaves does not fail another's question about the same names of events", async () => {
+test("a client that disconnects does not fail another's question about the same names of events", async () => {
   const newKey = await organization("Sharing");
   const [leaver, other] = [await newKey(), await newKey()];
   const { warehouse } = subject;
@@ -184,7 +185,7 @@ test("one asker who leaves does not fail another's question about the same names
   }
 });
 
-test("a table that is sent row by row is open until its end, or until nobody takes it", async () => {
+test("a table that is sent row by row is open until its end, or until its client is gone", async () => {
   const key = await (await organization("Downloading"))();
   const { caller } = openQuestionLimits;
   const downloads = await Promise.all(

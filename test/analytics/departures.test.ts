@@ -1,4 +1,5 @@
-/** Events that may mean that a user has left, through the front door: passive until a member of the team has answered. */
+/** Events that may mean that a user has left, through HTTP: they are passive until a team member has
+ * answered. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import { askedAbout, isDepartureName, passiveEventsOf } from "../../contract/api/departures-body.ts";
@@ -99,7 +100,7 @@ test("names of the closed list are found whatever their case and separators, and
   ]);
 });
 
-test("until there is an answer a departure makes nobody active, and its event is listed all the same", async () => {
+test("until there is an answer a departure makes no user active, and its event is listed all the same", async () => {
   expect(await asked()).toEqual([
     ["Subscription.Cancelled", 1, true],
     ["order_cancelled", 1, false],

@@ -1,4 +1,5 @@
-/** What pages about one user or account ask, through the front door, and counted again from what was sent. */
+/** The reads behind the pages of one user or account, through HTTP, compared with a recount of the sent
+ * events. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
@@ -226,7 +227,7 @@ test("a user tells whether it counts in figures", async () => {
   expect(await world.ask<object>("/api/users/u0")).toMatchObject({ isExcluded: false });
 });
 
-test("who is not there has nothing", async () => {
+test("an unknown user or account is not found", async () => {
   for (const path of [
     "/api/users/nobody/activity",
     "/api/users/nobody/events",

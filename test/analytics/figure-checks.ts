@@ -1,4 +1,4 @@
-/** Figures of engagement, asked through the front door and counted again from what was sent. */
+/** Figures of engagement, read through HTTP and recounted from the sent events. */
 import { expect, test } from "bun:test";
 import {
   activeUsersRecount,

@@ -15,9 +15,9 @@ beforeAll(async () => {
   const zone = zoneFarFromMidnight("America/Santiago", "Africa/Cairo");
   staff = new World(server, randomOfThisRun("figures"), "Staff and customers", zone);
   await staff.fill(40, 2_400);
-  // Those who do most, and some who do little.
+  // The most active users, and some with few events.
   await staff.exclude("u0", "u1", "u7", "u30");
-  // The first of all events by name, the last, and one that nobody ever sent.
+  // The first of all events by name, the last, and one that was never sent.
   await staff.setPassive("opened", "{limit:UInt32}", "never_sent");
   await server.ready();
 }, 180_000);

@@ -1,4 +1,4 @@
-/** What lists with scores say first: the order by risk, and which change of health is usual. */
+/** The default order of lists with scores: by risk, and the change of health that is usual. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
@@ -91,7 +91,7 @@ test.each(["users", "accounts"] as const)(
   180_000,
 );
 
-test("by risk come the riskiest first, then those without a risk, of whom the one seen last comes first", async () => {
+test("by risk the highest comes first, then rows without a risk, the last seen first", async () => {
   const byRisk = (await ask<Users>("/api/users", { sort: "risk", limit: 1_000 })).users;
   const risks = byRisk.map(({ risk }) => risk ?? -1);
   expect(risks[0]).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** Lists with scores: every filter and order, asked through the front door and compared with what the whole list says. */
+/** Lists with scores: every filter and order, read through HTTP and compared with the whole list. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
@@ -32,7 +32,7 @@ async function read(): Promise<void> {
   accounts = (await ask<Accounts>("/api/accounts", { limit: 1_000 })).accounts;
 }
 
-/** Checks until it holds: scores of earlier days, and of users who are excluded, are worked out meanwhile. */
+/** Repeats a check until it passes. Scores of earlier days, and of excluded users, are computed meanwhile. */
 async function eventually(check: () => Promise<void>): Promise<void> {
   let last = "";
   while (true) {
@@ -40,7 +40,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
       await check();
       return;
     } catch (error) {
-      // The test's own limit ends this, and then nobody else says why.
+      // The test's own time limit ends the loop without a reason, so the reason is logged.
       if (String(error) !== last) console.log("not yet:", error);
       last = String(error);
       await Bun.sleep(500);
@@ -176,7 +176,7 @@ describe("users", () => {
     expect(sizes.filter((size) => size > 0 && size < users.length).length).toBeGreaterThan(6);
   });
 
-  test("of an account are those who belong to it", async () => {
+  test("of an account are its members", async () => {
     const { accountId } = accounts.find(({ members }) => members > 1) ?? { accountId: "" };
     const { users: found } = await ask<Users>("/api/users", { account: accountId });
     const expected = users.filter((user) => user.accountId === accountId);
@@ -197,7 +197,7 @@ describe("users", () => {
     trait: (user) => traitText(user, "plan").toLowerCase() || null,
   };
 
-  test("are sorted by every column, and who lacks it comes last", async () => {
+  test("are sorted by every column, with missing values last", async () => {
     for (const [sort, keyOf] of Object.entries(keys)) {
       for (const order of ["ascending", "descending"]) {
         const more: Parameters = sort === "trait" ? { sortTrait: "plan" } : {};

@@ -1,4 +1,4 @@
-/** What a morning begins with, asked through the front door and counted again from other answers. */
+/** The overview page's figures, read through HTTP and recounted from other answers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { AccountListAnswer } from "../../contract/api/lists.ts";
@@ -55,7 +55,8 @@ async function ask<Answer>(name: string, path: string): Promise<Answer> {
 
 const weekOf = (name: string) => ask<Static<typeof WeekSummaryAnswer>>(name, "/api/week-summary");
 
-/** Five accounts of ever more members, who come every other day; those of the second and the fourth stopped. */
+/** Five accounts with 2 to 6 members each, who are active every other day. The members of the second and the
+ * fourth account stopped. */
 function customers(): Sent {
   const users = Array.from({ length: 5 }, (_, account) =>
     Array.from({ length: 2 + account }, (_, member) => ({
@@ -196,7 +197,7 @@ test("accounts at risk are those of the list of scores, the largest first", asyn
   expect([one.accounts.length, one.total, one.members]).toEqual([1, 2, 8]);
 });
 
-test("movers may be only those who have not churned", async () => {
+test("movers can be limited to users who have not churned", async () => {
   const moversOf = async (parameters: string) =>
     (await ask<Static<typeof MoversAnswer>>("Loners", `/api/movers?limit=100${parameters}`)).movers;
   const [all, active] = [await moversOf(""), await moversOf("&state=active")];
@@ -204,7 +205,7 @@ test("movers may be only those who have not churned", async () => {
   expect(active.length).toBeGreaterThan(5);
 });
 
-test("the week is told from the same figures as everywhere", async () => {
+test("the week's summary has the same figures as the other pages", async () => {
   const week = await weekOf("Customers");
   const { days } = await ask<{ days: { weekly: number }[] }>(
     "Customers",
@@ -286,7 +287,7 @@ test("with little data the week says so", async () => {
   expect(await ask<object>("Nobody", "/api/health-by-week")).toMatchObject({ weeks: [], baseRate: null });
 });
 
-test("what cannot be asked is refused", async () => {
+test("invalid parameters are refused", async () => {
   for (const path of [
     "/api/health-by-week?weeks=0",
     "/api/health-by-week?kind=team",

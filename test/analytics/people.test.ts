@@ -1,4 +1,4 @@
-/** Lists of users and accounts, and timelines, asked through the front door and compared with what was sent. */
+/** Lists of users and accounts, and timelines, read through HTTP and compared with the sent events. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { quietZone, zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
@@ -214,7 +214,7 @@ describe("accounts", () => {
   });
 });
 
-test("who came today for the first time is listed without scores, and so is the account", async () => {
+test("a user who is new today is listed without scores, and so is the account", async () => {
   const token = await server.organization("Of today", "--timezone", quietZone);
   const key = (await server.command("key", "create", "--organization", "Of today")).trim();
   await send(server, "/identify", token, user("ada", { account: { id: "acme", name: "Acme" } }));

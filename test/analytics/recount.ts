@@ -13,7 +13,7 @@ export function dateOf(day: number): string {
   return new Date(day * msPerDay).toISOString().slice(0, 10);
 }
 
-/** Who did anything from one day to another. */
+/** The users with any event from one day to another. */
 export function usersWithin(events: readonly Happening[], fromDay: number, toDay: number): Set<string> {
   return new Set(events.filter(({ day }) => day >= fromDay && day <= toDay).map(({ userId }) => userId));
 }

@@ -1,4 +1,4 @@
-/** Groups of retention compared, through the front door, and recounted from what was sent. */
+/** Groups of retention compared, through HTTP, and recounted from the sent events. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { RetentionAnswer, RetentionComparisonAnswer } from "../../contract/api/retention.ts";
@@ -45,7 +45,7 @@ beforeAll(async () => {
   for (let n = 0; n < 240; n += 1) {
     const plan = random.pick(plans);
     const cohort = random.between(0, weeks - 4);
-    // Members of one account leave together, more or less; every fifth user has none.
+    // Members of one account leave at about the same time. Every fifth user has no account.
     const account = n % 5 === 0 ? null : `a${n >> 3}`;
     const lifetime = account === null ? random.between(0, 20) : ((n >> 3) * 7) % 15;
     const last = Math.min(weeks, cohort + lifetime + random.between(0, 2));

@@ -1,4 +1,4 @@
-/** The traits that users have, asked through the front door and compared with what was sent. */
+/** The traits of users, read through HTTP and compared with the sent ones. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
@@ -53,7 +53,7 @@ describe("traits", () => {
     expect(byName(others.traits)).toEqual(byName(recounted([...neighbour.people.values()])));
   });
 
-  test("of more than 100 values are told without them, and no more traits than were asked for", async () => {
+  test("of more than 100 values are listed without them, and no more traits than requested", async () => {
     const token = await server.organization("Many values");
     const key = (await server.command("key", "create", "--organization", "Many values")).trim();
     const batch = Array.from({ length: 101 }, (_, n) => ({

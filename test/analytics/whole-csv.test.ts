@@ -1,4 +1,4 @@
-/** Tables as CSV, by the front door: whole, with the columns that are asked for, readable numbers and a telling name. */
+/** Tables as CSV, through HTTP: complete, with the requested columns, readable numbers and a clear file name. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import { Server } from "../server.ts";

@@ -1,4 +1,4 @@
-/** An organization with random people, sent through the front door, and everything that was sent. */
+/** An organization with random users, sent through HTTP, and everything that was sent. */
 import { expect } from "bun:test";
 import type { Random } from "../../simulation/random.ts";
 import type { Server } from "../server.ts";
@@ -75,19 +75,19 @@ export class World {
     await this.#server.exported("events", this.name);
   }
 
-  /** Sets events as passive: people who did only these were not active. */
+  /** Sets events as passive: users with only these events were not active. */
   async setPassive(...events: readonly string[]): Promise<void> {
     const options = events.flatMap((event) => ["--passive-event", event]);
     await this.#server.command("settings", "set", "--organization", this.name, ...options);
     for (const event of events) this.#passive.add(event);
   }
 
-  /** What figures about people are made of. */
+  /** The events that count in figures about users. */
   get engagement(): readonly Happening[] {
     return this.events.filter(({ event }) => !this.#passive.has(event));
   }
 
-  /** Excludes people from figures; they and what they did are no longer what figures are made of. */
+  /** Excludes users from figures. They and their events no longer count in any figure. */
   async exclude(...userIds: readonly string[]): Promise<void> {
     for (const userId of userIds) {
       await this.#server.command("exclude", "add", "--organization", this.name, "--user", userId);
@@ -167,7 +167,7 @@ export class World {
     const properties = { page: random.pick(pages), n: random.between(0, 60) };
     const event = random.pick(eventNames);
     const account = this.people.get(userId)?.account ?? null;
-    // What would fall on tomorrow at most waits for no midnight of the test.
+    // Events within a day of now move two days back, so that midnight during the test changes nothing.
     const timeMs = Math.abs(ms - Date.now()) < msPerDay ? ms - 2 * msPerDay : ms;
     this.events.push({ userId, event, timeMs, day: this.dayOf(timeMs), properties, account });
     return { type: "track", userId, event, timestamp: new Date(timeMs).toISOString(), properties };

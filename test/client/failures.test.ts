@@ -1,4 +1,4 @@
-/** The client when something is wrong: every item is stored once, or the application hears why it is not. */
+/** The client during failures: every item is stored once, or the application gets the reason. */
 import {
   afterAll,
   afterEach,
@@ -23,7 +23,7 @@ beforeEach(async () => {
   await bench.renewGate();
   gate = bench.gate;
 });
-// What a test has put in the place of the runtime's own.
+// The mocks that a test has put in the place of the runtime's own functions.
 afterEach(() => mock.restore());
 afterAll(() => bench.stop());
 
@@ -49,7 +49,7 @@ const passing: readonly (readonly [string, Mischief, Name])[] = [
 ];
 
 test.each(passing)(
-  "%s is told and got over: everything is stored once, in order",
+  "%s is reported and survived: everything is stored once, in order",
   async (name, mischief, told) => {
     const limits = limitsOfAnswers();
     const { client, failures, drops } = start({ timeoutMs: limits.ms });
@@ -124,14 +124,14 @@ test("a limit of items a second below the batch's size is got through, because b
   expect(await bench.server.exported("users", "Slow items")).toHaveLength(100);
 });
 
-test("a proxy that takes only small bodies gets small ones, and an item it never takes blocks nobody", async () => {
+test("a proxy that takes only small bodies gets small ones, and an item it never takes blocks no other", async () => {
   const small = await Gate.before(() => gate.url);
   const { client, failures } = start({ host: small.url });
   client.identify(ada("small"));
   client.track({ userId: "small", event: "before" });
   client.track({ userId: "small", event: "large" });
   client.track({ userId: "small", event: "after" });
-  // 4 items, then 2, which pass; then 2 again, and each by itself.
+  // 4 items fail, then 2 pass. Then the other 2 fail, and each is sent by itself.
   small.next = [{ status: 413 }, "pass", { status: 413 }, { status: 413 }];
   expect(await client.flush()).toBe(true);
   expect(small.seen.map(({ items }) => items.length)).toEqual([4, 2, 2, 1, 1]);
@@ -144,7 +144,7 @@ test("a proxy that takes only small bodies gets small ones, and an item it never
   expect((await eventsOf("small")).sort()).toEqual(["after", "before"]);
 });
 
-describe("what people have to mend", () => {
+describe("faults that people have to repair", () => {
   /** Long for an answer, and shorter than nothing is sent then: the client can know that it cannot be sent in this time. */
   const lessThanAMinuteMs = 55_000;
   const setups: readonly (readonly [string, Mischief, Name, number])[] = [
@@ -156,7 +156,7 @@ describe("what people have to mend", () => {
   ];
 
   test.each(setups)(
-    "%s is told, the items are kept, and nothing is sent for a minute",
+    "%s is reported, the items are kept, and nothing is sent for a minute",
     async (_name, mischief, name, statusCode) => {
       const { client, failures, drops } = start();
       gate.always = mischief;
@@ -266,7 +266,7 @@ describe("closing", () => {
   });
 });
 
-test("what may be stored without our knowing is not sent again after 23 hours, and what was never sent is", async () => {
+test("after 23 hours items that may be stored are not sent again, and items that were never sent are", async () => {
   const { client, drops, failures } = start({ maxBatchItems: 2 });
   const attempts = countAttempts(gate);
   gate.next = ["cut"];

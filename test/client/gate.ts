@@ -27,10 +27,11 @@ export class Gate {
   readonly url: string;
   /** Every request, in order. */
   readonly seen: Seen[] = [];
-  /** What is done to the next requests, one after the other; to later ones, `always`. */
+  /** The treatment of the next requests, one after the other. Later requests get `always`. */
   next: Mischief[] = [];
   always: Mischief = "pass";
-  /** What passes waits for this, while a server starts say: refused, the client would come back later and later. */
+  /** Requests that pass wait for this, e.g. while a server starts. After a refused request the client would
+   * wait longer and longer. */
   opened: Promise<unknown> = Promise.resolve();
   readonly #http: HttpServer;
 
@@ -39,7 +40,7 @@ export class Gate {
     this.url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   }
 
-  /** Opens a gate before the server at this address; `port` 0 is any. */
+  /** Opens a gate before the server at this address. The gate takes any free port. */
   static async before(target: () => string): Promise<Gate> {
     const http = createServer((request, response) => void gate.#handle(request, response, target));
     await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));

@@ -46,7 +46,7 @@ test("its code is one file under 5 kB, as its README says, that imports nothing"
   expect(readme()).toContain(`5 kB minified, ${compressed} kB compressed`);
 });
 
-test("what npm would publish is the code, its map, the declarations, the README and our license", async () => {
+test("the npm package contains the code, its map, the declarations, the README and our license", async () => {
   const { stdout } = await run(["npm", "pack", "--dry-run", "--json", "--offline"], { cwd: folder });
   const [packed] = JSON.parse(stdout);
   expect(packed.files.map(({ path }: { path: string }) => path).sort()).toEqual([

@@ -42,7 +42,7 @@ test("a user and events arrive with the time of the call and an id of their own,
   expect(users.find(({ userId }) => userId === "first")).toMatchObject({ properties: { plan: "pro" } });
 });
 
-test("what the caller says wins: messageId, timestamp as text, Date or alias, a number as id", async () => {
+test("the caller's values win: messageId, timestamp as text, Date or alias, a number as id", async () => {
   const { client, failures } = start();
   client.identify(ada(42));
   const event = (more: object) => client.track({ userId: 42, event: "e", ...more });
@@ -110,7 +110,7 @@ describe("what cannot be stored", () => {
     ]);
   });
 
-  test("is told with its item and its own reason, and the rest is stored", async () => {
+  test("is reported with its item and its own reason, and the rest is stored", async () => {
     const { client, failures } = start();
     client.identify(ada("mixed"));
     client.track({ userId: "nobody", event: "lost", messageId: "lost-1" });
@@ -134,7 +134,7 @@ describe("what cannot be stored", () => {
     expect((await eventsOf("mixed")).map(({ event }) => event)).toEqual(["good"]);
   });
 
-  test("when it is a whole batch, every item is told", async () => {
+  test("when it is a whole batch, every item is reported", async () => {
     const { client, failures } = start();
     client.track({ userId: "nobody", event: "one" });
     client.track({ userId: "nobody", event: "two" });
@@ -187,7 +187,7 @@ function revoked(): object {
 }
 
 test.each(nonsense)(
-  "%s throws nothing, is told once for each call, and costs nothing else",
+  "%s throws nothing, is reported once for each call, and has no other effect",
   async (_name, value) => {
     const { client, failures } = start();
     const given = value as never;

@@ -1,4 +1,4 @@
-/** What tests of the client share. */
+/** The parts that the client's tests share. */
 import { spyOn } from "bun:test";
 import type { DropReason, Failure, Item, Options } from "../../client/rekindle.ts";
 import { Rekindle } from "../../client/rekindle.ts";
@@ -19,7 +19,7 @@ class PatientRekindle extends Rekindle {
   }
 }
 
-/** A client, and what it told the application. */
+/** A client, with the failures and drops that it reported to the application. */
 export class Told {
   readonly client: Rekindle;
   readonly failures: (Failure & { readonly item: Item | undefined })[] = [];
@@ -36,7 +36,7 @@ export class Told {
   }
 }
 
-/** A user whom nobody doubts. */
+/** A valid user. */
 export const ada = (userId: string | number = "ada") => ({ userId, email: "ada@example.com" });
 
 /** The events that an organization has, in the order of their time. */

@@ -36,7 +36,7 @@ test("the compiler finds the same fields and values here and in the contract", (
   expect(Object.values(alike).flat().concat(names)).not.toContain(false);
 });
 
-test("what the types allow, the schemas take", () => {
+test("the schemas accept every value that the types allow", () => {
   const identify = Compile(BatchIdentify);
   const track = Compile(BatchTrack);
   const least: Item[] = [

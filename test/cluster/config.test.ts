@@ -1,4 +1,4 @@
-/** What a node is told about PostgreSQL, ClickHouse and the other nodes. */
+/** The settings of a node: PostgreSQL, ClickHouse and the other nodes. */
 import { expect, test } from "bun:test";
 import { ConfigError, readConfig } from "../../server/config.ts";
 
@@ -109,7 +109,7 @@ test("256 MiB of bodies may be held at once, and BODIES_MAX_BYTES says how much"
 });
 
 test.each(["NODE_URL", "CLICKHOUSE_CLUSTER", "DATABASE_CONNECTIONS"])(
-  "%s without a cluster is refused, because nobody would hear it",
+  "%s without a cluster is refused, because it would have no effect",
   (name) => {
     expect(refused({ [name]: "9" })).toContain("DATABASE_URL and CLICKHOUSE_URL");
   },

@@ -1,4 +1,5 @@
-/** `rekindle doctor` in a cluster, by the command line: it tells what is wrong with the servers before it opens anything. */
+/** `rekindle doctor` in a cluster, by the command line. It prints the servers' faults before it opens
+ * anything. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
@@ -6,7 +7,7 @@ import { rekindleWith, run } from "../server.ts";
 import { root } from "../tidy/source-files.ts";
 import { TestCluster, until } from "./support.ts";
 
-/** Where nobody listens. */
+/** An address without a listener. */
 const nowhere = "127.0.0.1:1";
 const cluster = await TestCluster.start();
 
@@ -26,7 +27,7 @@ test("PostgreSQL and ClickHouse that do not answer are named, without their pass
   expect(stdout + stderr).not.toContain("secret");
 });
 
-test("what is wrong with PostgreSQL is told beside what is not", async () => {
+test("failed checks of PostgreSQL are printed beside the passed ones", async () => {
   const url = await cluster.postgres.database();
   const sql = openPool(url, { connections: 1 });
   await sql.unsafe(`ALTER DATABASE ${new URL(url).pathname.slice(1)} CONNECTION LIMIT 8`);
@@ -42,7 +43,7 @@ test("what is wrong with PostgreSQL is told beside what is not", async () => {
   expect(stdout).toMatch(/WRONG {2}connections: .* and 8 are allowed: raise max_connections/);
 });
 
-test("what is wrong with ClickHouse is told before anything is opened on it", async () => {
+test("failed checks of ClickHouse are printed before a warehouse is opened on it", async () => {
   cluster.clickhouse.plan(/^CHECK GRANT ALTER/, { kind: "answer", body: "0\n" });
   const { exitCode, stdout } = await rekindleWith(
     cluster.folder(),

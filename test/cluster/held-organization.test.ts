@@ -1,4 +1,4 @@
-/** An organization whose rows in PostgreSQL something else has locked: no other organization waits for it. */
+/** An organization whose rows in PostgreSQL are locked from outside: no other organization waits for it. */
 import { afterAll, expect, test } from "bun:test";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import type { Server } from "../server.ts";
@@ -135,7 +135,8 @@ test("the loader freezes what others have written while an organization is locke
     SELECT count(*) AS locks FROM pg_locks JOIN pg_stat_activity USING (pid)
     WHERE locktype = 'advisory' AND pg_locks.mode = 'ShareLock' AND wait_event_type = 'Lock'
       AND query LIKE '%populations%'`;
-  // What waits for the organization holds no lock of the inbox, for which the loader would wait.
+  // A request that waits for the organization must not hold a lock of the inbox. The loader would wait for
+  // it.
   expect(inbox?.locks).toBe(0);
   expect((await cluster.ledger.inbox.freeze(1_000)).length).toBeGreaterThan(0);
   await release();

@@ -1,4 +1,5 @@
-/** What waits for the warehouse: /metrics says how much, and past INBOX_MAX_BYTES senders are told to come back later. */
+/** The rows that wait for the warehouse. /metrics counts them, and past INBOX_MAX_BYTES requests are refused
+ * until there is room. */
 import { expect, test } from "bun:test";
 import { rekindleWith, Server } from "../server.ts";
 import { TestCluster, until } from "./support.ts";

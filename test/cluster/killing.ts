@@ -4,7 +4,7 @@ import { differences, Workload } from "../durability/workload.ts";
 import type { Server } from "../server.ts";
 import { TestCluster } from "./support.ts";
 
-/** What is done to the cluster, one after another, while senders send. */
+/** A failure that the test causes in the cluster, one after another, while senders send. */
 export type Blow = "kill a node" | "restart PostgreSQL";
 
 /** Deals the blows, each after so many more events were acknowledged, and returns what is wrong in the end. */

@@ -1,7 +1,8 @@
-/** Three nodes, of which one is killed, and PostgreSQL, which is restarted; test/long/cluster.test.ts deals more blows. */
+/** Three nodes, of which one is killed, and PostgreSQL, which is restarted. test/long/cluster.test.ts has
+ * more failures. */
 import { expect, test } from "bun:test";
 import { survive } from "./killing.ts";
 
-test("what was acknowledged by any of three nodes is stored once, whatever is killed", async () => {
+test("an event that any of three nodes acknowledged is stored once, whatever is killed", async () => {
   expect(await survive(["kill a node", "restart PostgreSQL"], 60)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Who leads, while ClickHouse cannot be reached, is silent, or takes no rows. */
+/** The choice of the leader while ClickHouse cannot be reached, is silent, or takes no rows. */
 import { afterAll, expect, test } from "bun:test";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { nodeKey } from "../../server/ledger/postgres/cluster/nodes.ts";
@@ -81,7 +81,7 @@ test("a leader whose first batch cannot be inserted says why, and goes on when i
 
 const dayMs = 86_400_000;
 
-/** Stores somebody's events of some days. @returns the organization's id */
+/** Stores the events of a user on four days. @returns the organization's id */
 async function usedForDays(organization: string): Promise<number> {
   const { id, token } = await cluster.organization(organization);
   await intake.post("/identify", token, { userId: "u1", email: "a@example.com" });

@@ -1,4 +1,5 @@
-/** Nodes ask each other by https where NODE_URL says so, and trust no certificate but one that they were told of. */
+/** Nodes call each other by https where NODE_URL says so. They trust only certificates that they were
+ * configured with. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { serveNode } from "../../server/serve-node.ts";
@@ -26,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop(true));
 
-/** What another node, a process of its own, is answered. */
+/** The answer that another node, a process of its own, receives. */
 async function asked(secret: string, env: Record<string, string>): Promise<string> {
   const program = `
     const { nodePeer } = await import(${JSON.stringify(control)});

@@ -23,7 +23,7 @@ async function ask(node: Server, key: string, path: string): Promise<Response> {
   return fetch(node.url + path, { headers: { Authorization: `Bearer ${key}` } });
 }
 
-test("what one node stores is asked of another, whichever analysis node answers", async () => {
+test("data that one node stores is read through another, whichever analysis node answers", async () => {
   const { token, key } = await cluster.organization("asked");
   expect(await statusOf(nodes[0], token)).toBe(201);
   const tracked = await nodes[1].post("/track", token, { userId: "u1", event: "report_created" });
@@ -40,7 +40,7 @@ test("what one node stores is asked of another, whichever analysis node answers"
   expect(await csv.text()).toContain("u1");
 });
 
-test("a node's analysis answers nobody who has not the nodes' key", async () => {
+test("a node's analysis answers only requests with the nodes' key", async () => {
   const [{ url } = { url: "" }] = await admin<
     { url: string }[]
   >`SELECT url FROM nodes WHERE url IS NOT NULL LIMIT 1`;
@@ -62,7 +62,7 @@ test("metrics of an intake node have those of the analysis node that leads", asy
   const own = startOf(await (await fetch(`${url}/metrics`, { headers })).text());
   expect(own).toBeString();
   for (const node of nodes) {
-    // It goes by its last look, before which nobody may have led.
+    // A node shows the result of its last look, before which there may have been no leader.
     await until("the leader's are shown", async () => {
       const shown = await (await fetch(`${node.url}/metrics`)).text();
       return startOf(shown) === own && /^rekindle_loader_failing 0$/m.test(shown);
@@ -70,7 +70,7 @@ test("metrics of an intake node have those of the analysis node that leads", asy
   }
 });
 
-test("a revoked token is refused by every node, also by one that cannot hear of it", async () => {
+test("a revoked token is refused by every node, also by one that cannot be notified", async () => {
   const { token } = await cluster.organization("revoked");
   for (const node of nodes) expect(await statusOf(node, token)).toBe(201);
   const [{ id } = { id: 0 }] = await admin<{ id: number }[]>`SELECT max(id) AS id FROM tokens`;
@@ -167,7 +167,7 @@ test("a limit is shared out over the nodes that take requests", async () => {
   }
 });
 
-test("who watches live on one node sees what another takes", async () => {
+test("the live view of one node shows the requests of another", async () => {
   const { id, token } = await cluster.organization("live");
   const viewer = await joined(nodes[0], "live", "viewer", "a viewer");
   const watching = await Watching.open(nodes[0], viewer, `/api/live?organization=${id}`);
@@ -215,7 +215,8 @@ test("a user who is erased through one node is forgotten by all, and scores are 
   const { token } = await cluster.organization("erased");
   for (const node of nodes) {
     await node.post("/identify", token, { userId: "secret-name", email: "a@example.com" });
-    // What is unusual about it is a warning that names the user, counted in the memory of its node.
+    // The surplus field and the time in the future cause a warning that names the user. Its node counts it in
+    // memory.
     await node.post("/track", token, {
       userId: "secret-name",
       event: "seen",

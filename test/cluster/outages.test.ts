@@ -44,7 +44,7 @@ test("while ClickHouse is away writes go on, and everything is loaded afterwards
   );
 });
 
-test("a ClickHouse that refuses is told apart from one that is away, without its words", async () => {
+test("a ClickHouse that refuses is reported differently from one that is away, without its own message", async () => {
   cluster.clickhouse.plan(/^SELECT 1/, { kind: "fail", code: 164, text: "secret is read-only" }, 1_000);
   await until("it is said", async () => (await readiness()).text.includes("ClickHouse refuses the user"));
   expect((await readiness()).text).not.toContain("secret");
@@ -111,7 +111,7 @@ test("a node that is started before PostgreSQL waits for it, and says so", async
   await until("it takes writes", async () => (await fetch(`${started.url}/healthz`)).ok);
 });
 
-test("a node that is told to stop leaves while PostgreSQL is silent, also with a request in hand", async () => {
+test("a node that gets SIGTERM stops while PostgreSQL is silent, also with an open request", async () => {
   const { token } = await cluster.organization("left");
   const way = await SilentWay.open(cluster.env.DATABASE_URL ?? "");
   const leaving = await cluster.node("intake", { DATABASE_URL: way.url });

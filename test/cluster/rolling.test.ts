@@ -16,7 +16,8 @@ function start(port: number): Promise<Server> {
   return cluster.node("intake", { PORT: String(port) });
 }
 
-/** Whether an analysis node answers questions, as whoever restarts the next one has to know. */
+/** Whether an analysis node answers questions. A rolling restart has to know it before it restarts the next
+ * one. */
 async function answers({ url }: AnalysisNode): Promise<boolean> {
   const sql = openPool(cluster.env.DATABASE_URL ?? "", { connections: 1 });
   const key = await nodeKey(sql);
@@ -30,8 +31,9 @@ async function answers({ url }: AnalysisNode): Promise<boolean> {
 /** A node says for so long that it will stop before it does (server/main.ts). */
 const noticeMs = 2_500;
 
-/** What a load balancer does: it asks four times a second who is ready, and sends to those in turn. What fails because it
- * looked later than a node gives notice is the machine's fault, and is sent again. */
+/** A load balancer. It checks four times a second which nodes are ready, and sends to those in turn. A
+ * request is sent again if it failed because the check came later than the node's notice. That delay is the
+ * machine's fault. */
 class Balancer {
   /** When those that are ready were asked for it. */
   readonly #ready = new Map<string, number>();

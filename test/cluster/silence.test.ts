@@ -1,4 +1,4 @@
-/** What is asked of a process that stands still, or of a ledger that is late, ends in time. */
+/** A request to a stopped process, or to a slow ledger, ends in time. */
 import { expect, spyOn, test } from "bun:test";
 import { remoteAnalysis } from "../../server/between/remote-analysis.ts";
 import { Authorizer } from "../../server/http/port/authorize.ts";
@@ -14,7 +14,7 @@ function silence(signal: AbortSignal | null | undefined): Promise<never> {
 }
 
 test("/readyz answers before a silent analysis node is given up, and says that writes are taken", async () => {
-  // Who is not given up at all.
+  // Without this mock the analysis node would be given up after a time limit.
   const givingUp = spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
   const peer: Peer = { fetch: (_path, init) => silence(init?.signal) };
   const answer = await new Readiness(peer, { patienceMs: nodePatienceMs }).of("open");
@@ -26,7 +26,7 @@ test("/readyz answers before a silent analysis node is given up, and says that w
   });
 });
 
-test("what is asked of analysis is given up when it stands still while it works", async () => {
+test("a request to analysis is given up when analysis stands still while it works", async () => {
   let looks = 0;
   const peer: Peer = {
     fetch: async (path, init) => {
@@ -37,7 +37,7 @@ test("what is asked of analysis is given up when it stands still while it works"
   await expect(remoteAnalysis(peer).rebuild(1)).rejects.toThrow("does not answer any more");
 });
 
-test("while nothing that is remembered is believed a crowd with one token is one look-up, for half a second", async () => {
+test("while the cache is not trusted, concurrent requests with one token share one look-up for half a second", async () => {
   let lookUps = 0;
   const late = Promise.withResolvers<undefined>();
   const credentials = {

@@ -1,5 +1,5 @@
-/** A cluster for a test file: one PostgreSQL, one server that speaks ClickHouse's HTTP interface, and nodes as processes of
- * their own. */
+/** A cluster for a test file: one PostgreSQL, one server with ClickHouse's HTTP interface, and nodes as own
+ * processes. */
 import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,7 +42,7 @@ export class TestCluster {
     };
   }
 
-  /** Starts both servers; they and all nodes end with the test file. */
+  /** Starts both servers. They and all nodes end with the test file. */
   static async start(): Promise<TestCluster> {
     const clickhouse = await serverOfThisFile();
     const postgres = await PostgresServer.start();
@@ -101,7 +101,7 @@ export class TestCluster {
   }
 }
 
-/** Waits until something is so, as long as the test may take. @param what said when that was in vain */
+/** Waits until a condition holds, as long as the test may take. @param what names the condition in the error */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   const saying = setTimeout(() => console.log(`still waiting: ${what}`), 60_000);
   try {

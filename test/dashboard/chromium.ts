@@ -1,6 +1,7 @@
 /**
- * A Chromium that needs nothing of the machine but npm: the program and the libraries that a bare machine lacks are in
- * the package @sparticuz/chromium, which is unpacked once per version, beside the other dependencies.
+ * A Chromium that needs nothing of the machine but npm. The program and the libraries that a bare machine
+ * lacks are in the package @sparticuz/chromium. It is unpacked once per version, beside the other
+ * dependencies.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +14,8 @@ export async function startBrowser(): Promise<Browser> {
   const folder = await unpacked();
   return chromium.launch({
     executablePath: join(folder, "chromium"),
-    // Tests run as root in many places, where Chromium's sandbox cannot be had; all it opens is our own pages.
+    // Tests run as root in many places, where Chromium's sandbox is not available. It opens only our own
+    // pages.
     args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"],
     env: {
       ...process.env,
@@ -41,7 +43,8 @@ async function unpacked(): Promise<string> {
     });
     const said = await new Response(unpacking.stderr).text();
     if ((await unpacking.exited) !== 0) throw new Error(`Chromium could not be unpacked:\n${said}`);
-    // The package's own configuration names folders of Amazon's; without any font Chromium ends at the first text.
+    // The package's own configuration names folders of Amazon's. Without any font Chromium ends at the first
+    // text.
     writeFileSync(join(unfinished, "fonts.conf"), fontConfiguration(folder));
     renameSync(unfinished, folder);
   } catch (error) {

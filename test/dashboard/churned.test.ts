@@ -167,7 +167,7 @@ test("a change is divided in one way, and said in words", async () => {
   }
 });
 
-test("nobody carries an account that is hardly used", async () => {
+test("an account that is hardly used shows no shares of activity", async () => {
   const { page, id } = await open("/accounts/a-fading");
   await page.getByText("It was active on 5 of the last 28 days.").waitFor();
   const headers = page.getByRole("table", { name: "Members of this account" }).locator("thead th");
@@ -177,7 +177,7 @@ test("nobody carries an account that is hardly used", async () => {
   await headers.filter({ hasText: "Share of activity" }).waitFor();
 });
 
-test("the model's page says by which event and which silence somebody has churned", async () => {
+test("the model's page shows the churn event and the days without activity that mean churn", async () => {
   const { page } = await open("/model");
   await page.getByText("the event subscription_canceled, or no activity for 28 days").waitFor();
 });

@@ -1,4 +1,4 @@
-/** What the pages believe of the server, held against the server's own tables. */
+/** The pages' copies of the server's tables, compared with the server's own. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

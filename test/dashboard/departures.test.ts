@@ -36,7 +36,7 @@ async function pageOf(role: "viewer" | "member", options: Parameters<typeof open
   return { ...watched, open };
 }
 
-test("viewers are told on overview, start and settings, and have no buttons", async () => {
+test("viewers see the question on overview, start and settings, and have no buttons", async () => {
   const { page, open } = await pageOf("viewer");
   for (const path of ["overview", "start", "settings/scores"]) {
     await open(path);

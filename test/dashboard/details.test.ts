@@ -9,7 +9,7 @@ import { emptyOrganization } from "./world.ts";
 const world = await SettingsWorld.shared();
 const empty = await ownerOf(world.server, await emptyOrganization());
 
-/** A page of somebody's organization that remembers every text that was drawn on a canvas. */
+/** A page of a member's organization that remembers every text that was drawn on a canvas. */
 async function opened(somebody: Somebody, path: string) {
   const watched = await world.pageOf(somebody);
   await watched.page.addInitScript(`{
@@ -105,7 +105,7 @@ test("a choice by mouse leaves no focus ring on the switch of organizations", as
   await becomes(() => page.locator("aside button:focus-visible").count(), 1);
 });
 
-test("the audit log has nobody's name twice, and no names of the API", async () => {
+test("the audit log has no name twice, and no names of the API", async () => {
   await world.server.organization("Logged");
   const owner = await joined(world.server, "Logged", "owner", "Mara Okonkwo");
   const query = "kind=email_domain&value=agency.example";
@@ -122,7 +122,7 @@ test("the audit log has nobody's name twice, and no names of the API", async () 
 });
 
 describe("an empty organization", () => {
-  test("has no events yet, and is not told that there is no such event", async () => {
+  test("shows that it has no events yet, and not that there is no such event", async () => {
     const { page } = await opened(empty, "/settings/scores");
     await page.getByText("No events yet").waitFor();
     await page.getByLabel("Find an event").fill("signed");

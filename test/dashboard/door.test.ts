@@ -70,7 +70,7 @@ async function join(page: Page, name: string, organization: string, hasAccount: 
   await overview(page);
 }
 
-test("who is invited chooses a name and a password, and switches between organizations", async () => {
+test("an invited person chooses a name and a password, and switches between organizations", async () => {
   await server.organization("Other");
   const { page, complaints } = await openPage(browser);
   for (const organization of ["default", "Other"]) {

@@ -1,7 +1,8 @@
 /**
- * The whole way through real pages: the first start's link, a token, the first events by exactly the command that the page
- * shows, a simulated company on every page, and the token revoked. What the page says is run by `sh`, as people do.
- * `npm test` runs this file for all pages; the files beside it prove the rest of each page in `npm run test:long`.
+ * The whole way through real pages. It takes the first start's link, a token, and the first events by exactly
+ * the command that the page shows. A simulated company fills every page, and the token is revoked. The shown
+ * command is run by `sh`, as users do. `npm test` runs this file for all pages. The files beside it prove the
+ * rest of each page in `npm run test:long`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -29,7 +30,7 @@ import { rowNames } from "./tables.ts";
 let server: Server;
 let browser: Chromium;
 let watched: WatchedPage;
-/** What the start page showed. */
+/** The command that the start page shows. */
 let command = "";
 let token = "";
 
@@ -171,7 +172,7 @@ const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
   "/o/$organization/settings/account": "Your account",
 };
 
-/** What is chosen on a page, so that it has more to show. */
+/** Parameters of a page's address with which it has more to show. */
 const choices: Partial<Readonly<Record<string, string>>> = { "/o/$organization/retention": "?trait=plan" };
 
 describe("a simulated company", () => {

@@ -19,7 +19,7 @@ import {
 import { world } from "./world.ts";
 
 const { server, browser } = await world();
-/** Somebody at risk with a history, and the account that they belong to. */
+/** A user at risk with a history, and their account. */
 let userId = "";
 let accountId = "";
 /** The models that served on the first and the last day that was scored. */
@@ -37,7 +37,7 @@ beforeAll(async () => {
   ({ userId, accountId } = await somebodyWithHistory());
 }, 180_000);
 
-/** Somebody who is not well, was scored before, has done a lot, and has an account that is in use. */
+/** A user at risk, with a change of the score, many events, and an account in use. */
 async function somebodyWithHistory() {
   const owner = await ownerOf(server, "Demo");
   const ask = <Answer>(path: string, query = "") => owner.json<Answer>("GET", at(owner, path) + query);
@@ -56,7 +56,7 @@ async function somebodyWithHistory() {
   throw new Error("nobody of the demonstration has a history");
 }
 
-/** Somebody who is signed in, on a page of the demonstration. */
+/** A page of the demonstration, with a signed-in user. */
 async function open(path: string, options: Parameters<typeof openPage>[1] = {}) {
   const watched = await openPage(browser, options);
   const { id } = await signedIn(watched.page, server, "Demo");

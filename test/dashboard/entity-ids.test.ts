@@ -1,4 +1,4 @@
-/** The pages of users and accounts whose ids an address has to survive, of nobody, and of who is erased. */
+/** The pages of users and accounts with ids that are hard to encode, unknown ids, and erased ids. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { axe, openInOrganization, openPage, phone, sidewaysPixels, signInAs } from "./support.ts";
@@ -6,7 +6,7 @@ import { world } from "./world.ts";
 
 const { server, browser } = await world();
 
-/** Users whose ids an address has to survive. */
+/** Users with ids that are hard to encode in an address. */
 const strangeIds = ["a/b?c#d&e=f", "100%25 %zz", "🙂 naïve 空", "x".repeat(256), "..hidden", "true"];
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await server.exported("users", "Strange");
 }, 180_000);
 
-/** Somebody who is signed in, on a page of the organization. */
+/** A page of the organization, with a signed-in user. */
 function open(path: string, options: Parameters<typeof openPage>[1] = {}) {
   return openInOrganization(browser, server, path, "Strange", options);
 }
@@ -75,16 +75,19 @@ describe("both pages", () => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(["/users/no%2Fbody", "/accounts/no%25body"])("%s says that nobody is there", async (path) => {
-    const { page } = await open(path);
-    await page.getByRole("heading", { name: /There is no such/ }).waitFor();
-    await page.getByText(/^no.body$/).waitFor();
-    expect(await axe(page)).toEqual([]);
-  });
+  test.each(["/users/no%2Fbody", "/accounts/no%25body"])(
+    "%s says that there is no such user or account",
+    async (path) => {
+      const { page } = await open(path);
+      await page.getByRole("heading", { name: /There is no such/ }).waitFor();
+      await page.getByText(/^no.body$/).waitFor();
+      expect(await axe(page)).toEqual([]);
+    },
+  );
 });
 
 describe("erasing a user", () => {
-  test("is not offered to who may not", async () => {
+  test("is not offered without the right to do it", async () => {
     const { page } = await openPage(browser);
     const viewer = await joined(server, "Strange", "viewer", "Vera Viewer");
     await signInAs(page, server, viewer);

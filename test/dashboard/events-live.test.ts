@@ -1,4 +1,4 @@
-/** The page of events, for who mends an integration: the live view, ingestion warnings and rejected events. */
+/** The page of events, for repairs of an integration: the live view, ingestion warnings and rejected events. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
@@ -27,7 +27,7 @@ describe("live", () => {
     return watched;
   }
 
-  test("shows what arrives, why it was refused as the sender was told, and how to send it again", async () => {
+  test("shows arriving items, the refusal as the sender got it, and how to send the item again", async () => {
     const { page, complaints } = await livePage();
     await server.post("/track", token, { userId: "ada", event: "it's_live" });
     const answer = await server.post("/track", token, { userId: "ghost", event: "it's_live" });
@@ -65,7 +65,7 @@ describe("live", () => {
     // The address changes first, and then the page.
     await becomes(() => arrived(page).filter({ hasText: "ghost" }).count(), 0);
     await page.reload();
-    // What arrived before is shown to who comes back.
+    // Messages from before a reload are shown again.
     await arrived(page).filter({ hasText: "kept" }).first().waitFor();
     expect(await arrived(page).count()).toBe(1);
     await page.getByRole("button", { name: "Pause" }).click();
@@ -120,7 +120,7 @@ describe("live", () => {
     const { page } = await livePage("&");
     const batch = Array.from({ length: 500 }, () => ({ type: "track", userId: "ada", event: "flood" }));
     await server.post("/batch", token, { batch });
-    // What is left out is told second by second, and the items may be taken in several seconds.
+    // The omitted items are counted second by second, and the batch may take several seconds.
     await page
       .getByText(/more accepted, not shown/)
       .first()
@@ -184,7 +184,7 @@ describe("rejected events", () => {
     { id: 8, at: "2026-05-18T10:00:00.000Z", table: "events", reason: "Code: 27. Cannot parse", row: "[3]" },
   ];
 
-  /** The page with rejected events that no test can make at will; what is asked for is noted. */
+  /** The page with rejected events, which a test cannot cause at will. Their requests are recorded. */
   async function withLetters(page: Page): Promise<string[]> {
     const asked: string[] = [];
     let left = letters;

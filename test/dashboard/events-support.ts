@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import type { Server } from "../server.ts";
 import { asReader, openPage, signedIn } from "./support.ts";
 
-/** Somebody who is signed in, on the page of events. */
+/** The page of events, with a signed-in user. */
 export async function eventsPage(
   server: Server,
   browser: Browser,

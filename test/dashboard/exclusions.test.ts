@@ -1,4 +1,4 @@
-/** Exclusions: whom a rule would exclude, how many each excludes, and a user's own page. */
+/** Exclusions: the users that a rule would exclude, the number that each excludes, and a user's own page. */
 import { beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { answered, at, SettingsWorld } from "./settings-support.ts";
@@ -36,7 +36,7 @@ const listed = async () =>
 /** Waits until the list has these users: rules reach figures within seconds. */
 const untilListed = (users: string) => becomes(listed, users);
 
-test("a rule says whom it would exclude before it is added, and how many it matches afterwards", async () => {
+test("a rule shows the users it would exclude before it is added, and the number of matches afterwards", async () => {
   const { page, complaints } = await world.settingsOf(owner, "exclusions");
   await page.getByLabel("Domain").fill("staff.example");
   await page.getByText("Would exclude 3 users, e.g. Ann, Ben, Cyd.").waitFor();

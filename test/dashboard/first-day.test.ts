@@ -13,7 +13,7 @@ interface Done {
   readonly event?: string;
 }
 
-/** An organization whose users did this, the first of them identified last. */
+/** An organization whose users sent these events, the first of them identified last. */
 async function organization(name: string, done: readonly Done[]): Promise<void> {
   const token = await server.organization(name);
   const users = [...new Set(done.map(({ user }) => user))].toReversed();
@@ -61,7 +61,7 @@ describe("on the first day", () => {
 
   test("with days before, a member scores at once, by a button that is no command", async () => {
     await organization("History", [...history("ada", 40, 1), ...history("bob", 40, 1)]);
-    // Scores may come by themselves meanwhile: until the button is pressed, the page does not hear of them.
+    // Scheduled scores may be computed meanwhile. Until the button is pressed, the page does not get them.
     const { page, id } = await openInOrganization(browser, server, "/start", "History");
     let isHeld = true;
     await page.route("**/api/week-summary?*", async (route) => {
@@ -125,7 +125,7 @@ describe("scoring at once", () => {
   });
 });
 
-test("the Start page shows the last event of anybody, with its user, and not that of the newest user", async () => {
+test("the Start page shows the last event of all users, with its user, and not that of the newest user", async () => {
   await organization("Latest", [
     { user: "ada", daysAgo: 0.0001, event: "report_shared" },
     { user: "bob", daysAgo: 2, event: "task_completed" },

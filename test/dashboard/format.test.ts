@@ -1,4 +1,4 @@
-/** Days are never shifted, instants are told in the organization's timezone. */
+/** Days are never shifted, and instants are shown in the organization's timezone. */
 import { expect, test } from "bun:test";
 import { stepsOf } from "../../dashboard/charts/waterfall-steps.ts";
 import {
@@ -38,7 +38,7 @@ test("how long ago is said in the unit that fits", () => {
   expect(agoText("2026-05-10T12:00:00Z", nowMs)).toMatch(/week|7 days/);
 });
 
-test("what is missing is a dash, and nought is a number", () => {
+test("a missing value is a dash, and 0 is a number", () => {
   expect([numbers.count(null), numbers.count(0), numbers.share(undefined)]).toEqual(["–", "0", "–"]);
 });
 

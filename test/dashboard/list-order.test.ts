@@ -1,4 +1,5 @@
-/** What lists show first, and whom: one definition for the heading, the count, the rows, the API and the CSV. */
+/** The default order of lists, and their users. The heading, the count, the rows, the API and the CSV share
+ * one definition. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import {

@@ -132,7 +132,7 @@ describe("users", () => {
     await page.waitForURL(new RegExp(`/users/${encodeURIComponent(users.at(-1)?.userId ?? "")}$`));
   });
 
-  test("are searched while one types, and nobody found is said", async () => {
+  test("are searched while one types, and an empty result is shown", async () => {
     const { page } = await open("/users");
     const { users } = await asReader<{ users: Row[] }>(page, "/api/users?limit=1");
     const email = users[0]?.email ?? "";
@@ -242,7 +242,7 @@ describe("everywhere", () => {
     },
   );
 
-  test("an organization without anybody says what to do, and one whose analysis starts says so", async () => {
+  test("an organization without users says what to do, and one whose analysis starts says so", async () => {
     await server.organization("Nobody yet");
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Nobody yet");

@@ -107,7 +107,7 @@ describe("everybody can read it", () => {
 });
 
 describe("without figures", () => {
-  test("an empty organization is told how it begins, without empty charts", async () => {
+  test("an empty organization gets the first steps, without empty charts", async () => {
     const { page, complaints } = await modelPage("", {}, empty);
     await page.getByRole("heading", { name: "No predictions yet" }).waitFor();
     expect(await page.getByRole("img").count()).toBe(0);

@@ -1,4 +1,4 @@
-/** Figures of the overview lead to those who are counted in them: every link, and every bar, on the demonstration. */
+/** Figures of the overview lead to the counted users: every link, and every bar, on the demonstration. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { becomes, openPage, settled, signedIn } from "./support.ts";
@@ -19,7 +19,7 @@ interface FigureLink {
   readonly href: string;
 }
 
-/** The links of the page to lists; those of tables that are closed, too. */
+/** The links of the page to lists, including those in closed tables. */
 async function figureLinks(page: Page): Promise<FigureLink[]> {
   for (const summary of await page.getByText("Show as a table").all()) await summary.click();
   const links = (await page.evaluate(`[...document.querySelectorAll("main a[href]")].map((link) => (

@@ -136,7 +136,7 @@ describe("the figures are the endpoints'", () => {
   });
 });
 
-test("what is chosen stands in the address and survives a reload", async () => {
+test("choices stand in the address and survive a reload", async () => {
   const { page, answer } = await overview();
   await page.getByLabel("Health and churn risk of").selectOption("account");
   await page.getByLabel("Days shown").selectOption("28");
@@ -155,7 +155,7 @@ test("what is chosen stands in the address and survives a reload", async () => {
   await becomes(() => page.getByLabel("Days shown").inputValue(), "28");
 });
 
-test("by keyboard one reaches whoever fell most", async () => {
+test("the biggest drop can be reached by keyboard", async () => {
   const { page } = await overview();
   const rows = page.getByRole("region", { name: "Biggest drops" }).getByRole("listitem");
   const link = rows.first().getByRole("link").first();
@@ -199,7 +199,7 @@ describe("without figures", () => {
     const figures = /\/api\/(active|week|health|score|movers|lifecycle|accounts)/;
     const { page, ends } = await openWhileStarting(browser, server, "/overview", figures);
     const said = page.getByText("The analysis is starting");
-    // Each question hears it at a time of its own; then one says it for all.
+    // Each question gets this answer at a different time. Then one message stands for all.
     await becomes(() => said.count(), 1);
     ends();
     await page.getByText("Active yesterday").waitFor();

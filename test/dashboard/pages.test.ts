@@ -16,7 +16,7 @@ import { world } from "./world.ts";
 
 const { server, browser } = await world();
 
-/** Somebody who is signed in, on a page of the demonstration's organization. */
+/** A page of the demonstration's organization, with a signed-in user. */
 const demoPage = (path: string, options: Parameters<typeof openPage>[1] = {}) =>
   openInOrganization(browser, server, path, "Demo", options);
 
@@ -72,7 +72,7 @@ describe("before signing in", () => {
     await page.waitForURL(`${server.url}/password`);
   });
 
-  test("who is not signed in is asked to, and the page that was asked for is kept", async () => {
+  test("a signed-out visitor is asked to sign in, and the requested page is kept", async () => {
     const { page } = await openPage(browser);
     await page.goto(`${server.url}/o/1/users?search=ada`);
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -128,7 +128,7 @@ describe("the states of a figure", () => {
     await page.getByRole("table", { name: "Every event by name" }).waitFor();
   });
 
-  test("an error is told in the server's words, and another try mends it", async () => {
+  test("an error is shown in the server's words, and another try repairs it", async () => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
     let isFailing = true;

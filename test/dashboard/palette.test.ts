@@ -1,4 +1,4 @@
-/** The hits of the command palette, and how they are told apart. */
+/** The hits of the command palette, and how they differ from each other. */
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { company } from "../people/support.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 const field = (page: Page) => page.getByRole("combobox", { name: "Find a page, a user or an account" });
 
-/** The palette, with a text, on a page where somebody is signed in. */
+/** The palette, with a text, on a page of a signed-in user. */
 async function found(somebody: Somebody, text: string): Promise<Page> {
   const { page } = await world.pageOf(somebody);
   await page.goto(`${world.server.url}/o/${people.organization}/model`);
@@ -68,7 +68,7 @@ test("the appearance is changed", async () => {
   await field(page).waitFor({ state: "detached" });
 });
 
-test("users of one name are told apart by their addresses", async () => {
+test("users of one name are distinguished by their addresses", async () => {
   const page = await found(people.viewer, "priya");
   for (const address of ["yilmaz0@example.com", "yilmaz1@example.com"]) {
     await page.getByRole("option", { name: new RegExp(`Priya Yilmaz.*${address}.*Acme`) }).waitFor();

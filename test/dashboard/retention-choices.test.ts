@@ -248,7 +248,7 @@ describe("everywhere", () => {
     }
   });
 
-  test("an organization without anything is told so, and a question that asks too much in the server's words", async () => {
+  test("an organization without data says so, and a refused question shows the server's words", async () => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, await emptyOrganization());
     await page.goto(`${server.url}/o/${id}/retention?trait=plan`);

@@ -1,4 +1,5 @@
-/** What the tests of the retention page share: the page with choices, and its figures as they stand there. */
+/** The parts that tests of the retention page share: the page with choices, and its figures as they stand
+ * there. */
 import type { Locator } from "playwright-core";
 import type { Static } from "typebox";
 import type { RetentionAnswer } from "../../contract/api/retention.ts";
@@ -37,6 +38,6 @@ export const figuresOf = (row: Locator) =>
 /** A cell's share as the table shows it. */
 export const percent = ({ share }: { readonly share: number }) => String(Math.round(share * 100));
 
-/** A share as it is said in a sentence. */
+/** A share as the page's sentences show it. */
 export const percentText = (share = 0) =>
   new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 }).format(share);

@@ -107,7 +107,7 @@ describe("headers", () => {
     expect((await raw("/theme.js")).headers.get("cache-control")).toBe("no-cache");
   });
 
-  test("who has it already is told so, in whatever encoding it was", async () => {
+  test("a cached page is answered 304, in whatever encoding it was", async () => {
     for (const encoding of ["identity", "gzip", "br"]) {
       const first = await raw("/", { "Accept-Encoding": encoding });
       const etag = first.headers.get("etag") ?? "";

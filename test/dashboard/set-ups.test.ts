@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a box of code shows. */
+/** The text of a box of code. */
 async function shown(label: string): Promise<string> {
   return (await page.getByRole("region", { name: label, exact: true }).textContent()) ?? "";
 }
@@ -45,7 +45,7 @@ async function open(source: string): Promise<void> {
 /** The program as a user of its own, so that several may run beside each other. */
 const asUser = (program: string, userId: string) => program.replaceAll('"u1"', `"${userId}"`);
 
-/** What arrived of a user: the e-mail address, and the names of events. */
+/** The stored data of a user: the e-mail address, and the names of events. */
 async function arrived(userId: string): Promise<unknown[]> {
   const [users, events] = await Promise.all([
     server.exported("users", organization),
@@ -74,7 +74,7 @@ test.each([
   expect(await arrived(source)).toEqual(["ada@example.com", name]);
 });
 
-test("Segment: the program with @segment/analytics-next runs in a browser, and asks nobody else", async () => {
+test("Segment: the program with @segment/analytics-next runs in a browser, and sends to no other host", async () => {
   await open("Segment");
   await page.getByRole("button", { name: "Create a browser token" }).click();
   await page.getByText("The new browser token is in place").waitFor();

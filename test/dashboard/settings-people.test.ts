@@ -1,4 +1,4 @@
-/** Who and what may come in: tokens, read keys, members of each role, exclusions, and one's own account. */
+/** The settings of access: tokens, read keys, members of each role, exclusions, and the own account. */
 import { describe, expect, test } from "bun:test";
 import { auditLog, Browser, joined } from "../people/support.ts";
 import { user } from "../specification/support.ts";
@@ -200,7 +200,7 @@ describe("your account", () => {
     await page.getByRole("button", { name: "Sign out everywhere" }).click();
     await answered(page, "Sign out everywhere");
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    // The browser stays known: its cookie signs nobody in.
+    // The device cookie remains. It signs no user in.
     const left = (await page.context().cookies()).filter(({ value }) => value !== "");
     expect(left.map(({ name }) => name)).toEqual(["rekindle_device"]);
   });

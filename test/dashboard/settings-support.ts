@@ -1,4 +1,4 @@
-/** What tests of the settings share: the server, the browser, and owners of new organizations. */
+/** The parts that tests of the settings share: the server, the browser, and owners of new organizations. */
 import type { Browser as Chromium, Page } from "playwright-core";
 import { Browser } from "../people/support.ts";
 import type { Server } from "../server.ts";
@@ -23,14 +23,14 @@ export class SettingsWorld {
     return new SettingsWorld(server, browser, await ownerOf(server, "Demo"));
   }
 
-  /** A page for somebody, who is signed in on it. */
+  /** A page with a signed-in member. */
   async pageOf(somebody: Somebody, options: Parameters<typeof openPage>[1] = {}): Promise<WatchedPage> {
     const watched = await openPage(this.browser, options);
     await signInAs(watched.page, this.server, somebody);
     return watched;
   }
 
-  /** A page of somebody's settings. */
+  /** A page of a member's settings. */
   async settingsOf(
     somebody: Somebody,
     path: string,
@@ -52,7 +52,7 @@ export class SettingsWorld {
   }
 }
 
-/** A path of the API, for the organization of somebody. */
+/** A path of the API, for the organization of a member. */
 export const at = ({ organization }: Somebody, path: string) => `${path}?organization=${organization}`;
 
 /** The button that appears with the first change. */

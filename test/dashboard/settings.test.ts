@@ -1,4 +1,5 @@
-/** Settings of the organization and of scores: what is saved, what is said before, and what is kept on an error. */
+/** Settings of the organization and of scores: the saved values, the announced effect, and the kept input
+ * after an error. */
 import { describe, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
@@ -134,7 +135,7 @@ describe("scores", () => {
     expect(settings.churnHorizonDays).toBe(advised);
     expect(settings.eventWeights).toMatchObject({ signed_in: 3 });
     expect(settings.keyEvents).toContain("signed_in");
-    // What is both at once cannot be typed; a weight that is emptied is 1 again.
+    // An event cannot be passive and a key event at once. A weight with an emptied field is 1 again.
     await event.getByRole("checkbox", { name: "signed_in is passive" }).check();
     expect(await event.getByRole("checkbox", { name: "signed_in is a key event" }).isChecked()).toBe(false);
     await event.getByRole("checkbox", { name: "signed_in is passive" }).uncheck();

@@ -1,4 +1,5 @@
-/** The page of sources: what it shows is the endpoint's, what it offers works, and a silent source is said everywhere. */
+/** The page of sources: it shows the endpoint's data, its buttons work, and a silent source appears on every
+ * page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -61,7 +62,7 @@ test("says of each source what it sends, which one is silent, and leads to what 
     ...["PostHog", "Segment", "Stripe", "The", "RudderStack", "Customer.io", "Webhooks"],
   ]);
   const segment = row(page, "Segment");
-  // 40 in an hour and 2 rejected; none in an hour that has begun since.
+  // 40 in an hour and 2 rejected. None in an hour that has begun since.
   expect([
     ["960", "6.7K", "336"],
     ["920", "6.7K", "334"],
@@ -111,7 +112,7 @@ test("a set-up has the organization's own address, and a token that is made in p
   expect((await server.post("/identify", token, user("u1"))).status).toBe(201);
   expect(await axe(page)).toEqual([]);
   await row(page, "The write API").getByText("Sending").waitFor();
-  // The other set-ups have it, too; an address opens one of them.
+  // The other set-ups have the token, too. An address opens one of them.
   await page.getByRole("button", { name: "Set up Stripe" }).click();
   await page.getByText(`${server.url}/v1/webhooks/stripe/${token}`).waitFor();
   expect(await page.getByRole("button", { name: "Close the set-up of Segment" }).count()).toBe(0);

@@ -1,4 +1,4 @@
-/** What tests of the pages share: a page that tells of its errors, somebody who is signed in, and axe. */
+/** The parts that tests of the pages share: a page that records its errors, a signed-in member, and axe. */
 import { expect } from "bun:test";
 import axeCore from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -35,7 +35,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
-    // Chromium also tells of every answer that is an error; those are what some tests are about.
+    // Chromium also reports every answer that is an error. Some tests are about those answers.
     const isAnswer = message.text().startsWith("Failed to load resource");
     if (["error", "warning"].includes(message.type()) && !isAnswer) complaints.push(message.text());
   });
@@ -55,7 +55,7 @@ export function ownerOf(server: Server, organization: string): Promise<Somebody>
   return joining;
 }
 
-/** Signs a page in as somebody. */
+/** Signs a page in as a member. */
 export async function signInAs(
   page: Page,
   server: Server,
@@ -66,7 +66,7 @@ export async function signInAs(
   await page.context().addCookies([{ ...session, httpOnly: true, sameSite: "Lax" }]);
 }
 
-/** Signs a page in as an owner of an organization, called Ada Lovelace; returns the organization's id. */
+/** Signs a page in as an owner of an organization, called Ada Lovelace. Returns the organization's id. */
 export async function signedIn(page: Page, server: Server, organization: string): Promise<{ id: number }> {
   const owner = await ownerOf(server, organization);
   await signInAs(page, server, owner);
@@ -81,13 +81,14 @@ const isAtRest = `document.querySelector("h1") !== null && document.getAnimation
  * network would not say that, it is quiet too while a busy machine has not yet begun. */
 export async function settled(page: Page): Promise<void> {
   await until(page, isAtRest);
-  // What React does after a drawing is done by then.
+  // React's work after a drawing is done by then.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
   await until(page, isAtRest);
 }
 
-/** Breaches of WCAG 2.2 A and AA that axe finds on a page, each as a sentence. What is there for a moment only, a pale table
- * while its successor is fetched, say, is no breach: it has to be there on a page that is at rest while axe looks. */
+/** Breaches of WCAG 2.2 A and AA that axe finds on a page, each as a sentence. A breach has to be there on a
+ * page that is at rest while axe looks. One that is there for a moment only is none, e.g. a pale table while
+ * its successor is fetched. */
 export async function axe(page: Page): Promise<string[]> {
   // Evaluated, not added as a script: the page's security policy forbids scripts of others.
   await page.evaluate(axeCore.source);
@@ -112,8 +113,8 @@ export async function axe(page: Page): Promise<string[]> {
   }
 }
 
-/** Pixels by which a page is wider than the window, once what has a size of its own, a chart say, has followed the window:
- * that is a frame or two later, more on a busy machine. */
+/** Pixels by which a page is wider than the window, once elements with a size of their own, e.g. charts, have
+ * followed the window. They do so a frame or two later, or more on a busy machine. */
 export async function sidewaysPixels(page: Page): Promise<number> {
   const deadlineMs = performance.now() + patienceMs;
   while (true) {
@@ -123,7 +124,7 @@ export async function sidewaysPixels(page: Page): Promise<number> {
   }
 }
 
-/** Waits until an expression is true on the page, whose security policy keeps Playwright's own wait from it. */
+/** Waits until an expression is true on the page. The page's security policy blocks Playwright's own wait. */
 export async function until(page: Page, expression: string): Promise<void> {
   const deadlineMs = performance.now() + patienceMs;
   while (!(await page.evaluate(expression))) {
@@ -135,8 +136,8 @@ export async function until(page: Page, expression: string): Promise<void> {
   }
 }
 
-/** Waits until something is as it should be: an address changes first and then the page, a dialog goes first and then the
- * focus, and in between both may be looked at. */
+/** Waits until a value is as it should be. An address changes before the page, and a dialog goes before the
+ * focus moves. A single look may come in between. */
 export async function becomes(look: () => Promise<unknown>, wanted: unknown): Promise<void> {
   const deadlineMs = performance.now() + patienceMs;
   let seen = await look();
@@ -147,7 +148,8 @@ export async function becomes(look: () => Promise<unknown>, wanted: unknown): Pr
   expect(seen).toEqual(wanted);
 }
 
-/** Notes from now on, on the page itself, the messages that go after seconds: none is missed by who looks late.
+/** Records the messages that disappear after seconds, from now on, on the page itself. A late look misses
+ * none.
  * @returns waits for one */
 export async function notedMessages(page: Page): Promise<(text: string) => Promise<void>> {
   await page.evaluate(`{
@@ -160,7 +162,7 @@ export async function notedMessages(page: Page): Promise<(text: string) => Promi
   return (text) => until(page, `window.notedMessages.includes(${JSON.stringify(text)})`);
 }
 
-/** What the API answers to the person on a page, about the organization of the page's address. */
+/** The API's answer to the user of a page, about the organization of the page's address. */
 export async function asReader<Answer>(page: Page, path: string): Promise<Answer> {
   const { origin, pathname } = new URL(page.url());
   const organization = pathname.split("/")[2];
@@ -192,7 +194,7 @@ export async function heldFigures(page: Page, server: Server, organization: numb
       const { status, body } = await first(route.request().url());
       await route.fulfill({ status, body, contentType: "application/json" });
     } catch {
-      // The page went while it was being asked for; one that is still there shows that there is no answer.
+      // The page was closed during the request. A page that is still there shows that there is no answer.
       await route.abort().catch(() => undefined);
     }
   });
@@ -238,7 +240,7 @@ export async function openWhileStarting(
   return { page, ends };
 }
 
-/** A page of an organization, opened by an owner who is signed in; its heading is there. */
+/** A page of an organization, opened by a signed-in owner. Its heading is there. */
 export async function openInOrganization(
   browser: Browser,
   server: Server,

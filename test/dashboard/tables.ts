@@ -31,7 +31,7 @@ export async function cellOf(page: Page, row: number, column: string) {
     .nth(await placeOf(page, column));
 }
 
-/** What each row that is drawn is about: the text of its first link. */
+/** The user or account of each drawn row: the text of its first link. */
 export function rowNames(page: Page): Promise<string[]> {
   return bodyRows(page).evaluateAll((rows) => rows.map((row) => row.querySelector("a")?.textContent ?? ""));
 }

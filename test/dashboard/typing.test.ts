@@ -130,7 +130,7 @@ test("the search of events is emptied with the list's, and does not ask by every
 
 test("letters go with their search when a row is chosen before the search is in the address", async () => {
   const { page } = await world.pageOf(owner);
-  // A row is chosen in the moment in which a search is told: between the address and the page that follows it.
+  // The row is chosen between the change of the address and the page that follows it.
   await page.addInitScript(`{
     const replace = History.prototype.replaceState;
     History.prototype.replaceState = function (...call) {

@@ -1,4 +1,4 @@
-/** Unpacks Chromium and the libraries that its package carries into $TMPDIR; run by chromium.ts, as a process of its
+/** Unpacks Chromium and the libraries of its package into $TMPDIR. chromium.ts runs it as a process of its
  * own, because the package reads its environment when it is imported. */
 import chromium from "@sparticuz/chromium";
 

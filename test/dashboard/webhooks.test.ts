@@ -1,4 +1,5 @@
-/** Webhooks and Stripe's settings on the page of sources: tried, saved, changed, deleted; secrets shown by their ends. */
+/** Webhooks and Stripe's settings on the page of sources: tried, saved, changed, deleted. Secrets show their
+ * last characters only. */
 import { beforeAll, expect, test } from "bun:test";
 import { fieldsOf, mappingOf } from "../../dashboard/pages/sources/webhook-fields.ts";
 import { joined } from "../people/support.ts";

@@ -92,7 +92,7 @@ describe("the single machine", () => {
     compose("compose.yaml", { ...settings, ...variables }).services.rekindle?.environment ?? {};
   const gateway = single().networks?.default.ipam.config[0]?.gateway ?? "";
 
-  test("believes nobody's X-Forwarded-For until single.env names a proxy", () => {
+  test("trusts no X-Forwarded-For until single.env names a proxy", () => {
     expect(seenBehind(environmentOf({}), gateway, "203.0.113.5")).toBe(gateway);
   });
 
@@ -194,7 +194,7 @@ describe("the unit for systemd", () => {
   const values = (name: string) =>
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value]) => value);
 
-  test("runs a program that is there, as somebody else than root, on the folder that systemd gives it", () => {
+  test("runs an existing program, as a user other than root, on the folder that systemd gives it", () => {
     const [program = "", ...parameters] = (values("ExecStart")[0] ?? "").split(" ");
     expect(existsSync(join(root, program.replace("/opt/rekindle/", "")))).toBe(true);
     expect(parameters).toEqual(["serve"]);

@@ -1,4 +1,4 @@
-/** Reads the files in deploy/ as those who run them do, as far as tests ask for it. */
+/** Reads the files in deploy/ as the programs that use them do, as far as tests need it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../tidy/source-files.ts";
@@ -21,7 +21,7 @@ export interface Stage {
   readonly instructions: readonly Instruction[];
 }
 
-/** The stages of a Dockerfile; lines that end with a backslash go on. */
+/** The stages of a Dockerfile. Lines that end with a backslash go on. */
 export function stagesOf(dockerfile: string): readonly Stage[] {
   const lines = dockerfile
     .replace(/^\s*#.*\n/gm, "")
@@ -44,7 +44,7 @@ export function stagesOf(dockerfile: string): readonly Stage[] {
   return stages;
 }
 
-/** What a COPY copies: `from` is a stage's name, or undefined for the repository. */
+/** The sources and target of a COPY. `from` is a stage's name, or undefined for the repository. */
 export function copyOf({ rest }: Instruction) {
   const words = rest.split(/\s+/);
   const from = words.find((word) => word.startsWith("--from="))?.slice("--from=".length);
@@ -57,7 +57,7 @@ export function commandOf({ rest }: Instruction): readonly string[] {
   return JSON.parse(/\[.*\]/.exec(rest)?.[0] ?? "[]");
 }
 
-/** What the tests look at of a service in a compose file. */
+/** The properties of a service in a compose file that the tests check. */
 export interface Service {
   readonly image?: string;
   readonly build?: {

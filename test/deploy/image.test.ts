@@ -58,7 +58,7 @@ describe("the Dockerfile", () => {
     ]);
   });
 
-  test("runs as a user by number who is not root and owns the volume", () => {
+  test("runs as a user by number that is not root and owns the volume", () => {
     const { user, volume, stopSignal, environment } = processOf(stages());
     expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(environment.DATA_DIR).toBe(volume);
@@ -70,7 +70,7 @@ describe("the Dockerfile", () => {
 });
 
 describe("what it makes", () => {
-  test("starts as somebody who may write to the volume only, has pages, says that it is healthy, leaves at SIGTERM", async () => {
+  test("starts as a user that may write to the volume only, serves pages, is healthy, and ends at SIGTERM", async () => {
     const port = await freePort();
     const container = new Container(program, join(folder, "data"), { PORT: String(port) });
     expect(await container.health()).toBe(1);

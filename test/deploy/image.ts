@@ -8,7 +8,7 @@ import { commandOf, copyOf, deployFile, type Instruction, type Stage, stagesOf }
 
 /** Where the image has the program. */
 const workdir = "/rekindle";
-/** Somebody who may write nowhere, as in the container. */
+/** A user id without any right to write, as in the container. */
 const nobody = 65_534;
 
 interface Stages {
@@ -58,7 +58,7 @@ function copy(instruction: Instruction, from: string, folder: string): void {
     const path = join(from, source.replace(`${workdir}/`, ""));
     const to = target.endsWith("/") ? join(folder, target, source) : join(folder, target);
     mkdirSync(dirname(to), { recursive: true });
-    // Half a gigabyte that nobody changes.
+    // Half a gigabyte that no test changes.
     if (source.endsWith("node_modules")) symlinkSync(path, to);
     else cpSync(path, to, { recursive: true });
   }
@@ -70,7 +70,7 @@ export function letThrough(): readonly string[] {
   return lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
 }
 
-/** What the final stage says about the process: its environment, its command, how its health is asked. */
+/** The process that the final stage describes: its environment, its command, and its health check. */
 export function processOf({ final }: Stages) {
   const said = (word: string) => final.instructions.filter((instruction) => instruction.word === word);
   const one = (word: string) => {

@@ -1,4 +1,5 @@
-/** `rekindle serve` that gives notice before it stops, as a node of a cluster does, until a file says that it was noticed. */
+/** `rekindle serve` with a notice before its stop, as on a node of a cluster. It stops when a file confirms
+ * the notice. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../server/config.ts";

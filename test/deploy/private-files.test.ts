@@ -1,4 +1,5 @@
-/** The data folder is its user's alone, also one that was there before, and so are sockets that do not fit into it. */
+/** Only the service's user has access to the data folder, also to a folder that was there before. The same is
+ * true of sockets that do not fit into it. */
 import { afterAll, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -34,7 +35,7 @@ function newFolder(mode: number): string {
   return folder;
 }
 
-/** What others can read, or list, or write to. */
+/** The paths that other users can read, list or write to. */
 function openIn(folder: string): string[] {
   const below = readdirSync(folder, { recursive: true, encoding: "utf8" });
   return [folder, ...below.map((name) => join(folder, name))].filter((path) => {

@@ -55,7 +55,7 @@ async function acknowledge(events: readonly EventRow[]): Promise<void> {
 /** Loads all that waits, as an analysis node does from its start to its stop. */
 async function load(): Promise<void> {
   const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
-  // What was left unfinished comes first, and then what waits.
+  // The unfinished batch comes first, and then the waiting rows.
   do await loader.replay();
   while ((await ledger.inbox.backlog()).rows > 0);
   await loader.stop();
@@ -83,7 +83,7 @@ async function idsIn(organization: number): Promise<string[]> {
 
 const sorted = (events: readonly EventRow[]) => events.map(({ id }) => id.replaceAll("-", "")).sort();
 
-test("what the older copy lacks is loaded again from the inbox, once, with its figures", async () => {
+test("rows that the older copy lacks are loaded again from the inbox, once, with their figures", async () => {
   const { id: organization } = await ledger.organizations.create(
     { name: "acme", timezone: "UTC", nowMs: 1 },
     settingUp,

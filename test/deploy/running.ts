@@ -3,7 +3,8 @@ import type { Subprocess } from "bun";
 
 type Piped = Subprocess<"ignore", "pipe", "pipe">;
 
-/** A port that nobody has at this moment, and that the system gives to nobody who asks for any: those begin at 32768. */
+/** A free port that the system does not give to other processes. Ports that the system assigns begin at
+ * 32768. */
 export async function freePort(): Promise<number> {
   while (true) {
     const port = 12_000 + Math.floor(Math.random() * 20_000);

@@ -1,11 +1,11 @@
-/** A node of a cluster says that it will stop before it does, so that a load balancer sends nothing more to it. */
+/** A node of a cluster announces its stop beforehand, so that a load balancer sends no more requests to it. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server } from "../server.ts";
 
-test("a node that was told to stop is not ready, takes what comes nevertheless, and leaves", async () => {
+test("a node that got SIGTERM is not ready, still accepts requests, and ends", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "rekindle-stopping-"));
   try {
     const server = await Server.start({ dataDir, entry: join(import.meta.dir, "noticing-server.ts") });

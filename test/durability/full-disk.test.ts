@@ -1,5 +1,5 @@
-/** A real disk of 64 MB, filled under load and freed again. It needs the right to mount one; where that is
- * missing the test fails and says so, rather than pass without having looked. */
+/** A real disk of 64 MB, filled under load and freed again. It needs the right to mount one. Without it the
+ * test fails with that reason, because it could not check anything. */
 import { afterAll, expect, test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,8 +20,8 @@ afterAll(() => {
   rmSync(disk, { recursive: true, force: true });
 });
 
-/** Sends one event after another until one is answered with the status, and with this message if there is one: whoever
- * sends so fast is soon told 429 for that alone. Returns the answer. */
+/** Sends one event after another until one is answered with the status, and with this message if there is
+ * one. At this rate answers of 429 for the rate limit come soon. Returns the answer. */
 async function sendUntil(
   server: Server,
   token: string,

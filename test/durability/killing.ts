@@ -1,6 +1,6 @@
 /**
- * Kills a loaded server at chosen states of the loader, which are seen from outside, in the ledger's file,
- * and looks at what lies on the disk before the next start.
+ * Kills a loaded server at chosen states of the loader. It sees these states from outside, in the ledger's
+ * file. It also looks at the files on the disk before the next start.
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -64,12 +64,13 @@ export async function killAt(server: Server, moment: Moment, extraMs = 0): Promi
   await server.crash();
 }
 
-/** For the first start of a server that will be killed: nobody is given its port while it is away. */
+/** A port for the first start of a server that will be killed. No other process gets it while the server is
+ * away. */
 export async function ownPort(): Promise<{ readonly PORT: string }> {
   return { PORT: String(await freePort()) };
 }
 
-/** What a killed server left: whether a batch was in hand, and whether the warehouse already had it. */
+/** The state that a killed server left: whether a batch was frozen, and whether the warehouse already had it. */
 export interface Remains {
   readonly unfinishedBatches: number;
   readonly halfWritten: boolean;

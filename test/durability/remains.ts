@@ -1,4 +1,5 @@
-/** Prints what a killed server left behind, as JSON: run by `killing.ts` on a folder that nobody uses. */
+/** Prints the state that a killed server left, as JSON. `killing.ts` runs it on a folder without a running
+ * server. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { warehouseFolder } from "../../server/warehouse/analysis.ts";

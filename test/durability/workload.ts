@@ -7,7 +7,7 @@ import type { Server } from "../server.ts";
 const users = 40;
 const senders = 24;
 
-/** What every event and every user must look like in the end. */
+/** The final state that every event and every user must have. */
 export interface Expected {
   readonly messageIds: ReadonlySet<string>;
   readonly traits: ReadonlyMap<string, Readonly<Record<string, number>>>;

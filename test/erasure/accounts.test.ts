@@ -1,4 +1,5 @@
-/** Erasing an account through the front door: what goes, what stays with its members, and what stays out. */
+/** Erasing an account through HTTP: the deleted data, its members' remaining data, and late data that stays
+ * out. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -159,7 +160,7 @@ test("no byte of an erased account stays in the data folder, once the engine's o
     await rekindle(server.dataDir, "erase", "account", "MARKER-id", "--organization", name);
   }
   const token = await server.organization("Held");
-  // What a visitor says waits for a name.
+  // A visitor's messages are held until an identify names the user.
   const held = {
     type: "group",
     anonymousId: "v",

@@ -1,4 +1,4 @@
-/** Erasing a user through the front door: what goes, what stays, and what stays out. */
+/** Erasing a user through HTTP: the deleted data, the data that stays, and late data that stays out. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
@@ -28,7 +28,7 @@ function agreement(organization: string): string {
 }
 
 describe("an erased user", () => {
-  test("is gone from every answer, figure and export, and nobody else is", async () => {
+  test("is gone from every answer, figure and export, and no other user is", async () => {
     const name = "Erasing";
     const [token, key] = [await server.organization(name), await erasingKey(server, name)];
     const [otherToken, otherKey] = [
@@ -155,7 +155,7 @@ describe("what is delivered again", () => {
       rejected: [{ index: 1, name: "not_found" }],
     });
     expect((await server.exported("users", name)).map(({ userId }) => userId)).toEqual(["bob"]);
-    // Counted for whoever looks why, without the id.
+    // The warning is counted without the id.
     const refused = async () => {
       const answer = await api(server, key, "/api/ingestion-warnings");
       const { warnings } = (await answer.json()) as { warnings: { kind: string; userId: string | null }[] };

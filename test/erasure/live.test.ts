@@ -1,4 +1,4 @@
-/** What the live view keeps of the erased: nothing. */
+/** The live view keeps nothing of an erased user or account. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { until, Watching } from "../people/watching.ts";
@@ -35,7 +35,7 @@ test("an erased user is forgotten", async () => {
   later.stop();
 });
 
-test("what was held of an erased user, under a visitor's id, is forgotten", async () => {
+test("an erased user's items that were held under a visitor's id are forgotten", async () => {
   const { token, owner, at } = await place("Erased visitor");
   const watching = await Watching.open(server, owner, at("/api/live"));
   await server.post("/v1/track", token, { anonymousId: "device", event: "opened" });

@@ -1,4 +1,4 @@
-/** Deleting an organization through the front door: nothing of it is left, and nothing comes back. */
+/** Deleting an organization through HTTP: none of its data is left, and none comes back. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

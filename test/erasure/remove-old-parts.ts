@@ -1,5 +1,6 @@
-/** Opens the warehouse of a stopped server and waits until the engine has removed the parts that it replaced, for
- * which it is given a second here instead of 8 minutes. Run by `support.ts` in a process of its own. */
+/** Opens the warehouse of a stopped server and waits until the engine has removed the parts that it replaced.
+ * The engine waits a second for that here instead of 8 minutes. `support.ts` runs it in a process of its
+ * own. */
 import { warehouseFolder } from "../../server/warehouse/analysis.ts";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 
@@ -11,7 +12,8 @@ for (const { name } of tables) {
   await warehouse.command(
     `ALTER TABLE ${name} MODIFY SETTING old_parts_lifetime = 1, cleanup_delay_period = 1, max_cleanup_delay_period = 1`,
   );
-  // What a table's background waits for was decided by the settings before: of a table attached anew it is not.
+  // A table's background tasks have planned their waits with the old settings. Those of a newly attached
+  // table have not.
   await warehouse.command(`DETACH TABLE ${name}`);
   await warehouse.command(`ATTACH TABLE ${name}`);
 }
@@ -20,7 +22,7 @@ while (true) {
     "SELECT count() AS parts FROM system.parts WHERE database = currentDatabase() AND NOT active",
   );
   if (old?.parts === 0) break;
-  // Without work the engine's background looks again only after many seconds; this wakes it.
+  // Without work the engine's background looks again only after many seconds. This statement wakes it.
   for (const { name } of tables) await warehouse.command(`SYSTEM START MERGES ${name}`);
   await Bun.sleep(200);
 }

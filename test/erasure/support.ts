@@ -1,4 +1,4 @@
-/** What the tests of erasure share. */
+/** The parts that tests of erasure share. */
 
 import { join } from "node:path";
 import { run, type Server } from "../server.ts";
@@ -39,7 +39,7 @@ export function daysAgo(days: number): string {
 /** Once, because figures are compared with those of some minutes ago. */
 const [today, yearAgo] = [daysAgo(0).slice(0, 10), daysAgo(350).slice(0, 10)];
 
-/** The figures that must not differ from those of an organization that never knew somebody. */
+/** The figures that must equal those of an organization without the erased user. */
 export async function figures(server: Server, key: string): Promise<unknown> {
   // The oldest events of these tests are 300 days old.
   const paths = [`/api/active-users?days=400&to=${today}`, `/api/retention?from=${yearAgo}&periods=60`];

@@ -1,9 +1,9 @@
-/** The bench of a test file; a benchmark has one without tests. */
+/** The bench of a test file. A benchmark has one without tests. */
 import { afterAll, beforeAll } from "bun:test";
 import { ImportBench } from "./support.ts";
 
-/** A bench for the tests of a file: its server is started before them, with an organization acme of so many users if they
- * are wanted, and it ends after them. */
+/** A bench for the tests of a file. Its server is started before them and ends after them. With `acmeUsers`
+ * it has an organization acme with that many users. */
 export function importBench({ acmeUsers }: { readonly acmeUsers?: number } = {}): ImportBench {
   const bench = new ImportBench();
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** What each format of file becomes: what stands in it comes out of the export as it was. */
+/** The import of each format of file: the export returns the values of the file unchanged. */
 import { expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { countsOf } from "./support.ts";
 
 const bench = importBench();
 
-/** Imports a file into an organization of its own with the users u1 and u2; its events afterwards. */
+/** Imports a file into an organization of its own with the users u1 and u2. Returns its events afterwards. */
 async function eventsOf(
   organization: string,
   name: string,

@@ -1,4 +1,5 @@
-/** The report of an import has each rejected row once, whatever happens to its runs, and costs nobody a file. */
+/** The report of an import has each rejected row once, whatever happens to its runs, and overwrites no other
+ * file. */
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { importBench } from "./bench.ts";
@@ -8,7 +9,7 @@ const bench = importBench({ acmeUsers: 10 });
 
 const everyTenth = 10;
 
-/** Rows of which every tenth is of a user whom nobody knows; the first is on line 2. */
+/** Rows of which every tenth has an unknown user. The first is on line 2. */
 function partlyUnknown(rows: number, name: string): string {
   const lines = Array.from({ length: rows }, (_, index) => {
     const user = index % everyTenth === 0 ? "nobody" : "u1";
@@ -40,7 +41,7 @@ test.each(["report.jsonl", "report.csv"])(
     const report = bench.path(name);
     await bench.importKilledAt(1, file, "acme", "--report", report);
     const done = await bench.importKilledAt(8_000, file, "acme", "--report", report);
-    // As if it had been killed after its last commit, and before all of that, 50 rows, was in the report.
+    // As if it had been killed after its last commit, before that commit's 50 rows were in the report.
     const lines = readFileSync(report, "utf8").split(/(?<=\n)/);
     const headers = name.endsWith(".csv") ? 1 : 0;
     writeFileSync(report, lines.slice(0, headers + done / everyTenth - 20).join(""));
@@ -72,7 +73,7 @@ test("without --report more rows than are shown are in a file, which is named th
   expect(again.stdout).toContain(`${named(stdout)} has their lines and reasons`);
 });
 
-test("when all rejected rows are shown no file is left that nobody asked for", async () => {
+test("when all rejected rows are shown and no report was requested, no file is left", async () => {
   const before = left();
   const file = partlyUnknown(200, "shown");
   const { stdout } = await bench.import(file, "acme");

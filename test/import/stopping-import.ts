@@ -1,5 +1,5 @@
-/** `rekindle import` that stands still once, behind the answer by which so many rows of its file are done: those who kill it, or
- * the server, need not be quicker than it is. */
+/** `rekindle import` that stops once, after the answer by which that many rows of its file are done. A test
+ * that kills it, or the server, then has time to do so. */
 const rows = Number(process.env.TEST_STOP_AT_ROWS);
 const plainFetch = globalThis.fetch;
 let hasStopped = false;

@@ -1,4 +1,5 @@
-/** What the tests of imports share: files that they write, `rekindle import`, and how far an import is. */
+/** The parts that tests of imports share: files that they write, `rekindle import`, and the progress of an
+ * import. */
 import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -78,7 +79,7 @@ export class ImportBench {
   }
 
   import(file: string, organization: string, ...options: string[]): Promise<CommandResult> {
-    // What an import leaves there, and a killed one, goes with the bench.
+    // Files that an import leaves there, also a killed one, are removed with the bench.
     const env = { TMPDIR: this.folder };
     const parameters = ["import", file, "--organization", organization, ...options];
     return this.#server === undefined
@@ -86,7 +87,8 @@ export class ImportBench {
       : this.#server.run(env, ...parameters);
   }
 
-  /** Starts an import, and kills it when so many rows of the file are done, or a chunk more; how many were done then. */
+  /** Starts an import and kills it when that many rows of the file are done, or a chunk more. Returns the
+   * number of rows that were done then. */
   async importKilledAt(
     rows: number,
     file: string,
@@ -99,8 +101,8 @@ export class ImportBench {
     return this.rowsDone(file);
   }
 
-  /** Starts an import that stands still, with no request in hand, when so many rows of the file are done, or a chunk more.
-   * SIGCONT lets it go on to its end. */
+  /** Starts an import that stops when that many rows of the file are done, or a chunk more. No request is
+   * open then. SIGCONT lets it go on to its end. */
   async importStoppedAt(rows: number, file: string, organization: string, ...options: string[]) {
     const entry = join(import.meta.dir, "stopping-import.ts");
     const command = [process.execPath, entry, "import", file, "--organization", organization, ...options];

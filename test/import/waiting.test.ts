@@ -1,4 +1,5 @@
-/** An import of users for whom more waits than a commit of requests takes: its rows come in by several. */
+/** An import of users with more held events than one commit of requests takes. Its rows are stored in several
+ * commits. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import { importBench } from "./bench.ts";
@@ -8,7 +9,7 @@ const bench = importBench();
 
 const people = ["w1", "w2", "w3", "w4", "w5", "w6"];
 
-test("an import of users for whom 6,000 events wait gives each theirs, once", async () => {
+test("an import of users with 6,000 held events gives each theirs, once", async () => {
   const token = await bench.server.organization("waiting");
   const headers = { Authorization: `Basic ${btoa(`${token}:`)}`, "Content-Type": "application/json" };
   const batch = people.flatMap((userId) =>

@@ -1,4 +1,4 @@
-/** Races of nodes that share a PostgreSQL: nobody goes on before all are in them. */
+/** Races of nodes that share a PostgreSQL. No call goes on before all have begun. */
 import { expect } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import type { Sql, Tx } from "../../server/ledger/postgres/client/connect.ts";
@@ -7,8 +7,8 @@ import { inTransaction } from "../../server/ledger/postgres/client/transaction.t
 /** Ends the transaction that held the others up, so that nothing is left of it. */
 class HeldUp extends Error {}
 
-/** Begins every work while `hold` keeps them all from going on, and lets them go when each of them waits.
- * @param admin a pool of two connections, for the one that holds and the one that looks who waits */
+/** Begins every call while `hold` blocks them all, and releases them when each of them waits.
+ * @param admin a pool of two connections, one for `hold` and one that checks which calls wait */
 export async function begunTogether<Result>(
   admin: Sql,
   hold: (tx: Tx) => PromiseLike<unknown>,
@@ -38,12 +38,12 @@ async function untilWaiting(admin: Sql, nodes: number): Promise<void> {
   }
 }
 
-/** What those that came to an end returned. */
+/** The results of the calls that succeeded. */
 export function fulfilled<Result>(results: readonly PromiseSettledResult<Result>[]): Result[] {
   return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
 }
 
-/** What those that were refused were told; anything else that went wrong fails the test. */
+/** The messages of the calls that were refused. Any other error fails the test. */
 export function refusals(results: readonly PromiseSettledResult<unknown>[]): string[] {
   return results.flatMap((result) => {
     if (result.status === "fulfilled") return [];

@@ -13,7 +13,7 @@ interface Row extends Table {
   readonly row: string;
 }
 
-/** Every row by its table; a table without rows is not there. */
+/** Every row by its table. A table without rows is left out. */
 export type Rows = Readonly<Record<string, readonly string[]>>;
 
 export interface Beside {

@@ -8,7 +8,7 @@ export type Change = {
   readonly action: AuditAction;
   /** Making it again changes something again. */
   readonly repeats?: true;
-  /** In which organization's log it is; else in that of the test. */
+  /** The organization whose log has it. Default: that of the test. */
   readonly logOf?: (result: unknown) => number;
 } & (
   | { readonly of: (organization: number) => Promise<unknown> }
@@ -16,7 +16,7 @@ export type Change = {
   | { readonly make: () => Promise<unknown> }
 );
 
-/** What a change needs. */
+/** The things that a change needs. */
 export interface Ground {
   readonly subject: LedgerUnderTest;
   readonly ledger: Ledger;

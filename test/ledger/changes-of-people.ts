@@ -95,7 +95,7 @@ export const members: Kinds["members"] = {
   },
 };
 
-/** Of those who come in. */
+/** Kinds of the methods for sign-in. */
 export const logins: Kinds["logins"] = {
   link: read,
   session: read,

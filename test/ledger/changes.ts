@@ -1,4 +1,5 @@
-/** Every method of the ledger, and what it is: read, written by the service itself, or a change that the audit log tells. */
+/** Every method of the ledger, with its kind. It is a read, a write by the service itself, or a change in the
+ * audit log. */
 import { commandLine as by, settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
@@ -192,7 +193,7 @@ const erasures: Kinds["erasures"] = {
     await writePeople(ledger, { users: [user(id, "ada")] });
     return {
       action: "user.erased",
-      // Nodes are told again to forget the id.
+      // Nodes get the order to forget the id again.
       repeats: true,
       of: (organization) => ledger.erasures.begin(organization, "ada", { by }),
     };
@@ -223,7 +224,7 @@ const kinds: Kinds = {
   identities: { linkedTo: read, withEmail: read },
 };
 
-/** The changes that the audit log tells, by their names. */
+/** The changes in the audit log, by their names. */
 export const changes: readonly (readonly [name: string, prepare: Prepare])[] = Object.entries(kinds).flatMap(
   ([store, methods]) =>
     Object.entries<Kind>(methods).flatMap(([method, kind]) =>

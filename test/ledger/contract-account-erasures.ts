@@ -75,7 +75,7 @@ function membersContract(subject: LedgerUnderTest): void {
     }
   });
 
-  test("what is parked does not name it any more, also when it was never stored", async () => {
+  test("held items do not name the account any more, also when it was never stored", async () => {
     const { id } = await threeMembers(subject);
     const body = JSON.stringify({
       kind: "identify",

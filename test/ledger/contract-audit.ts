@@ -20,7 +20,7 @@ const entry = (organization: number, atMs: number, detail = {}) =>
 /** Declares the tests of the audit log. */
 export function auditContract(subject: LedgerUnderTest): void {
   describe("the audit log", () => {
-    test("tells who did what, the newest first, page by page, of one organization", async () => {
+    test("lists actions with their actors, the newest first, page by page, of one organization", async () => {
       const { id } = await subject.organization();
       const other = await subject.organization("other");
       const { audit } = subject.ledger;

@@ -120,7 +120,7 @@ function unknownOrganizations(subject: LedgerUnderTest): void {
     }
   });
 
-  test("are refused for a person who does not exist, and nothing of the service's own fails", async () => {
+  test("are refused for an unknown person, and the service's own work does not fail", async () => {
     const { id, ledger, nowMs } = await ground(subject);
     const nobody = personActor({ id: unknown, name: "Nobody" });
     const view = { page: "users", name: "mine", query: "" } as const;
@@ -142,7 +142,7 @@ function severalCommits(subject: LedgerUnderTest): void {
   const lines = (organization: number) =>
     Array.from({ length: manyRows }, (_, number) => eventLine(organization, number));
 
-  test("dead letters are told in one entry, whose number of rows is right after every commit", async () => {
+  test("changes of rejected events are one entry, whose number of rows is right after every commit", async () => {
     const { id } = await subject.organization();
     await bury(subject, "events", lines(id), 2024);
     const { deadLetters } = subject.ledger;
@@ -160,7 +160,7 @@ function severalCommits(subject: LedgerUnderTest): void {
     ]);
   });
 
-  test("dead letters of everybody are told in each organization's log, without ids", async () => {
+  test("changes of all organizations' rejected events are in each organization's log, without ids", async () => {
     const [one, other] = [await subject.organization(), await subject.organization("other")];
     const absent = unknown;
     await bury(

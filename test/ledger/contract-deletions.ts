@@ -55,7 +55,7 @@ async function load({ ledger }: LedgerUnderTest): Promise<void> {
 
 /** Declares the tests of deletions of organizations. */
 export function deletionsContract(subject: LedgerUnderTest): void {
-  test("a deleted organization is found by nobody from its first commit on, and its name is free", async () => {
+  test("a deleted organization is not found from the first commit on, and its name is free", async () => {
     const { id, token } = await filled(subject, "Going");
     const other = await filled(subject, "Staying");
     expect(await subject.ledger.deletions.begin(id)).toMatchObject({ organization: id });
@@ -105,7 +105,7 @@ export function deletionsContract(subject: LedgerUnderTest): void {
 }
 
 function countsContract(subject: LedgerUnderTest): void {
-  test("what was only counted of it is left out, and that of others is written", async () => {
+  test("its counts in memory are left out, and those of others are written", async () => {
     const { id } = await filled(subject, "Going");
     const other = await subject.organization("Staying");
     const { ledger } = subject;

@@ -26,7 +26,7 @@ function dayCount(organization: number, events: number, checksum: number): DayCo
   return { organization, utcDay, events, checksum };
 }
 
-/** Two users with two events each in one inbox row; the checksums of their ids are 1 to 4. */
+/** Two users with two events each in one inbox row. The checksums of their ids are 1 to 4. */
 async function twoUsers(subject: LedgerUnderTest): Promise<{ id: number; ada: User; bob: User }> {
   const { id } = await subject.organization();
   const ada = user(id, "ada", { number: 1, version: 3, traits: { secret: "of ada" } });
@@ -63,7 +63,7 @@ export function erasuresContract(subject: LedgerUnderTest): void {
 }
 
 function stepsContract(subject: LedgerUnderTest): void {
-  test("an erased user is unknown at once, and nobody else is", async () => {
+  test("an erased user is unknown at once, and no other user is", async () => {
     const { id, ada, bob } = await twoUsers(subject);
     await look(subject.ledger, { known: [ada] }, (stored) => stored.known(id, "ada"));
     expect(await subject.ledger.erasures.begin(id, "ada")).toMatchObject({ user: 1, state: "begun" });
@@ -202,7 +202,7 @@ function tombstonesContract(subject: LedgerUnderTest): void {
 }
 
 function lateContract(subject: LedgerUnderTest): void {
-  test("what is late of an erased user is counted without their id, until they are there again", async () => {
+  test("a late warning about an erased user is counted without the id, until the user is identified again", async () => {
     const { id, ada } = await twoUsers(subject);
     const { warnings, erasures } = subject.ledger;
     await erasures.begin(id, "ada");

@@ -137,7 +137,7 @@ export function importerContract(subject: LedgerUnderTest): void {
       list.mockRestore();
     });
 
-    test("a chunk of users for whom very much waits is stored in parts, and what waits becomes theirs once", async () => {
+    test("a chunk of users with very many held items is stored in parts, and each gets theirs once", async () => {
       const importer = importing();
       const { id, organization } = await begin();
       const people = Array.from({ length: 40 }, (_, n) => `u${n}`);
@@ -158,7 +158,7 @@ export function importerContract(subject: LedgerUnderTest): void {
       expect(counts.reduce((sum, { events }) => sum + events, 0)).toBe(parked);
     });
 
-    test("while no write is taken an import is told why, and its record stays", async () => {
+    test("while no write is accepted an import gets the reason, and its record stays", async () => {
       const importer = importing("full");
       const { id } = await begin();
       expect(await importer.append(id, 0, ["{}"])).toEqual({ closedBecause: "full" });

@@ -42,7 +42,7 @@ function wordsContract(subject: LedgerUnderTest): void {
     }
   });
 
-  test("of more ids than may be linked to one user those give way that nobody spoke of for 30 days", async () => {
+  test("when a user has too many links, those that were not sent for 30 days are removed", async () => {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "u")] });
     const many = (name: string, count: number) =>
@@ -52,7 +52,7 @@ function wordsContract(subject: LedgerUnderTest): void {
     await write(subject.ledger, subject.nowMs, { links: many("device", limits.linksOfUser - 3) });
     subject.nowMs += limits.parkedDays * dayMs;
     await write(subject.ledger, subject.nowMs, {
-      // Spoken of again, and those that are new.
+      // Old links that are sent again, and new ones.
       links: [...many("old", 1), ...many("junk", 5)],
     });
     const linked = await linkedTo(subject.ledger, id, "u");
@@ -63,7 +63,7 @@ function wordsContract(subject: LedgerUnderTest): void {
       "visitor old0",
     ]);
     expect(await warningsOf(subject.ledger, id)).toEqual(["links_full: 3"]);
-    // What is linked elsewhere now is not what it was, also where there is no room for it.
+    // A link that moves to a user without room for it is removed from its former user, too.
     await write(subject.ledger, subject.nowMs, { links: [link(id, "x", "other")] });
     await write(subject.ledger, subject.nowMs, { links: [link(id, "x", "u", 2)] });
     expect(await linksIn(subject.ledger, id, ["x"])).toEqual([]);
@@ -93,13 +93,13 @@ function addressesContract(subject: LedgerUnderTest): void {
   });
 }
 
-/** Links to people who are not identified. */
+/** Links to users who are not identified. */
 async function waiting({ ledger }: LedgerUnderTest, organization: number): Promise<number> {
   return (await ledger.parking.counts(organization)).links;
 }
 
 function waitingLinksContract(subject: LedgerUnderTest): void {
-  test("links to people who are not identified are counted, until they are", async () => {
+  test("links to users who are not identified are counted, until they are", async () => {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "known", { email: "known@example.com" })] });
     await write(subject.ledger, subject.nowMs, {
@@ -146,7 +146,7 @@ function waitingLinksContract(subject: LedgerUnderTest): void {
 }
 
 function roomContract(subject: LedgerUnderTest): void {
-  test("an organization has no room for more links to people who are not identified than it may have", async () => {
+  test("an organization has a limited number of links to users who are not identified", async () => {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "known")] });
     const junk = Array.from({ length: parkedMaxLinks + 3 }, (_, n) =>
@@ -156,7 +156,7 @@ function roomContract(subject: LedgerUnderTest): void {
     await write(subject.ledger, subject.nowMs, { links: junk });
     expect(await waiting(subject, id)).toBe(parkedMaxLinks);
     expect(await warningsOf(subject.ledger, id)).toEqual(["links_full: 4"]);
-    // What was there first stays, and those who are identified have theirs.
+    // The first links stay, and identified users get theirs.
     await write(subject.ledger, subject.nowMs, {
       links: [link(id, "v", "ada", 2), link(id, "w", "known")],
     });
@@ -168,7 +168,7 @@ function roomContract(subject: LedgerUnderTest): void {
 }
 
 function goneContract(subject: LedgerUnderTest): void {
-  test("an erasure takes the links of a user and what is parked under the id, and nobody else's", async () => {
+  test("an erasure removes a user's links and the items held under the id, and no other user's", async () => {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "ada")] });
     await write(subject.ledger, subject.nowMs, {

@@ -1,4 +1,4 @@
-/** The part of the contract about warnings, dead letters, exclusion rules and checks. */
+/** The part of the contract about warnings, rejected events, exclusion rules and checks. */
 import { expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { MissingRows } from "../../server/ledger/ports/dead-letters.ts";
@@ -11,7 +11,7 @@ import { append, needs, user, writePeople, writes } from "./writes.ts";
 const msPerDay = 86_400_000;
 const timeMs = 20_000 * msPerDay + 23 * 3_600_000;
 
-/** Declares the tests of what is kept for those who run an installation. */
+/** Declares the tests of data for the operators of an installation. */
 export function operationContract(subject: LedgerUnderTest): void {
   warningsContract(subject);
   deadLettersContract(subject);
@@ -142,7 +142,7 @@ function deadLettersContract(subject: LedgerUnderTest): void {
     expect(await subject.ledger.deadLetters.missing(id)).toEqual(nothing);
   });
 
-  test("a row that says nothing of itself is nobody's, and can be sent again and dropped", async () => {
+  test("a row that names no organization belongs to none, and can be sent again and dropped", async () => {
     const { id } = await subject.organization();
     await bury(subject, "events", ["no JSON", "[]"]);
     expect(await subject.ledger.deadLetters.count({ organization: id })).toBe(0);

@@ -1,4 +1,4 @@
-/** The part of the contract about what is parked, and names of events. */
+/** The part of the contract about held events, and names of events. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/parking.ts";
@@ -27,7 +27,7 @@ export function parkingContract(subject: LedgerUnderTest): void {
 }
 
 function itemsContract(subject: LedgerUnderTest): void {
-  test("what is parked comes back in the order in which it was received, until it is taken", async () => {
+  test("held items come back in the order of their arrival, until they are taken", async () => {
     const { id } = await subject.organization();
     const ofVisitor = [
       item(id, "v\u0000", { receivedAtMs: 3_000, body: '{"n":"ü\u0000"}' }),
@@ -94,7 +94,7 @@ function itemsContract(subject: LedgerUnderTest): void {
 }
 
 function organizationsContract(subject: LedgerUnderTest): void {
-  test("nothing is parked in an organization of which nothing is known, and nothing of another is seen", async () => {
+  test("a new organization has no held items, also while another has some", async () => {
     const first = await subject.organization("first");
     const second = await subject.organization("second");
     const has = () =>
@@ -157,7 +157,7 @@ function limitsContract(subject: LedgerUnderTest): void {
     expect(await warningsOf(subject.ledger, id)).toEqual(["parked_full: 3"]);
   });
 
-  test("after 30 days what is parked is dropped and counted", async () => {
+  test("after 30 days held items are dropped and counted", async () => {
     const { id } = await subject.organization();
     const receivedAtMs = subject.nowMs;
     const parked = Array.from({ length: 150 }, (_, n) => item(id, `v${n}`, { receivedAtMs }));
@@ -192,7 +192,7 @@ function limitsContract(subject: LedgerUnderTest): void {
 }
 
 function countsContract(subject: LedgerUnderTest): void {
-  test("what could not become its user's is counted, with the reason", async () => {
+  test("held items that their user cannot take are counted, with the reason", async () => {
     const { id } = await subject.organization();
     await write(subject.ledger, subject.nowMs, {
       refused: [

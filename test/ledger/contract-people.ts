@@ -1,4 +1,5 @@
-/** The part of the contract about people: what two who come at the same moment may not both do, and the bounds. */
+/** The part of the contract about people: its bounds, and changes that only one of two concurrent requests
+ * may make. */
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { type Actor, commandLine, personActor } from "../../server/ledger/ports/audit.ts";
@@ -17,7 +18,7 @@ export function peopleStoreContract(subject: LedgerUnderTest): void {
   });
 }
 
-/** Invites somebody to an organization, from the command line. */
+/** Invites a person to an organization, from the command line. */
 function invite(subject: LedgerUnderTest, organization: number, email: string, sha256: string) {
   const expiresAtMs = subject.nowMs + dayMs;
   const invitation = { organization, email, role: "member", sha256, expiresAtMs } as const;
@@ -25,7 +26,7 @@ function invite(subject: LedgerUnderTest, organization: number, email: string, s
 }
 
 function links(subject: LedgerUnderTest): void {
-  test("one person claims, and owns what nobody owned; the other does not", async () => {
+  test("one person claims, and owns the organizations without an owner, and the other does not", async () => {
     const { id } = await subject.organization();
     const { members: people, logins: entrance } = subject.ledger;
     for (const sha256 of ["one", "two"]) await people.addClaimLink(sha256, subject.nowMs);
@@ -49,7 +50,7 @@ function links(subject: LedgerUnderTest): void {
     expect(await entrance.link("claim", "start 2", subject.nowMs)).toBeDefined();
   });
 
-  test("an invitation is accepted once, and by nobody who took the e-mail meanwhile", async () => {
+  test("an invitation is accepted once, and not by a person who took the e-mail meanwhile", async () => {
     const [first, second] = [await subject.organization("first"), await subject.organization("second")];
     const { members: people, logins: entrance } = subject.ledger;
     await invite(subject, first.id, "a@example.com", "to first");
@@ -58,7 +59,8 @@ function links(subject: LedgerUnderTest): void {
     const accepted = await entrance.accept("to first", fresh, subject.nowMs);
     expect(accepted?.email).toBe(email);
     expect(await entrance.accept("to first", fresh, subject.nowMs)).toBeUndefined();
-    // Whoever meant to be new has to give the password of the person who is there by now.
+    // The second invitation was meant for a new person. It now needs the password of the person who joined
+    // first.
     expect(await entrance.accept("to second", fresh, subject.nowMs)).toBeUndefined();
     expect(await entrance.accept("to second", { id: 999 }, subject.nowMs)).toBeUndefined();
     const id = accepted?.id ?? 0;
@@ -134,7 +136,7 @@ function bounds(subject: LedgerUnderTest): void {
   });
 }
 
-/** Somebody new, by an invitation to an organization. */
+/** A new person, who joined by an invitation to an organization. */
 async function newcomer(subject: LedgerUnderTest, organization: number, email: string) {
   const sha256 = `newcomer ${JSON.stringify(email)}`;
   await invite(subject, organization, email, sha256);
@@ -155,7 +157,7 @@ function emails(subject: LedgerUnderTest): void {
     expect(changed).toMatchObject({ isEmailVerified: false, fallbackEmail: "a\0@example.com" });
     await subject.reopen();
     expect(await subject.ledger.members.find(joined.id)).toEqual(changed);
-    // The fallback is nobody else's to choose.
+    // The fallback address cannot be chosen by another person.
     const other = await newcomer(subject, id, "other@example.com");
     const taking = subject.ledger.members.change(
       ...([other.id, { email: "a\0@example.com" }, personActor(other), subject.nowMs] as const),
@@ -220,7 +222,7 @@ function leftKeys(subject: LedgerUnderTest): void {
     await key("of none", commandLine);
     const remove = (who: number, keysTo: number | null) =>
       people.remove(id, who, commandLine, subject.nowMs, keysTo);
-    // A member is no owner, and nobody inherits from themself.
+    // Read keys cannot go to a member who is no owner, or to the removed person.
     for (const heir of [three.id, one.id]) await expect(remove(one.id, heir)).rejects.toBeInstanceOf(Refusal);
     expect(await people.list(id)).toHaveLength(3);
     await remove(one.id, two.id);

@@ -10,7 +10,7 @@ const hour = 480_000;
 const atMs = hour * msPerHour;
 const none = { accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 };
 
-/** One hour's counts; heard when they say so. */
+/** One hour's counts. They include a received message unless the heard times are null. */
 function counted(organization: number, some: Partial<CountedHour>): CountedHour {
   const utcHour = some.utcHour ?? hour;
   return {
@@ -84,7 +84,7 @@ function retiringContract(subject: LedgerUnderTest): void {
     expect(await sources.retire(id, "posthog", settingUp, atMs + 100)).toBe(atMs + 100);
     expect(await sources.retire(id, "posthog", settingUp, atMs + 200)).toBe(atMs + 100);
     expect((await sources.totals(other.id))[0]?.retiredAtMs).toBeNull();
-    // Counted before, written down after; then one that is refused.
+    // A count from before the retirement that is written after it, and a count of refused messages only.
     await sources.add([counted(id, { ...posthog, lastHeardMs: atMs + 50 })]);
     await sources.add([
       counted(id, { ...posthog, utcHour: hour + 1, firstHeardMs: null, lastHeardMs: null }),

@@ -240,7 +240,7 @@ function messageIdContract(subject: LedgerUnderTest): void {
     expect(await remember(subject.ledger, [key], subject.nowMs)).toEqual([key]);
   });
 
-  test("message ids of any text are told apart", async () => {
+  test("message ids of any text are distinguished", async () => {
     const { id } = await subject.organization();
     const texts = ["1", "01", "1 ", "a\u0000b", "a\u0000c", "ä", "a\u0308", "A", "a", "x".repeat(256)];
     const keys = texts.map((messageId) => ({ organization: id, kind: "track" as const, messageId }));

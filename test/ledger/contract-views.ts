@@ -1,5 +1,4 @@
-/** The part of the contract about views that are saved, what is set of sources, and how users are found otherwise than by
- * their ids. */
+/** The part of the contract about saved views, settings of sources, and searches for users without their ids. */
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { viewLimits } from "../../contract/views.ts";

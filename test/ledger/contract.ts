@@ -1,6 +1,6 @@
 /**
- * What every ledger must do, whichever database is behind it. Each store's test file calls this with its
- * own way of opening a ledger in a folder; opening the same folder again finds what was committed.
+ * The contract of every ledger, whichever database is behind it. Each store's test file calls this with its
+ * own way of opening a ledger in a folder. Opening the same folder again finds the committed data.
  */
 import { afterEach, beforeEach, describe } from "bun:test";
 import { accountErasuresContract } from "./contract-account-erasures.ts";
@@ -45,7 +45,7 @@ const parts = {
 } as const;
 
 export type ContractPart = keyof typeof parts;
-/** What a whole ledger does. */
+/** The parts of a whole ledger. */
 export const allParts = Object.keys(parts) as readonly ContractPart[];
 
 /** Declares the tests of these parts of the contract. */

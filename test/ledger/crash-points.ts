@@ -1,7 +1,7 @@
 /**
- * Kills the SQLite ledger between any two of its statements, or writes to its journal, without a hook in it: each of
- * them counts down while this is installed, and at zero the folder is copied as it lies on the disk at
- * that moment, in the middle of a transaction or not. Opening the copy is what a restart after SIGKILL is.
+ * Kills the SQLite ledger between any two of its statements, or writes to its journal, without a hook in it.
+ * While this is installed, each of them counts down. At zero the folder is copied as it lies on the disk at
+ * that moment. This may be within a transaction. Opening the copy equals a restart after SIGKILL.
  */
 import { Database } from "bun:sqlite";
 import fs, { cpSync } from "node:fs";
@@ -69,7 +69,8 @@ export class CrashPoints {
     if (this.#statementsLeft === 0) return;
     this.#statementsLeft -= 1;
     if (this.#statementsLeft > 0) return;
-    // The shared-memory file is not copied: after a crash the first who opens the database makes it anew.
+    // The shared-memory file is not copied. After a crash the first process that opens the database makes it
+    // anew.
     const filter = (source: string) => !basename(source).endsWith("-shm");
     cpSync(this.#from, this.#to, { recursive: true, filter });
   }

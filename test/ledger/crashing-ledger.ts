@@ -36,9 +36,9 @@ export class CrashingLedger {
   }
 
   /**
-   * Does something, and kills the ledger this many moments after its beginning, a moment being before or
-   * after each statement. Then the ledger is open again, as the disk had it then.
-   * @returns whether it was killed; if not, all was done before.
+   * Runs an action, and kills the ledger this many moments after its beginning. A moment is before or after
+   * each statement. Then the ledger is open again, with the disk's state of that moment.
+   * @returns whether it was killed, or false if all was done before
    */
   async killedWithin(moments: number, doing: () => Promise<unknown>): Promise<boolean> {
     const next = this.#folder(this.#life + 1);

@@ -1,4 +1,5 @@
-/** A ledger with something of everything, and all that its interface tells of it: what a move has to keep. */
+/** A ledger with data of every kind, and everything that its interface returns. A move to another store has
+ * to keep it. */
 import { Importer } from "../../server/intake/importer.ts";
 import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
@@ -6,7 +7,8 @@ import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/p
 import { eventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { account, append, inboxRows, look, needs, remember, user, writes } from "./writes.ts";
 
-/** What text can hold: PostgreSQL stores neither U+0000 nor, as it is, what stands for it. */
+/** A text with difficult characters. PostgreSQL stores neither U+0000 nor, unchanged, the text that stands
+ * for it. */
 export const oddText = "a\u0000 \\0 \\\\ ü 😀 'single' \"double\"";
 const day = 20_000;
 export const dayMs = 86_400_000;
@@ -172,7 +174,7 @@ async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<v
   await ledger.erasures.begin(id, "stranger");
 }
 
-/** Under whose ids something waits. */
+/** The ids under which events are held. */
 function peopleOf(organization: number): readonly PersonKey[] {
   return [
     visitorKey(organization, "visitor"),
@@ -181,7 +183,7 @@ function peopleOf(organization: number): readonly PersonKey[] {
   ];
 }
 
-/** What waits, is linked and was erased. */
+/** The held events, the links and the erasures. */
 function waitingIn(ledger: Ledger, organization: number): Promise<unknown> {
   const people = [
     ...[...peopleOf(organization), visitorKey(organization, "stranger"), userKey(organization, "eve")],
@@ -206,7 +208,7 @@ export async function loadAll(ledger: Ledger): Promise<number> {
   }
 }
 
-/** All that the interface tells, but for what is remembered of messages. */
+/** Everything that the interface returns, except for the remembered message ids. */
 export async function everythingIn(ledger: Ledger, nowMs: number): Promise<unknown> {
   const organizations = await ledger.organizations.list();
   const { newestInboxId, ...backlog } = await ledger.inbox.backlog();

@@ -27,14 +27,14 @@ class World {
   readonly warehouse = new ModelWarehouse();
   readonly crashing: CrashingLedger;
   readonly acknowledged: string[] = [];
-  /** Rows whose request was killed: they may be there, once. */
+  /** Rows whose request was killed. They may be there, once. */
   readonly unanswered = new Set<string>();
   readonly users = new Map<string, { number: number; account: number }>();
   kills = 0;
   organization = 0;
   #nowMs = Date.UTC(2026, 0, 1);
   #made = 0;
-  /** What the loader was told last; it outlives the ledger's process. */
+  /** The batches that the loader froze last. They outlive the ledger's process. */
   #frozen: FrozenBatch[] = [];
 
   constructor(seed: number) {
@@ -53,7 +53,7 @@ class World {
     this.organization = (await this.crashing.ledger.organizations.create(wanted, settingUp)).id;
   }
 
-  /** One random action; now and then the ledger is killed in the middle of it. */
+  /** One random action. Now and then the ledger is killed in the middle of it. */
   async act(): Promise<void> {
     const action = this.random.pick([
       this.#append,
@@ -80,7 +80,7 @@ class World {
       await doing();
       return "done";
     }
-    // The shortest action has 6 moments; a kill that comes too late happens between two actions.
+    // The shortest action has 6 moments. A kill that comes too late happens between two actions.
     const killed = await this.crashing.killedWithin(this.random.between(1, 14), doing);
     if (killed) this.kills += 1;
     return killed ? "killed" : "done";

@@ -1,4 +1,4 @@
-/** What is acknowledged and only in the journal yet: a crash, a torn record, a full disk, an erasure. */
+/** Rows that are acknowledged and only in the journal: a crash, a torn record, a full disk, an erasure. */
 import { afterAll, expect, spyOn, test } from "bun:test";
 import fs, { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -181,7 +181,7 @@ test("after a burst that the journal had no room for, it takes what comes", asyn
   const ledger = await open(folder, 1_000);
   const burst = Array.from({ length: 300 }, (_, n) => append(ledger, inboxRows([`${n} ${"x".repeat(n)}`])));
   await Promise.all(burst);
-  // What is in it has to be brought to SQLite first, which happens beside.
+  // A full half of the journal has to be written to SQLite first, which happens in the background.
   for (let n = 0; ; n++) {
     await append(ledger, inboxRows([`late ${n} `]));
     if (readFileSync(journalIn(folder)).includes(`late ${n} `)) break;
@@ -278,7 +278,7 @@ test("after a sync of SQLite's log that failed the journal stays, because it may
   expect(readFileSync(journalIn(folder)).includes("kept")).toBe(true);
 });
 
-test("what comes after an erasure that failed in the middle is found after a crash", async () => {
+test("rows from after a half-failed erasure are found after a crash", async () => {
   const path = join(newFolder(), "journal");
   const record = (text: string) => Buffer.from(`${" ".repeat(recordHeadBytes)}${text}`);
   const file = await JournalFile.open(path, 1_000);

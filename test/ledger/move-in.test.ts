@@ -1,4 +1,5 @@
-/** A whole SQLite ledger moves into PostgreSQL: everything is told as before, and new numbers go on behind the old. */
+/** A whole SQLite ledger moves into PostgreSQL. Every answer is as before, and new numbers follow the old
+ * ones. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -50,7 +51,7 @@ async function withPostgres<Result>(url: string, work: (ledger: Ledger) => Promi
   }
 }
 
-test("a ledger in PostgreSQL tells what the one in SQLite told, text by text and number by number", async () => {
+test("a ledger in PostgreSQL answers like the one in SQLite, text by text and number by number", async () => {
   const url = await server.database();
   const before = await withSqlite(async (ledger) => {
     await fillLedger(ledger, nowMs);

@@ -18,7 +18,7 @@ import { remember } from "./writes.ts";
 /** Steps of 0.1.0. */
 const [sqliteSteps, postgresSteps] = [14, 2];
 
-/** What both engines store in the same columns. */
+/** The rows that both engines store in the same columns. */
 const stored = [
   `INSERT INTO users (organization, number, account, user_id, email, first_identified_at_ms, updated_at_ms, version,
      traits, said_at_ms, fields_said_at_ms)

@@ -1,4 +1,4 @@
-/** What the tests of parking and links write and look at. */
+/** The writes and reads that tests of held events and links share. */
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import {
   type ParkedItem,
@@ -30,12 +30,12 @@ export function parkedUnder(ledger: Ledger, person: PersonKey): Promise<readonly
   return look(ledger, { people: [person] }, (stored) => stored.parked(person));
 }
 
-/** What is parked under a visitor's id. */
+/** The items that are held under a visitor's id. */
 export function parkedIn(ledger: Ledger, organization: number, id: string): Promise<readonly ParkedItem[]> {
   return parkedUnder(ledger, visitorKey(organization, id));
 }
 
-/** What is linked of these visitors' ids, as `id → user`. */
+/** The links of these visitors' ids, as `id → user`. */
 export function linksIn(ledger: Ledger, organization: number, ids: readonly string[]): Promise<string[]> {
   const people = ids.map((id) => visitorKey(organization, id));
   return look(ledger, { people }, (stored) =>

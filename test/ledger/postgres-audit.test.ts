@@ -1,4 +1,4 @@
-/** What in PostgreSQL is bounded by its number, where making so much through the ledger would take minutes. */
+/** Limits on the number of rows in PostgreSQL. To reach them through the ledger would take minutes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
@@ -33,7 +33,7 @@ test("beyond 100,000 entries the oldest of an organization go, and another's sta
     SELECT ${many.id}, 1, 'settings.changed', 'entry ' || n, '{}' FROM generate_series(1, 100500) AS numbers (n)
     ORDER BY n`;
   await sql.end();
-  // Each node looks for what is too many at its own first entry; none waits for the other.
+  // Each node looks for surplus entries at its own first entry. The nodes do not wait for each other.
   await Promise.all([audit.add(entry(many.id)), other.audit.add(entry(many.id))]);
   const all = await audit.list(many.id, { limit: 200_000 });
   // Neither sees the other's entry before its commit.

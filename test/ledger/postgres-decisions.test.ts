@@ -1,6 +1,7 @@
 /**
- * What connected sources say is decided alike on PostgreSQL, which loads before it is asked, and on SQLite, which answers
- * when it is asked: random groups over few people, so that aliases, addresses and erasures meet what is parked.
+ * Connected sources' items are decided alike on both stores. PostgreSQL loads before it is asked, and SQLite
+ * answers when it is asked. The items are random groups over few users, so that aliases, addresses and
+ * erasures meet held events.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -53,7 +54,7 @@ function entryOf(random: (end: number) => number, organization: number, nowMs: n
   const messageId = `m${random(400)}`;
   const kind = random(16);
   if (kind === 0) return { ...common, messageId, kind: "alias", previousId: one(ids), userId: one(ids) };
-  // An address stands for whoever will have it.
+  // An address stands for the user who will have it.
   if (kind === 1) {
     const userId = addressId(one(emails)) ?? "";
     return { ...common, messageId, kind: "alias", previousId: one(ids), userId };
@@ -84,7 +85,7 @@ function entryOf(random: (end: number) => number, organization: number, nowMs: n
   };
 }
 
-/** All that is said of these people now. */
+/** Everything that is stored of these users. */
 async function stateOf(ledger: Ledger, organization: number) {
   const users = [...ids, ...emails.map((email) => addressId(email) ?? "")].map((id) =>
     userKey(organization, id),
@@ -209,7 +210,7 @@ test("nodes that decide about one person at once lose nothing of it, and keep no
   await close();
 });
 
-test("a visitor of whom one node hears while another hears who it is waits for nobody", async () => {
+test("no event stays held when one node gets the visitor's event while another gets the identify", async () => {
   const { first, organization, send, close } = await cluster();
   for (let round = 0; round < 25; round += 1) {
     const [id, n] = [`visitor ${round}`, round * 10];
@@ -246,7 +247,7 @@ test("nodes that link at once keep as many links as there may be, and count thos
   await close();
 });
 
-test("what was said before an erasure is the user's or stays out, whichever node hears it meanwhile", async () => {
+test("events from before an erasure go to the user or stay out, whichever node receives them", async () => {
   const { first, organization, send, close } = await cluster();
   await send(0, identifyOf(organization, "ada", "device", 0));
   const visits = Array.from({ length: 40 }, (_, n) => send(n, visitOf(organization, "device", n)));

@@ -1,4 +1,4 @@
-/** Who leads on PostgreSQL, and when another does. */
+/** The leader on PostgreSQL, and when it changes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { Leadership, type Term } from "../../server/ledger/postgres/cluster/leadership.ts";

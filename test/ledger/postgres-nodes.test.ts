@@ -57,7 +57,7 @@ function store(ledger: PostgresLedger, organization: number, messageIds: readonl
   });
 }
 
-/** Identifies somebody as `decide` does: the next number when they are new, the next version when not. */
+/** Identifies a user as `decide` does. A new user gets the next number, and a known one the next version. */
 function identify(ledger: PostgresLedger, organization: number, userId: string): Promise<void> {
   const needed = needs({
     users: [{ organization, userId }],
@@ -81,7 +81,7 @@ function identify(ledger: PostgresLedger, organization: number, userId: string):
   });
 }
 
-/** Loads all that waits; @returns the rows, as often as they were in a batch that was finished. */
+/** Loads all waiting rows. @returns the rows, as often as they were in a batch that was finished */
 async function loadAll(ledger: PostgresLedger): Promise<string[]> {
   const loaded: string[] = [];
   for (;;) {
@@ -101,7 +101,8 @@ async function load(ledger: PostgresLedger, batch: FrozenBatch): Promise<string[
     .map((line) => String(JSON.parse(line)[0]));
 }
 
-/** Does it again until it is acknowledged, as a sender does: a node may hear later than we that a connection was cut. */
+/** Repeats a call until it is acknowledged, as a sender does. A node may notice a cut connection later than
+ * the test. */
 async function untilDone<Result>(work: () => Promise<Result>): Promise<Result> {
   while (true) {
     try {

@@ -1,4 +1,4 @@
-/** What operation promises on PostgreSQL beside the contract: with several nodes, and with an inbox that only grows. */
+/** Operation on PostgreSQL beyond the contract: with several nodes, and with an inbox that only grows. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
@@ -109,10 +109,10 @@ test("no row of a user comes behind the erasure, while other nodes write and the
   await close();
 });
 
-/** Bodies as many senders write them, of two rows each; more than are counted row by row. */
+/** Bodies as many senders write them, of two rows each. There are too many to be counted row by row. */
 const manyBodies = 6_000;
 
-test("what waits while nothing is loaded is counted once, and every answer is exact", async () => {
+test("rows that wait while nothing is loaded are counted once, and every answer is exact", async () => {
   const { url, one, other, id, close } = await twoNodes();
   const sql = openPool(url, { connections: 1 });
   const appendMany = () => sql`

@@ -127,7 +127,7 @@ test("one address that signs up in two organizations at once is one person, and 
   expect(fulfilled(accepted)).toHaveLength(2);
   expect(others).toEqual([]);
   expect(await one.members.membershipsOf(person?.id ?? 0)).toHaveLength(1);
-  // Whoever came second is asked for the password, and joins then.
+  // The second invitation needs the person's password, and then the person joins.
   for (const link of links) await two.logins.accept(link, { id: person?.id ?? 0 }, nowMs);
   expect(await one.members.membershipsOf(person?.id ?? 0)).toHaveLength(2);
 });
@@ -171,7 +171,7 @@ test("a link for a new password that is used on two nodes at once sets one", asy
   expect(await two.logins.session("session of before", nowMs)).toBeUndefined();
 });
 
-test("somebody in 99 organizations who accepts two invitations at once is in 100", async () => {
+test("a person in 99 organizations who accepts two invitations at once is in 100", async () => {
   const [first, second] = [await organization(), await organization()];
   const person = await owner((await organization()).id);
   await admin`
@@ -240,7 +240,7 @@ test("one name of a view, and of a webhook, is given once", async () => {
   ]);
 });
 
-test("what two nodes count of the same sources adds up, in whatever order they say it", async () => {
+test("counts of two nodes for the same sources add up, in any order", async () => {
   const { id } = await organization();
   const hours = (["segment", "stripe", "posthog"] as const).flatMap((source) =>
     [480_000, 480_001].map((utcHour) => ({

@@ -1,4 +1,4 @@
-/** What doctor says of PostgreSQL, on a real server that is set wrong in one way after another. */
+/** doctor's report on PostgreSQL, on a real server that is set wrong in one way after another. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import {
@@ -24,7 +24,7 @@ const usual: ProbeOptions = {
   nowMs: Date.now,
 };
 
-/** What is not as it should be, after these statements on the one connection that is looked through. */
+/** The failed checks, after these statements on the one connection that the probe uses. */
 async function wrong(url: string, statements: readonly string[] = [], options: Partial<ProbeOptions> = {}) {
   const sql = openPool(url, { connections: 1 });
   try {
@@ -116,7 +116,7 @@ test("clocks that differ by more than two seconds are noticed, in either directi
   expect(Number(behindSeconds)).toBeWithin(599.9 - (Date.now() - nowMs) / 1_000, 600.1);
 });
 
-test("a user without rights, and tables of somebody else, are noticed", async () => {
+test("a user without rights, and tables of another owner, are noticed", async () => {
   const url = await madeDatabase();
   const [without = ""] = await wrong(url, ["CREATE ROLE stranger", "SET ROLE stranger"]);
   expect(without).toStartWith("rights: this user may make no tables");
@@ -125,7 +125,7 @@ test("a user without rights, and tables of somebody else, are noticed", async ()
   expect(foreign).toMatch(/^rights: \d+ tables belong to somebody else/);
 });
 
-/** What is said of transactions that are older than no time at all, by a user of that name. */
+/** The check of old transactions with an age limit of 0, as a user of that name. */
 async function oldTransactions(url: string, user: string) {
   const sql = openPool(url.replace("postgres@", `${user}@`), { connections: 1 });
   const probed = await probePostgres(sql, { ...usual, oldTransactionMs: 0 });
@@ -164,7 +164,7 @@ test("a database that takes no writes is noticed", async () => {
   expect(found).toStartWith("takes writes: no, default_transaction_read_only is on");
 });
 
-test("a cluster in which nobody loads is noticed", async () => {
+test("a cluster without a loading node is noticed", async () => {
   const [found = ""] = await wrong(await madeDatabase(), [], { nodes: nodesOf("intake") });
   expect(found).toStartWith("nodes: 1 take requests, 0 analyse");
 });

@@ -1,4 +1,4 @@
-/** Who waits for whom on PostgreSQL: one that is slow, or holds something open, stops nobody else. */
+/** Waits between connections on PostgreSQL: one that is slow, or holds a transaction open, stops no other. */
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { pino } from "pino";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Two nodes and an organization on a database of their own, and connections for whoever stands in the way. */
+/** Two nodes and an organization on a database of their own, and connections that block them. */
 async function twoNodes() {
   const url = await server.database();
   const one = await openPostgresLedger({ url, connections: 4 });
@@ -42,7 +42,7 @@ async function standing(sql: Sql, statement: string): Promise<() => Promise<void
   };
 }
 
-/** @param work what waits for a limited time only: when it has ended nobody is waited for */
+/** @param work waits only for a limited time. When it has ended, this function returns as well. */
 async function untilOneWaits(sql: Sql, work?: Promise<unknown>): Promise<void> {
   let isOver = false;
   const over = () => {
@@ -86,7 +86,7 @@ test("while pg_dump has the inbox open an erasure ends, others write, and the re
   await close();
 });
 
-test("what was shown live does not outlast the last who watched", async () => {
+test("old live messages are deleted, also when no watcher is left", async () => {
   const { one, sql, id, close } = await twoNodes();
   await sendLive(sql, crypto.randomUUID(), [
     { organization: id, message: "older" },

@@ -15,7 +15,7 @@ export class SilentWay {
   private constructor(url: string, folder: string, target: string) {
     this.url = url;
     this.#folder = folder;
-    // An end that nobody hears of is answered by none.
+    // A silent proxy does not pass on the end of a connection, so it must not answer it either.
     this.#server = createServer({ allowHalfOpen: true }, (near) => {
       const far = connect({ path: target, allowHalfOpen: true });
       near.on("data", (bytes) => this.isSilent || far.write(bytes));

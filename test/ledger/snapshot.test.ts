@@ -29,7 +29,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** A ledger whose message ids become a run every 50. */
+/** A ledger that writes a run after every 50 message ids. */
 function open(folder: string, atMs = nowMs): Promise<Ledger> {
   return openSqliteLedger({ file: join(folder, "ledger.sqlite"), messageIdsPerRun: 50, clock: () => atMs });
 }

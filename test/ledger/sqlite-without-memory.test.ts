@@ -1,4 +1,5 @@
-/** The contract of every ledger, on a SQLite ledger whose caches hold one entry: each answer comes from the file. */
+/** The contract of every ledger, on a SQLite ledger whose caches hold one entry. Each answer comes from the
+ * file. */
 import { join } from "node:path";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { BesideSqlite } from "./beside.ts";

@@ -1,4 +1,5 @@
-/** Work that the SQLite ledger must not do: for organizations with nothing parked, and for ids that are not known. */
+/** Work that the SQLite ledger must not do: for organizations without held events, and for ids that are not
+ * known. */
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +30,7 @@ beforeEach(() => {
   counted.mockClear();
 });
 
-test("an erasure of an unknown id empties no log, one of parked items does", async () => {
+test("an erasure of an unknown id empties no log, one of held items does", async () => {
   const { id } = await ledger.organizations.create({ name: "erasing", timezone: "UTC", nowMs }, settingUp);
   expect(await ledger.erasures.begin(id, "unknown")).toBeUndefined();
   expect(erased).toHaveBeenCalledTimes(0);
@@ -40,7 +41,7 @@ test("an erasure of an unknown id empties no log, one of parked items does", asy
   expect(erased).toHaveBeenCalledTimes(1);
 });
 
-test("members of an erased account are looked for in small steps, and whoever joins meanwhile leaves it, too", async () => {
+test("members of an erased account are searched in small steps, and users who join meanwhile leave it, too", async () => {
   const { id } = await ledger.organizations.create(
     { name: "many members", timezone: "UTC", nowMs },
     settingUp,
@@ -62,7 +63,7 @@ test("members of an erased account are looked for in small steps, and whoever jo
   expect(known.every((of) => of === 0)).toBe(true);
 });
 
-test("tidying asks nothing of organizations that had something parked once", async () => {
+test("tidying reads nothing of organizations that once had held items", async () => {
   for (let n = 0; n < 20; n += 1) {
     const { id } = await ledger.organizations.create(
       { name: `parked ${n}`, timezone: "UTC", nowMs },

@@ -104,7 +104,7 @@ describe("the SQLite ledger's files", () => {
     await ledger.close();
   });
 
-  test("what waited and was linked before ids had kinds is visitors', and has 30 days from now on", async () => {
+  test("items and links from before ids had kinds belong to visitors, and have 30 days from now on", async () => {
     const db = new Database(fileIn(folder), { create: true });
     migrate(db, 13);
     db.run(

@@ -16,7 +16,7 @@ let folder: string;
 let ledger: Ledger;
 const original = fs.fdatasync;
 
-/** Puts something in the place of every sync; it is told the file. */
+/** Replaces every sync with a function, which gets the file. */
 function withDisk(sync: (file: string) => Promise<void>): void {
   fs.fdatasync = Object.assign(
     (descriptor: number, done: Synced) => {

@@ -94,7 +94,7 @@ export async function look<Found>(
   throw new Error("the ledger resolved without deciding");
 }
 
-/** Writes message ids that are not remembered, of a row each; @returns those that are. */
+/** Writes message ids that are not remembered, of a row each. @returns those that are */
 export async function remember(
   ledger: Ledger,
   messageIds: readonly MessageKey[],
@@ -111,7 +111,7 @@ export async function remember(
   return duplicates;
 }
 
-/** What is known of a message id. */
+/** The stored state of a message id. */
 export function messageOf(stored: Stored, { organization, kind, messageId }: MessageKey): Message {
   return stored.message({ organization, kind, messageId });
 }

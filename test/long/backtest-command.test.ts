@@ -12,7 +12,7 @@ afterAll(() => bench.end());
 const logDays = 500;
 const columns = ["--entity", "who", "--time", "at", "--event", "what"];
 
-/** A log of 300 simulated users; times and accounts as the test wants them. */
+/** A log of 300 simulated users, with the test's choice of times and accounts. */
 function simulated(
   timeOf: (day: number) => string | number,
   { people = 300, accounts = 1 }: { people?: number; accounts?: number } = {},
@@ -114,7 +114,7 @@ describe("reading", () => {
     expect(tokyo.stdout).toContain("2024-10-05 to 2026-02-16");
   });
 
-  test("leaves out rows that name nobody, and says how many", async () => {
+  test("leaves out rows without an id, and says how many", async () => {
     const path = bench.file(
       "nobody.csv",
       `${simulated(formatDay)},a1,2026-01-01,open\n,a1,2026-01-01,open\n`,
@@ -196,7 +196,7 @@ describe("nothing is left in the temporary folder", () => {
   ] as const)("after %s", async (signal, exitCode) => {
     const { command, env } = bench.command(log, ...columns);
     let ended = 0;
-    // Until one is told before it is done.
+    // Until a run gets the signal before it is done.
     while (ended === 0) {
       const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
       // The engine is open, and has written.

@@ -1,7 +1,7 @@
 /**
- * Backups under load: whatever was acknowledged before the command is in the restored installation, once, and
- * nothing is doubled afterwards. Whoever of the command, analysis and the restore is killed, or has no room left
- * on the disk: what is half is never taken for whole, and loading goes on.
+ * Backups under load. Every event that was acknowledged before the command is in the restored installation
+ * once, and nothing is doubled afterwards. The command, analysis or the restore is killed, or has no room
+ * left on the disk. Half a backup is then never taken for a whole one, and loading goes on.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -84,7 +84,7 @@ async function expectWell(): Promise<void> {
   await expectDone(server.dataDir, "backup", newPath("well"));
 }
 
-test("what was acknowledged before the command is restored once, and further load doubles nothing", async () => {
+test("events that were acknowledged before the command are restored once, and further load doubles nothing", async () => {
   const name = "written";
   const written = await server.organization(name);
   await server.command("organization", "set", name, "--rate-limit", "1000000");

@@ -1,4 +1,5 @@
-/** Churn risks against simulated people who really leave: what no log of a real company can tell. */
+/** Churn risks of simulated users, compared with the days on which they leave. No log of a real company has
+ * these days. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
@@ -7,7 +8,8 @@ import { Simulation } from "../../simulation/simulation.ts";
 import { Server } from "../server.ts";
 
 const users = 2_500;
-/** Long enough for a back-test of four cut-offs as of a day that lies 28 to 34 days before the end, and one to spare. */
+/** Long enough for a back-test of four cut-offs, and one week more. The back-test runs as of a day that lies
+ * 28 to 34 days before the end. */
 const weeks = 46;
 const seed = 11;
 const horizonDays = 28;
@@ -19,7 +21,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => server.stop());
 
-/** The churn risk of a user as of a day; null when there is none. */
+/** The churn risk of a user as of a day. Null when there is none. */
 async function riskOf(userId: string, day: number, key: string): Promise<number | null> {
   const path = `/api/users/${encodeURIComponent(userId)}/score/history?from=${formatDay(day)}&to=${formatDay(day)}`;
   while (true) {
@@ -37,7 +39,7 @@ async function riskOf(userId: string, day: number, key: string): Promise<number 
   }
 }
 
-test("who is about to leave for good has a higher churn risk, four weeks before", async () => {
+test("users who are about to leave for good have a higher churn risk, four weeks before", async () => {
   const options = ["--users", String(users), "--weeks", String(weeks), "--seed", String(seed)];
   await server.command("demo", "--organization", "Truth", ...options);
   const simulation = new Simulation({ seed, users, weeks, zone: new Zone("UTC"), endMs: Date.now() });
@@ -48,7 +50,7 @@ test("who is about to leave for good has a higher churn risk, four weeks before"
   await server.command("score", "--organization", "Truth", "--as-of", formatDay(asOf));
   const key = (await server.command("key", "create", "--organization", "Truth")).trim();
 
-  // Who leaves with a whole account may be well until that day, and up to 40 of them are one event.
+  // Users who leave with a whole account may be healthy until that day. Up to 40 of them are one event.
   const people = simulation.truth.users.filter(
     ({ kind, departedDay, departure }) =>
       kind === "person" && departure !== "with_account" && (departedDay === null || departedDay >= asOf),

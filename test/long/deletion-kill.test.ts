@@ -27,7 +27,7 @@ const items = (userId: string, count: number) => [
   ),
 ];
 
-/** What the ledger knows of organizations that are being deleted, looked up beside the running server. */
+/** The organizations that are being deleted, read from the ledger's file beside the running server. */
 function beingDeleted(): number[] {
   const db = new Database(join(server.dataDir, "ledger.sqlite"), { readonly: true });
   db.run("PRAGMA busy_timeout = 5000");

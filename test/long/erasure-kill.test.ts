@@ -116,7 +116,7 @@ async function killedWhileErasing() {
   }
 }
 
-test("killing the analysis process alone delays it as well, and the one who asked is told to come again", async () => {
+test("killing the analysis process alone delays it as well, and the request fails with an application_error", async () => {
   const { name, key, expected, answer } = await killedWhileErasing();
   expect(answer.status).toBe(500);
   expect(((await answer.json()) as { name: string }).name).toBe("application_error");

@@ -1,6 +1,6 @@
 /**
- * What cli/install.mjs makes of a checkout without node_modules, with the real npm. The service runs in it while the development
- * packages are added, and its analysis process is killed meanwhile.
+ * cli/install.mjs in a checkout without node_modules, with the real npm. The service runs there while the
+ * development packages are added, and its analysis process is killed meanwhile.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";

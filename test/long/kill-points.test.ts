@@ -1,6 +1,6 @@
 /**
- * Kills the service under load, with SIGKILL, at each step of the loader, and the analysis process alone;
- * afterwards what was acknowledged is stored once. `test/long/kill.test.ts` does it at random moments.
+ * Kills the service under load, with SIGKILL, at each step of the loader, and the analysis process alone.
+ * Afterwards every acknowledged event is stored once. `test/long/kill.test.ts` does it at random moments.
  */
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";

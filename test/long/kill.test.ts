@@ -1,4 +1,4 @@
-/** Kills the service at twenty random moments under load; in the end what was acknowledged is stored once. */
+/** Kills the service at twenty random moments under load. In the end every acknowledged event is stored once. */
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ test("after twenty kills at random moments every acknowledged request is stored 
   let kill = 0;
   // Whether a batch is in the middle of being written at a kill is chance: until one was.
   for (; kill < kills || halfWritten === 0; kill++) {
-    // Half of the kills fall anywhere; the others where most can go wrong, into the insert of a batch.
+    // Half of the kills come at a random time. The others hit the insert of a batch, where most can go wrong.
     if (kill % 2 === 0) await killLater(server, random() * 1_500);
     else await killAt(server, frozen, random() * 120);
     const left = await remains(server.dataDir);

@@ -1,4 +1,5 @@
-/** `rekindle migrate-to`: an installation of one machine goes on in PostgreSQL and ClickHouse, and tells what it told. */
+/** `rekindle migrate-to`: an installation of one machine goes on in PostgreSQL and ClickHouse, with the same
+ * answers. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,10 +17,10 @@ const timezone = zoneFarFromMidnight("Asia/Kathmandu", "Asia/Tokyo");
 const since = daysAgo(90).slice(0, 10);
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-moving-"));
 const cluster = await TestCluster.start();
-// Nobody may have the ledger open while another is moved into it.
+// A ledger must not be open while another is moved into it.
 await cluster.ledger.close();
 
-/** What people see of the installation. */
+/** The answers of the installation to its users. */
 interface Told {
   readonly figures: unknown;
   readonly events: readonly unknown[];
@@ -91,7 +92,7 @@ async function moving(...more: string[]) {
   return rekindle(dataDir, "migrate-to", ...addresses, ...more);
 }
 
-test("a moved installation tells what it told, and goes on where it stood", async () => {
+test("a moved installation gives the same answers, and goes on where it stood", async () => {
   const before = await Server.start({ dataDir });
   await before.ready();
   const token = await before.organization(organization, "--timezone", timezone);
@@ -147,7 +148,7 @@ test("a moved installation tells what it told, and goes on where it stood", asyn
   expect((await moving()).stderr).toContain("was moved to PostgreSQL and ClickHouse");
 }, 180_000);
 
-test("addresses may stand in variables, and every table's rows are told", async () => {
+test("addresses may stand in variables, and every table's rows are printed", async () => {
   const folder = cluster.folder();
   const server = await Server.start({ dataDir: folder });
   await server.ready();

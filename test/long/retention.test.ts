@@ -7,7 +7,7 @@ import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 
 const subject = new WarehouseUnderTest();
 
-/** All combinations by who is a member and who has come back, each with a history of its own. */
+/** All combinations by the cohort's entry and by the event of return, each with a history of its own. */
 const parts = Map.groupBy(combinations(), ({ entry, returnEvent }: Combination) => {
   const who = entry.kind === "event" ? entry.event : entry.kind;
   return `${who}, back by ${returnEvent ?? "any event"}`;

@@ -1,7 +1,7 @@
 /**
- * Ten minutes of everything at once: single requests, compressed batches, an import, erasures, a change of the
- * timezone, exports, figures and backups, with a restart and a kill early on. In the end memory has not grown, and
- * what was acknowledged is stored once. SOAK_SECONDS makes it shorter, to try it out.
+ * Ten minutes of everything at once: single requests, compressed batches, an import, erasures, a new
+ * timezone, exports, figures and backups. A restart and a kill come early on. In the end memory has not
+ * grown, and every acknowledged event is stored once. SOAK_SECONDS makes it shorter, to try it out.
  */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What the soak does beside single requests, and what it watches. */
+/** The other work of the soak besides single requests, and its measurements. */
 import { expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ export class Batches {
     return this.#sent * itemsABatch;
   }
 
-  /** How many different message ids are stored; throws when one is stored twice. */
+  /** How many different message ids are stored. It throws when one is stored twice. */
   async stored(): Promise<number> {
     const ids = (await this.#server().exported("events", "batches")).map(({ messageId }) => messageId);
     const different = new Set(ids).size;
@@ -101,7 +101,7 @@ export class Batches {
   }
 }
 
-/** What people do now and then: they ask for figures, export, back up, erase users, move to another timezone. */
+/** The occasional work of users: they read figures, export, back up, erase users, and change the timezone. */
 export class Errands {
   readonly #server: () => Server;
   readonly #token: string;
@@ -147,7 +147,7 @@ export class Errands {
     return [...this.#done].map(([name, count]) => `${count} ${name}`).join(", ");
   }
 
-  /** The erased users of whom something is left. */
+  /** The erased users with remaining data. */
   async erasedLeft(): Promise<readonly string[]> {
     const users = new Set((await this.#server().exported("users", "erased")).map(({ userId }) => userId));
     const events = new Set((await this.#server().exported("events", "erased")).map(({ userId }) => userId));
@@ -185,7 +185,7 @@ export class Errands {
   }
 }
 
-/** Watches the memory of both processes; after the first third of the time it must not grow any more. */
+/** Watches the memory of both processes. After the first third of the time it must not grow any more. */
 export class MemoryWatch {
   readonly #server: Server;
   readonly #megabytes: { readonly intake: number[]; readonly analysis: number[] } = {

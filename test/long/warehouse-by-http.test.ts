@@ -1,4 +1,4 @@
-/** What is true of the embedded warehouse is true of one by HTTP: the same tests, on a server. */
+/** The tests of the embedded warehouse, run on a server by HTTP. */
 import { openedOn, serverOfThisFile } from "../warehouse/clickhouse-support.ts";
 import { openWarehousesBy } from "../warehouse/support.ts";
 

@@ -1,5 +1,5 @@
-/** The long work on a cluster's tables. There is no Keeper: the engine's parser reads each statement as it is, a statement
- * that would be done on one replica only is refused, and the tables that are made are plain ones. */
+/** The long work on a cluster's tables. There is no Keeper. The engine's parser reads each statement as it
+ * is, and the tables that are made are plain ones. A statement for one replica only is refused. */
 import { openedOn, serverOfThisFile } from "../warehouse/clickhouse-support.ts";
 import { openWarehousesBy } from "../warehouse/support.ts";
 

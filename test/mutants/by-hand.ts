@@ -121,7 +121,7 @@ export const mutants: readonly Mutant[] = [
   },
 ];
 
-/** The code with the mutant's place in another form; the same when there is no such place. */
+/** The code with the mutant's place in another form. The unchanged code when there is no such place. */
 export function mutated(code: string, { from, to }: Pick<Mutant, "from" | "to">): string {
   return code.replace(from, to);
 }

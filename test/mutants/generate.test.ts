@@ -1,4 +1,4 @@
-/** What test/mutants.ts changes, and how it finds the tests that reach a change. */
+/** The mutants that test/mutants.ts makes, and its search for the tests that reach a change. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,13 +1,14 @@
 /**
- * Makes mutants of a source file: the file with one small fault each. The faults are those that a programmer makes: a
- * comparison the wrong way round, one too many, a condition or a statement that is missing, arguments in the wrong order.
+ * Makes mutants of a source file: the file with one small fault each. The faults are those of a programmer.
+ * They are a wrong comparison, an off-by-one, a missing condition or statement, and arguments in the wrong
+ * order.
  */
 import { parseSync } from "vite";
 
 /** A file with one fault. */
 export interface Mutant {
   readonly path: string;
-  /** What kind of fault it is: `comparison flipped`, say. */
+  /** The kind of fault, e.g. `comparison flipped`. */
   readonly operator: string;
   readonly line: number;
   /** Characters of the file, from and up to. */

@@ -1,6 +1,7 @@
 /**
- * Which regions of the product each file of tests reaches, measured in a copy whose files say so. A measurement is kept
- * in node_modules/.cache until the file of tests changes. It counts for a file of the product until that file changes.
+ * The regions of the product that each file of tests reaches, measured in a copy with counting code. A
+ * measurement is kept in node_modules/.cache until the file of tests changes. It counts for a file of the
+ * product until that file changes.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +18,7 @@ export interface Source {
   readonly text: string;
 }
 
-/** What a file of tests reaches. */
+/** The code that a file of tests reaches. */
 export interface Reach {
   readonly test: string;
   readonly testHash: string;
@@ -31,7 +32,7 @@ export interface Reach {
  * Measures every file of tests whose kept measurement is old.
  * @param sources all files of the product
  * @param wanted the files of the product for which the measurement has to be new
- * @param say is told of each measurement
+ * @param say called with a line for each measurement
  */
 export async function measure(
   tests: readonly string[],

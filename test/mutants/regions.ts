@@ -37,8 +37,9 @@ export function regionAt(regions: readonly Region[], start: number, end: number)
 }
 
 /**
- * The file's text, which calls `reach` from another file when a region begins to run. Lines stay where they are.
- * @param firstId the number of the first region; the others follow
+ * The file's text, which calls `reach` from another file when a region begins to run. Lines stay where they
+ * are.
+ * @param firstId the number of the first region, which the others follow
  * @param reach the path of the file that exports `reach`
  */
 export function instrumented(

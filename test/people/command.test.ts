@@ -149,7 +149,7 @@ test("read keys are revoked with the member who made them, unless an owner takes
     ["kept", { id: owner.id, name: "Keys left owner" }],
     ["taken", { id: leaving.id, name: "Leaving Owner" }],
   ]);
-  // Only intake runs here: a key that is taken is told that analysis is away.
+  // Only intake runs here. A valid key is answered that analysis is starting.
   expect([await statusOf(kept), await statusOf(taken)]).toEqual([500, 500]);
   const other = await joined(server, "Keys left", "owner", "Other Owner");
   const own = at(`/api/members/${leaving.id}`);

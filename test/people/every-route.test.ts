@@ -1,6 +1,7 @@
 /**
- * Walks the whole OpenAPI document, so that no route can be forgotten: with a foreign organization every one of them is
- * answered as if there were none, and with foreign ids nothing comes back that is another's, and nothing of theirs changes.
+ * Walks the whole OpenAPI document, so that no route can be forgotten. With a foreign organization every
+ * route answers as if there were none. With foreign ids no answer contains data of another organization, and
+ * no data of that organization changes.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { quietZone } from "../far-from-midnight.ts";
@@ -86,7 +87,7 @@ async function theirIds(): Promise<Readonly<Record<string, number>>> {
 
 const mapping = { userId: "user", event: { path: "name" } };
 
-/** A body that each route takes. A route with a body that is not here fails the test, until somebody thought of it. */
+/** A body for each route that takes one. A new route with a body fails the test until its body is added here. */
 const bodies: Readonly<Record<string, object>> = {
   "PATCH /api/settings": { weekStart: 7 },
   "PATCH /api/organization": { keepEventsDays: 400 },
@@ -102,7 +103,7 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /api/read-keys": { name: "new", rights: ["read"] },
 };
 
-/** What parameters are filled with: all of it names something of theirs. */
+/** Values for parameters. Each names something of the other organization. */
 const values: Readonly<Record<string, string>> = {
   event: "their_event",
   trait: "plan",
@@ -117,7 +118,7 @@ const isOfOrganization = ({ parameters }: Route) =>
   (parameters ?? []).some(({ name, in: where }) => name === "organization" && where === "query");
 const ofOrganization = () => routes.filter(isOfOrganization);
 
-/** The address of a route with their ids, or with one that nobody has. */
+/** The address of a route with ids of the other organization, or with one that does not exist. */
 function addressOf(route: Route, organization: number | undefined, isAbsent = false): string {
   const kind = route.path.split("/")[2] ?? "";
   const path = route.path
@@ -138,7 +139,8 @@ function addressOf(route: Route, organization: number | undefined, isAbsent = fa
 const bodyOf = ({ method, path, requestBody }: Route) =>
   requestBody === undefined ? undefined : bodies[`${method} ${path}`];
 
-/** Asks as fast as one may. @returns status and text of the answer; of one that never ends, its beginning */
+/** Asks, and retries at the rate limit. @returns status and text of the answer, or the beginning of an
+ * endless one */
 async function answerOf(ask: () => Promise<Response>): Promise<readonly [number, string]> {
   const response = await ask();
   if (response.status === 429) {

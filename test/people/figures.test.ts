@@ -32,7 +32,7 @@ test("of the organization that is named, and of no other", async () => {
   const key = (await server.command("key", "create", "--organization", "Figures")).trim();
   const asked = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
   await expectError(asked, "validation_error", "organization is no parameter");
-  // The headers by which intake tells analysis who asks are intake's alone.
+  // Only intake may set the headers that name the caller to analysis.
   const headers = { "rekindle-rights": "read manage erase", "rekindle-organization": "1" };
   await expectError(
     await viewer.ask("DELETE", `/api/users/u1?organization=${viewer.organization}`, undefined, headers),

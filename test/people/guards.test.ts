@@ -1,4 +1,4 @@
-/** What keeps others out: other sites' pages, guesses, and whoever says that they come from another address. */
+/** The guards against others: pages of other sites, guesses of passwords, and senders with a forged address. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
@@ -26,7 +26,7 @@ describe("another site's page", () => {
       await owner.ask("DELETE", "/api/session", undefined, { "X-Rekindle": "" }),
       "forbidden",
     );
-    // What is passed on to analysis is guarded alike.
+    // Requests that are passed on to analysis are guarded alike.
     const figures = `/api/settings?organization=${owner.organization}`;
     await expectError(
       await owner.ask("PATCH", figures, { weekStart: 7 }, { "X-Rekindle": "" }),
@@ -36,7 +36,7 @@ describe("another site's page", () => {
     expect((await create({ Origin: "https://rekindle.example.com" })).status).toBe(201);
   });
 
-  test("cannot sign somebody in: neither by a form nor from elsewhere", async () => {
+  test("cannot sign a visitor in: neither by a form nor from another origin", async () => {
     const person = await joined(server, "Guarded", "viewer", "Form");
     const body = { email: person.email, password };
     const browser = new Browser(server);
@@ -94,7 +94,7 @@ describe("guessing", () => {
     expect(new Set(statuses)).toEqual(new Set([400, 429]));
   });
 
-  test("learns nothing of who has an account: the answers are the same", async () => {
+  test("does not reveal which addresses have an account: the answers are the same", async () => {
     const { email } = await joined(server, "Guarded", "viewer", "Existing");
     const guess = (to: string) =>
       new Browser(server).ask("POST", "/api/session", { email: to, password: "not the password" });
@@ -113,7 +113,7 @@ describe("guessing", () => {
 });
 
 describe("behind a proxy, with no address of its own", () => {
-  test("X-Forwarded-Proto is believed of a trusted proxy, and of nobody else", async () => {
+  test("X-Forwarded-Proto counts from a trusted proxy only", async () => {
     const forwarded = { "X-Forwarded-Proto": "https" };
     for (const [TRUSTED_PROXY, isBelieved] of [["127.0.0.1", true] as const, ["10.0.0.1", false] as const]) {
       const one = await Server.start({ role: "intake", env: { TRUSTED_PROXY } });
@@ -135,7 +135,7 @@ describe("behind a proxy, with no address of its own", () => {
 });
 
 describe("without a trusted proxy", () => {
-  test("X-Forwarded-For is not believed, and the cookie is not only for https", async () => {
+  test("X-Forwarded-For does not count, and the cookie is not only for https", async () => {
     const bare = await Server.start({ role: "intake" });
     try {
       const { email, lastSetCookie } = await joined(bare, "default", "owner", "Bare");

@@ -1,4 +1,4 @@
-/** How long who guesses has to wait: exactly, by a clock of the test's own. */
+/** The exact wait after wrong guesses, by a clock of the test's own. */
 import { expect, test } from "bun:test";
 import { type Attempt, type AttemptSource, Guessing } from "../../server/members/guessing.ts";
 
@@ -6,12 +6,12 @@ function sourceOf(text: string): AttemptSource {
   return { kind: text.startsWith("browser") ? "browser" : "address", id: text };
 }
 
-/** Somebody who guesses, at a time that passes as the test says. */
+/** An attacker who guesses, at a time that the test sets. */
 class Guesser {
   nowMs = 0;
   readonly guessing = new Guessing();
 
-  /** Seconds to wait; 0 when the guess was looked at, and wrong. */
+  /** Seconds to wait. 0 when the guess was checked, and wrong. */
   guess(email: string, address: string): number {
     const attempt = this.guessing.begin(email, sourceOf(address), this.nowMs);
     return "waitSeconds" in attempt ? attempt.waitSeconds : 0;
@@ -42,7 +42,7 @@ test("after five failures each doubles the wait, up to half a minute", () => {
   }
 });
 
-test("guesses of many people's passwords from one address hold up nobody else there", () => {
+test("guesses of many people's passwords from one address delay no other person there", () => {
   const guesser = new Guesser();
   for (let attempt = 0; attempt < 1_000; attempt++) {
     expect(guesser.guess(`${attempt}@example.com`, "address")).toBe(0);

@@ -1,4 +1,4 @@
-/** What every answer under /api says to browsers and proxies: keep nothing, and take it for nothing else. */
+/** The headers of every answer under /api for browsers and proxies: no caching, and no guessing of the type. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { Browser, joined } from "./support.ts";

@@ -1,4 +1,4 @@
-/** By which names pages and sessions answer, and what they tell browsers of where they may be shown. */
+/** The host names under which pages and sessions answer, and the headers for frames and https. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { head, RawConnection } from "../specification/raw.ts";

@@ -1,4 +1,4 @@
-/** What an installation allows: rates that owners may set, and members that may join. */
+/** The limits of an installation: rates that owners may set, and the number of members. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ interface Fields {
   readonly maxItemsPerSecond: number;
 }
 
-test("owners set rates up to the installation's maximum, which they are told", async () => {
+test("owners set rates up to the installation's maximum, which the answer contains", async () => {
   const first = await joined(server, "default", "owner", "Rated");
   const founded = { name: "Founded", timezone: "UTC" };
   const { id } = await first.json<{ id: number }>("POST", "/api/organizations", founded, 201);
@@ -61,7 +61,7 @@ test("a wrong MAX_REQUESTS_PER_SECOND stops the start, and says what to set", as
   await expect(Server.start({ role: "intake", env })).rejects.toThrow("MAX_REQUESTS_PER_SECOND");
 });
 
-test("nobody joins an organization that is full by now; the link works when there is room", async () => {
+test("an invitation to an organization that is full by now is refused, and its link works when there is room", async () => {
   await server.organization("Full");
   const owner = await joined(server, "Full", "owner", "Full owner");
   const invited = ["member", "invite", "late@example.com", "--organization", "Full"] as const;

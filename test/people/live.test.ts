@@ -1,4 +1,4 @@
-/** The live view: what senders send, shown to members as it arrives, and to nobody else. */
+/** The live view shows the senders' messages to members as they arrive, and to no other client. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LiveItem } from "../../contract/live.ts";
 import type { BatchAnswer, ErrorAnswer } from "../../contract/write-api.ts";
@@ -28,7 +28,7 @@ async function place<Role extends "owner" | "member" | "viewer">(name: string, .
 const ada = { userId: "ada", email: "ada@example.com" };
 const signedUp = { userId: "ada", event: "signed_up", messageId: "m-1" };
 
-test("an item tells who sent it, what it says, what became of it, and what the sender was answered", async () => {
+test("an item has its sender, its payload, its outcome, and the answer to the sender", async () => {
   const { token, viewer, at } = await place("Plain", "viewer");
   const watching = await Watching.open(server, viewer, at("/api/live"));
   await server.post("/identify", token, { ...ada, plann: "pro" });
@@ -57,7 +57,7 @@ test("an item tells who sent it, what it says, what became of it, and what the s
   watching.stop();
 });
 
-test("the items of a batch are told apart, and no token is in what is shown", async () => {
+test("the items of a batch are shown one by one, without any token", async () => {
   const { token, owner, at } = await place("Batches", "owner");
   const watching = await Watching.open(server, owner, at("/api/live"));
   const batch = [{ type: "identify", ...ada }, { type: "track", ...signedUp }, { type: "walk" }, 7];
@@ -78,7 +78,7 @@ test("the items of a batch are told apart, and no token is in what is shown", as
   watching.stop();
 });
 
-test("a token in what was sent is shown to nobody, of either scope", async () => {
+test("a token in a payload is never shown, of either scope", async () => {
   const { token, owner, viewer, at } = await place("Hidden", "owner", "viewer");
   const browser = (
     await server.command("token", "create", "--organization", "Hidden", "--scope", "browser")
@@ -106,7 +106,7 @@ test("a token in what was sent is shown to nobody, of either scope", async () =>
   }
 });
 
-test("a long payload is cut off between two characters, and its whole length is told", async () => {
+test("a long payload is cut off between two characters, and its whole length is shown", async () => {
   const { token, owner, at } = await place("Long", "owner");
   const watching = await Watching.open(server, owner, at("/api/live"));
   const body = JSON.stringify({ ...ada, properties: { text: "é".repeat(20_000) } });
@@ -119,7 +119,7 @@ test("a long payload is cut off between two characters, and its whole length is 
   watching.stop();
 });
 
-test("who opens the page later sees the latest items, and who comes back only newer ones", async () => {
+test("a page that is opened later shows the latest items, and a reconnected one only newer items", async () => {
   const { token, owner, at } = await place("Later", "owner");
   const first = await Watching.open(server, owner, at("/api/live"));
   await server.post("/identify", token, ada);
@@ -187,7 +187,7 @@ test("the stream ends when its session does, and when the member is removed", as
   expect([one.end?.isFinal, two.end?.isFinal]).toEqual([true, true]);
 });
 
-test("who manages sees by which token an item came, and only as long as they do", async () => {
+test("a manager sees the token of an item, and only while being a manager", async () => {
   const { token, owner, member, viewer, at } = await place("Naming", "owner", "member", "viewer");
   const people = [owner, member, viewer];
   const seen = await Promise.all(people.map((person) => Watching.open(server, person, at("/api/live"))));
@@ -206,7 +206,7 @@ test("who manages sees by which token an item came, and only as long as they do"
   for (const watching of [...seen, later]) watching.stop();
 });
 
-test("nobody watches on more than three pages, and so locks no colleague out", async () => {
+test("a person can watch on three pages at most, and so locks no colleague out", async () => {
   const { owner, viewer, at } = await place("Alone", "owner", "viewer");
   const three = await Promise.all(
     Array.from({ length: 3 }, () => Watching.open(server, viewer, at("/api/live"))),
@@ -217,7 +217,7 @@ test("nobody watches on more than three pages, and so locks no colleague out", a
   for (const watching of [...three, colleague]) watching.stop();
 });
 
-test("only a few may watch at once, and who leaves makes room", async () => {
+test("only a few people may watch at once, and leaving makes room", async () => {
   const { owner, member, viewer, at } = await place("Crowd", "owner", "member", "viewer");
   const watchers = [owner, owner, member, member, viewer];
   const five = await Promise.all(watchers.map((person) => Watching.open(server, person, at("/api/live"))));
@@ -232,7 +232,7 @@ test("only a few may watch at once, and who leaves makes room", async () => {
   for (const watching of five) watching.stop();
 });
 
-test("what is refused for its rate is shown as refused, without having been read", async () => {
+test("a request over the rate limit is shown as refused, without having been read", async () => {
   const { token, owner, organization, at } = await place("Fast", "owner");
   await owner.json("PATCH", `/api/organization?organization=${organization}`, { requestsPerSecond: 1 });
   const watching = await Watching.open(server, owner, at("/api/live"));

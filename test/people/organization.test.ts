@@ -1,4 +1,4 @@
-/** What people do in an organization: each role, members and invitations, tokens and keys. */
+/** The members' work in an organization: each role, members and invitations, tokens and keys. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError, expectSuccess, user } from "../specification/support.ts";
@@ -113,7 +113,7 @@ describe("members", () => {
       browser.ask("POST", "/api/invitations/accept", { code, ...more });
     await expectError(await accept(somebody, {}), "validation_error", "password");
     await expectError(await accept(somebody, { password: "wrong password" }), "invalid_write_key", "wrong");
-    // Who is signed in as somebody else needs the invited person's password too.
+    // A user who is signed in as another person needs the invited person's password, too.
     await expectError(await accept(second.viewer, {}), "validation_error", "password");
     expect((await accept(first.owner, {})).status).toBe(201);
     const { organizations } = await first.owner.json<SessionBody>("GET", "/api/session");
@@ -239,7 +239,7 @@ describe("tokens and read keys", () => {
     ]);
     const asks = () =>
       fetch(`${server.url}/api/users`, { headers: { Authorization: `Bearer ${made.readKey}` } });
-    // Only intake runs here: who may ask is told that analysis is away.
+    // Only intake runs here. An authorized request is answered that analysis is starting.
     await expectError(await asks(), "application_error", "starting");
     await owner.done("DELETE", at(`/api/read-keys/${made.id}`));
     await expectError(await asks(), "invalid_write_key");

@@ -1,4 +1,4 @@
-/** Rights that end take with them what was made by them, and a session that is not surely ours is none. */
+/** Invitations of a former owner end with the role. A session cookie of doubtful origin is no session. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { Browser, codeIn, joined, password } from "./support.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => server.stop());
 
-test("who is no owner any more cannot come back by an invitation to themselves", async () => {
+test("a former owner cannot return by an invitation to their own address", async () => {
   const stays = await joined(server, "Outlived", "owner", "Stays");
   for (const [index, end] of (["removed", "demoted"] as const).entries()) {
     const goes = await joined(server, "Outlived", "owner", `Goes${index}`);

@@ -1,4 +1,5 @@
-/** How often passwords are looked at, right or wrong: by a clock of the test's own, by order, and at the front door. */
+/** The rate of password checks, for right and wrong ones. The tests use a clock of their own, the order, and
+ * HTTP. */
 import { expect, spyOn, test } from "bun:test";
 import { Pacing } from "../../server/members/pacing.ts";
 import { Passwords } from "../../server/members/passwords.ts";
@@ -7,7 +8,8 @@ import { expectError } from "../specification/support.ts";
 import { Browser, joined, password } from "./support.ts";
 import { until } from "./watching.ts";
 
-/** So many attempts at one moment; the seconds that each was told to wait, and 0 for those that were taken. */
+/** Makes that many attempts at one moment. Returns the seconds that each has to wait, 0 for those that were
+ * accepted. */
 function waits(pacing: Pacing, count: number, email: string, address: string, nowMs = 0) {
   return Array.from({ length: count }, () => {
     const paced = pacing.attempt(email, { kind: "address", id: address }, nowMs);
@@ -15,7 +17,7 @@ function waits(pacing: Pacing, count: number, email: string, address: string, no
   });
 }
 
-test("somebody has twenty attempts from one address, and then one in five seconds", () => {
+test("a person has twenty attempts from one address, and then one in five seconds", () => {
   const pacing = new Pacing();
   expect(waits(pacing, 22, "a@example.com", "home")).toEqual([...Array(20).fill(0), 5, 5]);
   expect(waits(pacing, 2, "a@example.com", "home", 5_000)).toEqual([0, 5]);
@@ -37,7 +39,7 @@ test("an address has a hundred; further ones are delayed, and a known browser is
   expect(pacing.attempt("late@example.com", office, 500)).toEqual({ delayMs: 10_000 });
 });
 
-test("right ones are counted by person wherever they come from; wrong ones lock nobody out", () => {
+test("right ones are counted by person wherever they come from, and wrong ones lock no person out", () => {
   const pacing = new Pacing();
   for (let place = 0; place < 40; place += 1) waits(pacing, 1, "a@example.com", `place ${place}`);
   expect(waits(pacing, 1, "a@example.com", "home")).toEqual([0]);

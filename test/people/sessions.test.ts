@@ -1,4 +1,4 @@
-/** Claiming and signing in: who comes in, by which cookie, and how they go out again. */
+/** Claiming and signing in: the accounts, the cookies, and signing out. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   await server.stop();
-  // A test starts it again on its folder, which is nobody's to remove then.
+  // A test starts the server again on its folder. A server with a given folder does not remove it.
   rmSync(server.dataDir, { recursive: true, force: true });
 });
 
@@ -47,7 +47,7 @@ describe("the first start's link", () => {
     expect(again.cookie).toBeUndefined();
   });
 
-  test("is said again by every start while nobody has an account, and then no more", async () => {
+  test("is printed by every start until the first account exists", async () => {
     const dataDir = join(tmpdir(), `rekindle-claim-${crypto.randomUUID()}`);
     const starts: string[] = [];
     try {
@@ -126,7 +126,7 @@ describe("a session", () => {
     expect(person.name).toBe("Ada Lovelace");
   });
 
-  test("is needed: nobody is let in without, or with a wrong one", async () => {
+  test("is required: a request without one, or with a wrong one, is refused", async () => {
     const nobody = new Browser(server);
     for (const cookie of [undefined, "", "x", "a".repeat(5_000), "%00", "a;b"]) {
       nobody.cookie = cookie;

@@ -16,7 +16,7 @@ function guess(email: string): Promise<Response> {
   return new Browser(server).ask("POST", "/api/session", { email, password: "not the password" });
 }
 
-test("wrong passwords for invented e-mails hold up nobody else's right one", async () => {
+test("wrong passwords for invented e-mails delay no other person's right one", async () => {
   const owner = await joined(server, "Strangers", "owner", "Right Away");
   const answers: number[] = [];
   for (let attempt = 0; attempt < 60; attempt += 1) {
@@ -36,7 +36,7 @@ test("guesses of one person's password hold up strangers, and not the browser in
   expect(Number(held.headers.get("retry-after"))).toBeLessThanOrEqual(30);
   await expectError(held, "rate_limit_exceeded", "Too many wrong passwords");
   expect((await owner.ask("POST", "/api/session", body)).status).toBe(201);
-  // The cookie of one person lets nobody guess the password of another.
+  // The cookie of one person does not allow guesses at the password of another.
   const other = await joined(server, "Strangers", "viewer", "Other Browser");
   const wrong = { email: owner.email, password: "not the password" };
   let status = 401;

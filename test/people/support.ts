@@ -1,4 +1,4 @@
-/** What the tests of people share: somebody with a cookie, and the ways in which people come in. */
+/** The parts that tests of people share: a client with a cookie, and ways to join and sign in. */
 import { expect } from "bun:test";
 import type { Server } from "../server.ts";
 
@@ -18,7 +18,7 @@ export class Browser {
     this.#server = server;
   }
 
-  /** Asks; a body is sent as JSON. */
+  /** Sends a request, with the body as JSON. */
   async ask(
     method: string,
     path: string,
@@ -84,7 +84,7 @@ export function codeIn(text: string, page: "claim" | "invitation" | "password"):
   return code;
 }
 
-/** Somebody new, who came by an invitation from the command line. */
+/** A new person, who joined by an invitation from the command line. */
 export async function joined(
   server: Server,
   organization: string,

@@ -1,4 +1,4 @@
-/** The audit log of an organization; and that nothing of one organization is seen or changed from another. */
+/** The audit log of an organization. No data of one organization is readable or writable from another. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectSuccess, user } from "../specification/support.ts";

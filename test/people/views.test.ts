@@ -1,4 +1,4 @@
-/** Saved views: shared by an organization's members, changed by those who may manage, seen by nobody else. */
+/** Saved views: shared by an organization's members, changed by managers, and invisible to others. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { viewLimits } from "../../contract/views.ts";
 import { Server } from "../server.ts";

@@ -1,4 +1,4 @@
-/** What somebody sees who watches what arrives. */
+/** The messages that a signed-in user of the live view receives. */
 import { expect } from "bun:test";
 import type { LiveEnd, LiveItem, LiveSkipped } from "../../contract/live.ts";
 import type { Server } from "../server.ts";
@@ -12,7 +12,7 @@ export class Watching {
   readonly #stopping = new AbortController();
   isOver = false;
 
-  /** Opens a stream as somebody who is signed in. */
+  /** Opens a stream as a signed-in user. */
   static async open(server: Server, browser: Browser, path: string): Promise<Watching> {
     const watching = new Watching();
     const response = await fetch(server.url + path, {

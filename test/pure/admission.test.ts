@@ -91,7 +91,7 @@ function cut(text: string): Uint8Array {
   return Buffer.from(text.slice(0, Math.ceil(text.length / 2)));
 }
 
-test("what is admitted is what was sent: properties survive being parsed and written", () => {
+test("the admitted item equals the sent one: properties survive being parsed and written", () => {
   const properties = fc.dictionary(fc.string({ maxLength: 6 }), fc.jsonValue({ maxDepth: 3 }), {
     maxKeys: 8,
   });

@@ -1,4 +1,4 @@
-/** What a browser token changes of an account that exists. */
+/** The changes that a browser token may make to an existing account. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { Admitted } from "../../server/intake/decide/requests.ts";

@@ -127,7 +127,7 @@ test("an answer that cannot be made rejects one request, and the lane goes on", 
   expect(await next).toBe("answered, too");
 });
 
-test("requests of an organization whose lock is held wait for it in a lane of their own, and nobody else does", async () => {
+test("requests of an organization whose lock is held wait for it in a lane of their own, and no others do", async () => {
   const { disk, commits, ends, submit } = begin(true);
   disk.held.add(1);
   const waiting = [submit("a1", 1)];
@@ -156,7 +156,7 @@ test("requests of an organization whose lock is held wait for it in a lane of th
   expect(disk.commits.at(-1)).toEqual(["a4", "e"]);
 });
 
-test("where commits lock organizations, the parts of a large request stop nobody else's requests", async () => {
+test("where commits lock organizations, the parts of a large request stop no other requests", async () => {
   const { disk, commits, submit } = begin(true);
   const request = { moved: 0 };
   const parts = [commits.submitSourced([said("p0")], 1, request)];
@@ -175,7 +175,7 @@ test("where commits lock organizations, the parts of a large request stop nobody
   expect(disk.commits).toEqual([["p0"], ["b"], ["p1"]]);
 });
 
-test("requests that wait for the lock of their organization are bounded, and fill nobody else's room", async () => {
+test("requests that wait for the lock of their organization are bounded, and leave room for the others", async () => {
   const { disk, commits, ends } = begin(true);
   disk.held.add(1).add(2);
   const waiting: Promise<unknown>[] = [];
@@ -196,7 +196,7 @@ test("requests that wait for the lock of their organization are bounded, and fil
   expect(full()).toEqual([true, false, false, false]);
   batch(2, 1, 32 * 1024 * 1024);
   expect(full()).toEqual([true, true, false, false]);
-  // What is asked again for the lock still waits.
+  // Requests that retry for the lock still wait.
   await Bun.sleep(300);
   expect(full()).toEqual([true, true, false, false]);
   const other = commits.submit(identify("other", 3), 1).then(() => ends.push("other"));
@@ -229,7 +229,8 @@ test("a request waits for the lock of its organization for as long as one before
   const tries = disk.triesWhileHeld;
   await Promise.all(requests);
   expect(ends).toEqual(["a", "b", "c", "d"]);
-  // Each of the others asks once more, for it has waited as long; of its own 500 ms it would ask three times.
+  // Each of the others tries once more, because it has waited as long. With 500 ms of its own it would try
+  // three times.
   expect(disk.triesWhileHeld - tries).toBeLessThan(5);
 });
 

@@ -1,6 +1,6 @@
 /**
- * The decision about a group of requests against a simple model of what the specification says: random
- * identifies and tracks, cut into groups in a random way, must end in what one request after the other gives.
+ * The decision about a group of requests, compared with a simple model of the specification. Random
+ * identifies and tracks are cut into random groups. The result must be that of one request after the other.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -15,7 +15,7 @@ import { seeded } from "./support.ts";
 
 const options = seeded("decide.test.ts", 500);
 
-/** What a reader may see of a user. */
+/** The fields of a user that a reader may see. */
 interface Seen {
   email: string | null;
   traits: Map<string, string>;
@@ -23,7 +23,7 @@ interface Seen {
   account: string | null;
 }
 
-/** When each field was said. A value that was said earlier changes nothing; one that is said now always wins. */
+/** The timestamp of each field. An older value changes nothing. A value with the time of arrival always wins. */
 class Times {
   readonly #atMs = new Map<string, number>();
 
@@ -35,7 +35,7 @@ class Times {
   }
 }
 
-/** The specification, said as plainly as possible, one request at a time. */
+/** The specification as a simple model, one request at a time. */
 class Model {
   readonly users = new Map<string, Seen>();
   readonly accounts = new Map<string, { name: string; avatar: string | null }>();
@@ -84,7 +84,7 @@ class Model {
   }
 }
 
-/** What the model and the ledger agree on, from the ledger. */
+/** The state of the ledger in the form of the model. */
 function seenIn(ledger: LedgerModel) {
   const accountOf = (of: number, number: number) =>
     [...ledger.accounts.values()].find((one) => one.organization === of && one.number === number);
@@ -244,7 +244,7 @@ test("the counted version rows are those of user_versions", () => {
   );
 });
 
-test("what was said before the user was erased and comes late stays out, and what is said now begins anew", () => {
+test("a late identify from before the erasure stays out, and a new one begins a new user", () => {
   fc.assert(
     fc.property(identify, fc.constantFrom(500, 700, 900), (sent, erasedAtMs) => {
       const ledger = new LedgerModel();

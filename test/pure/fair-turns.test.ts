@@ -1,4 +1,4 @@
-/** Whose turn it is: by the order in which places are given, without a clock. */
+/** The order in which places are given, without a clock. */
 import { expect, test } from "bun:test";
 import {
   type Asker,
@@ -10,7 +10,7 @@ import {
 /** Four places, of which a group holds two while others wait and three at most. */
 class Turns {
   readonly turns: FairTurns;
-  /** Who had a turn, in order. */
+  /** The askers that got a turn, in order. */
   readonly given: string[] = [];
   readonly #holding: (Asker | undefined)[] = [];
 
@@ -27,7 +27,7 @@ class Turns {
     return this.#take(undefined, "service");
   }
 
-  /** Whoever has held a place for longest gives it back. */
+  /** The place that was held for longest is given back. */
   async next(): Promise<void> {
     this.turns.giveBack(this.#holding.shift());
     await Bun.sleep(0);
@@ -47,7 +47,7 @@ test("a flood of one group leaves a place to another, which then has every other
   expect(subject.given).toHaveLength(3);
   for (let index = 0; index < 4; index += 1) subject.ask("quick");
   await Bun.sleep(0);
-  // The free place at once, and the next that comes free; then both hold two of four.
+  // The group gets the free place at once, and the next that comes free. Then both groups hold two of four.
   for (let turn = 0; turn < 6; turn += 1) await subject.next();
   const quick = subject.given.flatMap((name, index) => (name.startsWith("quick") ? [index] : []));
   expect(quick).toEqual([3, 4, 7, 8]);
@@ -62,7 +62,7 @@ test("members of a group take turns, and what one asked comes in order", async (
   expect(subject.given.slice(3, 6)).toEqual(["one greedy", "one modest", "one greedy"]);
 });
 
-test("one person never holds more than half of the places, whoever else waits", async () => {
+test("one person never holds more than half of the places, even if no other waits", async () => {
   const subject = new Turns(sharedPlaces(4));
   for (let index = 0; index < 10; index += 1) subject.ask("one", "greedy");
   await Bun.sleep(0);
@@ -86,7 +86,7 @@ test("the service's own work has its turn among groups, and no limit", async () 
   expect(subject.given.slice(4)).toEqual(["service", "flood somebody"]);
 });
 
-test("who goes away leaves the row: the turn is the next one's", async () => {
+test("an asker that goes away leaves the queue, and the next one gets the turn", async () => {
   const subject = new Turns();
   const leaving = new AbortController();
   for (let index = 0; index < 3; index += 1) subject.ask("one", "holds");

@@ -1,4 +1,5 @@
-/** Requests that share a commit, and two groups on their way to the disk, which syncs when the test says so. */
+/** Requests that share a commit, and two groups on their way to the disk. The disk syncs when the test allows
+ * it. */
 import { expect, test } from "bun:test";
 import { GroupCommit } from "../../server/intake/commit/group-commit.ts";
 import { identify, SlowDisk } from "./slow-disk.ts";
@@ -57,7 +58,7 @@ test("a group holds 8 MiB of bodies, and a larger one by itself", async () => {
   expect([groups, disk.syncs.length]).toEqual([[3, 4, 5, 6], 4]);
 });
 
-test("who waits for all requests waits for a group that is synced, though the newest could not be written", async () => {
+test("waiting for all requests includes a group that is being synced, though the newest could not be written", async () => {
   const { disk, commits, ends, submit } = begin();
   const first = submit("a");
   await disk.written(1);

@@ -1,4 +1,4 @@
-/** A ledger in memory, as plain as can be: what `decide` is told of and what it writes. */
+/** A ledger in memory, as simple as possible: the stored data that `decide` reads, and its writes. */
 import { limits } from "../../contract/limits.ts";
 import type { Account, User } from "../../server/ledger/ports/entities.ts";
 import {
@@ -71,7 +71,7 @@ export class LedgerModel {
       .map(({ person }) => person);
   }
 
-  /** What a transaction that begins now is told. It throws when it is asked for more than it needed. */
+  /** The data for a transaction that begins now. It throws when a read is not among the transaction's needs. */
   stored(needs: Needs): Stored {
     this.#transactions += 1;
     const isNeeded = (asked: readonly object[], one: object) =>

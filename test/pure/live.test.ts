@@ -1,4 +1,4 @@
-/** Watchers of the live view who are slower than what arrives. */
+/** Readers of the live view that are slower than the messages. */
 import { expect, test } from "bun:test";
 import { type LiveEnd, type LiveItem, type LiveSkipped, liveLimits } from "../../contract/live.ts";
 import { liveStream } from "../../server/http/members/live.ts";
@@ -21,7 +21,7 @@ async function send(live: LiveView, requests: number, user = "ada"): Promise<voi
   }
 }
 
-/** What a stream says until `isEnough`. */
+/** The messages of a stream until `isEnough`. */
 async function read(stream: ReadableStream<Uint8Array>, isEnough: (messages: Messages) => boolean) {
   const messages: Messages = { bytes: 0, items: [], skipped: 0, end: undefined };
   const reader = stream.getReader();
@@ -51,13 +51,13 @@ interface Messages {
   end: LiveEnd | undefined;
 }
 
-/** Somebody who may do everything. */
+/** A reader with all rights. */
 function watching(live: LiveView, person: number) {
   const rights = roleRights.owner;
   return { live, organization, person, rights, rightsNow: async () => rights };
 }
 
-test("what a slow watcher has no room for is counted, and not kept", async () => {
+test("items that a slow reader has no room for are counted, and not kept", async () => {
   const live = new LiveView(Date.now);
   const stream = liveStream({ ...watching(live, 1), after: "" });
   await send(live, 200);
@@ -85,7 +85,7 @@ test("watchers who take nothing are cut off and make room, and those who read st
   expect([items.length, end?.message]).toEqual([liveLimits.itemsPerSecond, "The service is stopping."]);
 });
 
-test("what another node took of a user before the erasure, and shows after it, is not seen here", async () => {
+test("an erased user's items that another node received before the erasure are not shown here afterwards", async () => {
   let nowMs = 0;
   const [here, there] = [new LiveView(() => nowMs), new LiveView(() => nowMs)];
   const reading = read(liveStream({ ...watching(here, 1), after: "" }), ({ end }) => end !== undefined);
@@ -99,7 +99,7 @@ test("what another node took of a user before the erasure, and shows after it, i
   await send(there, 1, "ada");
   here.forget(organization, "erased");
   for (const message of late) here.show(organization, message);
-  // Who has the id then is somebody new.
+  // From then on the id belongs to a new user.
   nowMs = 60_000;
   for (const message of late) here.show(organization, message);
   here.close();

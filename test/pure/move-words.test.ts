@@ -4,7 +4,7 @@ import { movementReason } from "../../server/analytics/week/move-words.ts";
 
 const activity = { activeDays28: 14, idleDays: 1, activeMembers28: 0, hasLeft: false };
 
-test("of a user the active days are told, and silence from a week on", () => {
+test("a user's text has the active days, and days without activity from a week on", () => {
   const now = { ...activity, activeDays28: 3, idleDays: 9 };
   expect(movementReason({ kind: "user", direction: "fell", before: activity, now })).toBe(
     "active on 3 of 28 days, was 14; silent for 9 days",
@@ -17,7 +17,7 @@ test("of a user the active days are told, and silence from a week on", () => {
   ).toBe("active on 14 of 28 days, as before");
 });
 
-test("of an account the active members are told, and its days when they are as many as before", () => {
+test("an account's text has the active members, and its days when they are as many as before", () => {
   const before = { ...activity, activeMembers28: 5 };
   const now = { ...before, activeMembers28: 1 };
   expect(movementReason({ kind: "account", direction: "fell", before, now })).toBe(
@@ -28,7 +28,7 @@ test("of an account the active members are told, and its days when they are as m
   ).toBe("active on 6 of 28 days, was 14");
 });
 
-test("of those who returned it is told for how long they were away, or that they had left", () => {
+test("the text of a return has the time of absence, or that the user had left", () => {
   const now = { ...activity, activeDays28: 2, activeMembers28: 3 };
   const away = { ...activity, activeDays28: 0, idleDays: 41 };
   expect(movementReason({ kind: "user", direction: "returned", before: away, now })).toBe(

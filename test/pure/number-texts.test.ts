@@ -45,7 +45,7 @@ function jsonTexts(): fc.Arbitrary<string> {
   return any;
 }
 
-/** The numbers of a text in their own digits, by path, as a reviver of `JSON.parse` is told of them. */
+/** The numbers of a text in their own digits, by path, as a reviver of `JSON.parse` gets them. */
 function numbersByReviver(text: string): Map<string, string> {
   const sources = new Map<object, Map<string, string>>();
   const root: unknown = JSON.parse(text, function (this: object, key, value, context?: { source?: string }) {

@@ -1,4 +1,4 @@
-/** What a bucket lets pass of a limit, on one node and on several. */
+/** The places that a bucket gives under a limit, on one node and on several. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Authorizer } from "../../server/http/port/authorize.ts";
@@ -33,7 +33,7 @@ test("a node alone lets the limit pass at once, and never more", () => {
   expect(bucket.take(0, limit - 1)).toBe(0);
 });
 
-/** A sender that takes a bucket's places and comes back exactly when it was told to. */
+/** A sender that takes a bucket's places and returns exactly at the given time. */
 function comesBackInTime(
   nodes: number,
   takes: (bucket: TokenBucket, atMs: number, places: number) => number,

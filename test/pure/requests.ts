@@ -60,7 +60,7 @@ export const requests = fc.array(fc.oneof(identify, track), { minLength: 1, maxL
 /** Sizes of the groups in which requests are decided. */
 export const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 40 });
 
-/** Runs the requests through `decide` in groups of these sizes; the outcomes. */
+/** Runs the requests through `decide` in groups of these sizes. Returns the outcomes. */
 export function run(
   ledger: LedgerModel,
   all: readonly Decidable[],

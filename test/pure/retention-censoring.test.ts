@@ -1,4 +1,5 @@
-/** What is left out of means and projections of retention: what is not known yet, and users who were there before. */
+/** Means and projections of retention leave data out: cells that are not complete yet, and users from before
+ * the data begins. */
 import { describe, expect, test } from "bun:test";
 import type { CohortRow } from "../../server/analytics/retention/cohorts.ts";
 import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
@@ -34,7 +35,8 @@ describe("users of whom nine of ten never leave", () => {
 
   test("are not said to be leaving: cells that silent users may yet return to are not complete", () => {
     const { cells, mean, projections } = tableOf(expectedRows(), asked);
-    // The mean row ended at 48 % when every period that is over counted, and the model said 38 % after 12 weeks.
+    // The mean row ended at 48 % when every past period counted. The model then projected 38 % after 12
+    // weeks.
     expect(mean.at(-1)?.share).toBeGreaterThan(0.7);
     expect(Math.max(...cells.filter(({ isComplete }) => isComplete).map(({ period }) => period))).toBe(7);
     const [projection] = projections;
@@ -50,7 +52,7 @@ describe("users of whom nine of ten never leave", () => {
 });
 
 describe("users who were there before the data begins", () => {
-  // The data begins on a Wednesday; the fourth week of it has a campaign, the tenth as well.
+  // The data begins on a Wednesday. Its fourth week and its tenth have a campaign.
   const from = day("2026-01-05");
   const sizes = [500, 60, 30, 200, 30, 28, 33, 30, 31, 400, 30];
   const rows = sizes.map((members, n): CohortRow => {
@@ -84,8 +86,8 @@ describe("users who were there before the data begins", () => {
 });
 
 describe("a bad fit", () => {
-  test("is told as such, and nothing is projected from it", () => {
-    // Nobody leaves for four weeks, and then half: no curve of the family does so.
+  test("is marked as such, and nothing is projected from it", () => {
+    // All users stay for four weeks, and then half of them leave. No curve of the family does so.
     const pairs = [1_000, 1_000, 1_000, 1_000, 1_000, 500, 490, 480].map(
       (users, k) => [day("2026-01-05") + 7 * k, users] as const,
     );

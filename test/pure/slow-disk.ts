@@ -1,4 +1,4 @@
-/** A ledger in memory whose commits are synced when the test says so. */
+/** A ledger in memory whose commits are synced when the test allows it. */
 import { Zone } from "../../server/calendar/zone.ts";
 import type { AdmittedIdentify } from "../../server/intake/identify.ts";
 import {
@@ -22,7 +22,7 @@ export class SlowDisk {
   /** Why a commit that writes this user cannot be written. */
   readonly refused = new Map<string, Error>();
 
-  /** Organizations whose lock something else holds. */
+  /** Organizations with a lock held from outside. */
   readonly held = new Set<number>();
   /** Commits that wait for the lock of an organization, and the most that ever did so at once. */
   #waitingForLocks = 0;

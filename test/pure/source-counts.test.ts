@@ -1,4 +1,4 @@
-/** What comes from sources is counted in memory: nothing twice, nothing lost when it cannot be written, never too much. */
+/** The counts of sources in memory: nothing twice, nothing lost after a failed write, and never too many. */
 import { expect, test } from "bun:test";
 import { msPerHour } from "../../server/calendar/zone.ts";
 import { SourceCounts } from "../../server/intake/watch/source-counts.ts";
@@ -6,7 +6,7 @@ import type { CountedHour } from "../../server/ledger/ports/sources.ts";
 
 const hourMs = 480_000 * msPerHour;
 
-/** Counts, and what was written down of them; `store.fails` makes writing fail. */
+/** Counts, and the lines that were written of them. `store.fails` makes writing fail. */
 function subject() {
   const written: CountedHour[] = [];
   const store = {
@@ -63,7 +63,7 @@ test("an item that is counted after the hour has turned stays in the hour that i
   expect(written.map(({ utcHour, accepted }) => [utcHour, accepted])).toEqual([[480_001, 2]]);
 });
 
-test("what was written before a failure is not written again", async () => {
+test("lines that were written before a failure are not written again", async () => {
   const { counts, store, written } = subject();
   for (const organization of [1, 2, 3]) counts.note({ ...item, organization });
   Object.assign(store, { fails: true, written: 2 });
@@ -77,7 +77,7 @@ test("what was written before a failure is not written again", async () => {
   ]);
 });
 
-test("what cannot be written is written later, with what came meanwhile", async () => {
+test("counts that cannot be written are written later, with the new ones", async () => {
   const { counts, store, written } = subject();
   counts.note(item);
   store.fails = true;

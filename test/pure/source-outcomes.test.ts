@@ -1,4 +1,5 @@
-/** What is counted and warned of when a connected source's request fails in the middle: what was decided, and no more. */
+/** The counts and warnings of a connected source's request that fails in the middle. They cover the decided
+ * items only. */
 import { expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import { storeSourced } from "../../server/http/write/source-outcomes.ts";

@@ -1,4 +1,4 @@
-/** Random histories of what connected sources and the write API are told, and the rules, said as plainly as possible. */
+/** Random histories of items from connected sources and the write API, and a simple model of the rules. */
 import fc from "fast-check";
 import { admitSourced } from "../../server/intake/admission/admit-sourced.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
@@ -9,7 +9,7 @@ import { arrivalIn } from "./support.ts";
 const arrival = arrivalIn("Europe/Paris");
 export const nowMs = arrival.receivedAtMs;
 
-/** What is sent: an item of a source, or a request to the write API. */
+/** A sent item: one of a source, or a request to the write API. */
 export type Sent = { readonly organization: number } & (
   | { readonly by: "source"; readonly item: SourcedItem }
   | {
@@ -84,15 +84,15 @@ export function admitted(one: Sent): Decidable {
       };
 }
 
-/** A visitor's id as it is named here; a user's is named by itself. */
+/** The name of a visitor's id here. A user's id is its own name. */
 export const visitor = (one: string) => `visitor ${one}`;
 
-/** The rules, said as plainly as possible, for one organization and one request at a time. */
+/** A simple model of the rules, for one organization and one request at a time. */
 export class Model {
   readonly users = new Set<string>();
   /** From ids of either kind to users. */
   readonly links = new Map<string, { readonly to: string; readonly atMs: number }>();
-  /** Whose each event is, or under which id it waits. */
+  /** The user of each event, or the id under which it is held. */
   readonly events = new Map<string, string>();
   /** When the events happened that wait. */
   readonly #waiting = new Map<string, number>();
@@ -110,7 +110,7 @@ export class Model {
     return outcome;
   }
 
-  /** Erases a user, with what was said of the ids that are linked to the user. */
+  /** Erases a user, with the data of the ids that are linked to the user. */
   erase(userId: string, atMs: number): void {
     const linked = [...this.links].filter(([, { to }]) => to === userId).map(([one]) => one);
     this.users.delete(userId);
@@ -197,7 +197,7 @@ export class Model {
     this.#settle();
   }
 
-  /** What waits under an id moves on to whose the id is now. */
+  /** Events that are held under an id move on to the user who has the id now. */
   #settle(): void {
     for (const [event, atMs] of this.#waiting) {
       const whose = this.#whose(this.events.get(event) ?? "");

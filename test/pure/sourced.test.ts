@@ -1,6 +1,7 @@
 /**
- * What connected sources say against a simple model: random orders of identifies, events and aliases of users and
- * visitors, with duplicates, cut into groups in a random way. Every event ends up once: at the right user, or parked.
+ * Connected sources' items, compared with a simple model. Identifies, events and aliases of users and
+ * visitors come in random orders, with duplicates, cut into random groups. Every event ends up once: at the
+ * right user, or held.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -15,7 +16,7 @@ import { admitted, history, Model, nowMs, type Sent, visitor } from "./sourced-m
 import { seeded } from "./support.ts";
 
 const options = seeded("sourced.test.ts", 1_000);
-/** Whose events are and where others wait, as it is stored. */
+/** The stored users of events, and the ids under which others are held. */
 function seenIn(ledger: LedgerModel, of: number) {
   const users = [...ledger.users.values()].filter((user) => user.organization === of);
   const stored = (ledger.rows.get("events") ?? [])
@@ -30,7 +31,7 @@ function seenIn(ledger: LedgerModel, of: number) {
   return [...stored, ...waiting].sort();
 }
 
-/** What the model says of whose the events are. */
+/** The model's users of the events. */
 function expectedOf(model: Model) {
   return [...model.events]
     .map(([event, whose]) => (model.isWaiting(event) ? [event, whose, "waiting"] : [event, whose]))
@@ -55,7 +56,7 @@ test("every event ends up once: at the right user, or waiting under the right id
   );
 });
 
-test("what was said before an erasure stays out, in whatever order it comes, and all else is whose it is", () => {
+test("items from before an erasure stay out, in whatever order they come, and all others reach their user", () => {
   const ofFirst = history.map((all) => all.map((one): Sent => ({ ...one, organization: 1 })));
   const erasures = fc.array(
     fc.tuple(
@@ -92,7 +93,7 @@ function renamed(one: Sent, part: number): Sent {
     : one;
 }
 
-test("whom an id is linked to is linked to nobody, who was identified neither, and nothing waits under either", () => {
+test("a link leads to no other link, no identified user has one, and no events are held under either", () => {
   fc.assert(
     fc.property(history, sizes, (all, groupSizes) => {
       const ledger = new LedgerModel();
@@ -128,7 +129,7 @@ function say(ledger: LedgerModel, ...items: readonly Partial<SourcedItem>[]): So
 
 const userOf = (ledger: LedgerModel) => ledger.user(1, "u");
 
-test("what a visitor said of themselves is older than what the user says, and fills what is missing", () => {
+test("a visitor's traits are older than the user's, and only fill missing ones", () => {
   const ledger = new LedgerModel();
   say(
     ledger,
@@ -148,9 +149,9 @@ test("what a visitor said of themselves is older than what the user says, and fi
   expect(userOf(ledger)?.traits.plan).toBe("pro");
 });
 
-test("what was held by a node whose clock is ahead is no later than what the user says now", () => {
+test("items held by a node whose clock is ahead are no later than the user's new identify", () => {
   const ledger = new LedgerModel();
-  // The visitor was heard 5 s "after" the identify that names them.
+  // The visitor's message came 5 s "after" the identify that names the user.
   const ahead = admitted({
     ...{ by: "source", organization: 1 },
     item: {
@@ -207,7 +208,7 @@ test("an event in another account is that account's, and the user stays in their
   expect(ledger.accounts.get(JSON.stringify([1, "acme"]))?.name).toBe("Acme");
 });
 
-test("what waits for an address is the user's who has it next, in whatever order it came", () => {
+test("events that are held for an address go to the user with that address, in whatever order they came", () => {
   const address = { type: "alias", previousId: "customer", userId: "mailto:ada@example.com" } as const;
   const signedIn = { type: "identify", userId: "u", email: "Ada@example.com" } as const;
   const said = [
@@ -219,7 +220,7 @@ test("what waits for an address is the user's who has it next, in whatever order
   fc.assert(
     fc.property(fc.shuffledSubarray(said, { minLength: said.length }), (inOrder) => {
       const ledger = new LedgerModel();
-      // A source tells the address again with each of its events; it links nobody to the user.
+      // A source sends the address again with each of its events. The address links no visitor to the user.
       say(ledger, ...inOrder, address);
       const events = seenIn(ledger, 1);
       expect(events).toEqual(["e1", "e2"].map((event) => [event, "u"]));
@@ -228,7 +229,7 @@ test("what waits for an address is the user's who has it next, in whatever order
   );
 });
 
-test("who is named gets what waits, also where it waits for an address that somebody else may have, too", () => {
+test("a named user gets the held events, also when they are held for an address that another user has", () => {
   const ledger = new LedgerModel();
   const waiting = (anonymousId: string) => [
     { type: "alias" as const, previousId: anonymousId, userId: "mailto:bills@example.com" },
@@ -258,7 +259,7 @@ test("the oldest of a person are dropped when too many wait", () => {
   expect([stored.length, stored[0]?.[3]]).toEqual([limits.parkedItems, "e5"]);
 });
 
-test("what was said before an erasure stays out, whether it waits or comes", () => {
+test("items from before an erasure stay out, whether they are held or arrive late", () => {
   const ledger = new LedgerModel();
   say(ledger, { type: "identify", userId: "u", atMs: nowMs - 9 });
   ledger.erase(1, "u", nowMs - 5);
@@ -279,7 +280,7 @@ test("a name's white space is looked at once, and a name that is mostly white sp
   expect(ledger.rows.get("events")?.map(([, , , event]) => event)).toEqual(["a_b"]);
 });
 
-test("what is said once is kept under names that every object has, too", () => {
+test("traits that are set once may have the names of every object's properties", () => {
   const ledger = new LedgerModel();
   const traitsOnce = { constructor: "search", toString: "ad", plan: "free" };
   say(ledger, { type: "identify", userId: "u", traits: { plan: "pro" }, traitsOnce });

@@ -1,4 +1,4 @@
-/** What the property tests share. */
+/** The parts that the property tests share. */
 import fc from "fast-check";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { Arrival } from "../../server/intake/admission/admit-event.ts";

@@ -39,14 +39,15 @@ const nearlyDateTime = fc
     return `${date}${at.separator}${two(at.hour)}:${two(at.minute)}:${two(at.second)}${at.fraction}${at.offset}`;
   });
 
-/** The milliseconds that Temporal reads in a text that RFC 3339 allows; a leap second is the next one's start. */
+/** The milliseconds that Temporal reads in a text that RFC 3339 allows. A leap second is the next one's
+ * start. */
 function temporalMs(text: string): number {
   const leap = /:60(?:\.\d+)?(?=[Zz+-])/;
   if (leap.test(text)) return temporalMs(text.replace(leap, ":59")) + 1_000;
   return Temporal.Instant.from(text.replace(/\.(\d{9})\d+/, ".$1")).epochMilliseconds;
 }
 
-test("what RFC 3339 allows is read as Temporal reads it, and nothing else is read", () => {
+test("times that RFC 3339 allows are read as Temporal reads them, and no others are read", () => {
   let [read, refused] = [0, 0];
   fc.assert(
     fc.property(nearlyDateTime, (text) => {

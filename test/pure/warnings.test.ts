@@ -10,7 +10,7 @@ import { type IngestionWarning, UnwritableWarnings } from "../../server/ledger/p
 
 const msPerDay = 86_400_000;
 
-/** A store that keeps every line, and fails as often as it is told to. */
+/** A store that keeps every line, and fails as often as the test sets. */
 function storeOf(failures: boolean[]) {
   const lines: IngestionWarning[] = [];
   const add = async (
@@ -36,7 +36,7 @@ const noted = fc.record({
   detail: fc.oneof(fc.constant(null), fc.constantFrom("", "a", "b", "ü")),
 }) satisfies fc.Arbitrary<Noted>;
 
-/** Counts, first and last time by all that is told apart; what has no detail is "". */
+/** Counts, first and last time by all distinguishing fields. A missing detail is "". */
 function totals(lines: readonly (Noted & Partial<IngestionWarning>)[] | readonly IngestionWarning[]) {
   const sums = new Map<string, { count: number; first: number; last: number }>();
   for (const line of lines) {
@@ -57,7 +57,7 @@ function totals(lines: readonly (Noted & Partial<IngestionWarning>)[] | readonly
   return sums;
 }
 
-test("what is written down is what happened, however often writing fails in between", async () => {
+test("the written warnings equal the noted ones, however often writing fails in between", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(noted, { maxLength: 20 }), { maxLength: 6 }),

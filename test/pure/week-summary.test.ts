@@ -159,7 +159,7 @@ describe("health", () => {
     );
   });
 
-  test("before the first scores is not told, and nobody is named", () => {
+  test("before the first scores is left out, and no user is named", () => {
     expect(said({ scores: null }).map((sentence) => sentence.about)).toEqual([
       "active",
       "lifecycle",

@@ -43,7 +43,7 @@ const facts: readonly (readonly [string, string, string])[] = [
   ["Africa/Casablanca", "2024-03-20T23:59:59Z", "2024-03-20"],
   ["Africa/Casablanca", "2024-03-21T00:00:00Z", "2024-03-21"],
   ["Africa/Casablanca", "2024-06-20T23:00:00Z", "2024-06-21"],
-  // Offsets of three quarters and of half an hour; Nepal was at 5:30 until 1986.
+  // Offsets of three quarters and of half an hour. Nepal was at 5:30 until 1986.
   ["Asia/Kathmandu", "2026-05-16T18:14:59Z", "2026-05-16"],
   ["Asia/Kathmandu", "2026-05-16T18:15:00Z", "2026-05-17"],
   ["Asia/Kathmandu", "1985-12-31T18:29:59Z", "1985-12-31"],

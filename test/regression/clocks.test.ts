@@ -20,7 +20,7 @@ function setClock(skewMs: number): void {
   writeFileSync(join(server.dataDir, "clock-skew-ms"), String(skewMs));
 }
 
-/** What is stored of a user, and the id of the user's account. */
+/** The stored data of a user, and the id of the user's account. */
 async function stored(userId: string): Promise<object> {
   const [row] = await inLedger(
     server.dataDir,

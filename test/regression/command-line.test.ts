@@ -1,4 +1,4 @@
-/** What went wrong when somebody who knew only the README used the command line. No server runs here. */
+/** Faults that a user who knew only the README met on the command line. No server runs here. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What a schedule sees of commands that did only a part of their work. */
+/** The exit codes of commands that did only a part of their work, for schedules. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

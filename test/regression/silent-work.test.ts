@@ -1,4 +1,4 @@
-/** `rekindle score` failed beside a server when training said nothing for ten seconds. */
+/** `rekindle score` failed beside a server when training printed nothing for ten seconds. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -19,7 +19,8 @@ interface Slow {
   readonly body: string;
 }
 
-/** Sends a head and half of the body, waits until the sender was let in, and sends the rest after something has changed. */
+/** Sends a head and half of the body, and waits until the sender is authorized. It sends the rest after a
+ * change. */
 async function interrupted({ line, secret, body }: Slow, change: () => Promise<unknown>): Promise<number[]> {
   const connection = await RawConnection.open(server);
   try {
@@ -48,7 +49,7 @@ async function idOf(list: "token" | "key", organization: string, secret: string)
   return lines.find((line) => line.includes(secret.slice(-4)))?.split(/\s+/)[0] ?? "";
 }
 
-/** The same event by each way in; a date alone is the start of that day in the organization's timezone. */
+/** The same event by each API. A date alone is the start of that day in the organization's timezone. */
 const ways: Readonly<Record<string, { readonly line: string; readonly body: object }>> = {
   "the write API": {
     line: "POST /track",

@@ -30,7 +30,7 @@ async function keepFolder(): Promise<void> {
   const filled = await filledAndKilled({ dataDir });
   const archive = join(kept, "data-dir.tar.gz");
   pack(dataDir, archive);
-  // The kept folder was packed as the kill left it; the copy says what is in it.
+  // The kept folder was packed as the kill left it. Its contents are read from a copy.
   const copy = join(work, "copy");
   unpack(archive, copy);
   await note("data-dir", filled, { dataDir: copy });

@@ -65,8 +65,8 @@ describe.each(releases)("an installation of %s", (release) => {
 });
 
 /**
- * Starts a server whose clock shows the evening of the day on which the installation was kept, in Paris as in UTC. Later, more
- * weeks of retention are complete, and held events have expired.
+ * Starts a server whose clock shows the evening of the day on which the installation was kept. It is the same
+ * day in Paris as in UTC. Later, more weeks of retention are complete, and held events have expired.
  */
 async function startedThen({ filled }: Kept, options: { dataDir: string; env?: Record<string, string> }) {
   const skewMs = Date.parse(`${filled.scoredOn}T20:00:00Z`) - Date.now();
@@ -75,7 +75,7 @@ async function startedThen({ filled }: Kept, options: { dataDir: string; env?: R
   return Server.start({ ...options, entry: join(import.meta.dir, "..", "skewed-server.ts") });
 }
 
-/** What 0.1.0 answered, with today's name of a field. */
+/** An answer of 0.1.0, with today's name of a field. */
 function inTodaysWords(answer: unknown): string {
   return JSON.stringify(answer).replaceAll('"colour":', '"healthBand":');
 }

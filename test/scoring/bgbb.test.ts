@@ -50,8 +50,8 @@ function aliveProbability(model: Bgbb, cell: Cell, k = 0): number {
   return Math.min(1, Math.exp(active(cell.x, cell.n) + stay(cell.n + k) - model.logLikelihood(cell)));
 }
 
-/** The expected number of active periods among the next m: the sum over them of the probability of being there and
- * active. The paper's closed form breaks at γ = 1; the sum does not. */
+/** The expected number of active periods among the next m. It is the sum over them of the probability of
+ * being there and active. The paper's closed form breaks at γ = 1, and the sum does not. */
 function expectedActivePeriods(model: Bgbb, cell: Cell, m: number): number {
   const { active, stay } = factorialsOf(model);
   const log = active(cell.x + 1, cell.n + 1) - model.logLikelihood(cell);
@@ -195,7 +195,7 @@ describe("BG/BB", () => {
     );
   });
 
-  test("finds whoever was active in the last period alive, and the longer silent less so", () => {
+  test("gives users who were active in the last period the highest chance to be alive", () => {
     fc.assert(
       fc.property(parameters, cell, (of, { x, t }) => {
         const model = new Bgbb(of, 60);

@@ -1,4 +1,4 @@
-/** The parts of a change: what somebody did, what time did, and what other rules did. */
+/** The parts of a change of a score: behaviour, time, and changed settings. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { changeOf, changeText } from "../../server/scoring/scores/change.ts";

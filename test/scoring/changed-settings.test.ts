@@ -1,4 +1,5 @@
-/** A change of settings or of exclusions, by the front door: today is scored again, the past stays and is marked. */
+/** A change of settings or of exclusions, through HTTP: today is scored again, and the past stays and is
+ * marked. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +45,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Six users of one account; u5 is one of our own. */
+/** Six users of one account. u5 is one of our own. */
 function tenDays(): object[] {
   const users = Array.from({ length: 6 }, (_, index) => `u${index}`);
   const track = (userId: string, event: string, daysAgo: number) => ({
@@ -62,7 +63,7 @@ function tenDays(): object[] {
   ]);
 }
 
-/** As if the scores of days before today had been told when their days began. */
+/** Changes the scores of days before today, as if they had been published when their days began. */
 async function tellTwoDaysEarlier(): Promise<void> {
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
   await warehouse.command(
@@ -97,7 +98,7 @@ async function change(settings: object): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-test("a change of settings scores today again by itself, and leaves a mark in a past that stays as it was told", async () => {
+test("a change of settings scores today again by itself, and the published past stays, with a mark", async () => {
   const paths = ["users/u1", "accounts/account"];
   const before = await Promise.all(
     paths.map(async (path) => [await history(path), await score(path)] as const),
@@ -120,7 +121,7 @@ test("a change of settings scores today again by itself, and leaves a mark in a 
     const { days } = await history(path);
     expect(days.slice(0, 3)).toEqual(historyBefore.days.slice(0, 3));
     expect(days.at(-1)).not.toEqual(historyBefore.days.at(-1));
-    // What they did and what time did is what it was: the whole jump is the settings'.
+    // The contributions of behaviour and time are unchanged. The whole jump comes from the settings.
     const [old, now] = [partsOf(scoreBefore), partsOf(await score(path))];
     for (const name of ["health", "engagement"] as const) {
       expect(now[name].behaviour).toBeCloseTo(old[name].behaviour, 9);
@@ -131,7 +132,7 @@ test("a change of settings scores today again by itself, and leaves a mark in a 
   }
 });
 
-test("a change of who is excluded is marked, and is no doing of the others in their account", async () => {
+test("a change of exclusions is marked, and does not count as behaviour of others in the account", async () => {
   const before = partsOf(await score("accounts/account"));
   const query = new URLSearchParams({ kind: "email_domain", value: "acme.com", key: "" });
   await answer(server, key, `/api/exclusions?${query}`, "POST");

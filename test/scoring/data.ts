@@ -25,7 +25,8 @@ export function day(date: string): number {
   return number;
 }
 
-/** 125,644 commits of people in public projects; an entity is a user at an account, an event a kind of commit. */
+/** 125,644 commits of people in public projects. An entity is a user at an account, and an event is a kind of
+ * commit. */
 export function readGitLog(): ActivityLog {
   const lines = gunzipSync(readFileSync(join(folder, "git_activity_log.csv.gz"))).toString();
   return collect(
@@ -64,7 +65,7 @@ export function readDonations(): CountedCell[] {
   );
 }
 
-/** A file of numbers with a line of column names; words become NaN. */
+/** A file of numbers with a line of column names. Words become NaN. */
 export function numbers(file: string): Record<string, number>[] {
   return records(readFileSync(join(folder, file), "utf8")).map((record) =>
     Object.fromEntries(Object.entries(record).map(([name, value]) => [name, Number(value)])),

@@ -30,8 +30,8 @@ describe("the interval of a difference", () => {
     expect(interval.high).toBeCloseTo(high, 4);
   });
 
-  test("of nobody and one miss is as wide as their two intervals", () => {
-    // By hand: nobody has 0 in 0 to 1, and one miss 0 in 0 to 0.7935.
+  test("of an empty group and one miss is as wide as their two intervals", () => {
+    // By hand: an empty group has 0 in 0 to 1, and one miss has 0 in 0 to 0.7935.
     const interval = newcombe(of(0, 0), of(0, 1));
     expect(interval.low).toBeCloseTo(-0.7935, 3);
     expect(interval.high).toBeCloseTo(1, 10);
@@ -87,7 +87,7 @@ describe("users of one account", () => {
     expect(p).toBeLessThan(0.12);
   });
 
-  test("who all do the same are worth one, and users on their own as many as they are", () => {
+  test("users of an account who all do the same count as one, and independent users count fully", () => {
     const alike = effectiveSample([
       { hits: 5, count: 5, clusters: 40 },
       { hits: 0, count: 5, clusters: 40 },
@@ -100,7 +100,7 @@ describe("users of one account", () => {
     expect(alone.count).toBeCloseTo(400, -1);
   });
 
-  test("who all came back, or none, are worth one a cluster", () => {
+  test("clusters whose users all returned, or none, count as one user each", () => {
     const threeAccounts = effectiveSample([{ hits: 40, count: 40, clusters: 3 }]);
     expect(threeAccounts).toEqual({ ...of(3, 3), designEffect: 40, degrees: 2 });
     expect(effectiveSample([{ hits: 0, count: 40, clusters: 3 }])).toMatchObject({ ...of(0, 3) });
@@ -158,7 +158,7 @@ describe("Holm's correction", () => {
 });
 
 describe("the log-rank test", () => {
-  // Freireich et al. (1963), weeks of remission; + is censored.
+  // Freireich et al. (1963), weeks of remission. A time with + is censored.
   const drug = "6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+";
   const placebo = "1 1 2 2 3 4 4 5 5 8 8 8 8 11 11 12 12 15 17 22 23";
   const lifetimes = (text: string, copies = 1): Lifetimes[] =>
@@ -214,7 +214,7 @@ describe("the log-rank test", () => {
     expect(logRank(first, second)).toMatchObject({ excess: 0.5, clusteredVariance: 0.25 });
   });
 
-  test("of nobody, or of groups that nobody leaves, finds nothing", () => {
+  test("of empty groups, or of groups without leavers, finds nothing", () => {
     const staying = [{ cluster: null, period: 9, hasLeft: false, count: 50 }];
     expect(logRank([], []).probability).toBe(1);
     // A single account has no variance over accounts.

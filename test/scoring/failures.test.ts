@@ -1,4 +1,4 @@
-/** What a run does when its training cannot be used, or fails. */
+/** A run whose training cannot be used, or fails. */
 import { describe, expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
@@ -60,10 +60,10 @@ function failingAt(statement: RegExp, attempts: string[] = []): Warehouse {
   };
 }
 
-/** What is read for a training and for nothing else: rows with labels. */
+/** The reads that only a training makes: rows with labels. */
 const ofTraining = /AS label/;
 
-/** Four users of five come seldom, and every second one leaves; from day 0 on. */
+/** Four users of five come seldom, and every second one leaves. Histories begin on day 0. */
 async function withHistory(days: number): Promise<number> {
   const organization = subject.newOrganization();
   const random = randomFrom(3);
@@ -103,7 +103,7 @@ describe("when training fails", () => {
     expect(after.choice.why).toContain("because training failed");
     expect(after.backtest).toEqual(before.backtest);
     expect(await scoresOf(subject, organization, "user", monday + 9)).not.toBeEmpty();
-    // The next one is trained again, and nothing is said any more.
+    // The next model is trained again, and the failure is no longer mentioned.
     await scoreAs(organization, monday + 10)();
     expect(await runOf(organization, monday + 10)).toMatchObject({ trainedDay: monday + 7 });
     expect((await runOf(organization, monday + 10)).choice.why).not.toContain("failed");

@@ -4,7 +4,7 @@ import { snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { cellOf, type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";
 import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
 
-/** The day of the cut-off; days below are told as days before it. */
+/** The day of the cut-off. Days below count backwards from it. */
 const T = 20_000;
 const ago = (days: number, event = "open", count = 1): DayEvent => ({ day: T - days, event, count });
 
@@ -101,7 +101,7 @@ describe("a cell", () => {
     expect(cellOf(activeDays, T)).toEqual(cell);
   });
 
-  test("of nobody seen in the window does not exist", () => {
+  test("of a user without events in the window does not exist", () => {
     expect(cellOf([T - 183], T)).toBeNull();
     expect(cellOf([T, T + 3], T)).toBeNull();
   });
@@ -147,7 +147,7 @@ describe("a snapshot", () => {
     expect(snapshotOf([log(3, -28)], T, 28).rows[0]?.label).toBe(true);
   });
 
-  test("who cancels within the horizon has churned, however busy before", () => {
+  test("a user who cancels within the horizon has churned, however busy before", () => {
     const entity = { log: [ago(3), ago(-1), ago(-2, "bye")] };
     expect(snapshotOf([entity], T, 28, { churnEvent: "bye" }).rows[0]?.label).toBe(true);
   });

@@ -1,4 +1,5 @@
-/** Scores by the front door: events come in, `rekindle score` runs beside the server, the API tells what came of it. */
+/** Scores through HTTP: events are sent, `rekindle score` runs beside the server, and the API returns the
+ * scores. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type {
@@ -68,7 +69,7 @@ async function send({ token }: Tenant, users: readonly string[], events: readonl
   }
 }
 
-/** People who come in on some days until they leave. */
+/** Users who are active on some days until they leave. */
 function people(count: number, days: number): { users: string[]; events: Sent[] } {
   const random = randomFrom(count);
   const users = Array.from({ length: count }, (_, index) => `u${index}`);
@@ -120,7 +121,7 @@ describe("scores of an organization", () => {
     expect(model?.model).toBe("bgbb");
   });
 
-  test("tell who is well from who is not", async () => {
+  test("separate healthy users from the others", async () => {
     const [regular, silent] = await Promise.all(
       ["regular", "silent"].map((id) => scoreOf(acme, `/api/users/${id}/score`)),
     );
@@ -129,7 +130,7 @@ describe("scores of an organization", () => {
     expect(regular?.engagement?.rank).toBeGreaterThan(0.8);
   });
 
-  test("say when the first will come, and that nobody is there", async () => {
+  test("say when the first will come, and that there are no users", async () => {
     const fresh = await scoreOf(acme, "/api/users/fresh/score");
     expect([fresh.state, fresh.health.score, fresh.risk]).toEqual(["no_data", null, null]);
     expect(fresh.note).toContain("the first score is that of the day after");

@@ -1,4 +1,5 @@
-/** An import of two years of events, whose users are identified today: nothing foretells in training who left. */
+/** An import of two years of events, whose users are identified today. No trait foretells in training which
+ * users left. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";

@@ -1,4 +1,4 @@
-/** What became of scores: each run is judged by the settings of its day. */
+/** The actual outcomes of scores: each run is judged by the settings of its day. */
 import { expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
@@ -31,7 +31,7 @@ test("a run is judged by the churn horizon of its day, when that is over", async
     ...[80, 99, 103].map((day) => on(organization, soon, day)),
     // Back after the seven days of then, and within the 28 of later.
     ...[80, 99, 120].map((day) => on(organization, late, day)),
-    // What came was passive then, and is not later.
+    // The last event was passive then, and is not later.
     ...[80, 99].map((day) => on(organization, passive, day)),
     on(organization, passive, 104, "mail_sent"),
   ]);

@@ -1,4 +1,4 @@
-/** The back-tests and fits whose figures were published with the data, computed by our code. */
+/** The back-tests and fits with published figures, computed by our code. */
 import { type Backtest, backtest, type ModelName } from "../../server/scoring/churn/backtest.ts";
 import { fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import { type FoldDays, planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
@@ -6,7 +6,7 @@ import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/
 import { fitSbg } from "../../server/scoring/statistics/sbg.ts";
 import { day, numbers, readCdnow, readDonations, readGitLog } from "./data.ts";
 
-/** What was published, to three digits, for one model. */
+/** The published figures of one model, to three digits. */
 interface Published {
   readonly auc: number;
   readonly logLoss: number;
@@ -22,7 +22,7 @@ export interface ReferenceBacktest {
   readonly published: Partial<Record<ModelName, Published>>;
 }
 
-/** Back-tests logs at these cut-offs; each day is read from the logs once. */
+/** Back-tests logs at these cut-offs. Each day is read from the logs once. */
 export function backtestLog(
   entities: readonly EntityLog[],
   folds: readonly FoldDays[],

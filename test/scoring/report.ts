@@ -124,7 +124,7 @@ function table(rows: readonly (readonly string[])[]): string {
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
 }
 
-/** `.901`; nothing for what there is not. */
+/** `.901`, or an empty text for a missing figure. */
 function digits(value: number | null | undefined, count = 3): string {
   if (value === null || value === undefined) return "";
   return value

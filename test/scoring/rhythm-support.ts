@@ -19,7 +19,7 @@ interface LocalHour {
   readonly dayOfMonth: number;
 }
 
-/** Whether something is sent in an hour; asked hour by hour. */
+/** Whether the source sends in an hour. It is called hour by hour. */
 type Sends = (local: LocalHour) => boolean;
 
 /** Expected items an hour, as a chance that there is one at least: a Poisson process. */
@@ -78,7 +78,7 @@ export interface Judged {
   readonly falseAlarmsPerYear: number;
   /** While nothing was wrong, in hours a year. */
   readonly falseHoursPerYear: number;
-  /** From a stop at a random moment until it is said, in days: of half of the stops, of nine tenths. */
+  /** Days from a stop at a random moment until its detection, for half of the stops and for nine tenths. */
   readonly detectedDays: { readonly half: number; readonly most: number };
 }
 
@@ -92,7 +92,7 @@ export function judge(make: (random: Random) => Sends, seeds: number, years: num
     let oldest = 0;
     for (const [index, next] of heard.entries()) {
       const last = heard[index - 1];
-      // An hour or two are silence for nobody: 3 expected hours have to be missing.
+      // One or two hours are no silence for any source: 3 expected hours have to be missing.
       const chance = next - (last ?? next) > 3 ? 1 : shareOfShortGaps;
       if (last === undefined || !random.chance(chance)) continue;
       while ((heard[oldest] ?? next) < last - keptHours) oldest += 1;

@@ -29,7 +29,7 @@ describe("simulated sources", () => {
       expect([name, alarms(name)]).toEqual([name, 0]);
     }
     for (const name of Object.keys(simulatedRhythms)) {
-      // One in two holidays is noticed before it is over; campaigns have too few gaps to be known by.
+      // One in two holidays is noticed before it is over. Campaigns have too few gaps for a rhythm.
       const most = name.includes("holidays") ? 10 : name.startsWith("campaigns") ? 3 : 0.5;
       expect(alarms(name)).toBeLessThanOrEqual(most);
     }
@@ -79,7 +79,7 @@ test("nothing in eight weeks is silence, also of a source that sent once a year"
   expect(rhythm?.silentFromMs).toBeLessThanOrEqual((monday + 8 * 168 + 1) * msPerHour);
 });
 
-test("rhythms are told in words", () => {
+test("rhythms are described in words", () => {
   const words = (usualGapHours: number, sendsAtWeekends = true) =>
     rhythmInWords({ silentFromMs: 0, usualGapHours, sendsAtWeekends });
   expect([1, 5, 22, 70, 168, 730].map((gap) => words(gap))).toEqual([

@@ -1,4 +1,4 @@
-/** What tests of runs share: events of a handful of users, and what was stored. */
+/** The parts that tests of runs share: events of a handful of users, and reads of the stored data. */
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { event, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";
 

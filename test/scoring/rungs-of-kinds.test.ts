@@ -12,7 +12,7 @@ import { simulatedFrom, simulateLogs } from "./support.ts";
 const subject = new WarehouseUnderTest();
 const day = simulatedFrom + 320;
 
-/** 500 users in so many accounts, scored; returns what was trained, and what there was to train on. */
+/** 500 users in that many accounts, scored. Returns the trained model, and the data that it was trained on. */
 async function ladderOf(organization: number, accounts: number) {
   const logs = simulateLogs(500, 320, 7);
   await insertEvents(

@@ -110,7 +110,7 @@ describe("a run", () => {
     }
   });
 
-  test("of nobody writes nothing", async () => {
+  test("of an empty organization writes nothing", async () => {
     const organization = subject.newOrganization();
     expect(await score(organization, 100)).toEqual([]);
     await insertEvents(subject, [on(organization, 1, 100)]);

@@ -6,7 +6,7 @@ import { numbers, table } from "./data.ts";
 
 const curve = (column: string) => numbers("sbg_retention.csv").map((row) => row[column] ?? Number.NaN);
 
-/** The share of those there after k − 1 periods who are there after k. */
+/** The share of the users of period k − 1 who are there in period k. */
 const retentionRate = (shares: readonly number[], k: number) => (shares[k] ?? 0) / (shares[k - 1] ?? 0);
 
 const published = { regular: { alpha: 0.704, beta: 1.182 }, high_end: { alpha: 0.668, beta: 3.806 } };
@@ -37,14 +37,14 @@ describe("shifted beta-geometric", () => {
     expect(fit?.beta).toBeCloseTo(truth.beta, 3);
   });
 
-  test("does not project from fewer than five complete periods, nor from nobody", () => {
+  test("does not project from fewer than five complete periods, nor from an empty cohort", () => {
     expect(fitSbg([[100, 60, 50, 45, 42]])).toBeNull();
     expect(fitSbg([[0, 0, 0, 0, 0, 0]])).toBeNull();
     expect(fitSbg([])).toBeNull();
     expect(fitSbg([[100, 60, 50, 45, 42, 40]])).not.toBeNull();
   });
 
-  test("stays finite and says so when nobody leaves or everybody does", () => {
+  test("stays finite and says so when no user leaves or all do", () => {
     for (const remaining of [
       [100, 100, 100, 100, 100, 100],
       [100, 0, 0, 0, 0, 0],

@@ -30,7 +30,7 @@ async function runOf(organization: number, day: number) {
   return run;
 }
 
-/** Resolves when somebody says so. */
+/** A promise with its own resolver. */
 function signal(): { readonly given: Promise<void>; readonly give: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { given: promise, give: resolve };
@@ -88,7 +88,7 @@ describe("by itself", () => {
     expect(await installation.work()).toBe(0);
   });
 
-  test("other settings are today's, and those of days that were told only today; the others keep theirs", async () => {
+  test("new settings apply to today and to days that were first published today, and the others keep theirs", async () => {
     const installation = new Installation(subject, 200);
     const id = installation.organization();
     await installation.insert(all(id, 6, [190, 195]));
@@ -96,7 +96,7 @@ describe("by itself", () => {
     expect([...(await horizonsOf(id)).values()]).toEqual([28, 28, 28, 28]);
     installation.settings = { ...defaultSettings, churnHorizonDays: 56 };
     await installation.finish();
-    // The past of an import was told to nobody before today.
+    // The past of an import was not published before today.
     expect([...(await horizonsOf(id)).values()]).toEqual([56, 56, 56, 56]);
     installation.today = 201;
     installation.settings = { ...defaultSettings, churnHorizonDays: 14 };
@@ -142,7 +142,7 @@ describe("by itself", () => {
     expect((await runDays(slow)).at(-1)).toBe(200);
   });
 
-  test("an organization that fails keeps no other from its scores, is tried again after a rest, and is told", async () => {
+  test("an organization that fails does not stop the others, is tried again after a rest, and is reported", async () => {
     const installation = new Installation(subject, 200);
     installation.restAfterFailureMs = 3_600_000;
     installation.restart();
@@ -191,7 +191,8 @@ describe("by itself", () => {
     await installation.insert(all(id, 6, [220, 228, 229]));
     await installation.work();
     expect((await runDays(id)).at(-1)).toBe(230);
-    // The source was heard last in the middle of day 230: what is as of day 230 has all of the days before.
+    // The source's last message came in the middle of day 230. Scores as of day 230 need only the days
+    // before.
     installation.silence = { source: "segment", sinceMs: 230.5 * msPerDay, freezesScores: true };
     installation.today = 231;
     await installation.insert(all(id, 6, [230]));
@@ -215,7 +216,7 @@ describe("by itself", () => {
     await installation.work();
     installation.today = 265;
     await installation.work();
-    // One silent day is no outage yet, two are: nobody has scores that count five days of silence.
+    // One silent day is no outage yet, two are. No score counts five days of silence.
     expect((await runDays(id)).at(-1)).toBe(261);
     const organization = { id, zone, settings };
     expect(await dataStoppedSince(subject.warehouse, organization, 265)).toBe(260);
@@ -224,7 +225,7 @@ describe("by itself", () => {
     expect(await installation.work()).toBe(1);
     const rows = await scoresOf(subject, id, "user", 274);
     expect(await dataStoppedSince(subject.warehouse, organization, 274)).toBeNull();
-    // Weeks from 148 on are 18; one of them had no data, and neither is it missing among the active ones.
+    // There are 18 weeks from 148 on. One of them had no data, and it does not count as inactive either.
     const cells = rows.slice(0, 12).map(({ x, t, n }) => [x, t, n]);
     expect(cells).toEqual(Array.from({ length: 12 }, () => [16, 16, 16]));
     // The silence since then is behaviour, in every score.

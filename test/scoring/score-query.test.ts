@@ -116,7 +116,7 @@ async function scored(population: Population, input: ScoreInput): Promise<Stored
 
 const near = (value: number | null) => (value === null ? null : expect.closeTo(value, 9));
 
-/** What the pure functions say of an entity with these features. */
+/** The result of the pure functions for an entity with these features. */
 function expected(features: Features, engagement: number | null, model: ChurnModel | null) {
   const state = stateOf(features, 28);
   const { cell } = features;

@@ -63,7 +63,7 @@ describe("engagement", () => {
     );
   });
 
-  test("is told with low confidence in the first week", () => {
+  test("has low confidence in the first week", () => {
     expect(engagementOf(of({ tenureDays: 6 }), scale).confidence).toBe("low");
     expect(engagementOf(of({ tenureDays: 7 }), scale).confidence).toBe("normal");
   });

@@ -1,4 +1,5 @@
-/** What version 0.1.0 stored of an organization whose BG/BB had parameters by segment: read and served by this one. */
+/** The stored data of 0.1.0 for an organization whose BG/BB had parameters by segment. This version reads and
+ * serves it. */
 import { beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +16,8 @@ import { newestRun } from "../../server/scoring/run/status.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { all } from "./run-support.ts";
 
-/** Written by 0.1.0 for 300 users of two plans; all of the reliability tables but their first rows are left out. */
+/** Written by 0.1.0 for 300 users of two plans. All of the reliability tables but their first rows are left
+ * out. */
 const stored = JSON.parse(readFileSync(join(import.meta.dir, "segments-of-0.1.0.json"), "utf8")) as {
   readonly run: { readonly day: number; readonly body: Record<string, unknown> & { rowsVersion: number } };
   readonly model: { readonly day: number; readonly body: Record<string, unknown> };
@@ -30,7 +32,7 @@ const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
 const organization = subject.newOrganization();
 const { day } = stored.run;
-/** Before the run's end, to be told from it. */
+/** Before the run's end, so that the two times differ. */
 const firstPublishedAtMs = 1_795_372_000_000;
 const asked = { id: organization, zone, settings: defaultSettings };
 

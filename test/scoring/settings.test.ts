@@ -1,4 +1,4 @@
-/** What an organization has set reaches its scores. */
+/** The settings of an organization reach its scores. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";
@@ -12,7 +12,7 @@ const log: readonly DayEvent[] = [
   { day: cutoffDay - 2, event: "mail_sent", count: 3 },
 ];
 
-test("what nobody has set is what scores start with", () => {
+test("settings that were never changed are the defaults of scores", () => {
   const { horizonDays, features, healthWeights } = scoringSettings(defaultSettings);
   expect(horizonDays).toBe(28);
   expect(featuresOf(log, cutoffDay, features)).toEqual(featuresOf(log, cutoffDay));

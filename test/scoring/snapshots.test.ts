@@ -126,7 +126,7 @@ describe("the rows", () => {
   });
 });
 
-/** What was said of a user. */
+/** A version of a user's traits. */
 interface Word {
   readonly user: number;
   readonly version: number;
@@ -137,7 +137,7 @@ interface Word {
 function randomWords(random: Random, users: number): Word[] {
   return Array.from({ length: users }, (_, index) =>
     Array.from({ length: random.between(0, 4) }, (_, version): Word => {
-      // At the same instants now and then, and late ones: a later version may tell of an earlier time.
+      // Versions at the same instant now and then, and late ones: a later version may have an earlier time.
       const atMs = zone.startOfDay(logDay(random.between(0, 400))) + random.pick([-1, 0, 0, msPerDay / 2]);
       return { user: index + 1, version: version + 1, atMs, traits: randomTraits(random, index) };
     }),

@@ -27,8 +27,8 @@ export const quiet: Features = {
 export const simulatedFrom = 20_000;
 
 /**
- * Entities that come at random days of the first half, are active on each day with a probability of their own, and
- * leave for good on each day with another.
+ * Entities that begin at random days of the first half. Each has a probability of its own to be active on a
+ * day, and another one to leave for good.
  */
 export function simulateLogs(count: number, days: number, seed: number): EntityLog[] {
   const random = randomFrom(seed);

@@ -1,4 +1,5 @@
-/** What a long run leaves to others: a turn after each statement, and the thread after each step of a computation. */
+/** A long run pauses for other work. It gives a turn after each statement, and the thread after each step of
+ * a computation. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
@@ -22,7 +23,7 @@ function turnTaking() {
   };
 }
 
-test("whoever waits for a run that trains has a turn after its statement in hand, and the run is as without them", async () => {
+test("a query that waits for a training run has a turn after the present statement, and does not change the run", async () => {
   const [alone, among] = [subject.newOrganization(), subject.newOrganization()];
   const days = Array.from({ length: 70 }, (_, index) => 20 + 4 * index);
   for (const id of [alone, among]) await insertEvents(subject, all(id, 8, days));

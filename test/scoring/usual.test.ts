@@ -1,4 +1,4 @@
-/** What is more than weeks usually differ. */
+/** Changes that are larger than the usual difference between weeks. */
 import { expect, test } from "bun:test";
 import { studentT975 } from "../../server/scoring/statistics/student.ts";
 import { judgeChange } from "../../server/scoring/statistics/usual.ts";

@@ -1,5 +1,5 @@
-/** How the simulated users behave as a whole: as models of churn assume, and not quite. Each figure is of four
- * seeds of 1,000 users; the bounds leave several standard errors. */
+/** How the simulated users behave as a whole. They nearly fulfil the assumptions of churn models. Each figure
+ * is of four seeds of 1,000 users. The bounds leave several standard errors. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import { eventKinds } from "../../simulation/catalogue.ts";
@@ -143,7 +143,7 @@ describe("they leave:", () => {
   });
 });
 
-/** The chance that somebody who leaves has been silent for longer than somebody who stays; ties count half. */
+/** The chance that a leaving user has been silent for longer than a staying one. Ties count half. */
 function areaUnderCurve(people: readonly Judged[]): number {
   const leavers = people.filter(({ hasLeft }) => hasLeft);
   const stayers = people.filter(({ hasLeft }) => !hasLeft);

@@ -1,4 +1,4 @@
-/** What sends a demonstration, against servers that refuse, fail and go away. */
+/** The sender of a demonstration, against servers that refuse, fail and go away. */
 import { expect, test } from "bun:test";
 import { Sender } from "../../cli/demo/sender.ts";
 
@@ -6,7 +6,7 @@ interface Batch {
   readonly batch: readonly { readonly key: number; readonly n: number }[];
 }
 
-/** A server that answers batches as it is told: by the number of the request, from 0. */
+/** A server that answers batches by the number of the request, from 0. */
 function serverThat(answer: (request: number, batch: Batch) => Response | Promise<Response>) {
   const requestedMs: number[] = [];
   const server = Bun.serve({
@@ -87,7 +87,7 @@ test("a refused token and a rejected item end the work with the server's words",
   await expect(another.finish()).rejects.toThrow("email is missing");
 });
 
-test("who is interrupted while waiting stops at once, and says why", async () => {
+test("a sender that is interrupted while waiting stops at once, and gives the reason", async () => {
   using server = serverThat(() => refused(429, { "Retry-After": "60" }));
   const interruption = new AbortController();
   const sender = senderTo(server.url, interruption.signal);

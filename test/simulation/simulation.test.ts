@@ -77,7 +77,7 @@ function itemTests(log: Log): void {
 function userTests(log: Log): void {
   const userOf = new Map(log.truth.users.map((user) => [user.userId, user]));
 
-  test("nobody does anything before the sign-up, which is said first, or before the log begins", () => {
+  test("no user acts before the sign-up, which is sent first, or before the log begins", () => {
     const seen = new Set<string>();
     for (const { type, person, timeMs } of log.items) {
       if (type === "identify") seen.add(person.userId);
@@ -87,7 +87,7 @@ function userTests(log: Log): void {
     }
   });
 
-  test("nobody does anything after the departure, and who is asleep opens mail at most", () => {
+  test("no user acts after the departure, and users who are asleep open mail at most", () => {
     for (const [userId, events] of log.events) {
       const { history = [], departedDay = null } = userOf.get(userId) ?? {};
       expect(history.some(({ state }) => state === "gone")).toBe(departedDay !== null);
@@ -103,7 +103,7 @@ function userTests(log: Log): void {
 }
 
 function accountTests(log: Log): void {
-  test("an account that is gone has nobody left, and one that canceled said so the day before", () => {
+  test("an account that is gone has no members left, and one that canceled sent that event the day before", () => {
     for (const { accountId, departedDay, departure } of log.truth.accounts) {
       const members = log.truth.users.filter((user) => user.accountId === accountId);
       const ends = members
@@ -120,7 +120,7 @@ function accountTests(log: Log): void {
     }
   });
 
-  test("what was identified last is true in the end: plan, owner, account", () => {
+  test("the last identify is true in the end: plan, owner, account", () => {
     const last = new Map<string, Record<string, unknown>>();
     for (const { type, person, properties, ...rest } of log.items) {
       if (type !== "identify") continue;

@@ -23,7 +23,7 @@ export interface Log {
   readonly activeDays: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Simulates; 300 users and 26 weeks in UTC unless other options are given. */
+/** Simulates. Default: 300 users and 26 weeks in UTC. */
 export function simulate(options: Partial<SimulationOptions> = {}): Log {
   const all = { seed: 1, users: 300, weeks: 26, endMs, zone: new Zone("UTC"), ...options };
   const simulation = new Simulation(all);
@@ -41,7 +41,7 @@ export function simulate(options: Partial<SimulationOptions> = {}): Log {
   return { options: all, firstDay, lastDay, items, truth, events, activeDays };
 }
 
-/** A user who was active in the 28 days before a day: what is known of them, and what became of them. */
+/** A user who was active in the 28 days before a day, with the known data and the actual outcome. */
 export interface Judged {
   readonly user: UserTruth;
   readonly idleDays: number;
@@ -51,7 +51,7 @@ export interface Judged {
   readonly hasLeft: boolean;
 }
 
-/** The people who were active in the 28 days before each cut-off; cut-offs are 28 days apart, from 8 weeks on. */
+/** The users who were active in the 28 days before each cut-off. Cut-offs are 28 days apart, from 8 weeks on. */
 export function judge({ firstDay, lastDay, truth, activeDays }: Log): Judged[] {
   const judged: Judged[] = [];
   for (let cutOff = firstDay + 56; cutOff + 28 <= lastDay; cutOff += 28) {
@@ -67,7 +67,7 @@ export function judge({ firstDay, lastDay, truth, activeDays }: Log): Judged[] {
   return judged;
 }
 
-/** The share of those of whom something holds. */
+/** The share of those for which a condition holds. */
 export function share<Value>(values: readonly Value[], holds: (value: Value) => boolean): number {
   return values.filter(holds).length / values.length;
 }

@@ -49,7 +49,7 @@ async function openShop(): Promise<Page> {
   return page;
 }
 
-/** What a shop does: a visitor looks around, signs up, and works on. */
+/** The calls of a shop's page: a visitor looks around, signs up, and works on. */
 const visit = `
   analytics.page("Shop", "Products");
   analytics.track("Product Viewed", { number: 0 });
@@ -89,7 +89,7 @@ test.each(strategies)(
       (await server.exported("users", name)).some(({ email }) => email === "ada@example.com") &&
       (await server.exported("accounts", name)).length > 0;
     while (!(await hasArrived())) await Bun.sleep(200);
-    // What is still under way would be what comes twice.
+    // A request that is still under way now would show itself as a duplicate.
     await page.waitForTimeout(1_000);
     await page.context().close();
     proxy.stop();

@@ -73,7 +73,7 @@ export function provesDelivery(tool: string, connect: Connect): void {
   });
 }
 
-/** Sends events with these numbers; what has to be stored of them. */
+/** Sends events with these numbers. Returns the data that has to be stored of them. */
 function send(client: Client, from: number, end: number): [string, unknown][] {
   return Array.from({ length: end - from }, (_, index) => {
     const number = from + index;

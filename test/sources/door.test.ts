@@ -1,4 +1,4 @@
-/** The connected sources' door: who is let in, which bodies are read, what is answered. */
+/** The addresses of connected sources: authorization, accepted bodies, and answers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { Server } from "../server.ts";
@@ -19,7 +19,7 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** Sends to a path of a source; without a header that the test does not give. */
+/** Sends to a path of a source, with the test's headers only. */
 function send({ path = "/v1/track", body = track(), headers = {} }: Sent): Promise<Response> {
   const bytes = body instanceof Uint8Array || typeof body === "string" ? body : JSON.stringify(body);
   return fetch(server.url + path, { method: "POST", headers, body: bytes, redirect: "manual" });
@@ -219,8 +219,8 @@ test("every call is understood, and what comes before its user waits for it", as
   });
 });
 
-describe("who sends too much", () => {
-  test("is told in whole seconds when to come back, and a browser's client can read it", async () => {
+describe("a request over the rate limit", () => {
+  test("is answered with Retry-After in whole seconds, which a browser's client can read", async () => {
     const secret = await server.organization("Fast");
     await server.command("organization", "set", "Fast", "--rate-limit", "2");
     const startedMs = performance.now();

@@ -1,4 +1,5 @@
-/** Bodies that were made to cost: each is refused before anything is done with its parts, and costs nobody else. */
+/** Bodies that were made to be expensive. Each is refused before its parts are processed, and delays no other
+ * request. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import { SourceBody, whyTooMuch } from "../../server/http/write/source-body.ts";
@@ -101,7 +102,7 @@ test.each(["/v1/batch", "/batch"])("an item that is too deep costs no other at %
   expect(await server.exported("events", name)).toMatchObject([{ event: "large" }]);
 });
 
-test("what a batch says for all of its messages is not stored as often", () => {
+test("the common context of a batch is not stored once for each message", () => {
   const context = {
     traits: { text: "x".repeat(100_000) },
     page: { url: "y".repeat(100_000) },
@@ -118,7 +119,7 @@ test("what a batch says for all of its messages is not stored as often", () => {
   expect(translated[0]?.translated).toMatchObject({ items: [{ type: "track", isActivity: false }] });
 });
 
-test("what a mapping takes out of a body is bounded as a whole", () => {
+test("the values that a mapping takes out of a body are bounded as a whole", () => {
   const item = (characters: number) => ({
     sent: null,
     translated: {

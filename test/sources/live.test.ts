@@ -1,4 +1,5 @@
-/** What people see of connected sources: each item with its outcome in the live view, and what was wrong in the warnings. */
+/** The page's view of connected sources: each item with its outcome in the live view, and problems in the
+ * warnings. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { until, Watching } from "../people/watching.ts";
@@ -66,7 +67,7 @@ test("each item is shown with its outcome, whose client sent it, and without the
   expect(JSON.stringify(watching.items)).not.toContain(token);
 });
 
-test("what was refused and what came twice is counted under the source's name", async () => {
+test("refused and duplicate items are counted under the source's name", async () => {
   const token = await server.organization("Counted");
   const owner = await joined(server, "Counted", "owner", "Grace Hopper");
   const headers = { Authorization: `Basic ${token}` };

@@ -1,4 +1,4 @@
-/** What is parked, and very much of it at once: chains of aliases, erasures and many who are named in one request. */
+/** Held events in large numbers: chains of aliases, erasures and many users who are named in one request. */
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import type { SourcedItem } from "../../server/intake/intake.ts";
@@ -41,7 +41,7 @@ test("a chain of aliases is linked on as far as one request may, and to its end 
   expect((await spokenTo.exported(id, "events")).map(({ userId }) => userId)).toEqual(["c300", "c300"]);
 });
 
-test("an erasure takes the warnings of the visitor's ids, and of somebody who was never identified every byte", async () => {
+test("an erasure removes the warnings of the visitor's ids, and every byte of an unidentified user", async () => {
   const { id, say, warnings } = await spokenTo.organization("erased warnings");
   await say(
     identify("u", { anonymousId: "device" }),
@@ -60,7 +60,7 @@ test("an erasure takes the warnings of the visitor's ids, and of somebody who wa
     expect([number, await places(subject.folder, `secret ${number}`)]).toEqual([number, []]);
 });
 
-test("what very much waited for becomes its users' in several commits, and all of it", async () => {
+test("very many held items go to their users in several commits, and all of them", async () => {
   const { id, say } = await spokenTo.organization("much at once");
   const visitors = Array.from({ length: 8 }, (_, n) => `v${n}`);
   for (const anonymousId of visitors) {

@@ -1,7 +1,5 @@
-/**
- * What connected sources say, from intake through the ledger into the warehouse: who is named later, what counts for
- * nothing, and what is not known yet.
- */
+/** Connected sources' items, from intake through the ledger into the warehouse. Some are held until a user is
+ * named, some are ignored, and some belong to an unknown user. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
@@ -27,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => spokenTo.close());
 
-test("what waited is a user's by an identify of the source, and by one to the write API", async () => {
+test("held events go to a user by an identify of the source, and by one to the write API", async () => {
   const { id, say, identify: identifyDirectly, track: trackDirectly } = await spokenTo.organization("named");
   const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
   const early = track({ anonymousId: "v", messageId: uuid, atMs: nowMs - 30 * hourMs, properties: { n: 1 } });
@@ -96,7 +94,7 @@ test("a user whose e-mail is not known is listed, exported and completed; a wron
   expect(await spokenTo.differences(id)).toEqual([]);
 });
 
-test("what is no activity is on the timeline and in exports, and in no figure, after a rebuild too", async () => {
+test("events that are no activity are on the timeline and in exports, and in no figure, after a rebuild too", async () => {
   const { id, say } = await spokenTo.organization("passive");
   const dayMs = 24 * hourMs;
   await say(
@@ -154,7 +152,7 @@ test("an event in another account than the user's own is on that account's timel
   expect((await of(2)).map(({ event: name, userId }) => [name, userId])).toEqual([["visited", "u"]]);
 });
 
-test("what waits for a user is not got by saying the user's id as a visitor's", async () => {
+test("events held for a user cannot be taken by sending the user's id as a visitor's", async () => {
   const { id, say } = await spokenTo.organization("claims");
   await say(
     track({ userId: "42", event: "of_user" }),
@@ -194,12 +192,12 @@ test("an erased user's links and events go, and late events of theirs and of the
   const late = [
     ...[track({ userId: "u", atMs }), track({ anonymousId: "v", atMs }), track({ userId: "before", atMs })],
     ...[identify("u", { anonymousId: "v", atMs }), identify("before", { atMs }), { ...alias, atMs }],
-    // Of somebody else, who said it of the same device before.
+    // From another user, who used the same device before.
     ...[identify("other", { anonymousId: "v", atMs }), track({ userId: "other", anonymousId: "v", atMs })],
   ];
   expect(await say(...late)).toEqual([...Array(6).fill("duplicate"), "stored", "stored"]);
   expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0 });
-  // What the device does now waits for who is named next.
+  // New events of the device are held for the next user who is named.
   const again = [track({ anonymousId: "v", event: "new" }), identify("u", { anonymousId: "v" })];
   expect(await say(...again, track({ anonymousId: "v", atMs, event: "late" }))).toEqual([
     ...(["parked", "stored", "duplicate"] as const),

@@ -1,4 +1,4 @@
-/** What sources say in the same way: times and ids. */
+/** The times and ids that all sources read in the same way. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -17,7 +17,7 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const property = seeded("said", 300);
 
-/** Times that are said, from 1980 until an hour before the arrival. */
+/** Times in messages, from 1980 until an hour before the arrival. */
 const saidMs = fc.integer({ min: Date.UTC(1980, 0, 1), max: receivedAtMs - 60 * minuteMs });
 /** Whole days by which a clock may be wrong, more than what is trusted. */
 const skewMs = fc

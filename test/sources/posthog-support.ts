@@ -9,7 +9,7 @@ export interface Recorded {
   readonly bytes: Uint8Array;
 }
 
-/** What posthog-node sent while `use` ran and the client was shut down. */
+/** The requests of posthog-node while `use` ran and the client was shut down. */
 export async function recorded(token: string, use: (client: PostHog) => void): Promise<Recorded[]> {
   const requests: Recorded[] = [];
   const server = Bun.serve({

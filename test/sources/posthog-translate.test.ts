@@ -1,4 +1,4 @@
-/** What PostHog's clients say becomes identifies, events and aliases of ours. */
+/** The translation of PostHog's messages into our identifies, events and aliases. */
 import { expect, test } from "bun:test";
 import { isInvalid } from "../../server/intake/intake.ts";
 import { posthogToken } from "../../server/sources/posthog/envelope.ts";
@@ -25,7 +25,7 @@ function whyNot(event: Record<string, unknown>): Translated | undefined {
   return translate({ event: "done", distinct_id: "u-1", ...event })[0];
 }
 
-test("what posthog-node really sends is identify, event, alias and account", async () => {
+test("recorded requests of posthog-node become identify, event, alias and account", async () => {
   const [request] = await recorded("rk-t", (client) => {
     client.identify({
       distinctId: "u-1",
@@ -91,7 +91,7 @@ test("the distinct id may be a number, and among the properties", () => {
   ]);
 });
 
-test("ids that mean nobody, and ids that cannot be read, are refused one by one", () => {
+test("ids that stand for no user, and unreadable ids, are refused one by one", () => {
   for (const id of ["undefined", "null", "Anonymous", "0", "[object Object]", "", null, {}, 2 ** 60]) {
     expect(whyNot({ distinct_id: id })).toEqual({ invalid: expect.stringContaining("distinct_id") });
   }
@@ -102,7 +102,7 @@ test("ids that mean nobody, and ids that cannot be read, are refused one by one"
   ]);
 });
 
-test("nobody is linked to an id that means nobody", () => {
+test("an id that stands for no user, e.g. anonymous, makes no link", () => {
   const [item] = itemsOf({ event: "$identify", properties: { $anon_distinct_id: "anonymous" } });
   expect(item).toMatchObject({ userId: "u-1" });
   expect(item).not.toHaveProperty("anonymousId");
@@ -116,7 +116,7 @@ test("an id that a client made up was the user's before, of whichever kind it wa
   const [guessed] = itemsOf({ event: "$identify", properties: { $anon_distinct_id: "42" } });
   expect(guessed).toMatchObject({ userId: "u-1", anonymousId: "42" });
   expect(guessed).not.toHaveProperty("previousId");
-  // A browser that was told the user's id at its start.
+  // A browser that got the user's id at its start.
   expect(itemsOf({ event: "$identify", properties: { $device_id: "u-1" } })).toMatchObject([
     { userId: "u-1", anonymousId: "u-1" },
   ]);

@@ -1,4 +1,4 @@
-/** PostHog's door: which paths and forms are taken, what is answered, and who the events are of. */
+/** The addresses of PostHog's API: accepted paths and forms, their answers, and the users of the events. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { PostHog } from "posthog-node";
@@ -39,7 +39,7 @@ interface Case {
   /** Begins the ids of its people, which are unlike those of other cases. */
   readonly name: string;
   readonly send: (secret: string) => Promise<unknown>;
-  /** What is stored in the end, "user event". */
+  /** The stored events in the end, as "user event". */
   readonly stored: readonly string[];
 }
 
@@ -177,7 +177,7 @@ test("a beacon is answered with nothing", async () => {
   expect([response.status, await response.text()]).toEqual([204, ""]);
 });
 
-test("a batch with a header and no api_key is the write API's, and without both it is nobody's", async () => {
+test("a batch with a header and no api_key is the write API's, and without both it is refused", async () => {
   const body = { batch: [{ type: "identify", userId: "own", email: "own@example.com" }] };
   const own = await server.post("/batch", token, body);
   expect([own.status, await own.json()]).toEqual([
@@ -197,7 +197,7 @@ test("a token that is missing, wrong or not the only one is 401", async () => {
   }
 });
 
-test("what cannot be read is 400 and says why", async () => {
+test("an unreadable body is answered 400, with the reason", async () => {
   const lz64 = await send({ path: "/e/?compression=lz64", body: "N4Ig" });
   await expectError(lz64, "validation_error", "lz64 compression is not known");
   const cut = gzipSync(JSON.stringify(event({ api_key: token }))).subarray(0, 40);

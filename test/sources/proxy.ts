@@ -1,16 +1,16 @@
-/** What stands between a client and the server and treats some of its requests badly. */
+/** A proxy between a client and the server that treats some requests badly. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What happens to a request: it is answered with a status and does not reach the server, or reaches it and the
- * connection is cut before the answer comes back. */
+/** The treatment of a request. A number is the status of an answer, and the request does not reach the
+ * server. With "cut" it reaches the server, and the connection is cut before the answer comes back. */
 export type Fate = number | "cut";
 
 /** A proxy in front of a server. It has to be stopped. */
 export class BadProxy {
-  /** What has happened to POST requests so far. */
+  /** The treatment of all POST requests so far. */
   readonly happened: (Fate | "passed")[] = [];
-  /** The server's address; while there is none every connection is cut. */
+  /** The server's address. Without one, every connection is cut. */
   target: string | undefined;
   readonly #server: ReturnType<typeof createServer>;
 
@@ -28,7 +28,7 @@ export class BadProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** @param fates of the first POST requests; all later ones pass */
+  /** @param fates of the first POST requests. All later ones pass. */
   static async start(target: string, fates: readonly Fate[]): Promise<BadProxy> {
     const proxy = new BadProxy(target, fates);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));

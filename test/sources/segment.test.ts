@@ -1,4 +1,4 @@
-/** What Segment's calls mean here, message by message. */
+/** The translation of Segment's calls, message by message. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { SourcedItem } from "../../server/intake/intake.ts";
@@ -7,7 +7,7 @@ import { anyJson, seeded } from "../pure/support.ts";
 
 const receivedAtMs = Date.UTC(2026, 4, 17, 12);
 
-/** What one message says, the last item last. */
+/** The items of one message, in their order. */
 function saidBy(call: SegmentCall, message: object): readonly SourcedItem[] {
   const [only] = translateSegment(message, { receivedAtMs }, call);
   if (only === undefined || !("items" in only.translated)) throw new Error(JSON.stringify(only?.translated));

@@ -1,4 +1,5 @@
-/** What an organization sets of its sources: seen by its members, changed by those who may manage, secrets by nobody. */
+/** An organization's settings of its sources. Its members see them, managers change them, and no answer
+ * contains a secret. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sourceSettingLimits } from "../../contract/source-settings.ts";
 import { auditLog, company } from "../people/support.ts";
@@ -125,7 +126,7 @@ test("a mapping is tried on a body, and nothing is stored", async () => {
   expect(name).toBe("Tried");
 });
 
-test("signing secrets are taken, and shown as their last four characters to nobody but by them", async () => {
+test("signing secrets are stored, and only their last four characters are shown", async () => {
   const { owner, viewer, at } = await company(server, "Secrets");
   expect(await viewer.json("GET", at("/api/stripe"))).toEqual({
     ...{ signingSecrets: [], unknownCustomers: "wait", updatedAt: null },

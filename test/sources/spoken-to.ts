@@ -1,4 +1,4 @@
-/** An intake, its ledger and a loader that a connected source speaks to, without a server. */
+/** An intake, its ledger and a loader for the messages of a connected source, without a server. */
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { Intake, minFreeDiskBytes, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
@@ -51,7 +51,7 @@ export class SpokenTo {
     await this.ledger.close();
   }
 
-  /** An organization of its own, and the way in which a source speaks to it. */
+  /** An organization of its own, and a function that sends a source's messages to it. */
   async organization(name: string) {
     const { id } = await this.ledger.organizations.create(
       { name, timezone: "Europe/Paris", nowMs },

@@ -1,4 +1,4 @@
-/** A subscription's life at the front door, as Stripe sends it. */
+/** A subscription's life through HTTP, as Stripe sends it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type Stripe from "stripe";
 import { Server } from "../server.ts";
@@ -58,7 +58,7 @@ const traitsOfLife = {
   subscriptionStatus: "canceled",
 };
 
-/** What must be known after that life, in whatever order it came. */
+/** The events and traits that must be stored after that life, in any order of delivery. */
 async function expectLife(name: string, userId: string, email = "ada@example.com"): Promise<void> {
   const events = await eventsOf(server, name);
   expect(events.map(({ event, userId: whose }) => [event, whose])).toEqual(
@@ -95,7 +95,7 @@ describe("the life of a subscription", () => {
     const ada = { userId: "42", email: "ADA@example.com" };
     expect((await server.post("/identify", token, ada)).status).toBe(201);
     await expectLife("Stripe backwards", "42", "ADA@example.com");
-    // What comes later is hers as well, also where it tells no address.
+    // Later events belong to the same user, also without an address.
     await delivered(server, token, at("customer.subscription.paused", 61, subscription()));
     expect((await eventsOf(server, "Stripe backwards")).at(-1)).toMatchObject({
       ...{ event: "subscription_paused", userId: "42" },
@@ -115,11 +115,11 @@ describe("the life of a subscription", () => {
     await server.post("/identify", token, { userId: "42", email: "ada@example.com" });
     expect(await eventsOf(server, "Stripe erased")).toHaveLength(1);
     await server.command("erase", "user", "42", "--organization", "Stripe erased");
-    // What Stripe said before, and delivers late, stays out.
+    // Stripe's events from before the erasure stay out, even if they are delivered late.
     const since = { id: "evt_since", created: Math.ceil(Date.now() / 1_000) };
     await delivered(server, token, paid(2), stripeEvent("invoice.paid", invoice({ id: "in_since" }), since));
     expect(await server.exported("users", "Stripe erased")).toEqual([]);
-    // She comes back, with what Stripe said since.
+    // A new user with the same address gets the events since then.
     await server.post("/identify", token, { userId: "43", email: "ada@example.com" });
     const events = await eventsOf(server, "Stripe erased");
     expect(events.map(({ userId }) => userId)).toEqual(["43"]);
@@ -163,7 +163,7 @@ describe("the life of a subscription", () => {
     await identify("evil", "evil@example.com");
     await delivered(server, token, paid(4));
     expect(await whose()).toEqual(["evil", "evil", "ada", "ada"]);
-    // Who is named by metadata is linked for good.
+    // A link by metadata is permanent.
     const named = customer({ metadata: { userId: "ceo" }, email: "ceo@example.com" });
     await delivered(server, token, at("customer.updated", 5, named), paid(6));
     expect((await whose()).at(-1)).toBe("ceo");

@@ -170,7 +170,7 @@ export function dispute(more: Partial<Stripe.Dispute> = {}) {
   } satisfies Partial<Stripe.Dispute>;
 }
 
-/** An event; its id is made of its type and time, unless it is given. */
+/** An event. By default its id is made of its type and time. */
 export function stripeEvent(
   type: Stripe.Event["type"],
   object: object,

@@ -1,4 +1,4 @@
-/** Whose events of Stripe's are, and which plan they name, in the forms of newer and older versions. */
+/** The users of Stripe's events, and the plan that an event names, in the forms of newer and older versions. */
 import { describe, expect, test } from "bun:test";
 import type Stripe from "stripe";
 import type { KnownPerson } from "../../server/sources/stripe/stripe.ts";
@@ -47,7 +47,8 @@ describe("whose an event is", () => {
 
   test("the user whom the customer is known to be, before the user with the e-mail address", () => {
     expect(firstOf(created(), { linked: "42", withEmail: "7" })).toMatchObject({ userId: "42" });
-    // Whose address it is may be said by anybody: no link to the user.
+    // Anyone can enter an address at Stripe. The customer is therefore linked to the address, and not to the
+    // user.
     expect(saidOf(created(), { withEmail: "7" })).toMatchObject([
       { type: "alias", previousId: "stripe:cus_1", userId: "mailto:ada@example.com" },
       { type: "identify", userId: "7", anonymousId: undefined, email: undefined },
@@ -86,7 +87,7 @@ describe("whose an event is", () => {
     expect(firstOf(event)).toMatchObject({ account: { id: "acme" } });
   });
 
-  test("nobody's is ignored", () => {
+  test("an event of no customer is ignored", () => {
     expect(ignored(stripeEvent("charge.dispute.created", dispute()))).toContain("names neither");
     expect(ignored(stripeEvent("charge.refunded", charge({ customer: null })))).toContain("names neither");
   });

@@ -1,4 +1,4 @@
-/** What events of Stripe's say, for tests that look at parts of it. */
+/** The translation of Stripe's events, for tests that look at parts of it. */
 import { expect } from "bun:test";
 import type { SourcedIdentify, SourcedItem, SourcedTrack } from "../../server/intake/intake.ts";
 import { type KnownPerson, translateStripe } from "../../server/sources/stripe/stripe.ts";
@@ -13,7 +13,7 @@ export const nobody: KnownPerson = {
 };
 export const delivery = { receivedAtMs: startSeconds * 1_000 + 5_000 };
 
-/** What comes of an event that must say something. */
+/** The items of an event that must have some. */
 export function saidOf(
   event: object,
   known: Partial<KnownPerson> = {},

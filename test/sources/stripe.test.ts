@@ -1,4 +1,4 @@
-/** What events of Stripe's are taken for: objects as Stripe's own package types them. */
+/** The translation of Stripe's events. The objects have the types of Stripe's own package. */
 import { describe, expect, test } from "bun:test";
 import type Stripe from "stripe";
 import { stripePerson, translateStripe } from "../../server/sources/stripe/stripe.ts";

@@ -1,4 +1,4 @@
-/** Requests whose token is not known: how much of them is read, and how often an address may send them. */
+/** Requests with an unknown token: how much of them is read, and how often an address may send them. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { limits } from "../../contract/limits.ts";
@@ -32,7 +32,7 @@ const junk = "x".repeat(limits.openBodyBytes - 1_000);
 const post = (path: string, body: string | Uint8Array, headers: Record<string, string>) =>
   fetch(server.url + path, { method: "POST", body, headers });
 
-/** Sends bodies without a token until the address is refused; that refusal. */
+/** Sends bodies without a token until the address is refused. Returns that refusal. */
 async function refusalOf(address: Record<string, string>, path = "/batch"): Promise<Response> {
   for (;;) {
     const answers = await Promise.all(Array.from({ length: 6 }, () => post(path, junk, address)));
@@ -135,7 +135,7 @@ describe("of a body without a token in its head", () => {
 
 describe("an address that sends much without a known token", () => {
   test.each(["/batch", "/v1/batch", "/e"])(
-    "is refused for a while at %s, and told for how long",
+    "is refused for a while at %s, with the seconds to wait",
     async (path) => {
       const address = newAddress();
       const refused = await refusalOf(address, path);

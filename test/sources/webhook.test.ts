@@ -16,7 +16,7 @@ function translated(body: unknown, mapping: WebhookMapping) {
   return translateWebhook(body, mapping, { receivedAtMs });
 }
 
-/** What comes of each item: its items, or why it cannot be taken. */
+/** The result of each item: its items, or the reason for its rejection. */
 function read(body: unknown, mapping: WebhookMapping): readonly unknown[] {
   const all = translated(body, mapping);
   if ("invalid" in all) throw new Error(all.invalid);
@@ -86,7 +86,7 @@ describe("a path", () => {
     minLength: 1,
     maxLength: 8,
   });
-  /** JSON's own escapes of two characters; the others are too rare in keys to be in the schema. */
+  /** JSON's own escapes of two characters. The others are too rare in keys to be in the schema. */
   const isPlain = (key: string) => !/\\u/.test(JSON.stringify(key));
 
   test("finds what lies there, however its keys are called", () => {
@@ -154,7 +154,7 @@ describe("a body", () => {
     user: { id: 42, email: "ada@example.com", plan: "Gold" },
   };
 
-  test("says who somebody is and what they did, in the account of the whole body", () => {
+  test("becomes identifies and events, in the account of the whole body", () => {
     const account = { id: "acme", name: "Acme" };
     const said = { userId: "42", anonymousId: undefined, atMs: Date.UTC(2026, 4, 17, 9), account };
     expect(read({ team: account, events: [item] }, mapping)).toEqual([
@@ -217,7 +217,7 @@ describe("a body", () => {
     ]);
   });
 
-  test("without a time is of now, and without an event only says who somebody is", () => {
+  test("without a time is of now, and without an event becomes an identify only", () => {
     const { timestamp, event, messageId, properties, ...rest } = mapping;
     const [items] = read({ events: item }, rest);
     expect(items).toEqual([
@@ -226,7 +226,7 @@ describe("a body", () => {
     expect([timestamp, event, messageId, properties].every((one) => one !== undefined)).toBe(true);
   });
 
-  test("of nobody says nothing of a visitor", () => {
+  test("with an id such as null makes no visitor", () => {
     const visitors = { userId: "u", anonymousId: "v", event: { text: "called" } };
     const results = read([{ u: "42", v: "null" }, { v: " Undefined" }, { v: "v-1" }], visitors);
     expect(results).toEqual([

@@ -1,4 +1,4 @@
-/** Webhooks at the front door: their tokens, and bodies that a mapping reads. */
+/** Webhooks through HTTP: their tokens, and bodies that a mapping reads. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
@@ -149,7 +149,7 @@ describe("a webhook of one's own", () => {
     expect(ids.sort()).toEqual([...ofEach, "opened 2"].sort());
   });
 
-  test("takes an array, and refuses what it cannot read and what nobody has set up", async () => {
+  test("takes an array, and refuses unreadable bodies and webhooks that are not set up", async () => {
     const { name, token, owner, at: path } = await company(server, "Array webhook");
     const called = { userId: "who", event: { text: "called" }, isActivity: true };
     await owner.json("POST", path("/api/webhooks"), { name: "calls", mapping: called }, 201);

@@ -1,4 +1,4 @@
-/** What the tests of webhooks at the front door share. */
+/** The parts that tests of webhooks through HTTP share. */
 import { expect } from "bun:test";
 import type Stripe from "stripe";
 import { joined } from "../people/support.ts";

@@ -8,16 +8,16 @@ import type { Schema } from "./document.ts";
 type Value = fc.Arbitrary<unknown>;
 type Row = Readonly<Record<string, unknown>>;
 
-/** What a schema does not say of a field: which values are taken and which are not, by the field's name. */
+/** Values of a field beyond its schema, by the field's name: valid ones and broken ones. */
 export type Hints = Readonly<Record<string, { readonly valid: Value; readonly broken: Value }>>;
 
 /** Any text that storage can keep: every character but halves of surrogate pairs. */
 const unit = "binary";
 
-/** What may stand where a schema says nothing. */
+/** Values for a place without a schema. */
 const anything = fc.jsonValue({ maxDepth: 3, stringUnit: unit });
 
-/** Values by format; without `@` or a scheme a text is none. */
+/** Values by format. A text without `@` or a scheme has none of these formats. */
 const formats: Readonly<Record<string, { readonly valid: fc.Arbitrary<string>; readonly broken: Value }>> = {
   email: {
     valid: fc.emailAddress(),
@@ -115,7 +115,7 @@ function validObject({ properties = {}, required = [] }: Schema, hints: Hints, f
 export interface Broken {
   /** The place, as messages name it: `account.avatar`. */
   readonly path: string;
-  /** What was done there. */
+  /** The change at this place. */
   readonly how: string;
   readonly value: unknown;
 }
@@ -123,12 +123,11 @@ export interface Broken {
 interface Break {
   readonly path: readonly string[];
   readonly how: string;
-  /** What stands there instead; undefined: the field is missing. */
+  /** The value in its place. Undefined removes the field. */
   readonly instead: Value;
 }
 
-/** Values that would be taken but for one place; every place, and every way to break it, comes about equally
- * often. */
+/** Values with a single fault. Every place, and every way to break it, comes about equally often. */
 export function brokenFor(schema: Schema, hints: Hints): fc.Arbitrary<Broken> {
   const breaks = breaksOf(schema, hints, [], true);
   return fc.constantFrom(...breaks).chain(({ path, how, instead }) =>
@@ -241,7 +240,7 @@ function tooLong(schema: Schema, maxLength: number): Value {
   return longer;
 }
 
-/** The value with something else at a path; `undefined` takes the field away. */
+/** The value with something else at a path. `undefined` removes the field. */
 function replaced(value: unknown, path: readonly string[], instead: unknown): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return instead;

@@ -1,4 +1,4 @@
-/** Who may write: the forms of a token, the order of checks, and revoked tokens. */
+/** Authorization of writes: the forms of a token, the order of checks, and revoked tokens. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError, expectRefused, expectSuccess, send, user } from "./support.ts";
@@ -95,7 +95,7 @@ test("the rate comes before the body, the body before the user: 401, 429, 400, 4
   await server.command("organization", "set", "Order", "--rate-limit", "2");
   const ghost = { userId: "ghost", event: "e" };
   const bad = { userId: "ghost", event: "a b" };
-  // Two requests a second are free; of many more some are over the limit, whatever their body is.
+  // Two requests a second are allowed. Of many more some are over the limit, whatever their body is.
   await expectRefused(await server.post("/track", writer, bad), "event");
   await expectError(await server.post("/track", writer, ghost), "not_found");
   const statuses = new Set<number>();

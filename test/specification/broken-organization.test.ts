@@ -1,4 +1,4 @@
-/** What is broken for one organization stops nothing for another, by the front door. */
+/** Broken data of one organization stops no other, through HTTP. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ interface Figures {
   readonly freshness: { readonly failures: readonly { readonly of: string }[] };
 }
 
-/** Ten users who have been active every second day. Whatever the time is, their days are over in UTC. */
+/** Ten users who were active every second day. Whatever the time is, their days are over in UTC. */
 async function history(token: string): Promise<void> {
   const batch = Array.from({ length: 10 }, (_, user) =>
     Array.from({ length: 20 }, (_, index) => ({

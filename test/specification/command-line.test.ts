@@ -27,7 +27,7 @@ function expectFailure({ exitCode, stdout, stderr }: CommandResult, ...texts: re
   expect(stderr).not.toMatch(/\bat \S+ \(|\.ts:/);
 }
 
-/** The commands of one installation, with a server or without; made before its tests and removed after. */
+/** The commands of one installation, with a server or without. It is made before its tests and removed after. */
 function installation(state: string) {
   let server: Server | undefined;
   let dataDir: string;
@@ -44,7 +44,7 @@ function installation(state: string) {
   return {
     dataDir: () => dataDir,
     run: (...parameters: string[]) => rekindleHere(dataDir, ...parameters),
-    /** Runs a command that must succeed; what it printed. */
+    /** Runs a command that must succeed. Returns its output. */
     async done(...parameters: string[]): Promise<string> {
       const { exitCode, stdout, stderr } = await rekindleHere(dataDir, ...parameters);
       expect([parameters, exitCode, stderr]).toEqual([parameters, 0, stderr]);
@@ -77,7 +77,7 @@ function organizationTests(commands: Commands): void {
     expect(await find("Acme Ltd")).toBeUndefined();
   });
 
-  test("what cannot be done to an organization is refused in clear words", async () => {
+  test("an impossible change of an organization is refused in clear words", async () => {
     await commands.done("organization", "create", "Taken");
     expectFailure(await commands.run("organization", "create", "Taken"), "Taken");
     expectFailure(

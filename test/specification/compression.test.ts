@@ -162,7 +162,7 @@ describe("refused for what the body is", () => {
   });
 });
 
-test("who may not write is not told of codings", async () => {
+test("an unauthorized request gets no message about codings", async () => {
   await expectError(
     await server.post("/track", "rk-wrong", "x", { "Content-Encoding": "br" }),
     "invalid_write_key",
@@ -194,7 +194,7 @@ describe("the limit of 256 KiB counts inflated bytes:", () => {
     await expectError(response, "validation_error", "body inflates to more than 262144 bytes", "send less");
   });
 
-  test("what is sent may not be much larger either", async () => {
+  test("the compressed body may not be much larger either", async () => {
     const members = joined(...Array.from({ length: 20_000 }, () => gzipSync("")), gzipSync(event("late")));
     await expectRefused(await post("gzip", members), "body");
     await expectRefused(await post("gzip", gzipSync(largeEvent(2 * bodyBytes), { level: 0 })), "body");

@@ -115,7 +115,7 @@ describe("pipelined requests", () => {
   });
 });
 
-test("who ends their side before the answer gets none, and the service lives", async () => {
+test("a client that ends its side before the answer gets none, and the service stays up", async () => {
   const connection = await RawConnection.open(server);
   connection.write(track("said_no_more"));
   connection.sayNoMore();
@@ -126,7 +126,7 @@ test("who ends their side before the answer gets none, and the service lives", a
   expect((await stored()).filter((name) => name === "said_no_more")).toHaveLength(1);
 });
 
-test("who leaves in the middle of a body leaves nothing behind", async () => {
+test("a client that leaves in the middle of a body leaves no data behind", async () => {
   for (const bytes of [track("left").slice(0, -1), track("left").slice(0, 40)]) {
     const connection = await RawConnection.open(server);
     connection.write(bytes);

@@ -1,4 +1,5 @@
-/** Rejected events: rows that the warehouse would not take, read, sent again and dropped by those who may. */
+/** Rejected events: rows that the warehouse refused. Their readers and managers list them, send them again
+ * and drop them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -168,7 +169,7 @@ describe("what is done with them", () => {
     expect([well, stdout]).toEqual([0, expect.stringContaining("rejected events  0\n")]);
   });
 
-  test("is noted in the audit log of each organization, with who did it", async () => {
+  test("is noted in the audit log of each organization, with the actor", async () => {
     const entries = await inLedger(
       dataDir,
       (run) => run<{ name: string; action: string; detail: string }>`

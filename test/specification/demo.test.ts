@@ -69,7 +69,7 @@ test("everything is loaded once, whether the demonstration runs once or twice", 
   expect(await server.command("doctor")).toContain("Twice: ledger, events and rollups agree");
 });
 
-test("what is stored is what was simulated: times, traits, owners and accounts as they are in the end", async () => {
+test("the stored data equals the simulated: times, traits, owners and accounts as they are in the end", async () => {
   await server.command("organization", "create", "Same", "--timezone", zoneAtNoon());
   const beganMs = Date.now();
   await server.command("demo", "--organization", "Same", "--users", "60", "--weeks", "10", "--seed", "8");
@@ -89,7 +89,7 @@ test("what is stored is what was simulated: times, traits, owners and accounts a
 
   const byId = new Map((await server.exported("users", "Same")).map((row) => [row.userId, row]));
   for (const { userId, accountId, signedUpMs } of simulation.truth.users) {
-    // Who signed up while it was loaded.
+    // This user signed up while the demonstration was loaded.
     if (signedUpMs > beganMs) continue;
     expect(byId.get(userId)).toMatchObject({
       account: { id: accountId },
@@ -137,7 +137,7 @@ function rekindleInBackground(...parameters: string[]) {
   });
 }
 
-test("an organization of its own says what counts: passive events, key events, and whom figures leave out", async () => {
+test("an organization of its own has settings: passive events, key events, and exclusions", async () => {
   const printed = await server.command("demo", "--organization", "Counting", "--users", "40", "--weeks", "4");
   expect(printed).toContain("Users at vendor.example are excluded from all figures");
   const settings = await server.command("settings", "show", "--organization", "Counting");

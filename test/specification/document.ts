@@ -75,7 +75,7 @@ export class OpenApi {
     return schema;
   }
 
-  /** What is wrong with an answer to `POST path`, against the document; undefined when nothing is. */
+  /** The difference between an answer to `POST path` and the document. Undefined for a documented answer. */
   whyUndocumented(path: string, status: number, body: unknown): string | undefined {
     const documented = this.operation(path).responses[status];
     if (documented === undefined) return `${path} is answered ${status}, which is not documented`;

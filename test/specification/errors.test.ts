@@ -1,4 +1,4 @@
-/** One format for every error, on every path and method, and never a word of what is inside. */
+/** One format for every error, on every path and method, without internal details. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:http";
 import { Server } from "../server.ts";
@@ -96,7 +96,7 @@ describe("the same path is", () => {
   });
 });
 
-/** What would tell a stranger of the inside: stacks, files, engines. */
+/** Internal details that an error must not contain: stacks, files, engines. */
 const inside =
   /\bat \S+ \(|node_modules|\.ts\b|\.js\b|\/server\/|sqlite|clickhouse|bun\b|SyntaxError|TypeError/i;
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => server.stop());
 
-/** An organization with the user "u"; its token. */
+/** An organization with the user "u". Returns its token. */
 async function organization(name: string, timezone: string): Promise<string> {
   const writer = await server.organization(name, "--timezone", timezone);
   await send(server, "/identify", writer, user("u"));
@@ -59,7 +59,7 @@ test("every form of a time is kept as the instant that it means", async () => {
   expect(seen).toEqual(forms.map(([text, instant]) => [text, instant]));
 });
 
-/** A day whose midnight was skipped, and one that follows a day that never was; pure/zone.test.ts has more. */
+/** A day whose midnight was skipped, and one that follows a skipped day. pure/zone.test.ts has more. */
 const dates: readonly (readonly [string, string, string])[] = [
   ["America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00.000Z"],
   ["Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00.000Z"],

@@ -32,7 +32,7 @@ afterAll(async () => {
 /** One instant for all, so that no midnight passes between them. */
 const startedAt = new Date().toISOString();
 
-/** A user who did something today. */
+/** A user with an event today. */
 async function active(userId: string, email: string, more: object = {}): Promise<void> {
   await send(server, "/identify", token, { userId, email, ...more });
   await send(server, "/track", token, { userId, event: "opened", timestamp: startedAt });
@@ -54,7 +54,7 @@ async function figures(): Promise<unknown> {
 const all = { active: 5, cohort: 5, excluded: 0 };
 const without = (excluded: number) => ({ active: 5 - excluded, cohort: 5 - excluded, excluded });
 
-/** A rule by the JSON API; returns its id. */
+/** Adds a rule by the JSON API and returns its id. */
 async function add(kind: string, value: string, traitKey = ""): Promise<number> {
   const query = new URLSearchParams({ kind, value, key: traitKey });
   return (await answer<{ id: number }>(server, key, `/api/exclusions?${query}`, "POST")).id;
@@ -85,7 +85,7 @@ interface RuleCounted {
   readonly users: number;
 }
 
-test("a rule is previewed, counted beside the others, and named by the user whom it excludes", async () => {
+test("a rule is previewed, counted beside the others, and named with the user that it excludes", async () => {
   const preview = (query: string) => answer<object>(server, key, `/api/exclusions/preview?${query}`);
   expect(await preview("kind=email&value=*@customer.com")).toEqual({
     ...{ users: 4, alreadyExcluded: 0 },
@@ -123,7 +123,7 @@ test("a rule is previewed, counted beside the others, and named by the user whom
   await eventually(figures, all);
 });
 
-test("a list of users has those whom no rule excludes, unless others are asked for, and its CSV, too", async () => {
+test("a list of users and its CSV leave out excluded users, unless they are requested", async () => {
   const id = await add("email", "b*");
   await eventually(figures, without(2));
   const listed = async (query: string) => {
@@ -156,7 +156,7 @@ test("rules of the command line hold together, also after a kill, and exports ar
   await server.command("exclude", "add", "--organization", "Acme", ...rules);
   await eventually(figures, without(3));
   await active("new", "new@acme.com");
-  // Who has waited for what was acknowledged finds no figure with a user in it who is excluded.
+  // After this export every acknowledged event is loaded, and no figure contains an excluded user.
   await server.exported("events", "Acme");
   await immediately(figures, { active: 2, cohort: 2, excluded: 4 });
   await active("more", "more@acme.com");

@@ -1,7 +1,7 @@
 /**
- * Requests made from the schemas of the OpenAPI document. Valid ones are taken, ones that are broken in exactly
- * one place are refused with a message that names the place, and every answer to either is as documented. A
- * failure prints its seed and the smallest request that fails.
+ * Requests made from the schemas of the OpenAPI document. Valid ones are taken. Ones that are broken in
+ * exactly one place are refused with a message that names the place. Every answer to either is as documented.
+ * A failure prints its seed and the smallest request that fails.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
@@ -49,7 +49,7 @@ const noTimes = fc.constantFrom("", "now", "2026-02-30", "2026-05-17T09:30:00", 
 /** The document says in words, not in its schema, what a time looks like. */
 const hints: Hints = Object.fromEntries(timeNames.map((name) => [name, { valid: times, broken: noTimes }]));
 
-/** The names of the time mean one time, so all that are sent must say the same; the broken one stays. */
+/** All names of the time mean one time, so all that are sent must have the same value. The broken one stays. */
 function withOneTime(body: unknown, broken?: string): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   const fields = body as Row;
@@ -69,7 +69,7 @@ interface Answer {
   }[];
 }
 
-/** Sends a body; its answer must be documented. */
+/** Sends a body. Its answer must be documented. */
 async function post(path: string, body: unknown): Promise<Answer> {
   const response = await server.post(path, token, JSON.stringify(body));
   const answer = (await response.json()) as Partial<Answer> & { readonly statusCode?: number };

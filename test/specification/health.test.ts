@@ -1,4 +1,5 @@
-/** What figures say of themselves: freshness, a rebuild after a new timezone, and the nightly check. */
+/** The state that figures report about themselves: freshness, a rebuild after a new timezone, and the nightly
+ * check. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,7 +72,8 @@ test("while a row waits, a figure does not claim to have what was acknowledged a
     waitingMs = Date.now();
     await Bun.sleep(50);
   } finally {
-    // Its loader goes on with a freeze that it asked for before or after; the figure comes first or later.
+    // Its loader goes on with a freeze that it requested before or after. The figure comes before or after
+    // that.
     process.kill(analysis, "SIGCONT");
   }
   const found = async () => {
@@ -104,7 +106,7 @@ test("a new timezone is said at once, its rebuild too until it is done, and then
 
 test("a rebuild that is still to come is said by figures and by the list of organizations", async () => {
   const seen = new Set<string>();
-  // Who looks late finds it done.
+  // A late look finds the rebuild finished, so the test repeats it.
   while (seen.size === 0) {
     await restartedAfter(
       (run) =>

@@ -1,4 +1,4 @@
-/** Ids of users and accounts: which numbers are the same as which strings, and which are nobody's. */
+/** Ids of users and accounts: which numbers equal which strings, and which ids are refused. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError, expectRefused, expectSuccess, send, user } from "./support.ts";

@@ -1,5 +1,5 @@
-/** `rekindle serve` with a deadline of 12 seconds for connections that are slow. Bun could keep one of 4, but a machine may
- * stand still for longer, and then who is answered at once would be cut off as well. */
+/** `rekindle serve` with a deadline of 12 seconds for slow connections. Bun could keep one of 4. But a
+ * machine may stand still for longer, and then fast connections would be cut off as well. */
 import { serve } from "../../server/main.ts";
 
 const analysis = process.argv.includes("analysis");

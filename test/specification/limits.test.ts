@@ -170,7 +170,7 @@ test("no user grows for ever: what would go past 1,000 traits or 256 KiB is refu
   await expectSuccess(await server.post("/identify", token, large("a")));
 });
 
-test("what was past a limit is not stored", async () => {
+test("requests past a limit are not stored", async () => {
   const users = await server.exported("users", organization);
   expect(users.map((row) => row.userId)).not.toContain("u2");
   expect(users.map((row) => row.userId)).not.toContain("u".repeat(257));

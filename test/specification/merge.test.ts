@@ -1,4 +1,5 @@
-/** What identify does to a user who exists: shallow merge, null and not sent, accounts, many at once. */
+/** identify for an existing user: shallow merge, null and missing fields, accounts, and many requests at
+ * once. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectError, expectSuccess, exportedUser, send, user } from "./support.ts";
@@ -17,7 +18,7 @@ const traits = (...all: readonly object[]) => all.map((properties) => ({ propert
 const account = (id: string, more: object = {}) => ({ account: { id, name: id.toUpperCase(), ...more } });
 const avatar = "https://example.com/a.png";
 
-/** What is true of a user whose identifies are sent one after the other, and of what is stored then. */
+/** Identifies of a user that are sent one after the other, and the stored result. */
 const cases: readonly (readonly [string, readonly object[], object])[] = [
   ["keys that are not sent are kept", traits({ a: 1, b: 2 }, { b: 3 }), { properties: { a: 1, b: 3 } }],
   ["new keys are added", traits({ a: 1 }, { b: 2 }, { c: 3 }), { properties: { a: 1, b: 2, c: 3 } }],

@@ -1,4 +1,5 @@
-/** /metrics is for this machine and for those that have METRICS_TOKEN; /healthz and /readyz are for everybody. */
+/** /metrics is for this machine and for requests with METRICS_TOKEN. /healthz and /readyz are for every
+ * client. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:http";
 import { mayReadMetrics } from "../../server/http/port/metrics-access.ts";

@@ -1,4 +1,5 @@
-/** What the tests of warnings, dead letters and exclusions share: keys, answers, and waiting for figures. */
+/** The parts that tests of warnings, rejected events and exclusions share: keys, answers, and waiting for
+ * figures. */
 import { expect } from "bun:test";
 import { isOnPostgres } from "../engines.ts";
 import type { Server } from "../server.ts";
@@ -39,8 +40,9 @@ export async function eventually(look: () => Promise<unknown>, expected: unknown
   }
 }
 
-/** The answer is as expected at once. In a cluster it is so when its nodes have heard of each other: a follower hears of
- * what the leader did a moment later, and a node that was slow for seconds is not ready until it is heard of again. */
+/** Expects the answer at once. In a cluster it waits until the nodes have exchanged their changes. A follower
+ * learns of the leader's change a moment later. A node that was slow for seconds is not ready until the
+ * others reach it again. */
 export async function immediately(look: () => Promise<unknown>, expected: unknown): Promise<void> {
   if (isOnPostgres) await eventually(look, expected);
   else expect(await look()).toEqual(expected);

@@ -1,4 +1,4 @@
-/** What an operator relies on: health pages, the rebuild after a change of timezone, and clear refusals. */
+/** Operation of the service: health pages, the rebuild after a change of timezone, and clear refusals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fetchSocket } from "../../server/process/control.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The days on which anybody was active, as figures show them, of 2026-05-10 to 2026-05-20. */
+/** The days with any activity, as figures show them, of 2026-05-10 to 2026-05-20. */
 async function activeDays(organization: string): Promise<string[]> {
   const list = await server.command("organization", "list");
   const id = list
@@ -60,7 +60,7 @@ test("the health pages answer, and say nothing about the inside", async () => {
     const answer = await fetch(`${server.url}/readyz`);
     return [answer.status, await answer.json()];
   };
-  // Where analysis takes more than two seconds to answer, it is said to be starting.
+  // Analysis is reported as starting when it takes more than two seconds to answer.
   await eventually(readiness, [200, { writes: "open", analysis: { state: "ready", loading: "ok" } }]);
 });
 

@@ -18,7 +18,7 @@ async function limited(name: string, requestsPerSecond: number): Promise<string>
 
 let users = 0;
 
-/** Sends so many identifies at once, each of another user; the answers. */
+/** Sends that many identifies at once, each of another user. Returns the answers. */
 function burst(token: string, requests: number): Promise<Response[]> {
   return Promise.all(
     Array.from({ length: requests }, () => {
@@ -44,7 +44,7 @@ function mostTaken(perSecond: number, sinceMs: number): number {
 const countOf = (responses: readonly Response[], status: number) =>
   responses.filter((response) => response.status === status).length;
 
-test("what is over the limit is answered 429, saying so and when to come back, and is not stored", async () => {
+test("a request over the limit is answered 429 with Retry-After, and is not stored", async () => {
   const token = await limited("Burst", 5);
   const startedMs = performance.now();
   const responses = await burstUntilRefused(token, 30);
@@ -62,7 +62,7 @@ test("what is over the limit is answered 429, saying so and when to come back, a
   expect(await server.exported("users", "Burst")).toHaveLength(countOf(responses, 201));
 });
 
-test("who waits as long as Retry-After says is taken again", async () => {
+test("a request after the wait of Retry-After is accepted", async () => {
   const token = await limited("Waiting", 2);
   const refused = (await burstUntilRefused(token, 12)).find(({ status }) => status === 429);
   const seconds = Number(refused?.headers.get("retry-after"));
@@ -99,7 +99,7 @@ test("a new limit holds at once, in both directions", async () => {
   expect(countOf(await burst(token, 20), 201)).toBeLessThanOrEqual(mostTaken(2, startedMs));
 });
 
-test("a setting that changes gives nobody a full bucket", async () => {
+test("a changed setting gives no sender a full bucket", async () => {
   const token = await limited("Refilled", 10);
   const startedMs = performance.now();
   const before = await burst(token, 40);

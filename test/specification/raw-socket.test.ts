@@ -1,7 +1,7 @@
 /**
- * What comes as bytes and not through a client: tricks with lengths and chunks, heads that no client writes,
- * nonsense. Bun's parser answers most of it with an empty 400 and closes the connection; that is written down
- * here as it is. What must hold of all: nothing hidden in a body is taken for a request, and the service lives.
+ * Requests as raw bytes, without a client: tricks with lengths and chunks, unusual heads, nonsense. Bun's
+ * parser answers most of it with an empty 400 and closes the connection. The tests record this behaviour as
+ * it is. In all cases nothing hidden in a body is taken for a request, and the service stays up.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
@@ -270,7 +270,7 @@ test("a Host that is none does not lead to another path", async () => {
   expect(statuses).toEqual([[404], [404], [200]]);
 });
 
-test("what was taken is stored once, and nothing that was refused or hidden", async () => {
+test("accepted events are stored once, and refused or hidden ones are not", async () => {
   const stored = (await server.exported("events", organization)).map((row) => String(row.event));
   expect(stored).not.toContain("refused");
   expect(stored).not.toContain("hidden");

@@ -44,7 +44,7 @@ export class RawConnection {
         resolve();
       });
     });
-    // Who sends nonsense is cut off while still sending; "close" follows.
+    // The server cuts off a client that sends nonsense while it is still sending. "close" follows.
     socket.on("error", () => {});
     // Half-open, so that a test can end its side and still listen.
     socket.on("end", () => socket.destroy());
@@ -67,7 +67,7 @@ export class RawConnection {
     return this.#isClosed;
   }
 
-  /** What came so far. */
+  /** The received text so far. */
   get received(): string {
     return this.#received;
   }

@@ -1,4 +1,4 @@
-/** Read keys and the JSON API: who may read, what is refused, and how an answer looks. */
+/** Read keys and the JSON API: authorization, refusals, and the form of an answer. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { Compile } from "typebox/compile";

@@ -1,4 +1,4 @@
-/** Retention cohorts, from what is sent through the front door to what a read key is answered. */
+/** Retention cohorts through HTTP, from the sent events to the answer to a read key. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type CountedCell,
@@ -47,8 +47,8 @@ afterAll(() => server.stop());
 
 const timestamp = (ms: number) => new Date(ms).toISOString();
 
-/** Sends everything through POST /batch: what was said of users in the order of the facts, which is that of no
- * time, and their events in between, as soon as a user is known. */
+/** Sends everything through POST /batch. Identifies come in the order of the facts, which is random in time.
+ * Events come in between, as soon as their user is known. */
 async function sendAll(token: string): Promise<void> {
   const known = new Set<number>();
   const items: object[] = [];
@@ -269,7 +269,7 @@ describe("refused", () => {
   });
 });
 
-test("a cohort in which nobody came has nobody behind its cells", async () => {
+test("a cohort without users has no users behind its cells", async () => {
   const response = await get("/api/retention/people", { cohort: "1990-01-01", at: "3" });
   expect(await response.json()).toMatchObject({ cohortUsers: 0, users: 0, people: [], next: null });
 });

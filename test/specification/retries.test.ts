@@ -21,7 +21,7 @@ async function userOf(userId: string) {
   return {
     post: (more: object, headers: Record<string, string> = {}) =>
       server.post("/track", token, event(more), headers),
-    /** What is stored of each event, sorted by the text of it. */
+    /** The stored fields of each event, sorted by its text. */
     stored: async () =>
       (await server.exported("events", organization))
         .filter((row) => row.userId === userId)

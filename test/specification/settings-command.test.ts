@@ -11,7 +11,7 @@ function rowsOf(table: string): string[][] {
   return lines.slice(1).map((line) => line.split(/ {2,}/));
 }
 
-/** The commands of one installation, with a server or without; made before its tests and removed after. */
+/** The commands of one installation, with a server or without. It is made before its tests and removed after. */
 function installation(state: string) {
   let server: Server | undefined;
   let dataDir: string;
@@ -34,7 +34,7 @@ function installation(state: string) {
   return {
     dataDir: () => dataDir,
     create: (organization: string) => done("organization", "create", organization),
-    /** What `rekindle settings …` prints about an organization, as cells. */
+    /** The output of `rekindle settings …` about an organization, as cells. */
     settings: async (action: string, organization: string, ...options: string[]) =>
       rowsOf(await done("settings", action, "--organization", organization, ...options)),
   };
@@ -95,7 +95,7 @@ function settingTests({ dataDir, create, settings }: Installation): void {
     expect(await settings("history", "Bob")).toEqual([]);
   });
 
-  test("what is as it was makes no version, and resetting does", async () => {
+  test("unchanged settings make no version, and resetting does", async () => {
     await create("Cleo");
     await set("Cleo", "--event-weight", "a=2", "--passive-event", "p");
     const again = await rekindleHere(
@@ -112,7 +112,7 @@ function settingTests({ dataDir, create, settings }: Installation): void {
 }
 
 function refusalTests({ dataDir, create, settings }: Installation): void {
-  test("what the ledger refuses is said in clear words, and changes nothing", async () => {
+  test("settings that the ledger refuses change nothing, and the message is clear", async () => {
     await create("Dan");
     await expectRefused(
       dataDir(),

@@ -40,7 +40,7 @@ function get(path: string, key: string): Promise<Response> {
   return fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
 }
 
-/** Sends a change; what is no text is sent as JSON. */
+/** Sends a change. A value that is no text is sent as JSON. */
 function patch(key: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${server.url}/api/settings`, {
     method: "PATCH",
@@ -67,7 +67,7 @@ async function answered(response: Response): Promise<Answer> {
 }
 
 describe("over HTTP", () => {
-  test("settings are shown, changed by a merge patch, and told in the history", async () => {
+  test("settings are shown, changed by a merge patch, and listed in the history", async () => {
     const key = await organizationOf("Settings changed");
     const never = { version: 0, changedAt: null, changedBy: null };
     expect(await answered(await get("/api/settings", key))).toEqual({ ...never, settings: initially });
@@ -113,7 +113,7 @@ describe("over HTTP", () => {
     }
   });
 
-  test("who reads may not change, and nobody changes another organization's", async () => {
+  test("a right to read is no right to change, and no key changes another organization's settings", async () => {
     const key = await organizationOf("Settings of one");
     const other = await organizationOf("Settings of another");
     const reading = await newKey("Settings of one");

@@ -77,7 +77,7 @@ const ways: Readonly<
   }),
 };
 
-/** Sends in this way until the server has closed the connection; returns the statuses of its answers. */
+/** Sends in this way until the server has closed the connection. Returns the statuses of its answers. */
 async function sendSlowly(way: string): Promise<readonly number[]> {
   const { first, drip = "" } = ways[way]?.() ?? { first: "" };
   const connection = await RawConnection.open(server);

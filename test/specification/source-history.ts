@@ -3,10 +3,10 @@ import { inLedger } from "../stored.ts";
 
 const msPerHour = 3_600_000;
 
-/** What a source sent: so many items in each of the hours, counted back from now, that are asked for. */
+/** The items of a source: a number in each hour of a range, counted back from now. */
 export interface SourceHistory {
   readonly source: string;
-  /** In hours before now; the first is the farther. */
+  /** In hours before now. The first is the farther. */
   readonly fromHoursAgo: number;
   readonly toHoursAgo: number;
   readonly perHour?: number;

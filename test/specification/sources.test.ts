@@ -1,4 +1,4 @@
-/** What is told of sources, and that scores wait for one that is silent, until it is back or said to be removed. */
+/** The state of sources in the API. Scores wait for a silent source, until it sends again or is retired. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,8 @@ async function sourceNamed(key: string, name: string): Promise<Sources[number] |
   return sources.find(({ source }) => source === name);
 }
 
-/** Stops the server, gives an organization a past, and starts it again; returns the hour from which it was counted back. */
+/** Stops the server, gives an organization a past, and starts it again. Returns the hour from which it was
+ * counted back. */
 async function restartedWith(
   ...past: Parameters<typeof writeHistory> extends [string, ...infer Rest] ? Rest : never
 ): Promise<number> {
@@ -107,7 +108,7 @@ test("items of a connected source are counted as its own, bad ones and bodies th
   });
 });
 
-test("while a source is silent scores wait and every figure says so, until somebody retires it", async () => {
+test("while a source is silent scores wait and every figure says so, until it is retired", async () => {
   const token = await server.organization("Silent");
   const key = await newKey(server, "Silent");
   const manager = await newKey(server, "Silent", "manage");
@@ -160,7 +161,7 @@ test("a silent sender that sends again is silent no longer, also when it had bee
   const frozen = async () => (await sourceNamed(manager, "api"))?.state;
   expect(await frozen()).toBe("silent");
   await answer(server, manager, "/api/sources/api/retire", "POST");
-  // What cannot be taken is no sign of life.
+  // A rejected request does not count as activity of the source.
   expect((await server.post("/track", token, { event: "e" })).status).toBe(400);
   expect(await frozen()).toBe("retired");
   await send(server, "/track", token, { userId: "u", event: "e" });

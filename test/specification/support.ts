@@ -1,7 +1,7 @@
 /**
- * What the tests of the specification share: the two answers that there are, checked whole, and tables of
- * bodies that must be taken or refused. The expected values are typed in here from the specification and not
- * imported from the code: code and test must not be wrong together.
+ * The parts that tests of the specification share. They check both answers whole, and have tables of bodies
+ * that must be taken or refused. The expected values are typed in here from the specification and not
+ * imported from the code. Otherwise code and test could be wrong together.
  */
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -36,7 +36,7 @@ export async function expectSuccess(response: Response): Promise<void> {
   expect(response.headers.get("content-type")).toStartWith("application/json");
 }
 
-/** Checks an error answer whole: format, name, status; returns its message, which must hold `texts`. */
+/** Checks an error answer whole: format, name, status. Returns its message, which must contain `texts`. */
 export async function expectError(
   response: Response,
   name: keyof typeof apiStatusOf,
@@ -66,7 +66,7 @@ export async function expectRefused(response: Response, field: string): Promise<
   expect(message.slice(0, field.length + 1)).toBe(`${field} `);
 }
 
-/** Sends a write that the test builds on; throws when it is not taken. */
+/** Sends a write that the test builds on. It throws when the write is refused. */
 export async function send(server: Server, path: string, token: string, body: Body): Promise<void> {
   const response = await server.post(path, token, body);
   if (response.status !== 201) {
@@ -102,12 +102,12 @@ function utc(text: string): string {
   return text;
 }
 
-/** JSON text of an object nested so that its innermost object stands at this level; the outermost is 1. */
+/** JSON text of an object nested so that its innermost object stands at this level. The outermost is 1. */
 export function nested(level: number): string {
   return `${'{"n":'.repeat(level - 1)}{}${"}".repeat(level - 1)}`;
 }
 
-/** A track body of exactly this many bytes; the filler is two bytes a character. */
+/** A track body of exactly this many bytes. The filler is two bytes a character. */
 export function largeEvent(bytes: number): string {
   const empty = JSON.stringify({ userId: "u", event: "large", properties: { x: "" } });
   const fillerBytes = bytes - Buffer.byteLength(empty);

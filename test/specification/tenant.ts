@@ -36,14 +36,14 @@ type Outcome = "stored" | "duplicate" | "not_found" | "invalid";
 
 const statusOf = { stored: 201, duplicate: 201, not_found: 404, invalid: 400 } as const;
 
-/** What an organization must hold. */
+/** The data that an organization must have. */
 class TenantModel {
   readonly #users = new Map<string, ModelUser>();
   readonly #accounts = new Map<string, { readonly name: string; readonly avatar: string | null }>();
   readonly #messageIds = new Set<string>();
   readonly #events: Track[] = [];
 
-  /** What a request must come to; the model has it from then on. */
+  /** The required outcome of a request. The model contains the request from then on. */
   take(item: Item): Outcome {
     if (item.type === "track" && /\s/.test(item.event)) return "invalid";
     // A user may be identified and tracked with one id.
@@ -169,7 +169,7 @@ export class Tenant {
     });
   }
 
-  /** Sends something under a token that is no longer one; nothing may come of it. */
+  /** Sends an item with a revoked token, which must have no effect. */
   async sendRevoked(item: Item, token: string): Promise<void> {
     const { type, ...body } = item;
     expect((await this.#post(`/${type}`, token, body)).status).toBe(401);
@@ -182,10 +182,10 @@ function markOf(name: string): string {
 }
 
 /**
- * Something to send. Ids are the same in every organization, as are some e-mails, events and traits; all
- * other strings have the organization's mark.
- * @param lane whose users, accounts and message ids these are: requests of one lane follow each other, so
- * that the model knows which came first
+ * An item to send. Ids are the same in every organization, as are some e-mails, events and traits. All other
+ * strings have the organization's mark.
+ * @param lane names the users, accounts and message ids. Requests of one lane follow each other, so that the
+ *   model knows their order.
  */
 export function randomItem(random: Random, mark: string, lane: number): Item {
   const userId = `user-${lane}-${random.between(1, 6)}`;

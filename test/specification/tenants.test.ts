@@ -1,7 +1,7 @@
 /**
- * Three organizations whose ids, e-mails and message ids are the same, under a random mix of everything at
- * once. In the end each holds exactly what was acknowledged to it, and whatever came out for one, answers,
- * exports or figures, has nothing of another.
+ * Three organizations with the same ids, e-mails and message ids, under a random mix of everything at once.
+ * In the end each holds exactly its acknowledged data. No answer, export or figure of one contains data of
+ * another.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fetchSocket } from "../../server/process/control.ts";
@@ -50,7 +50,7 @@ async function write(
   }
 }
 
-/** What an operator does meanwhile: creates tokens, which are used and revoked, and exports. */
+/** The operator's work meanwhile: it creates tokens, uses and revokes them, and exports. */
 async function operate(tenant: Tenant, random: Random): Promise<void> {
   for (let round = 1; round <= 2; round++) {
     const create = ["token", "create", "--organization", tenant.name, "--name", `${tenant.mark}${round}`];
@@ -167,7 +167,7 @@ async function organizationId(name: string): Promise<string> {
   return `${id}`;
 }
 
-/** Asks analysis for a figure; the answer may have nothing of another organization. */
+/** Asks analysis for a figure. The answer must contain no data of another organization. */
 async function ask(tenant: Tenant, path: string): Promise<unknown> {
   const response = await fetchSocket(socketPath(server.dataDir, "analysis"), path);
   const text = await response.text();

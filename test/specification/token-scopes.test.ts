@@ -1,4 +1,5 @@
-/** Browser tokens: everybody can read them in a page, so they change little of users who exist, and answers tell nothing. */
+/** Browser tokens. Everyone can read them in a page, so they change little of existing users, and answers
+ * reveal nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { answer, eventually, newKey } from "./operation-support.ts";
@@ -160,7 +161,7 @@ describe("a browser token", () => {
     await eventually(() => warningsOf(name), [...warned]);
   });
 
-  test("gives a visitor's words of account and e-mail to a user who is new, never to one who exists", async () => {
+  test("gives a visitor's account and e-mail to a new user, never to an existing one", async () => {
     const { browser, ada } = await place("Browser visitors");
     const post = (path: string, body: object) => server.post(path, undefined, { ...body, writeKey: browser });
     for (const anonymousId of ["visitor-1", "visitor-2"]) {

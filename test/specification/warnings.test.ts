@@ -142,7 +142,7 @@ test("a sender of ever new keys fills its own thousand lines, and everything is 
   expect(others?.count).toBe(301);
 });
 
-test("the command line shows them, nobody sees another's, and they outlive the server", async () => {
+test("the command line shows them, no organization sees another's, and they outlive the server", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "rekindle-warnings-"));
   const own = await Server.start({ dataDir });
   const token = await own.organization("Acme");

@@ -42,7 +42,7 @@ interface Door {
   readonly body: (text: string, id: string) => Row;
   readonly field: string;
   readonly table: "users" | "events" | "accounts";
-  /** The id of a row, and what it has of the text that was sent; undefined when it isn't kept as text. */
+  /** The id of a row, and its form of the text that was sent. Undefined when it isn't kept as text. */
   readonly stored?: (row: Row) => readonly [unknown, unknown];
 }
 

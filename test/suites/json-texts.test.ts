@@ -1,15 +1,16 @@
 /**
- * The 318 JSON texts of nst/JSONTestSuite against the real endpoint: `y_` must be taken, `n_` must be refused,
- * `i_` may be either; none may harm. Each is sent three times, as it is in bytes: as the whole body, as a
- * property of an event, and as a trait of a user.
+ * The 318 JSON texts of nst/JSONTestSuite against the real endpoint. `y_` must be taken, `n_` must be
+ * refused, `i_` may be either, and none may harm. Each is sent three times, byte by byte. It is the whole
+ * body, a property of an event, and a trait of a user.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { immediately } from "../specification/operation-support.ts";
 import { type Answer, filesIn, refusalOf, sender, withSuite } from "./support.ts";
 
-/** Of the texts that may be either, those that are taken; the others hold what storage cannot give back: half
- * of a surrogate pair, a number out of range or with too many digits, more than 32 levels, no UTF-8. */
+/** Of the texts that may be either, those that are taken. The others hold values that storage cannot give
+ * back. They have half of a surrogate pair, more than 32 levels, or no UTF-8. Or they have a number out of
+ * range or with too many digits. */
 const takenOfEither: readonly string[] = [
   // Doubles that are nearest to what was sent, as for 0.1: here that is 0.
   "i_number_double_huge_neg_exp.json",
@@ -97,7 +98,7 @@ withSuite("json/test_parsing", (folder) => {
     expect(messages("i_")).toHaveLength(35);
   });
 
-  test("what was taken is exported with the same value", async () => {
+  test("accepted texts are exported with the same value", async () => {
     await expectExported(files.filter(({ name }) => answers.property.get(name)?.status === 201));
   });
 

@@ -9,14 +9,14 @@ import { parquetRows } from "../parquet.ts";
 import { Server } from "../server.ts";
 import { type Answer, refusalOf, sender, taken, withSuite } from "./support.ts";
 
-/** What makes a name of an event invalid: Unicode's white space, and the byte order mark, which counts as a
- * space in JavaScript. */
+/** Characters that make a name of an event invalid: Unicode's white space, and the byte order mark.
+ * JavaScript counts that mark as a space. */
 const whiteSpace = /[\p{White_Space}\ufeff]/u;
 const organization = "Naughty";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A JSON object with the string as a key and as values; a reserved trait is among them. */
+/** A JSON object with the string as a key and as values. One of the keys is a reserved trait. */
 function holding(text: string): Row {
   return { plan: text, value: text, [text]: [text, { [text]: text }] };
 }
@@ -74,7 +74,7 @@ withSuite("strings/blns.json", (path) => {
     accounts: ids.map(accountOf),
   };
 
-  /** Compares rows of a format with what was sent; the user "u" and the times of receipt are not from here. */
+  /** Compares rows of a format with the sent ones. The user "u" and the times of receipt are not from here. */
   function expectSent(table: keyof typeof sent, rows: readonly Row[]): void {
     const found = rows
       .filter(({ userId }) => userId !== "u")
@@ -119,7 +119,7 @@ function parsedIn({ properties, account }: Row): Row {
   };
 }
 
-/** CSV has no null; only these columns may be null here. */
+/** CSV has no null. Only these columns may be null here. */
 function emptyAsNull(row: Row): Row {
   const names = ["isAccountOwner", "avatar"].filter((name) => row[name] === "");
   return Object.fromEntries(names.map((name) => [name, null]));

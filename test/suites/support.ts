@@ -47,8 +47,8 @@ export function formatStrings(path: string): FormatString[] {
 export type Deviations = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Compares our verdicts with those of a suite. Every case that is judged otherwise must stand in
- * `deviations` under its reason, and whatever stands there must still be judged otherwise.
+ * Compares our verdicts with those of a suite. Every case with another verdict must stand in `deviations`
+ * under its reason. Every case there must still have another verdict.
  */
 export function expectVerdicts(
   cases: readonly { readonly name: string; readonly taken: boolean; readonly expected: boolean }[],
@@ -59,7 +59,7 @@ export function expectVerdicts(
   expect([...new Set(differing)].sort()).toEqual([...new Set(listed)].sort());
 }
 
-/** Makes an organization that may send as fast as a suite does, with the user "u", and what sends for it. */
+/** Makes an organization without a limit for the suite's rate, with the user "u", and a sender for it. */
 export async function sender(
   server: Server,
   organization: string,

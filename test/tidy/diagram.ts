@@ -4,7 +4,7 @@ import type { SourceFile } from "./source-files.ts";
 
 /** Modules that nearly every other one imports: arrows to them would hide the rest. */
 const everywhere = new Set(["config", "contract", "process", "calendar"]);
-/** What is not part of the running product. */
+/** Modules that are not part of the running product. */
 const outside = new Set(["bench", "test"]);
 
 /** Pairs of modules of which the first imports the second, without those that follow from others: `http --> ledger` is

@@ -24,7 +24,7 @@ const layers: readonly (readonly string[])[] = [
 /** Modules that run elsewhere, or that every module uses: they see the contract and nothing else of ours. */
 const seesOnlyContract: readonly string[] = ["config", "client", "dashboard"];
 
-/** Modules for few: what they see, and who imports them. */
+/** Modules with few importers, with those importers and the modules that they may import. */
 const reserved: Readonly<Record<string, { readonly sees: string[]; readonly seenBy: string[] }>> = {
   simulation: { sees: ["calendar", "contract"], seenBy: ["cli"] },
 };
@@ -34,7 +34,7 @@ const engines: readonly string[] = ["sqlite", "postgres"];
 
 const seesEverything: readonly string[] = ["bench", "test"];
 
-/** The module of a file; `main` are the files that lie in server/ itself. */
+/** The module of a file. `main` are the files that lie in server/ itself. */
 export function moduleOf(path: string): string | undefined {
   const [top = "", second = "", third = "", fourth] = path.split("/");
   if (top === "server") {
@@ -47,7 +47,7 @@ export function moduleOf(path: string): string | undefined {
     : undefined;
 }
 
-/** Why one file may not import another; `undefined` when it may. */
+/** Why one file may not import another. `undefined` when it may. */
 function objection(from: string, to: string): string | undefined {
   const [module, target] = [moduleOf(from), moduleOf(to)];
   if (module === undefined || module === target || seesEverything.includes(module)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Lengths of files and functions, kept by a ratchet: what was longer than the limit when the rule came is
- * written down with its length, may only get shorter, and leaves the list when it fits.
+ * Lengths of files and functions, kept by a ratchet. A length over the limit was written down when the rule
+ * came. It may only get shorter, and leaves the list when it fits.
  */
 import { root, type SourceFile } from "./source-files.ts";
 

@@ -10,10 +10,10 @@ const fromRoot = new RegExp(
 /** A file by the end of its path: `router.tsx`, `api/paths.ts`. */
 const byItsEnd = /(?<![\w./@*$}-])[\w-]+(?:\/[\w.-]+)*\.tsx?\b(?![\w/]*[*{<$])/g;
 
-/** What is made at run time and not kept. */
+/** Paths that are made at run time and not kept. */
 const made = ["client/dist", "dashboard/dist", "deploy/cluster.env", "deploy/single.env"];
 
-/** Decision records and the changelog tell what was at their time. */
+/** Decision records and the changelog describe the state of their time. */
 const isJudged = (path: string) =>
   /\.(ts|tsx|mjs|css)$|^(docs\/)?[\w-]+\.md$/.test(path) && path !== "CHANGELOG.md";
 

@@ -70,7 +70,7 @@ function constantsOf(nodes: readonly Node[]): ReadonlyMap<string, string> {
   return constants;
 }
 
-/** The text that an expression always has; undefined when it has none, or depends on what runs. */
+/** The text that an expression always has. Undefined when it has none, or depends on values at run time. */
 function textOf(node: Node | undefined, constants: ReadonlyMap<string, string>): string | undefined {
   if (node?.type === "Literal") return typeof node.value === "string" ? node.value : undefined;
   if (node?.type === "Identifier") return constants.get(String(node.name));
@@ -94,7 +94,7 @@ function joined(parts: readonly (string | undefined)[]): string | undefined {
   return parts.includes(undefined) ? undefined : parts.join("");
 }
 
-/** Those that take more than linear time for some text, or of which that is not known, each with the reason. */
+/** Expressions that take more than linear time for some text, or with an unknown time, each with the reason. */
 export function slowExpressions(found: readonly FoundExpression[]): string[] {
   return found.flatMap(({ place, source, flags }) => {
     if (source === undefined) return [`${place}: only the running program knows this regular expression`];

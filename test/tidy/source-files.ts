@@ -1,5 +1,5 @@
-/** The files that make up the project: what git knows or would add; without git, everything but what
- * installing and running leave behind. */
+/** The files that make up the project: those that git knows or would add. Without git, all files but those
+ * that installing and running leave behind. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -39,8 +39,8 @@ export function commentsOf(text: string): string {
   return (text.match(comment) ?? []).join("\n");
 }
 
-/** The same text with comments blanked, line by line, so that rules about code do not judge prose. A comment
- * is recognized by the white space before it, as the formatter leaves it; globs in strings have none. */
+/** The same text with comments blanked, line by line, so that rules about code do not judge prose. The white
+ * space before a comment marks it, as the formatter leaves it. Globs in strings have none. */
 export function withoutComments(text: string): string {
   const blank = (comment: string) => comment.replace(/[^\n]/g, " ");
   return text.replace(/(?<=^|\s)\/\*[\s\S]*?\*\//g, blank).replace(/(?<=^|\s)\/\/.*$/gm, blank);

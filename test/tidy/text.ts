@@ -8,7 +8,7 @@ interface Pattern {
   readonly why: string;
 }
 
-/** Looks for patterns line by line; `code` leaves comments out. */
+/** Looks for patterns line by line. `code` leaves comments out. */
 function find(files: readonly SourceFile[], patterns: readonly Pattern[], of: "code" | "text"): string[] {
   return files.flatMap(({ path, text }) =>
     (of === "code" ? withoutComments(text) : text)
@@ -21,7 +21,7 @@ function find(files: readonly SourceFile[], patterns: readonly Pattern[], of: "c
   );
 }
 
-/** The environment is read in one file; tests and benchmarks set it for processes that they start. */
+/** One file reads the environment. Tests and benchmarks set it for processes that they start. */
 export function environmentReaders(files: readonly SourceFile[]): string[] {
   const patterns = [
     { pattern: /\b(process|Bun|import\.meta)\.env\b/, why: "only server/config.ts reads the environment" },
@@ -31,7 +31,7 @@ export function environmentReaders(files: readonly SourceFile[]): string[] {
   return find(files.filter(judged), patterns, "code");
 }
 
-/** What is decided must follow from what came in, or neither tests nor replays could repeat it. */
+/** Decisions must depend on their input only. Otherwise neither tests nor replays could repeat them. */
 export function clocksInPureFiles(files: readonly SourceFile[], pureGlobs: readonly string[]): string[] {
   const why = "a pure file has no clock and no chance";
   const patterns = [
@@ -68,7 +68,7 @@ export function shortcuts(files: readonly SourceFile[]): string[] {
   return [...find(code, inCode, "code"), ...find(code, anywhere, "text")];
 }
 
-/** A file that names a folder of somebody's machine, or a registry, works only there. */
+/** A path of one machine, or the host of a registry, works only there. */
 export function tracesOfMachines(files: readonly SourceFile[]): string[] {
   const patterns = [
     { pattern: /(^|[\s"'`=(:])\/(wor[k]|roo[t]|hom[e]|User[s])\//, why: "a path of one machine" },
@@ -78,7 +78,7 @@ export function tracesOfMachines(files: readonly SourceFile[]): string[] {
   return find(files, patterns, "text");
 }
 
-/** What an exported function does, with its units and errors, is said where it is exported. */
+/** An exported function has a doc comment with its purpose, units and errors. */
 export function undocumentedExports(files: readonly SourceFile[]): string[] {
   const exported =
     /^export (?:default )?(?:async )?(?:function\*?\s+(\w+)|const (\w+)[^=\n]*= (?:async )?(?:\([^)]*\)|\w+)(?:: [^=]+)? =>)/;
@@ -103,8 +103,8 @@ function endsDocstring(lines: readonly string[], index: number): boolean {
   return lines[at]?.trimStart().startsWith("/**") === true;
 }
 
-/** Of two tests of one name in one group nobody knows which has failed, and a report by names counts one. The formatter
- * indents what stands in a group, and by that it is known. */
+/** Two tests of one name in a group are counted as one in a report. It does not show which one failed. Groups
+ * are recognized by the formatter's indentation. */
 export function testsOfOneName(files: readonly SourceFile[]): string[] {
   const named = /^( *)(test|describe)(?:\.each\(.*\))?\(\s*(["'`])(.*?)\3/gm;
   return files
@@ -115,7 +115,7 @@ export function testsOfOneName(files: readonly SourceFile[]): string[] {
       return [...withoutComments(text).matchAll(named)].flatMap(([, indent = "", what, , name = ""]) => {
         while ((groups.at(-1)?.depth ?? -1) >= indent.length) groups.pop();
         const full = [...groups.map((group) => group.name), name].join(" > ");
-        // What is filled in may differ.
+        // A name with placeholders gives several names.
         const isFilled = /[%$]/.test(full);
         if (what === "describe") groups.push({ depth: indent.length, name });
         else if (known.has(full) && !isFilled) return [`${path}: two tests are named ${full}`];

@@ -21,7 +21,7 @@ export function unclearSentences(files: readonly SourceFile[]): string[] {
     );
 }
 
-/** Comments as paragraphs without their marks; documents without code. */
+/** Comments as paragraphs without their marks. Documents without code. */
 function proseOf(path: string, text: string): string {
   if (path.endsWith(".md")) return text.replace(/```[\s\S]*?```/g, "");
   return commentsOf(text)

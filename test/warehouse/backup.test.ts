@@ -120,7 +120,7 @@ test("a pause leaves no frozen batch unfinished, of however many tables and year
   await replayed;
 });
 
-test("a backup that is given up while it waits ends no pause of somebody else", async () => {
+test("a backup that is given up while it waits ends no other backup's pause", async () => {
   const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.pause();
   const gone = new AbortController();

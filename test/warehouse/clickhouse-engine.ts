@@ -1,9 +1,10 @@
 /**
- * The engine behind the test's ClickHouse server: chDB, in a session of its own for every request, as HTTP has none that
- * lasts. The server's defaults are as unlike what the warehouse needs as an administrator could make them, so that
- * whatever the client relies on it has to say.
+ * The engine behind the test's ClickHouse server: chDB. Every request has a session of its own, because HTTP
+ * has no lasting one. The server's defaults are as far as possible from the warehouse's needs. The client
+ * therefore has to send every setting that it relies on.
  *
- * There is no Keeper: statements of a cluster are read by the engine's own parser, and run without the cluster's words.
+ * There is no Keeper. The engine's own parser reads statements of a cluster, and they run without the
+ * cluster's words.
  */
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -16,7 +17,7 @@ export interface EngineOptions {
   readonly folder: string;
   /** The cluster that the server says it belongs to. */
   readonly cluster: string | null;
-  /** What `version()` says instead of the truth. */
+  /** The answer of `version()` in place of the real one. */
   readonly version?: string;
 }
 
@@ -64,7 +65,7 @@ export class TestEngine {
       const sql = this.#translated(query.sql);
       await session.queryAsync(setStatement(query));
       await session.queryAsync(`USE \`${query.database}\``);
-      // What may change settings is said last.
+      // `readonly` is set last, because it forbids further changes of settings.
       if (query.settings.has("readonly"))
         await session.queryAsync(`SET readonly = ${query.settings.get("readonly")}`);
       yield* answer(session, sql, query, this.#options.folder);
@@ -108,7 +109,7 @@ export class TestEngine {
     const { cluster, version } = this.#options;
     let text = sql;
     if (version !== undefined) text = text.replace("version()", literal(version));
-    // chDB gives queries ids of its own; ours is in the comment of its log.
+    // chDB gives queries ids of its own. Ours is in the comment of its log.
     if (/^KILL QUERY|system\.processes/.test(text))
       text = text.replace("query_id =", "Settings['log_comment'] =");
     if (cluster === null) return text;

@@ -1,5 +1,5 @@
-/** A server that speaks ClickHouse's HTTP interface, in a process of its own: prints the address without a database, and
- * ends with its standard input. */
+/** A server with ClickHouse's HTTP interface, in a process of its own. It prints the address without a
+ * database, and ends with its standard input. */
 import { ClickHouseTestServer } from "./clickhouse-server.ts";
 
 const [, , folder] = process.argv;

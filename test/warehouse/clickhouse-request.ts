@@ -4,7 +4,7 @@ import { gunzipSync, zstdDecompressSync } from "node:zlib";
 
 export interface ClickHouseQuery {
   readonly sql: string;
-  /** What is inserted; undefined when the query stands alone. */
+  /** The inserted data. Undefined for a query without data. */
   readonly data: Buffer | undefined;
   readonly settings: ReadonlyMap<string, string>;
   /** `param_name` and its text. */
@@ -27,10 +27,10 @@ export class ClickHouseException extends Error {
 
 /** `http_max_field_value_size` */
 const maxFieldBytes = 131_072;
-/** `http_max_uri_size` is a megabyte; proxies take less, and so does this server. */
+/** `http_max_uri_size` is a megabyte. Proxies accept less, and so does this server. */
 const maxUrlBytes = 8_192;
 
-/** What is asked. @throws ClickHouseException */
+/** Reads the query of a request. @throws ClickHouseException */
 export function readQuery(url: string, headers: IncomingHttpHeaders, raw: Buffer): ClickHouseQuery {
   if (url.length > maxUrlBytes)
     throw new ClickHouseException(1000, "POCO_EXCEPTION", "The address is too long");

@@ -1,14 +1,14 @@
 /**
- * A server that speaks ClickHouse's HTTP interface, with chDB behind it, for tests of what a warehouse by HTTP does: strict
- * where ClickHouse is strict, and it can be told to fail as servers, networks and proxies do. A process has one chDB, so
- * a process has one of these.
+ * A server with ClickHouse's HTTP interface and chDB behind it, for tests of a warehouse by HTTP. It is
+ * strict where ClickHouse is strict, and a test can make it fail as servers, networks and proxies do. A
+ * process has one chDB, so a process has one of these.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type EngineOptions, TestEngine } from "./clickhouse-engine.ts";
 import { ClickHouseException, type ClickHouseQuery, readQuery } from "./clickhouse-request.ts";
 
-/** What goes wrong with one request. */
+/** The fault of one request. */
 export type Fault =
   /** Nothing is ever answered, and nothing is done. */
   | { readonly kind: "hang" }
@@ -34,7 +34,7 @@ interface Planned {
 export interface ClickHouseServerOptions extends EngineOptions {
   readonly user?: string;
   readonly password?: string;
-  /** False for a server that nobody asks what came. */
+  /** False for a server whose test does not read `queries`. */
   readonly keepsQueries?: boolean;
 }
 
@@ -67,7 +67,7 @@ export class ClickHouseTestServer {
     return `http://${login}@${address}:${this.#port}/${database}`;
   }
 
-  /** Listens; again on the same port after leave(). */
+  /** Listens. After leave() it uses the same port again. */
   async listen(): Promise<this> {
     const server = createServer((request, response) => void this.#serve(request, response));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -99,7 +99,7 @@ export class ClickHouseTestServer {
     this.#planned.push({ of, fault, times });
   }
 
-  /** What was planned and did not happen is forgotten. */
+  /** Forgets planned faults that have not happened. */
   forget(): void {
     this.#planned = [];
   }
@@ -194,10 +194,10 @@ export class ClickHouseTestServer {
   }
 }
 
-/** This process's own, so that nobody takes the port while the server is away. */
+/** This process's own address, so that no other process takes the port while the server is away. */
 const address = `127.${[1 + ((process.pid >> 16) % 254), (process.pid >> 8) & 255, process.pid & 255].join(".")}`;
 
-/** What is not sent yet when a query fails is never sent: then its status says so. */
+/** Bytes in this buffer are dropped when a query fails. If none were sent before, the status shows the error. */
 const bufferBytes = 64 * 1024;
 
 /** As ClickHouse writes it, 25.11 and later. */

@@ -32,7 +32,7 @@ export function openedOn(
   };
 }
 
-/** What a promise is rejected with. */
+/** The error of a promise that must be rejected. */
 export function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => expect.unreachable("it should have failed"),

@@ -1,4 +1,4 @@
-/** What can go wrong between a warehouse and its server, and what then must not happen. */
+/** Faults between a warehouse and its server, and consequences that they must not have. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
@@ -68,7 +68,7 @@ describe("opening", () => {
     await warehouse.close();
   });
 
-  test("a warehouse belongs to the ledger that came first, also for who does not make the tables", async () => {
+  test("a warehouse belongs to the ledger that came first, also for a node that does not make the tables", async () => {
     const url = server.url("belongs");
     const open = (ledger: string, migrates: boolean) => openClickHouseWarehouse({ url, ledger, migrates });
     await (await open("first", true)).close();
@@ -193,7 +193,7 @@ describe("a question", () => {
     expect(await subject.warehouse.rows(sql, { text })).toEqual([{ text }]);
   });
 
-  test("that hangs ends for an asker who leaves, and does not hold up the warehouse's end", async () => {
+  test("that hangs ends when its client leaves, and does not delay the warehouse's end", async () => {
     const warehouse = await openedOn(server)("hanging");
     server.plan(/AS hanging/, { kind: "hang" });
     const leaving = new AbortController();
@@ -244,7 +244,7 @@ describe("a command", () => {
   });
 });
 
-test("a command is not waited for without end when nobody can tell whether it runs", async () => {
+test("waiting for a command ends when its state cannot be found out", async () => {
   const waiting = waitFor(undefined, () => Promise.reject(new Error("it wants the right REMOTE")), 1);
   while (!waiting.signal.aborted) await Bun.sleep(5);
   expect(waiting.signal.reason).toMatchObject(unreachable);

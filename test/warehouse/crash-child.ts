@@ -3,8 +3,9 @@
  *
  *   bun crash-child.ts load|verify FOLDER
  *
- * `load` acknowledges events as fast as they are loaded, until it is killed; `verify` loads what is left and
- * prints what the warehouse then holds. Both first say whether the kill before left events without rollups.
+ * `load` acknowledges events as fast as they are loaded, until it is killed. `verify` loads the remaining
+ * rows and prints the warehouse's contents. Both first print whether the kill before left events without
+ * rollups.
  */
 import { join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";

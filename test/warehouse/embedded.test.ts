@@ -1,4 +1,4 @@
-/** What is so of the embedded warehouse alone. */
+/** Tests that only the embedded warehouse needs. */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-/** An account out of every table of the warehouse, while its members and their events stay; and an organization whole. */
+/** Erasure of an account from every table of the warehouse, while its members and their events stay. The file
+ * also tests the erasure of a whole organization. */
 import { expect, test } from "bun:test";
 import {
   accountRow,
@@ -100,7 +101,7 @@ test("a crash at any statement, and what was written before, doubles and loses n
   for (let place = 1; ; place += 1) {
     let isCrashed = false;
     for (const isDone of [false, true]) {
-      // Whoever begins anew has the same erasure; blocks of 80 rows make several of them.
+      // A repeated attempt has the same erasure. Blocks of 80 rows make several of them.
       const crashing = failingAt(subject.warehouse, place, isDone);
       isCrashed = await eraseAccount(crashing, whose, 8, 80).then(
         () => false,

@@ -1,4 +1,4 @@
-/** Whom each exclusion rule matches, against a recount of users and rules in this process. */
+/** The matches of each exclusion rule, compared with a recount of users and rules in this process. */
 import { expect, test } from "bun:test";
 import { matchesOfRules, previewOfRule } from "../../server/analytics/entities/exclusion-matches.ts";
 import { accountRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";

@@ -1,4 +1,4 @@
-/** Users and exclusion rules at random, and whom a rule matches, as the documentation says it. */
+/** Random users and exclusion rules, and the matches of a rule as the documentation defines them. */
 
 import type { JsonObject } from "../../contract/json.ts";
 import type { User } from "../../server/ledger/ports/entities.ts";

@@ -1,4 +1,4 @@
-/** Who is excluded, against a recount of users and rules in this process; and that figures leave them out. */
+/** The excluded users, compared with a recount of users and rules in this process. Figures leave them out. */
 import { expect, test } from "bun:test";
 import { activeUsers } from "../../server/analytics/activity/active-users.ts";
 import { counts } from "../../server/analytics/events/counts.ts";
@@ -16,7 +16,7 @@ import { insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTe
 
 const subject = new WarehouseUnderTest();
 
-/** What of a ledger's exclusions their keeper does not need. */
+/** The methods of a ledger's exclusions that their keeper does not use. */
 const refused = () => Promise.reject(new Error("not asked for"));
 const unasked = { list: refused, add: refused, remove: refused };
 
@@ -29,7 +29,7 @@ async function excludedUsers(organization: number): Promise<number[]> {
   return (row?.users ?? []).sort((a, b) => a - b);
 }
 
-test("after every change of rules and users, those are excluded whom a recount excludes", async () => {
+test("after every change of rules and users, the excluded users equal a recount", async () => {
   const random = randomOfThisRun("exclusions");
   const [organization, other] = [subject.newOrganization(), subject.newOrganization()];
   const people = new Map<number, User>();
@@ -59,7 +59,7 @@ test("after every change of rules and users, those are excluded whom a recount e
   expect(await excludedUsers(other)).toEqual([]);
 });
 
-test("every figure leaves out who is excluded, and is as if they had never been there", async () => {
+test("every figure leaves out excluded users, as if they had never been there", async () => {
   const random = randomOfThisRun("figures without excluded users");
   for (let round = 0; round < 3; round += 1) {
     const organization = subject.newOrganization();
@@ -158,7 +158,7 @@ test("rules are applied after a start, after a change, and after users were load
   expect(await excludedUsers(organization)).toEqual([]);
 });
 
-test("an erased user leaves the excluded ones, and nobody who was excluded before is so again", async () => {
+test("an erased user is removed from the excluded ones, and no formerly excluded user comes back", async () => {
   const organization = subject.newOrganization();
   const people = [1, 2].map((number) => user(organization, `u${number}`, { number }));
   await subject.insert("users", people.map(userRow));

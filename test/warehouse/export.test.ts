@@ -50,7 +50,7 @@ function readCsv(csv: string): string[][] {
   return records;
 }
 
-/** What is left of what the engine wrote on the way; a server writes nothing here. */
+/** The temporary files of the engine that are left. A server writes none here. */
 function filesLeft(): Promise<string[]> {
   return readdir(join(subject.folder, "tmp")).catch(() => []);
 }

@@ -2,7 +2,7 @@
 import type { FrozenBatch, Inbox } from "../../server/ledger/ports/inbox.ts";
 import type { FrozenRows, Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
-/** The same warehouse, with something that happens before every insert; when it rejects, nothing is inserted. */
+/** The same warehouse, with an action before every insert. When the action rejects, no row is inserted. */
 export function withInserts(warehouse: Warehouse, before: (rows: FrozenRows) => Promise<void>): Warehouse {
   return {
     topology: warehouse.topology,

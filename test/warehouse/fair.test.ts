@@ -1,4 +1,4 @@
-/** What a crowd of questions does to others: turns at the engine's readers, and queries whose asker has gone. */
+/** The effect of many questions on others: turns at the engine's readers, and queries whose caller has gone. */
 import { expect, test } from "bun:test";
 import { askedBy, type Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { endless, endlessRunning, forEver, readersButOne } from "./held-readers.ts";
@@ -28,7 +28,7 @@ test("quick questions of one organization overtake another's flood of slow ones"
   expect((await settled).map(({ status }) => status)).toEqual(Array(24).fill("rejected"));
 });
 
-test("what runs is stopped when its asker goes away, and what waits never begins", async () => {
+test("a running query is stopped when its client goes away, and a waiting one never begins", async () => {
   const leaving = new AbortController();
   const questions = Array.from({ length: 20 }, () =>
     by("leaving", leaving.signal).rows(endless, {}, forEver),
@@ -38,7 +38,7 @@ test("what runs is stopped when its asker goes away, and what waits never begins
   leaving.abort();
   expect((await settled).map(({ status }) => status)).toEqual(Array(20).fill("rejected"));
   while ((await running()) > 0) await Bun.sleep(5);
-  // The readers are as good as before, and a name that was stopped stops nobody else.
+  // The readers work as before, and the name of a stopped query does not stop another one.
   const more = Array.from({ length: 8 }, () => by("leaving").rows<{ one: number }>("SELECT 1 AS one"));
   expect(await Promise.all(more)).toEqual(Array(8).fill([{ one: 1 }]));
 });

@@ -1,4 +1,4 @@
-/** What a node that leads no more must not send to the warehouse. */
+/** The statements that a former leader must not send to the warehouse. */
 import { describe, expect, test } from "bun:test";
 import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
 import { rejection, serverOfThisFile } from "./clickhouse-support.ts";

@@ -14,10 +14,10 @@ export async function endlessRunning(warehouse: Warehouse): Promise<number> {
   return (row?.count ?? 0) - 1;
 }
 
-/** What one group may hold at most, of the four readers that the warehouses of these tests have. */
+/** The most that one group may hold of the four readers of these tests' warehouses. */
 export const readersButOne = 3;
 
-/** Holds all readers but one; the returned function lets go of them. */
+/** Holds all readers but one. The returned function releases them. */
 export async function holdReadersButOne(warehouse: Warehouse): Promise<() => Promise<void>> {
   const leaving = new AbortController();
   // One person may hold half of them at most, so each is held by another.

@@ -78,7 +78,7 @@ function failing(before: (rows: FrozenRows) => Promise<void>): Warehouse {
 }
 
 describe("loading", () => {
-  test("what waits in the inbox is in the warehouse when a drain resolves", async () => {
+  test("rows that wait in the inbox are in the warehouse when a drain resolves", async () => {
     const organization = subject.newOrganization();
     const stored = events(organization, 25);
     await whileLoading(async (loader) => {
@@ -93,7 +93,7 @@ describe("loading", () => {
   });
 
   // How soon is measured by bench/intake.ts.
-  test("a row that was acknowledged becomes visible although nobody waits for it", async () => {
+  test("an acknowledged row becomes visible although no call waits for it", async () => {
     const organization = subject.newOrganization();
     await whileLoading(async () => {
       await appendLines(events(organization, 1).map(eventRow));
@@ -146,7 +146,7 @@ describe("rows that cannot be read", () => {
     }
   });
 
-  test("a batch of nothing else blocks nobody", async () => {
+  test("a batch of such rows alone blocks no other", async () => {
     await appendLines(["[1]", "nonsense", "{}"]);
     const organization = subject.newOrganization();
     await whileLoading(async (loader) => {

@@ -14,7 +14,7 @@ import {
 
 const subject = new WarehouseUnderTest();
 
-/** What differs, as it was then. */
+/** The tables that differ, in their older form. */
 const olderForm = [
   "DROP TABLE user_event_days_view SYNC",
   "DROP TABLE user_event_days SYNC",

@@ -97,7 +97,7 @@ test("a value that the query does not use is refused, as a misspelt name would b
   expect(() => parameterAssignments("SELECT 1", { x: 1 })).toThrow("no parameter x");
 });
 
-test("what cannot be carried unchanged is refused", () => {
+test("a value that cannot be sent unchanged is refused", () => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, "\ud800", ["\udc00"]]) {
     expect(() => parameterAssignments("SELECT {x:String}", { x: value })).toThrow("cannot be bound");
   }

@@ -1,4 +1,4 @@
-/** What people are told of a ClickHouse that they set up. */
+/** The checks of a ClickHouse server, in words for its administrators. */
 import { expect, spyOn, test } from "bun:test";
 import type { Probed } from "../../server/process/probed.ts";
 import { probeClickHouse } from "../../server/warehouse/engine/probe.ts";

@@ -22,7 +22,7 @@ export async function checkQuestions(
   const organization = subject.newOrganization();
   const facts = randomFacts(random, shape);
   await store(subject, organization, facts);
-  // What happens after today counts nowhere, and there is always somebody of whom that is true.
+  // Events after today count nowhere. With an earlier today there are always users with such events.
   const earlier = { ...shape, today: shape.today - random.between(1, 40) };
   let people = 0;
   for (const [n, combination] of questions.entries()) {

@@ -33,7 +33,7 @@ const customs: readonly unknown[] = [
   "\\N",
 ];
 
-/** What was sent of some users: their events, and what was said of them, at any time and in any order. */
+/** Random data of some users: their events and traits, at any time and in any order. */
 export function randomFacts(random: Random, shape: HistoryShape): Facts {
   const { timezone, users, today, days } = shape;
   const zone = new Zone(timezone);
@@ -65,7 +65,7 @@ export function randomFacts(random: Random, shape: HistoryShape): Facts {
   return { timezone, users: known, events, words: shuffled(random, words), owners, accounts, excluded };
 }
 
-/** A value is said of a user once, and no two things at one instant. */
+/** Each value of a trait is sent once for a user, and never two values at one instant. */
 function randomWords(
   random: Random,
   user: number,
@@ -146,7 +146,7 @@ export function weekly(organization: number, weeks: number, today: number): Rete
   };
 }
 
-/** What is chosen of a question about retention. */
+/** The chosen parts of a question about retention. */
 export type Combination = Pick<RetentionQuestion, "entry" | "returnEvent" | "measure" | "split" | "period">;
 
 /** Every way to enter, to return, to measure and to split, as a list. */

@@ -1,4 +1,5 @@
-/** Retention from bitmaps equals a recount of what was sent, cell by cell; test/long asks every kind of question. */
+/** Retention from bitmaps equals a recount of the sent events, cell by cell. test/long asks every kind of
+ * question. */
 import { test } from "bun:test";
 import { msPerDay } from "../../server/calendar/zone.ts";
 import { checkQuestions } from "./retention-check.ts";

@@ -1,4 +1,4 @@
-/** What the warehouse's tests share: an engine of their own, and events that a seed repeats. */
+/** The parts that tests of the warehouse share: an engine of their own, and events that a seed repeats. */
 import { afterAll, beforeAll } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -76,7 +76,7 @@ export class WarehouseUnderTest {
   }
 }
 
-/** A seed of its own for every run, printed; SEED repeats one. */
+/** A seed of its own for every run, which is printed. SEED repeats one. */
 export function randomOfThisRun(what: string): Random {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
   console.log(`${what}: SEED=${seed}`);
@@ -106,7 +106,7 @@ function eventId(): string {
 
 const eventNames = ["signed_in", "report_created", "invoice_sent"];
 
-/** Events of up to 60 users over 120 days, some at the same instant, some of them equal but for the id. */
+/** Events of up to 60 users over 120 days. Some are at the same instant, and some differ only in their id. */
 export function randomEvents(random: Random, organization: number, count: number): EventRow[] {
   const beginMs = Date.UTC(2025, 10, 1);
   return Array.from({ length: count }, () =>
@@ -164,8 +164,8 @@ export async function rollupsOf({ warehouse }: WarehouseUnderTest, organization:
   return [...rows, ...counts].map(({ line }) => line).sort();
 }
 
-/** The parts of `user_event_days` whose rows the engine would have to sum, because it has no counts beside them. One row
- * says all of a part: merges go on meanwhile. */
+/** The parts of `user_event_days` whose rows the engine would have to sum, because it has no counts beside
+ * them. One row of system.parts has all facts about a part, because merges go on meanwhile. */
 export async function partsWithoutCounts({ warehouse }: WarehouseUnderTest): Promise<string[]> {
   const rows = await warehouse.rows<{ name: string }>(
     `SELECT name FROM system.parts

@@ -43,7 +43,7 @@ export function EraseAccount({ accountId, isOpen, onClose, onErased }: EraseAcco
   );
 }
 
-/** What was erased of an account. */
+/** The erased data of an account. */
 export function ErasedAccount({ receipt }: { receipt: AccountReceipt }): ReactElement {
   const { erasedAt, members, events, versions } = receipt;
   return (

@@ -97,7 +97,7 @@ interface MembersPanelProps {
   readonly onSort: (sort: Sort) => void;
   readonly offset: number;
   readonly onOffset: (offset: number) => void;
-  /** Whether all are shown, in pages; otherwise the first few. */
+  /** Whether all are shown, in pages. Otherwise only the first few are. */
   readonly isWhole: boolean;
   readonly onWhole: () => void;
 }

@@ -3,7 +3,8 @@ import type { LiveItem } from "../../../contract/live.ts";
 
 type Sent = Pick<LiveItem, "path" | "batch" | "payload" | "payloadCharacters" | "idempotencyKey">;
 
-/** The command for a POSIX shell, with a placeholder for the token; undefined when not all that was sent is known. */
+/** The command for a POSIX shell, with a placeholder for the token. Undefined when a part of the request is
+ * not known. */
 export function curlOf(
   { path, batch, payload, payloadCharacters, idempotencyKey }: Sent,
   origin: string,

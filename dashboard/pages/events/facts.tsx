@@ -1,10 +1,10 @@
-/** Names and values in two columns; on a narrow screen one above the other. */
+/** Names and values in two columns. On a narrow screen each value stands below its name. */
 import { Link } from "@tanstack/react-router";
 import { Fragment, type ReactElement, type ReactNode } from "react";
 import { useOrganization } from "../../app/session.ts";
 import { nothing } from "../../text/format.ts";
 
-/** What has no value is left out. */
+/** Facts without a value are left out. */
 export function Facts({
   facts,
 }: {

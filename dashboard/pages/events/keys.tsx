@@ -7,11 +7,11 @@ import { Empty } from "../../parts/states.tsx";
 
 interface KeysProps {
   readonly split: "property" | "trait";
-  /** One event's name; empty for all of them. */
+  /** One event's name. Empty for all of them. */
   readonly event: string;
 }
 
-/** The names that occur, the most frequent first; undefined while they are not known. */
+/** The names that occur, the most frequent first. Undefined while they are not known. */
 function useKeys({ split, event }: KeysProps): readonly string[] | undefined {
   const properties = useRead("/api/properties", { query: { event }, enabled: split === "property" });
   const traits = useRead("/api/traits", { enabled: split === "trait" });

@@ -1,8 +1,8 @@
-/** The names of events as they were sent, where all that is known is the name by which they are stored. */
+/** The names of events as they were sent, for places where only the stored name is known. */
 import { useMemo } from "react";
 import { useRead } from "../../api/query.ts";
 
-/** How an event is called: as it was sent; its stored name until that is known, and beyond the first 1,000 names. */
+/** The name of an event as it was sent. It is the stored name until then, and beyond the first 1,000 names. */
 export function useEventLabels(): (event: string) => string {
   const { data } = useRead("/api/events", { query: { limit: 1_000 } });
   return useMemo(() => {

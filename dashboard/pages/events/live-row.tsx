@@ -22,12 +22,12 @@ export function OutcomeBadge({ outcome, status }: Pick<LiveItem, "outcome" | "st
   return <Badge tone={tone}>{outcome === "rejected" ? `${word} ${status}` : word}</Badge>;
 }
 
-/** What was called: a path, or the connected source whose client sent. */
+/** The endpoint of a request: a path, or the connected source of its client. */
 export function senderText(endpoint: string): string {
   return isConnectedSource(endpoint) ? endpoint : `/${endpoint}`;
 }
 
-/** What an item is called: the event's name, as it was sent where that is known, or what else it is. */
+/** The title of an item: the event's name as it was sent, where that is known, or the item's kind. */
 export function titleOf(
   { kind, event, outcome }: Pick<LiveItem, "kind" | "event" | "outcome">,
   labelOf: (event: string) => string,
@@ -73,7 +73,7 @@ export function LiveHeader(): ReactElement {
   );
 }
 
-/** A line; two on a phone. The reason is shown whole. */
+/** One line, two on a phone. The reason is shown whole. */
 export const LiveRow = memo(function LiveRow({
   item,
   labelOf,

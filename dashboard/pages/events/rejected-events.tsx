@@ -100,7 +100,7 @@ export function RejectedEvents(): ReactElement {
 
 type Acts = ReturnType<typeof useActs>;
 
-/** What can be done with rejected events: with one, or with all. */
+/** The actions on rejected events, for one of them or for all. */
 function useActs(onDone: () => void) {
   const may = useMayAs("member");
   const confirm = useConfirm();

@@ -1,4 +1,4 @@
-/** What arrives in the present organization, held for the page: the latest messages, and how the connection is. */
+/** The messages that arrive in the present organization: the latest ones, and the state of the connection. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ApiFailure } from "../../api/client.ts";
 import { type LiveMessage, listen } from "../../api/live.ts";

@@ -20,7 +20,7 @@ interface VolumeChartProps {
 
 interface Series {
   readonly name: string;
-  /** The value by itself; null for the rest and for what has none. */
+  /** The value by itself. Null for the rest and for events without a value. */
   readonly value: string | null;
   readonly isRest: boolean;
   readonly numbers: readonly number[];
@@ -123,7 +123,7 @@ function Legend({
   );
 }
 
-/** The rows as series; days are one row of each period. */
+/** The rows as series. Days are one row of each period. */
 function seriesOf(
   rows: readonly Row[],
   measure: "count" | "users",

@@ -43,7 +43,7 @@ const splitWords: Record<Split, string> = {
   trait: "By user's trait",
 };
 
-/** More series than the chart has colours cannot be told apart. */
+/** The chart has no distinct colours for more series. */
 const top = 7;
 
 export function Volume(): ReactElement {
@@ -113,7 +113,7 @@ function OverTime(): ReactElement {
   );
 }
 
-/** What the chart shows: all of it is in the address. */
+/** The choices of the chart. The address holds all of them. */
 function Choices({ split }: { split: Split }): ReactElement {
   const [{ event, range, measure, key }, change] = useFilters(filters);
   const needsKey = split === "property" || split === "trait";

@@ -1,5 +1,5 @@
-/** An invitation: a new person chooses a name and a password, a person with an account gives its password. The server does
- * not tell which of them it is. */
+/** An invitation. A new person chooses a name and a password, and a person with an account enters its
+ * password. The server does not reveal which of the two it is. */
 import { useQuery } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";
 import type { ApiFailure } from "../../api/client.ts";

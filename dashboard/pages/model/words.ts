@@ -29,7 +29,7 @@ export function modelWords(model: Judged["model"]): string {
   return steps.find((step) => step.model === model)?.name ?? model;
 }
 
-/** The figures of the model that serves; undefined without a back-test of it. */
+/** The figures of the serving model. Undefined without a back-test of it. */
 export function servingResult(card: Card): Judged | undefined {
   return card.models.find(({ model }) => model === card.model);
 }
@@ -41,7 +41,7 @@ const shortages: Readonly<Record<string, string>> = {
   retainedLabels: "known cases of staying",
 };
 
-/** What is missing, as a phrase after a number. @param kind users or accounts */
+/** The missing data, as a phrase after a number. @param kind users or accounts */
 export function shortageWords(what: string, kind: Kind): string {
   const words = shortages[what] ?? what;
   return what.startsWith("entities") ? `${kind}s ${words}` : words;

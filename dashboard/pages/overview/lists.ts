@@ -10,7 +10,7 @@ export function usersActive(toDay: string, days = 1): ListBehind {
   return usersOf({ activeFrom: dayPlus(toDay, 1 - days), activeTo: toDay });
 }
 
-/** Users in a stage of the lifecycle in a week; all active users without one. */
+/** Users in a stage of the lifecycle in a week. All active users without one. */
 export function usersInStage(fromDay: string, toDay: string, lifecycle?: Lifecycle): ListBehind {
   return usersOf({
     ...{ activeFrom: fromDay, activeTo: toDay },
@@ -37,12 +37,13 @@ export function those(kind: Kind, query: ListBehind["query"]): ListBehind {
 
 type BandOrPresent = HealthBand | "present";
 
-/** Those who have a health band now; `present` is any but churned and none. */
+/** Users or accounts in a health band now. `present` is any but churned and none. */
 export function thoseNow(kind: Kind, healthBand: BandOrPresent): ListBehind {
   return those(kind, healthBand === "present" ? { isPresent: "true" } : { healthBand });
 }
 
-/** Those who had it on an earlier day that has scores. @param healthBand the one that they have now, if it is asked for */
+/** Users or accounts that were in the band on an earlier day with scores. @param healthBand the present one,
+ * if the filter has it */
 export function thoseOn(kind: Kind, day: string, before: BandOrPresent, healthBand?: HealthBand): ListBehind {
   return those(kind, {
     healthBandBefore: before,
@@ -51,7 +52,7 @@ export function thoseOn(kind: Kind, day: string, before: BandOrPresent, healthBa
   });
 }
 
-/** Those whose health went a way since an earlier day that has scores. */
+/** Users or accounts whose health moved in one direction since an earlier day with scores. */
 export function thoseMoved(kind: Kind, moved: Moved, since: string): ListBehind {
   return those(kind, { moved, since, sort: "change", ...(moved === "fell" && { order: "ascending" }) });
 }

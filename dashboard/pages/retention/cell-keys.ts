@@ -1,13 +1,13 @@
 /** The keys of the heat map: arrows move between its cells, Home and End within a row, Enter picks a cell. */
 import type { KeyboardEvent, MouseEvent } from "react";
 
-/** A cell: its row's name and its column, the periods after a cohort's own; -1 is the row's header. */
+/** A cell: its row's name and its column, the periods after a cohort's own. Column -1 is the row's header. */
 export interface Spot {
   readonly row: string;
   readonly column: number;
 }
 
-/** The cell in which an element is; undefined outside of the cells. */
+/** The cell in which an element is. Undefined outside of the cells. */
 export function spotOf(target: EventTarget): Spot | undefined {
   const cell = cellOf(target);
   const row = cell?.closest<HTMLElement>("tr[data-row]")?.dataset.row;

@@ -19,7 +19,7 @@ export interface Cohort {
 
 /** A value of the trait that splits the cohorts, or all users. */
 export interface Group {
-  /** What the address calls it. */
+  /** Its key in the address. */
   readonly key: string;
   readonly kind: Cell["kind"];
   readonly value: string | null;
@@ -42,7 +42,7 @@ export function groupOfKey(key: string): { kind: Cell["kind"]; value?: string } 
   return { kind: key === "other" || key === "none" ? key : "all" };
 }
 
-/** What a group is called. */
+/** The label of a group. */
 export function groupLabel(key: string, trait: string): string {
   if (key === "=") return "(empty)";
   if (key.startsWith("=")) return key.slice(1);
@@ -100,7 +100,7 @@ function lastDayOf(cohortDay: string, at: number, period: Choices["period"]): st
   return new Date(Date.UTC(year, month + at, 0)).toISOString().slice(0, 10);
 }
 
-/** What a cohort is called by its first day. */
+/** The label of a cohort, from its first day. */
 export function cohortText(day: string, period: Choices["period"]): string {
   return period === "month" ? dayText(day, "month") : dayText(day);
 }

@@ -1,4 +1,4 @@
-/** Whether groups differ: all of them at one age, and in a sentence the two whose curves are drawn. */
+/** Whether groups differ: a test of all of them at one age, and a sentence about the two drawn curves. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
@@ -130,7 +130,7 @@ function Compared({ answer, choices }: { answer: Answer; choices: Choices }): Re
   );
 }
 
-/** The pair whose curves are drawn, where both are chosen; else the best and the worst. */
+/** The pair whose curves are drawn, where both are chosen. Otherwise the best and the worst. */
 function chosenPair({ groups, pairs }: Answer, { first, second }: Choices): Pair | undefined {
   const places = [first, second].map((key) => groups.findIndex((group) => keyOf(group) === key));
   const chosen = pairs.find((pair) => places.includes(pair.first) && places.includes(pair.second));

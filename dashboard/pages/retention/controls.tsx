@@ -62,7 +62,7 @@ const periodChoices = [
   { value: "month", label: "months" },
 ] as const;
 
-/** Events as choices; one that only the address knows is among them. */
+/** Events as choices. An event that only the address knows is among them. */
 function named(events: readonly NamedEvent[], chosen: string, prefix = ""): Choice[] {
   const isKnown = chosen === "" || events.some(({ event }) => event === chosen);
   const all = isKnown ? events : [{ event: chosen, label: null }, ...events];
@@ -97,7 +97,7 @@ function EntryField({ choices, change, events }: ControlsProps): ReactElement {
 
 const filtersEntry = (chosen: string) => (chosen === "signUp" ? "signUp" : "firstEvent");
 
-/** Traits that split well: two values or more, and not one for everybody. */
+/** Traits with two values or more. Those with more than 100 values come last. */
 function splitChoices(traits: Traits, { trait, of }: Choices): Choice[] {
   const some = traits.filter(({ distinctValues }) => distinctValues !== null && distinctValues > 1);
   const many = traits.filter(({ distinctValues }) => distinctValues === null);

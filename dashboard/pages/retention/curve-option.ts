@@ -7,11 +7,11 @@ import { numbers } from "../../text/format.ts";
 import { intervalText, type MeanCell, type ProjectedShare } from "./cohorts.ts";
 import { type Choices, periodsText } from "./question.ts";
 
-/** What is drawn of a group. */
+/** The lines that the chart draws for a group. */
 export interface Curve {
   readonly name: string;
   readonly points: readonly MeanCell[];
-  /** The projected shares, from the last share that is known well on; none without a projection. */
+  /** The projected shares, from the last reliable share on. Empty without a projection. */
   readonly projected: readonly ProjectedShare[];
 }
 

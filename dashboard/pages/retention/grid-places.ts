@@ -2,17 +2,17 @@
 import type { Spot } from "./cell-keys.ts";
 import type { Cell, Group, MeanCell } from "./cohorts.ts";
 
-/** What stands at a place: of a cohort, or the weighted mean of its group. */
+/** The figure at a place: of a cohort, or the weighted mean of its group. */
 export type Found =
   | { readonly group: Group; readonly cohort: string; readonly cell: Cell }
   | { readonly group: Group; readonly cohort?: undefined; readonly cell: MeanCell };
 
-/** The name of a row. @param day the cohort's; empty for the mean of the group */
+/** The name of a row. @param day the cohort's day, or "" for the mean of the group */
 export function rowName(key: string, day = ""): string {
   return `${day}\n${key}`;
 }
 
-/** What is at a place; undefined where nothing is. */
+/** The figure at a place. Undefined at an empty place. */
 export function find(groups: readonly Group[], { row, column }: Spot): Found | undefined {
   const end = row.indexOf("\n");
   const [day, key] = [row.slice(0, end), row.slice(end + 1)];

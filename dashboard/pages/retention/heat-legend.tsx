@@ -1,4 +1,4 @@
-/** What the colours and marks of the heat map mean. */
+/** The legend of the heat map: the meaning of its colours and marks. */
 import type { ReactElement } from "react";
 import { numbers } from "../../text/format.ts";
 import { type Group, scaleOf, smallCohortUsers } from "./cohorts.ts";

@@ -73,7 +73,7 @@ interface GroupRowsProps {
   readonly isSplit: boolean;
   readonly isOpen: boolean;
   readonly look: Look;
-  /** What describes the cell that has the focus. */
+  /** The id of the element that describes the cell with the focus. */
   readonly tipId: string | undefined;
   readonly entrance: Spot | undefined;
   readonly onToggle: (key: string) => void;
@@ -151,7 +151,8 @@ function CohortRow({ cohort, ...props }: GroupRowsProps & { cohort: Cohort }): R
   );
 }
 
-/** What a row's cells need to know: the same for all rows but the one with the focus, so that only that is drawn again. */
+/** The properties of a row's cells. They are equal for all rows but the one with the focus, so that only that
+ * row is drawn again. */
 function placeIn(row: string, { look, tipId, entrance }: GroupRowsProps) {
   const isHere = entrance?.row === row;
   return { ...look, tipId: isHere ? tipId : undefined, entrance: isHere ? entrance.column : undefined };

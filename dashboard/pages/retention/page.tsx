@@ -115,7 +115,7 @@ function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
     ({ cohortDay, period: at, share }: Cell, { key }: Group) =>
       change({
         ...{ cohort: cohortDay, at, group: key === "all" ? "" : key },
-        // The kind that was looked at last; of a cohort of which all are of one kind, that kind.
+        // The kind that was opened last. For a cohort whose users are all of one kind, that kind.
         ...(share === 0 && { side: "lost" as const }),
         ...(share === 1 && { side: "retained" as const }),
       }),
@@ -159,7 +159,7 @@ function written(keys: Iterable<string>): string {
   return [...keys].map((key) => key.replace(/[%,]/g, encodeURIComponent)).join(",");
 }
 
-/** A key as the address has it; a text that is none opens nothing. */
+/** A key as the address has it. A text that is no key opens nothing. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

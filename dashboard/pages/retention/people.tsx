@@ -24,7 +24,7 @@ interface PeopleProps {
   readonly change: Change;
 }
 
-/** A drawer with the people of the cell that the address names; closed while it names none. */
+/** A drawer with the users of the cell that the address names. It is closed while the address names none. */
 export function People({ choices, change }: PeopleProps): ReactElement {
   const { cohort, at, group, period, trait } = choices;
   const title = cohort === undefined ? "" : cohortTitle(cohort, period);

@@ -1,8 +1,8 @@
-/** What the page asks about retention, as it stands in the address, and the same in words. */
+/** The question about retention, as the page's address holds it, and the same in words. */
 import type { Reads } from "../../api/paths.ts";
 import { choiceFilter, dayFilter, numberFilter, textFilter } from "../../parts/list/filters.ts";
 
-/** Every choice of the page; what is not in the address is as usual. */
+/** Every choice of the page. Choices that are not in the address have their default. */
 export const filters = {
   entry: choiceFilter(["firstEvent", "signUp", "event"], "firstEvent"),
   entryEvent: textFilter(),
@@ -22,9 +22,9 @@ export const filters = {
   periods: numberFilter(0, 0, 120),
   /** The groups that are open: their keys with commas between. */
   open: textFilter(),
-  /** Whether users who were there before the data begins count in means. */
+  /** Whether users from before the data begins count in means. */
   alreadyHere: choiceFilter(["leftOut", "counted"], "leftOut"),
-  /** Periods after a cohort's own at which groups are compared; 0 for the last that is known well. */
+  /** Periods after a cohort's own at which groups are compared. 0 is the last reliable period. */
   compareAt: numberFilter(0, 0, 119),
   /** The two groups whose curves are drawn, by their keys. */
   first: textFilter(),
@@ -52,7 +52,7 @@ export function periodsOf({ periods, period }: Choices): number {
   return periods === 0 ? usualPeriods[period] : periods;
 }
 
-/** The parameters of the question; undefined while the event of entry has not been chosen. */
+/** The parameters of the question. Undefined while the event of entry has not been chosen. */
 export function queryOf(choices: Choices): Reads["/api/retention"]["query"] | undefined {
   const {
     entry,
@@ -103,7 +103,7 @@ export function sentenceOf(choices: Choices): string {
   return `Of the users who ${came}, the share who ${back} ${when}.${split}`;
 }
 
-/** How a count of periods is said: 1 week, 3 weeks. */
+/** A count of periods in words: 1 week, 3 weeks. */
 export function periodsText(count: number, period: Choices["period"]): string {
   return `${count} ${period}${count === 1 ? "" : "s"}`;
 }

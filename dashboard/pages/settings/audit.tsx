@@ -139,10 +139,10 @@ function summaryOf({ action, summary, detail: { id, to, kind, key, value } }: En
   return `${action === "exclusion.added" ? "Excluded" : "No longer excluded"}: ${rule}${typeof id === "number" ? ` (rule ${id})` : ""}`;
 }
 
-/** What was changed, name by name, in words. */
+/** The changed values, name by name, in words. */
 function differences(from: unknown, to: unknown) {
   if (!isRecord(from) || !isRecord(to)) {
-    // What began or ended is in the summary.
+    // The summary already names a thing that was added or removed.
     if (from == null || to == null) return [];
     return [{ name: "was", before: textOf(from), after: textOf(to) }];
   }

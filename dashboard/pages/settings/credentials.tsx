@@ -1,4 +1,4 @@
-/** Project tokens and read keys as a table: what each is called and when it was used; and how one is revoked. */
+/** Project tokens and read keys as a table, with their names and last uses, and buttons to revoke them. */
 import type { ReactElement } from "react";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";

@@ -1,4 +1,4 @@
-/** Deleting the organization: what goes is told before, and its name has to be typed. */
+/** Deleting the organization. The page lists the data that will be deleted, and its name has to be typed. */
 import { type ReactElement, useState } from "react";
 import { useChange } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";

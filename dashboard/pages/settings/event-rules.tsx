@@ -21,13 +21,13 @@ export const scoreFields = [
   "weekStart",
 ] as const;
 
-/** What a section of the page reads and changes. */
+/** The data that a section of the page reads and changes. */
 export interface SectionProps {
   readonly draft: Pick<Draft<Settings>, "values" | "set">;
   readonly errorOf: (name: (typeof scoreFields)[number]) => string | undefined;
 }
 
-/** Rows that are shown; others are found by their name. */
+/** The number of rows that are shown. A search by name finds the others. */
 const maxShown = 40;
 const none = "";
 

@@ -8,7 +8,7 @@ const seldomMs = 15_000;
 
 /** A bar while days are computed again, and nothing otherwise. @param isExpected asks often: a change was just saved */
 export function Rebuilding({ isExpected }: { isExpected: boolean }): ReactElement | null {
-  // The smallest question whose answer says how fresh figures are.
+  // The smallest question whose answer contains the freshness of figures.
   const { data } = useRead("/api/events", {
     query: { limit: 1 },
     everyMs: isExpected ? oftenMs : seldomMs,

@@ -175,7 +175,7 @@ function areScoresKept(changes: Partial<Settings>): boolean {
   return Object.keys(changes).every((name) => name === "weekStart");
 }
 
-/** What saving does, in words. */
+/** The effect of saving, in words. */
 function consequence(changes: Partial<Settings>): string {
   if (areScoresKept(changes)) return "Weekly figures are computed again. Scores stay as they are.";
   const model =

@@ -4,7 +4,7 @@ import type { SenderName } from "../../../contract/sources.ts";
 /** One client of a source. */
 export interface Client {
   readonly label: string;
-  /** What to do with the code, where it does not say itself. */
+  /** A hint for using the code, where the code itself is not enough. */
   readonly note?: string;
   /** It runs in a web page, where everyone can read its token. */
   readonly isInBrowser?: boolean;

@@ -115,7 +115,7 @@ function Freezing({ sources }: { sources: readonly Source[] }): ReactElement | n
   );
 }
 
-/** Events of unidentified visitors; nothing without any. */
+/** Events of unidentified visitors. Undefined without any. */
 function Held({ held }: { held: Answer["held"] }): ReactElement | null {
   const { people, items, oldestAt, droppedFull, droppedExpired, links } = held;
   if (people + droppedFull + droppedExpired + links === 0) return null;

@@ -1,7 +1,7 @@
 /** A webhook's mapping as the fields of a form, and back. */
 import type { WebhookMapping } from "../../../contract/source-settings.ts";
 
-/** What is typed: a path each, but for the event's text and the two tables. */
+/** The texts of the form's fields. Each is a path, except the event's text and the two tables. */
 export interface WebhookFields {
   readonly items: string;
   readonly userId: string;
@@ -39,7 +39,8 @@ export function fieldsOf(mapping: WebhookMapping): WebhookFields {
   };
 }
 
-/** The fields as a mapping. The server checks its paths, `problemsOf` what cannot be said in a mapping. */
+/** The fields as a mapping. The server checks its paths. `problemsOf` checks the rest, which a mapping cannot
+ * express. */
 export function mappingOf(fields: WebhookFields): WebhookMapping {
   const paths = (["items", "userId", "anonymousId", "email", "timestamp", "messageId"] as const)
     .map((name) => [name, fields[name].trim()] as const)
@@ -78,8 +79,8 @@ function tableText(table: Table | undefined): string {
     .join("\n");
 }
 
-/** One line without `=` is a path; else each line is a key and its path, and a line without a path is for the key of the
- * same name. */
+/** One line without `=` is a path. Otherwise each line is a key and its path. A line without a path is for
+ * the key of the same name. */
 function tableOf(text: string): Table | undefined {
   const lines = text
     .split("\n")

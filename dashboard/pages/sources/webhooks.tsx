@@ -15,7 +15,7 @@ import { WebhookTrial } from "./webhook-trial.tsx";
 
 type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
 
-/** @param token shown in addresses; until there is one, what stands for it */
+/** @param token shown in addresses, or a placeholder until there is one */
 export function Webhooks({ token }: { token: string }): ReactElement {
   const asked = useRead("/api/webhooks");
   const mayChange = useMayAs("member");

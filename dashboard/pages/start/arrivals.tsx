@@ -14,7 +14,7 @@ const waitingMs = 1_500;
 const restingMs = 10_000;
 const maxKinds = 1_000;
 
-/** What has arrived so far; asked again by itself. */
+/** The data that has arrived so far. It refreshes by itself. */
 export function useArrivals() {
   const [isWaiting, setWaiting] = useState(true);
   const everyMs = isWaiting ? waitingMs : restingMs;
@@ -26,7 +26,7 @@ export function useArrivals() {
   const events = kinds.data?.events ?? [];
   const hasEvents = events.length > 0;
   if (isWaiting && hasEvents) setWaiting(false);
-  // What only excluded users do is in no figure, and would be waited for for ever.
+  // Events of excluded users are in no figure. Without this check the page would wait for them without end.
   const hasUsers = isAnyoneListed || excluded > 0;
   const areAllExcluded = !isAnyoneListed && excluded > 0;
   return { people, kinds, hasUsers, hasEvents, areAllExcluded };

@@ -17,7 +17,7 @@ const identify = {
 };
 const track = { userId: "u1", event: "report_created", properties: { pages: 3 } };
 
-/** The two calls in a language, with the address and the token in place; they run as they stand. */
+/** The two calls in a language, with the address and the token in place. They run as they stand. */
 export function snippet(language: Language, address: string, token: string): string {
   return { curl, client, typescript, python }[language](address, token);
 }

@@ -74,7 +74,7 @@ function WithAccount({
   );
 }
 
-/** What was erased of a user. */
+/** The erased data of a user. */
 export function ErasedUser({ receipt }: { receipt: UserReceipt }): ReactElement {
   const { erasedAt, events, versions, account } = receipt;
   return (

@@ -78,7 +78,7 @@ function traitColumn(trait: string): Column<User> {
   };
 }
 
-/** The trait that a sort is by; undefined for a column that is no trait. */
+/** The trait of a sort. Undefined for a column that is no trait. */
 export function traitSort(sort: string | undefined): string | undefined {
   return sort?.startsWith("trait:") && sort.length > "trait:".length
     ? sort.slice("trait:".length)

@@ -13,7 +13,7 @@ import { useTell } from "../toast.tsx";
 
 type Departure = Reads["/api/departures"]["answer"]["events"][number];
 
-/** The questions that wait for an answer, one below the other; nothing without any. */
+/** The questions that wait for an answer, one below the other. Nothing is drawn without any. */
 export function Departures({ className }: { className?: string }): ReactElement | null {
   const asked = useRead("/api/departures");
   const settings = useRead("/api/settings", { enabled: (asked.data?.events.length ?? 0) > 0 });

@@ -45,7 +45,7 @@ export interface ActivityValues {
   readonly activeInAccount: string;
 }
 
-/** What they are when nothing is filtered. */
+/** The values without any filter. */
 export const noMovement: MovementValues = {
   ...{ since: undefined, isPresent: "", healthBandBefore: "", moved: "", toCall: "" },
 };

@@ -6,7 +6,7 @@ import { numbers } from "../../text/format.ts";
 /** Health bands, as the API names them. */
 export type HealthBand = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
 
-/** Each band's word, and a shape that tells it without colour. Written out, so that the styles are found. */
+/** Each band's word, and a shape that shows it without colour. Written out, so that the styles are found. */
 const looks: Record<HealthBand, { word: string; ink: string; wash: string; shape: string }> = {
   healthy: {
     word: "Healthy",
@@ -41,7 +41,7 @@ export function healthLook(healthBand: HealthBand): { readonly ink: string; read
   return looks[healthBand];
 }
 
-/** The shape alone, for where the word is said beside it. */
+/** The shape alone, for places with the word beside it. */
 export function HealthShape({ healthBand }: { healthBand: HealthBand }): ReactElement {
   return (
     <svg

@@ -5,13 +5,13 @@ import { classes } from "../../text/classes.ts";
 interface StatProps {
   readonly label: string;
   readonly value: ReactNode;
-  /** The change as text, with its sign, and whether it is good news; `text` says against what. */
+  /** The change as text, with its sign, and whether it is good news. `text` names the comparison. */
   readonly change?:
     | { readonly value: string; readonly isGood: boolean | null; readonly text: string }
     | undefined;
-  /** What is counted, in full; shown on hover. */
+  /** The full definition of the figure, shown on hover. */
   readonly hint?: string;
-  /** A line below the value, where there is no change to tell. */
+  /** A line below the value, where there is no change to show. */
   readonly note?: ReactNode;
   /** Values over time, the oldest first, for a small line without axes. */
   readonly line?: readonly number[] | undefined;
@@ -67,7 +67,7 @@ export function Stats({
   );
 }
 
-/** A line without axes; it decorates a figure that is said beside it. */
+/** A line without axes. It decorates a figure that stands beside it as text. */
 export function Sparkline({
   values,
   width = 96,

@@ -66,7 +66,7 @@ export function IconButton({
 }: Omit<ButtonProps, "children" | "look" | "isBusy"> & {
   label: string;
   icon: IconName;
-  /** Whether the label shows on hover and focus; not for what has the focus without having been asked for. */
+  /** Whether the label shows on hover and focus. It does not when the page itself moved the focus there. */
   hasHint?: boolean;
 }): ReactElement {
   const { isSmall = false, ...others } = rest;

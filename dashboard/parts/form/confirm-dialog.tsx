@@ -1,4 +1,4 @@
-/** The question before something that cannot be undone; loaded when the first one is asked. */
+/** The question before something that cannot be undone. It is loaded when the first one is asked. */
 import { AlertDialog } from "radix-ui";
 import type { ReactElement } from "react";
 import { classes } from "../../text/classes.ts";
@@ -7,7 +7,7 @@ import { box, centred, veil } from "./dialog.tsx";
 
 export interface Question {
   readonly title: string;
-  /** What happens, and whether it can be undone. */
+  /** The effect of confirming, and whether it can be undone. */
   readonly text: string;
   /** The button's own word for it: "Revoke the token". */
   readonly action: string;

@@ -1,5 +1,5 @@
-/** Dialogs and drawers. Their veil is ours: Radix's own locks scrolling with a style element, which the security
- * policy forbids; style/app.css does it instead. */
+/** Dialogs and drawers. Their overlay is our own, because Radix's locks scrolling with a style element. The
+ * security policy forbids that element. style/app.css locks scrolling instead. */
 import { Dialog as Radix } from "radix-ui";
 import { type ReactElement, type ReactNode, useRef } from "react";
 import { classes } from "../../text/classes.ts";
@@ -9,14 +9,14 @@ interface DialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** What it is about, in a sentence; screen readers hear it with the title. */
+  /** The dialog's purpose, in a sentence. Screen readers read it with the title. */
   readonly description?: string;
   readonly children: ReactNode;
   /** As high as the window: from the left edge and narrow, or from the right edge and wide, for details of the page. */
   readonly isDrawer?: boolean | "right";
   /** For what has long lines. */
   readonly isWide?: boolean;
-  /** Only screen readers hear the title: the content says it by itself. */
+  /** The title is only for screen readers: the content shows it by itself. */
   readonly isTitleHidden?: boolean;
   /** Neither Escape nor a click beside the dialog closes it, and it has no cross: its content closes it. */
   readonly isHeld?: boolean;

@@ -18,10 +18,10 @@ const small = "h-8! text-sm!";
 
 interface FieldText {
   readonly label: string;
-  /** Keeps the label for screen readers alone: for a field whose place says what it is. */
+  /** Keeps the label for screen readers alone, for a field whose place explains it. */
   readonly isLabelHidden?: boolean;
   readonly help?: ReactNode;
-  /** What is wrong, in words; nothing while nothing is. */
+  /** The problem with the value, in words. Undefined for a valid value. */
   readonly error?: string | undefined;
 }
 
@@ -192,7 +192,7 @@ function Options({ choices }: { choices: readonly Choice[] }): ReactElement {
   );
 }
 
-/** Says to a form what the server refused, where screen readers hear it at once. */
+/** Shows the server's refusal in a form, where screen readers read it at once. */
 export function FormError({ error }: { error: Error | null }): ReactElement | null {
   if (error === null) return null;
   return (

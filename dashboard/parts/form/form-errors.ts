@@ -1,6 +1,6 @@
 /** Which field an error is about. */
 
-/** What the server refused, told beside the field that its message begins with: `timezone is not known …`.
+/** Puts an error of the server beside the field that its message begins with: `timezone is not known …`.
  * @param fields names of the fields that there are
  * @returns the message for a field, and the error when it is about none of them */
 export function fieldErrors<Name extends string>(

@@ -8,7 +8,7 @@ import { useUnsaved } from "./unsaved.ts";
 
 /** Values that are saved, and changes that are not. */
 export interface Draft<Values extends object> {
-  /** What the fields show. */
+  /** The values in the fields. */
   readonly values: Values;
   /** The saved values from which the changes began. They stay until the changes are saved or discarded. */
   readonly base: Values;
@@ -98,11 +98,11 @@ export function DraftForm({
 }: {
   isDirty: boolean;
   isBusy: boolean;
-  /** What was refused and is about no field. */
+  /** An error that belongs to no field. */
   error: Error | null;
   /** Shown in place of the error when other values were saved in between. */
   conflict?: ReactNode;
-  /** What will happen when it is saved. */
+  /** The effect of saving. */
   consequence?: ReactNode;
   onSave: () => void;
   onDiscard: () => void;

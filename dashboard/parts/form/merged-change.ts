@@ -3,8 +3,8 @@
 /** Whether two values are the same JSON. */
 export const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Three-way merge. Names that were added to a list or removed from it, and keys of an object that were changed, are
- * changed in the newer value too; any other value that was changed replaces the newer one.
+/** Three-way merge. Names that were added to a list or removed from it are changed in the newer value, too.
+ * So are keys of an object that were changed. Any other changed value replaces the newer one.
  * @param base the value from which the change began
  * @param mine the value after the change
  * @param theirs the newer value, saved in between */

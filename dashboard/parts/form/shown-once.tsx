@@ -5,8 +5,8 @@ import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { useUnsaved } from "./unsaved.ts";
 
-/** Shows a secret with its button to copy it; undefined shows nothing. Only the button at the end closes it, and leaving
- * the page asks first: the server cannot show the secret again. */
+/** Shows a secret with its button to copy it. Undefined shows nothing. Only the button at the end closes it,
+ * and leaving the page asks first. The server cannot show the secret again. */
 export function ShownOnce({
   title,
   description,

@@ -1,6 +1,7 @@
 /**
- * Rows as a table: sorted and paged by the server, columns chosen by the reader, a header that stays, and only the
- * rows in sight drawn when there are many. It stays a table for screen readers: the rows out of sight are counted.
+ * Rows as a table. The server sorts and pages. The reader chooses the columns, and the header stays in sight.
+ * Of many rows only those in sight are drawn. Screen readers still see a table: the rows out of sight are
+ * counted.
  */
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { Fragment, type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
@@ -23,7 +24,7 @@ export interface Sort<By extends string = string> {
 }
 
 interface DataTableProps<Row extends object> {
-  /** What screen readers call the table, and its toolbar says. */
+  /** The table's name for screen readers, and the text of its toolbar. */
   readonly label: string;
   /** Under this name the reader's choice of columns is remembered. */
   readonly name: string;
@@ -37,9 +38,9 @@ interface DataTableProps<Row extends object> {
   readonly onPage?: (offset: number) => void;
   /** Instead of pages: rows are added while the reader scrolls. */
   readonly more?: RowsToCome | undefined;
-  /** Which columns are shown; without it, the table remembers by itself. */
+  /** The shown columns. Without it, the table remembers them by itself. */
   readonly choice?: ColumnChoice;
-  /** What one row and several rows are called. */
+  /** The words for one row and for several rows. */
   readonly words?: readonly [one: string, several: string];
   /** The address of the whole table as CSV. */
   readonly csv?: string;

@@ -4,8 +4,8 @@ import { type RefObject, useEffect } from "react";
 /** Rounding leaves less than this at the end of a scroll. */
 const tolerancePx = 2;
 
-/** Marks what scrolls sideways with the sides that have more (`data-more`); nothing moves, and no style is needed where
- * all is in sight. Sticky columns are not faded. */
+/** Marks sideways scrolling content with the sides that have more (`data-more`). No content moves, and no
+ * style is needed where all is in sight. Sticky columns are not faded. */
 export function useFadingEdges(scroller: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = scroller.current;

@@ -2,7 +2,7 @@
 import type { ReactElement } from "react";
 import { Icon } from "../icons.tsx";
 
-/** What is filtered, with a button that takes it away. */
+/** A set filter, with a button that removes it. */
 export function FilterChip({ text, onRemove }: { text: string; onRemove: () => void }): ReactElement {
   return (
     <span className="inline-flex h-8 max-w-72 min-w-0 items-center gap-1 rounded border border-ember bg-raised pl-2.5 text-sm font-medium">

@@ -2,7 +2,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 
-/** How one filter is read from the address, and written; undefined stands for its default. */
+/** The reader and the writer of one filter in the address. Undefined stands for its default. */
 export interface Filter<Value> {
   read(text: string | undefined): Value;
   write(value: Value): string | undefined;
@@ -13,7 +13,7 @@ export function textFilter(byDefault = ""): Filter<string> {
   return { read: (text) => text ?? byDefault, write: (value) => (value === byDefault ? undefined : value) };
 }
 
-/** One of a list; anything else in the address is the default. */
+/** One of a list. Any other text in the address is the default. */
 export function choiceFilter<Value extends string>(
   choices: readonly Value[],
   byDefault: Value,

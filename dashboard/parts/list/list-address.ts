@@ -1,4 +1,4 @@
-/** What the address of a list says, and the parameters of the API that follow from it. */
+/** The state of a list in its address, and the parameters of the API that follow from it. */
 import { useCallback, useMemo, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { recall, remember } from "../../app/memory.ts";
@@ -27,7 +27,7 @@ const seenFilter: Filter<Seen | undefined> = {
   write: (seen) => seen && `${seen.how}-${seen.days}`,
 };
 
-/** A list of texts; none is undefined. */
+/** A list of texts. An empty one is undefined. */
 const textsFilter: Filter<readonly string[] | undefined> = {
   read: (text) => text?.split(",").map(decoded),
   write: (texts) => texts?.map(encodeURIComponent).join(","),
@@ -56,7 +56,7 @@ const healthBands: readonly (HealthBand | "")[] = [
 ];
 const riskBands: readonly (RiskBand | "")[] = ["", "high", "medium", "low"];
 
-/** What lists of users and of accounts have in their addresses. */
+/** The filters in the addresses of both lists, users and accounts. */
 export const listFilters = {
   search: textFilter(),
   verdict: choiceFilter(verdicts, ""),
@@ -99,7 +99,7 @@ export function listQuery({
   };
 }
 
-/** What both lists have, as if nothing were filtered. */
+/** The values of those filters without any filter. */
 export const noListFilters = {
   ...({ search: "", verdict: "", state: "", healthBand: "", riskBand: "", seen: undefined } as const),
   ...noMovement,

@@ -62,7 +62,7 @@ const usualSeen: readonly Seen[] = [
 ];
 
 interface ListFiltersProps {
-  /** What the rows are called: users. */
+  /** The word for the rows: users. */
   readonly what: string;
   readonly searchIn: string;
   readonly values: ListValues;
@@ -156,7 +156,7 @@ function SeenFilter({
   );
 }
 
-/** A filter by one of few; it stands out while it is set. */
+/** A filter by one of few values. It stands out while it is set. */
 export function Pick<Value extends string>({
   label,
   value,
@@ -168,7 +168,7 @@ export function Pick<Value extends string>({
   label: string;
   hint?: string;
   value: Value;
-  /** The value of a filter that is not set; "" when it is left out. */
+  /** The value of a filter that is not set. Default: "". */
   byDefault?: Value;
   choices: readonly Choice<Value>[];
   onChoose: (value: Value) => void;

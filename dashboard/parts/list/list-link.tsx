@@ -56,7 +56,7 @@ export function BarPart({
   );
 }
 
-/** A count that leads to its list; of 0 there is none. */
+/** A count that leads to its list. A count of 0 has no link. */
 export function CountLink({
   count,
   list,

@@ -21,9 +21,9 @@ interface ListPageProps<Kind extends "users" | "accounts", Row extends object> {
   readonly kind: Kind;
   /** The name of the page: Users. */
   readonly title: string;
-  /** What one row is called: user. */
+  /** The word for one row: user. */
   readonly one: string;
-  /** What the search looks in. */
+  /** The fields that the search covers. */
   readonly searchIn: string;
   readonly values: ListValues & { readonly sort: string };
   readonly onChange: (changed: Partial<ListValues>, isTyping?: boolean) => void;
@@ -37,11 +37,11 @@ interface ListPageProps<Kind extends "users" | "accounts", Row extends object> {
   /** Whether any filter is set, those of this list alone included. */
   readonly isFiltered: boolean;
   readonly onClear: () => void;
-  /** Whether users who are excluded from figures are in the list. */
+  /** Whether the list contains users who are excluded from figures. */
   readonly hasExcluded?: boolean;
   /** Filters that only this list has. */
   readonly children?: ReactNode;
-  /** What stands there before there is any row. */
+  /** The text of an empty list. */
   readonly none: ReactNode;
 }
 
@@ -117,8 +117,8 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
   );
 }
 
-/** The column by which rows are sorted: before there are scores, those without a risk are sorted by when they were last
- * seen, and that is everybody. */
+/** The column by which rows are sorted. Rows without a risk are sorted by their last visit, and before the
+ * first scores all rows are such. */
 function sortedBy(sort: string, scoredDay: string | null): string {
   return sort === firstSort && scoredDay === null ? "lastSeen" : sort;
 }

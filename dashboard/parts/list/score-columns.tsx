@@ -1,4 +1,4 @@
-/** The columns of scores, the same for users and accounts; and the line that says of which day they are. */
+/** The columns of scores, the same for users and accounts, and the line with the day of the scores. */
 import { createContext, type ReactElement, use } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { dayText, nothing, numbers } from "../../text/format.ts";
@@ -11,8 +11,8 @@ export type ScoredRow = Pick<
   "verdict" | "health" | "risk" | "engagement" | "momentum" | "change"
 >;
 
-/** By how many points health usually changes in a week; null when that is not known. A context, because columns that are
- * made anew would take the focus from their cells. */
+/** By how many points health usually changes in a week. Null when that is not known. A context, because
+ * columns that are made anew would take the focus from their cells. */
 export const UsualChange = createContext<number | null>(null);
 
 /** Columns of scores, by their ids. */
@@ -81,7 +81,7 @@ function Change({ points }: { points: number | null }): ReactElement {
   );
 }
 
-/** Of which day scores are, and since when their changes are told. */
+/** The day of the scores, and since when their changes are shown. */
 export function ScoresOf({
   answer,
 }: {

@@ -1,5 +1,5 @@
-/** What may be larger than its place. It can be reached and scrolled by keyboard, which is why it has a name; an edge
- * behind which there is more fades. */
+/** A frame for content that may be larger than it. Its name makes it reachable by keyboard, which can scroll
+ * it. An edge fades when there is more behind it. */
 import {
   type FocusEventHandler,
   type KeyboardEventHandler,

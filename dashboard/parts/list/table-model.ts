@@ -1,4 +1,4 @@
-/** What a table is asked to show, and its columns as TanStack Table keeps them. */
+/** The properties of a table, and its columns in the form of TanStack Table. */
 import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable } from "@tanstack/react-table";
 import { type ReactNode, useMemo, useRef, useState } from "react";
 import { recall, remember } from "../../app/memory.ts";
@@ -10,9 +10,9 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Set right, in figures of one width. */
   readonly isNumber?: boolean;
-  /** The server's name for sorting by it; a column without one cannot be sorted by. */
+  /** The server's name for sorting by this column. A column without one cannot be sorted. */
   readonly sort?: string;
-  /** Sorted by first, the largest come first, as with figures; texts begin with A. */
+  /** Whether the first sort puts the largest value first, as figures need. Texts begin with A. */
   readonly startsDescending?: boolean;
   /** Shown only when the reader asks for it. */
   readonly isHidden?: boolean;
@@ -20,17 +20,17 @@ export interface Column<Row> {
   readonly isFixed?: boolean;
   /** The least width, in pixels. */
   readonly width?: number;
-  /** What a screen reader and a hint say of the header. */
+  /** The hint of the header, also for screen readers. */
   readonly hint?: string;
   /** Under which heading the reader chooses it. */
   readonly group?: string;
-  /** The API's names of what it shows, which are its columns in a CSV; without them, its own id. */
+  /** The API's names of the fields that the column shows, for its columns in a CSV. Default: its own id. */
   readonly csv?: readonly string[];
 }
 
 /** The shown columns, if the page keeps them itself, e.g. in its address. */
 export interface ColumnChoice {
-  /** Ids; those that cannot be hidden may be left out. */
+  /** Ids. Columns that cannot be hidden may be left out. */
   readonly shown: readonly string[];
   readonly onChoose: (shown: readonly string[]) => void;
 }
@@ -68,8 +68,8 @@ export function useTableModel<Row extends object>(
       ? own
       : Object.fromEntries(columns.map(({ id, isFixed }) => [id, isFixed || choice.shown.includes(id)]));
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
-  // Made once for a column's id: a cell whose definition is made anew is drawn anew, and loses its focus and what was chosen
-  // in it. The cells are those of the columns of today.
+  // Made once for a column's id. A cell with a new definition is drawn anew, and loses its focus and its
+  // input. The cells are those of the columns of today.
   const today = useRef(byId);
   today.current = byId;
   const made = useRef(new Map<string, ReturnType<typeof definitionOf<Row>>>());

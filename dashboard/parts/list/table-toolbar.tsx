@@ -32,8 +32,8 @@ export function TableToolbar<Row extends object>(props: ToolbarProps<Row>): Reac
   );
 }
 
-/** The address of a CSV with the columns that are shown, or with all where no column says what it is in a CSV. The server
- * names the file. */
+/** The address of a CSV with the shown columns. It has all columns where none of them has names for a CSV.
+ * The server names the file. */
 function withColumns<Row extends object>(
   address: string,
   { columns, table }: Pick<ToolbarProps<Row>, "columns" | "table">,

@@ -33,7 +33,7 @@ function isWhole({ trait, match, value }: TraitFilter): boolean {
   return trait !== "" && (value !== "" || !needsValue(match));
 }
 
-/** Filters in the address, as JSON; whatever is not whole is left out. */
+/** Filters in the address, as JSON. Incomplete ones are left out. */
 export const traitsFilter: Filter<readonly TraitFilter[]> = {
   read: (text) => (text === undefined ? [] : traitsIn(text)),
   write: (filters) => (filters.length === 0 ? undefined : JSON.stringify(filters)),
@@ -56,7 +56,7 @@ function traitIn(entry: unknown): TraitFilter[] {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 
-/** A filter of three texts; none when it is not whole. */
+/** A filter of three texts. Undefined when it is incomplete. */
 export function traitOf(trait: string, match: string, value: string): TraitFilter[] {
   const known = matches.find((one) => one.value === match)?.value ?? "is";
   const filter = { trait, match: known, value: needsValue(known) ? value : "" };

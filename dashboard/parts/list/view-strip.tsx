@@ -16,7 +16,8 @@ import { listAddresses, viewSearch } from "./view-address.ts";
 type View = Reads["/api/views"]["answer"]["views"][number];
 type Page = View["page"];
 
-/** What of an address is no part of a view: a text that is looked for may name a user, and the view is itself. */
+/** The parameters of an address that a view does not save. A search may name a user, and `view` is the view
+ * itself. */
 const notSaved = ["search", "view"];
 
 /** A query without what is no part of a view, in a stable order. */
@@ -30,7 +31,7 @@ function savedQuery(pairs: Iterable<readonly [string, string]>): string {
 
 interface ViewStripProps {
   readonly page: Page;
-  /** What the list without any filter is called. */
+  /** The name of the list without any filter. */
   readonly everything: string;
   /** The columns that are shown, as the address has them. */
   readonly columns: string;
@@ -113,7 +114,7 @@ function ViewLink({
   );
 }
 
-/** What can be done with the view that is open, or with filters that are no view yet. */
+/** The actions on the open view, or on filters that are not saved yet. */
 function ViewActions({
   page,
   opened,
