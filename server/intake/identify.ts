@@ -1,8 +1,8 @@
 /**
- * POST /identify: registers a user or updates the one who exists.
+ * POST /identify: registers a user or updates an existing one.
  *
  *   parse → validate → read the ids → admitted        (pure, here)
- *         → merged into what is stored, numbered      (merge.ts, decide.ts)
+ *         → merged into the stored user, numbered     (merge.ts, decide.ts)
  *         → on disk → 201                             (group-commit.ts)
  */
 
@@ -12,12 +12,12 @@ import type { Zone } from "../calendar/calendar.ts";
 import { type Arrival, compile, explain, identifier, messageIdOf } from "./admission/admit-event.ts";
 import { type Invalid, isInvalid, type ParsedBody } from "./admission/json.ts";
 
-/** An identify that may be stored. `undefined` is not sent and keeps what is stored. */
+/** An identify that may be stored. A field that is `undefined` was not sent and keeps the stored value. */
 export interface AdmittedIdentify {
   readonly kind: "identify";
   readonly organization: number;
   readonly userId: string;
-  /** A connected source may say none. */
+  /** A connected source may send none. */
   readonly email: string | undefined;
   readonly traits: JsonObject;
   readonly isAccountOwner: boolean | undefined;
@@ -25,9 +25,9 @@ export interface AdmittedIdentify {
   readonly account: SentAccount | null | undefined;
   readonly messageId: string | null;
   readonly receivedAtMs: number;
-  /** When it was true. `receivedAtMs` means now: no timestamp was sent, or one of the future (see `isSaidNow`). */
+  /** The time of its values. `receivedAtMs` means now: no timestamp was sent, or a future one (see `isSaidNow`). */
   readonly saidAtMs: number;
-  /** The organization's, for the days of events that waited for this user. */
+  /** The organization's timezone, for the days of events that were held for this user. */
   readonly zone: Zone;
   /** As in `Arrival`. */
   readonly isBrowser?: boolean | undefined;
@@ -35,14 +35,14 @@ export interface AdmittedIdentify {
 
 export interface SentAccount {
   readonly accountId: string;
-  /** Undefined keeps what is stored; an account that is new is named by its id. */
+  /** Undefined keeps the stored name. A new account gets its id as its name. */
   readonly name: string | undefined;
   readonly avatar: string | null | undefined;
 }
 
 const validator = compile(IdentifyBody);
 
-/** Admits the body of an identify request, or says what is wrong with it. */
+/** Admits the body of an identify request, or returns its problem. */
 export function admitIdentify(body: ParsedBody, arrival: Arrival): AdmittedIdentify | Invalid {
   const { value } = body;
   if (!validator.Check(value)) return explain(IdentifyBody, validator, value);

@@ -1,7 +1,7 @@
 /**
- * Imports: rows of a file, admitted and decided as requests are, a few hundred in one commit that also moves
- * the file's record on. A chunk says at which row it begins. One that begins elsewhere than the record stands
- * stores nothing, so a chunk whose answer got lost may be sent again, by a client that was killed as well.
+ * Imports: rows of a file, admitted and decided like requests. One commit stores a few hundred rows and the new
+ * position of the file's record. A chunk has the number of its first row. A chunk that does not begin at the
+ * record's position stores nothing. So a client may repeat a chunk after a lost answer or its own restart.
  */
 import { errorMessages } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
@@ -15,13 +15,13 @@ import { decide, maxMovedInRequest, maxWorkInCommit } from "./decide/decide.ts";
 import { type Admitted, isStored, NeedsOf, type Outcome, unparked } from "./decide/requests.ts";
 import { about, type NoteTaker, noteIgnored } from "./watch/notes.ts";
 
-/** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */
+/** A row as the text of its item, `{"type":"track" | "identify", …}`, or the reason why it could not become one. */
 export type ImportRow = string | Invalid;
 
-/** Rows of one commit. It holds up the write API while it is decided: 4 ms for 500 rows. */
+/** Rows of one commit. The decision blocks the write API, for 4 ms with 500 rows. */
 export const maxImportRows = 500;
 
-/** What a chunk's rows became; the record as it stands; or why nothing is taken now. */
+/** The record after a chunk, or the reason why no write is accepted now. */
 export type Appended = ImportRecord | { readonly closedBecause: string };
 
 export class Importer {
@@ -32,7 +32,7 @@ export class Importer {
   readonly #zones = new Map<string, Zone>();
   readonly #underWay = new Set<Promise<unknown>>();
 
-  /** `closedBecause` says why no write is taken now, if so. */
+  /** `closedBecause` returns the reason why no write is accepted now, if there is one. */
   constructor(
     ledger: Ledger,
     closedBecause: () => string | undefined,
@@ -55,20 +55,20 @@ export class Importer {
     return this.#ledger.imports.begin({ ...file, nowMs: this.#nowMs() });
   }
 
-  /** Every import of this content into the organization, whatever its mapping. */
+  /** Every import of this content into the organization, with any mapping. */
   ofFile(organization: number, sha256: string): Promise<readonly ImportRecord[]> {
     return this.#ledger.imports.ofFile(organization, sha256);
   }
 
-  /** Says that every row of the file is decided. */
+  /** Records that every row of the file is decided. */
   finish(importId: number): Promise<void> {
     return this.#ledger.imports.finish(importId, this.#nowMs());
   }
 
   /**
-   * Decides and stores the rows that begin at `fromRow`, in one commit with the record's move. Where very much was
-   * parked for their users these are the first of the rows, at least one: the record says how many. Rows that begin
-   * elsewhere than the record stands store nothing, and are answered with the record.
+   * Decides and stores the rows that begin at `fromRow`, in one commit with the record's new position. If very many
+   * items were held for their users, only the first rows are stored, at least one. The record has their number. Rows
+   * that do not begin at the record's position store nothing, and the answer is the record.
    * @throws Refusal when there is no such import or too many rows
    */
   async append(importId: number, fromRow: number, rows: readonly ImportRow[]): Promise<Appended> {
@@ -77,7 +77,7 @@ export class Importer {
     return appending;
   }
 
-  /** Resolves when no rows are being stored that were admitted before the call. */
+  /** Resolves when all rows that were admitted before the call are stored or have failed. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#underWay);
   }
@@ -89,7 +89,7 @@ export class Importer {
     const before = await this.#find(importId);
     if (before.rowsDone !== fromRow) return before;
     const arrival = await this.#arrival(before.organization);
-    // From here to the commit the event loop has no turn: the organization's timezone is still this one.
+    // The event loop does not run between here and the commit, so the organization's timezone cannot change.
     const stored = await this.#decide(rows, arrival, maxWorkInCommit, (outcomes, writes, identified) => ({
       ...writes,
       importProgress: { importId, fromRow, rows: outcomes.length, ...counted(outcomes, fromRow, identified) },
@@ -100,7 +100,7 @@ export class Importer {
     return this.#find(importId);
   }
 
-  /** What would become of the rows, in order: new, duplicate, or the reason of a rejection. Stores nothing. */
+  /** The outcomes that the rows would have, in order: new, duplicate, or the reason of a rejection. Stores nothing. */
   async check(organization: number, rows: readonly ImportRow[]): Promise<readonly string[]> {
     const nothing = { users: [], accounts: [], inbox: [], versionRows: [], messages: [], dayCounts: [] };
     let verdicts: readonly string[] = [];
@@ -112,7 +112,7 @@ export class Importer {
     return verdicts;
   }
 
-  /** @returns the rows up to the first that was left to a further commit, with their outcomes */
+  /** @returns the rows before the first that was left to a further commit, with their outcomes */
   async #decide(
     rows: readonly ImportRow[],
     arrival: Arrival,
@@ -160,13 +160,13 @@ interface DecidedRow {
   readonly outcome: Outcome;
 }
 
-/** Identifies that were taken, and how often they changed a user. */
+/** Identifies that were stored, and how many of them changed a user. */
 interface Identified {
   readonly stored: number;
   readonly changes: number;
 }
 
-/** An identify that says of its user what is known already is counted as a duplicate. */
+/** An identify without a new value is counted as a duplicate. */
 function counted(outcomes: readonly Outcome[], fromRow: number, identified: Identified) {
   const rejected: RejectedRow[] = [];
   outcomes.forEach((outcome, index) => {
@@ -200,7 +200,7 @@ function admitRow(row: ImportRow, arrival: Arrival): Admitted | Invalid {
   return { invalid: "isActivity is not valid: send true or false." };
 }
 
-/** The outcomes of the rows up to the first that was left to a further commit. */
+/** The outcomes of the rows before the first that was left to a further commit. */
 function outcomesOfRows(
   verdicts: readonly (Admitted | Invalid)[],
   decided: readonly Outcome[],

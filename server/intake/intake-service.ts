@@ -35,39 +35,39 @@ export class Intake {
     this.#sourced = new SourcedRequests(this.#commits);
   }
 
-  /** Counts what is worth an ingestion warning. */
+  /** Counts ingestion warnings. */
   get warnings(): NoteTaker {
     return this.#warnings;
   }
 
-  /** Why no write is taken now, in words for the sender; undefined while all is well. */
+  /** The sender's message while writes are rejected. Undefined while writes are accepted. */
   get closedBecause(): string | undefined {
     return this.#commits.isFull ? errorMessages.catchingUp : this.room.closedBecause;
   }
 
-  /** The same for one organization, of which too much may wait. */
+  /** The same for one organization, whose own queue may be full. */
   closedFor(organization: number): string | undefined {
     const isFull = this.#commits.isFullFor(organization);
     return this.closedBecause ?? (isFull ? errorMessages.organizationHeld : undefined);
   }
 
-  /** Whether the last writes could not be kept: a full disk, or one that failed, which takes a restart. */
+  /** Whether the last writes failed: the disk is full, or it failed, and then a restart is needed. */
   get isFailing(): boolean {
     return this.#commits.isFailing;
   }
 
-  /** Stores an identify. Resolves when it is on disk or refused; rejects when the ledger failed. */
+  /** Stores an identify. Resolves when it is on disk or rejected. The promise rejects when the ledger failed. */
   identify(body: Uint8Array, arrival: Arrival, watched?: WatchedRequest): Promise<Outcome> {
     return this.#store("identify", body, arrival, admitIdentify, watched);
   }
 
-  /** Stores an event. Resolves when it is on disk or refused; rejects when the ledger failed. */
+  /** Stores an event. Resolves when it is on disk or rejected. The promise rejects when the ledger failed. */
   track(body: Uint8Array, arrival: Arrival, watched?: WatchedRequest): Promise<Outcome> {
     return this.#store("track", body, arrival, admitTrack, watched);
   }
 
-  /** Stores the good items of a batch in their order, in one commit, and resolves with an outcome for each item.
-   * Rejects when the ledger failed, and then none is stored. */
+  /** Stores the valid items of a batch in their order, in one commit, and resolves with an outcome for each item.
+   * Rejects when the ledger failed. Then no item is stored. */
   async batch(batch: ParsedBatch, arrival: Arrival, watched?: WatchedRequest): Promise<readonly Outcome[]> {
     const warnings = this.#noteTaker(watched);
     const items = admitBatch(batch, arrival);
@@ -95,7 +95,7 @@ export class Intake {
   }
 
   /**
-   * Stores the items of a connected source in their order, or holds those of a person who is not identified yet (see
+   * Stores the items of a connected source in their order. Items of a person who is not identified yet are held (see
    * source-parts.ts). @param source its name, under which warnings are counted
    */
   sourced(
@@ -133,7 +133,7 @@ export class Intake {
     return outcome;
   }
 
-  /** The write API is a sender like any other. Imports are not counted: the past in one hour is no rhythm. */
+  /** The write API is counted like a source. Imports are not counted: they bring past events within an hour. */
   #countOfApi({ organization, receivedAtMs: atMs }: Arrival, decided: Outcome): void {
     const outcome = isStored(decided) ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
     this.#sources.note({ organization, source: "api", atMs, outcome });
@@ -144,7 +144,7 @@ export class Intake {
     this.#sources.note({ organization, source, atMs: this.#nowMs(), outcome });
   }
 
-  /** Takes warnings for the counts and for the live view. */
+  /** Passes warnings to the counts and to the live view. */
   #noteTaker(watched: NoteTaker | undefined): NoteTaker {
     if (watched === undefined) return this.#warnings;
     return {
@@ -155,7 +155,7 @@ export class Intake {
     };
   }
 
-  /** Counts a request that was refused before its body was parsed. */
+  /** Counts a request that was rejected before its body was parsed. */
   noteRefused(
     endpoint: Endpoint,
     organization: number,
@@ -171,12 +171,12 @@ export class Intake {
     return this.#warnings.flush();
   }
 
-  /** Writes down what came from sources. Called every few seconds. */
+  /** Writes the counts of sources down. Called every few seconds. */
   recordSources(): Promise<void> {
     return this.#sources.flush();
   }
 
-  /** Writes down the warnings that name a user, so that those of now can be deleted, and forgets newer ones. */
+  /** Writes the warnings that name a user down, so that they can be deleted, and forgets newer ones. */
   async forgetWarningsOf(organization: number, userId: string): Promise<void> {
     await this.#warnings.flush();
     this.#warnings.forgetUser(organization, userId);

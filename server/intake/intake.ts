@@ -1,4 +1,4 @@
-/** The module's interface: what the write API does with a request. Start reading at identify.ts and track.ts. */
+/** The module's interface: admission and storage of requests of the write API. Start reading at identify.ts and track.ts. */
 
 export type { Arrival } from "./admission/admit-event.ts";
 export { identifier, isEmailAddress } from "./admission/admit-event.ts";

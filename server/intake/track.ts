@@ -27,13 +27,13 @@ export interface AdmittedTrack {
   readonly properties: string;
   readonly messageId: string | null;
   readonly receivedAtMs: number;
-  /** False: it counts for no figure. Only an import has it, for events that were exported so. Default: true. */
+  /** False: no figure counts the event. Only imports set it, for events that were exported with it. Default: true. */
   readonly isActivity?: boolean;
 }
 
 const validator = compile(TrackBody);
 
-/** Admits the body of a track request, or says what is wrong with it. */
+/** Admits the body of a track request, or returns its problem. */
 export function admitTrack(body: ParsedBody, arrival: Arrival): AdmittedTrack | Invalid {
   const { value } = body;
   if (!validator.Check(value)) return explain(TrackBody, validator, value);
@@ -59,7 +59,7 @@ export function admitTrack(body: ParsedBody, arrival: Arrival): AdmittedTrack | 
 
 const timeFields = ["timestamp", ...timestampAliases];
 
-/** The event's time from `timestamp` or one of its aliases; undefined when none was sent. */
+/** The event's time from `timestamp` or one of its aliases. Undefined if none was sent. */
 function eventTime(body: JsonObject, zone: Zone): number | undefined | Invalid {
   let found: { field: string; ms: number } | undefined;
   for (const field of timeFields) {

@@ -1,6 +1,7 @@
 /**
- * Admission decides whether a request may be stored, and as what. It is pure: no clock, no engine, no
- * socket; what it needs to know comes in as `Arrival`. This file has what identify and track share.
+ * Admission decides whether a request may be stored, and in which form. It is pure: no clock, no engine, no
+ * socket. All other facts about the request come in as `Arrival`. This file has the functions that identify
+ * and track share.
  */
 import type { TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
@@ -12,22 +13,22 @@ import { IdentifyBody } from "../../../contract/write-api.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Invalid, ParsedBody } from "./json.ts";
 
-/** All that admission knows of a request beside its body. */
+/** All that admission knows about a request except its body. */
 export interface Arrival {
   readonly organization: number;
   readonly zone: Zone;
   readonly receivedAtMs: number;
   /** The Idempotency-Key header, when one was sent. */
   readonly idempotencyKey: string | null;
-  /** Sent with a browser token, which is public. It changes neither the e-mail nor `isAccountOwner` nor the account of an
-   * existing user. */
+  /** Sent with a browser token, which is public. For an existing user, the request changes neither the e-mail nor
+   * `isAccountOwner` nor the account. */
   readonly isBrowser?: boolean;
 }
 
 // In this API a `uri` is something that a browser can show as a picture.
 Format.Set("uri", isPictureUrl);
 
-// TypeBox's format has no combining marks in a domain, which डाटामेल.भारत is written with.
+// TypeBox's format rejects combining marks in a domain. डाटामेल.भारत contains them.
 Format.Set("idn-email", isInternationalEmail);
 
 function isInternationalEmail(text: string): boolean {
@@ -36,13 +37,13 @@ function isInternationalEmail(text: string): boolean {
   return Format.IsIdnEmail(text.slice(0, text.length - domain.length) + domain.replace(/\p{M}/gu, ""));
 }
 
-/** Whether a browser can show what is at this address as a picture. */
+/** Whether a browser can show this address as a picture. */
 export function isPictureUrl(text: string): boolean {
   if (!/^(https?:\/\/|data:image\/)/i.test(text)) return false;
   return URL.canParse(text);
 }
 
-/** Compiles a schema of the contract: 50 ns a body, where an interpreted one takes 2,200. */
+/** Compiles a schema of the contract. A compiled schema checks a body in 50 ns, an interpreted one in 2,200 ns. */
 export function compile<Schema extends TSchema>(schema: Schema): Validator<Record<never, never>, Schema> {
   return Compile(schema);
 }
@@ -54,19 +55,20 @@ export function isEmailAddress(text: string): boolean {
   return email.Check(text);
 }
 
-/** Says which field of an invalid body is wrong, how, and what to send. */
+/** The message for an invalid body: the wrong field, the problem, and a valid value. */
 export function explain(schema: TSchema, validator: Validator, body: JsonObject): Invalid {
   return { invalid: explainInvalid(schema, validator, body) };
 }
 
-/** The message for a field that is wrong, ending with what its schema says to send. */
+/** The message for a wrong field. It ends with the values that the schema allows. */
 export function wrong(schema: TSchema, path: readonly string[], problem: string): Invalid {
   return { invalid: wrongField(schema, path, problem) };
 }
 
 /**
- * An id as the string that it is stored as. A number is taken when its text in the body is its decimal
- * string, so that 42 and "42" are one user; 1e21, 1.50 and 9007199254740993 would be another user's id.
+ * An id as the string that is stored. A number is accepted when its text in the body is its decimal string,
+ * so 42 and "42" are one user. 1e21, 1.50 and 9007199254740993 are rejected: JavaScript would write the id of
+ * another user.
  */
 export function identifier(
   value: string | number,
@@ -81,7 +83,7 @@ export function identifier(
   };
 }
 
-/** The message's own id: the body's, else the header's; an empty header counts as none. */
+/** The message's own id: from the body, else from the header. An empty header counts as no header. */
 export function messageIdOf(sent: string | null | undefined, arrival: Arrival): string | null | Invalid {
   if (typeof sent === "string") return sent;
   const key = arrival.idempotencyKey;

@@ -1,7 +1,7 @@
 /**
- * Admission of what connected sources say: the limits of /identify and /track, and a softer hand where a tool's user
- * cannot help it. An e-mail address, a trait or a picture that is not valid is left out with a warning, and a white
- * space in an event's name becomes `_`. Pure.
+ * Admits items of connected sources. The limits are those of /identify and /track, but a tool's user cannot correct
+ * every field. So an invalid e-mail address, trait or picture is left out with a warning. White space in an event's
+ * name becomes `_`. Pure.
  */
 
 import type { JsonObject } from "../../../contract/json.ts";
@@ -22,18 +22,18 @@ interface Admitted {
   readonly atMs: number;
   /** Of the item's JSON. */
   readonly bytes: number;
-  /** The organization's, for the days of events. */
+  /** The organization's timezone, for the days of events. */
   readonly zone: Zone;
   /** As in `Arrival`. */
   readonly isBrowser?: boolean | undefined;
 }
 
-/** Something said of a person; one of the two ids at least is there. */
+/** An identify or a track. At least one of the two ids is set. */
 export interface AdmittedSaid extends Admitted {
   readonly kind: "said";
   readonly userId: string | undefined;
   readonly anonymousId: string | undefined;
-  /** Of an identify. */
+  /** Only of an identify. */
   readonly previousId: string | undefined;
   readonly said: SaidOfPerson;
 }
@@ -51,7 +51,7 @@ export interface AdmittedAccount extends Admitted {
 
 export type AdmittedSourced = AdmittedSaid | AdmittedAlias | AdmittedAccount;
 
-/** It has to come through JSON unchanged, because it may be parked: what is undefined may be missing. */
+/** It must pass through JSON unchanged, because it may be held. An undefined field may be missing afterwards. */
 export type SaidOfPerson = SaidIdentify | SaidTrack;
 
 interface SaidIdentify {
@@ -66,7 +66,7 @@ interface SaidIdentify {
 interface SaidTrack {
   readonly kind: "track";
   readonly event: string;
-  /** The name as it was sent, when that is another. */
+  /** The name as it was sent, if it differs from `event`. */
   readonly label: string | null;
   /** JSON text. */
   readonly properties: string;
@@ -74,7 +74,7 @@ interface SaidTrack {
   readonly account: SentAccount | undefined;
 }
 
-/** What of an item was left out. */
+/** A field of an item that was left out. */
 export interface LeftOut {
   readonly kind: Extract<WarningKind, "email_left_out" | "trait_left_out">;
   /** The trait's key, or the address. */
@@ -86,10 +86,10 @@ type TakeNote = (leftOut: LeftOut) => void;
 const email = compile(IdentifyBody.properties.email);
 const whiteSpace = /[\s\u0085]+/gu;
 const noWhiteSpace = /[^\s\u0085]/u;
-/** A longer name is not looked at: 250,000 characters of white space are under 1 kB when they are compressed. */
+/** Longer names are rejected unread: 250,000 characters of white space compress to less than 1 kB. */
 const maxSentNameCharacters = 4 * limits.eventNameCharacters;
 
-/** Admits an item, or says what is wrong with it. @param note is told of what is left out */
+/** Admits an item, or returns the problem. @param note gets each field that is left out */
 export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote): AdmittedSourced | Invalid {
   const bytes = Buffer.byteLength(JSON.stringify(item));
   const problem =
@@ -106,16 +106,16 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
     const account = admitAccount(item.account, note);
     return isInvalid(account) ? account : { ...admitted, kind: "account", account, atMs };
   }
-  const said = item.type === "track" ? admitTrack(item, note) : admitIdentify(item, note);
-  if (isInvalid(said)) return said;
+  const content = item.type === "track" ? admitTrack(item, note) : admitIdentify(item, note);
+  if (isInvalid(content)) return content;
   return {
     ...admitted,
     kind: "said",
     userId: item.userId || undefined,
     anonymousId: item.anonymousId || undefined,
     previousId: (item.type === "identify" && item.previousId) || undefined,
-    said,
-    // An identify cannot have a future time: it would win over all later ones until then.
+    said: content,
+    // An identify cannot have a future time: until then it would override all newer identifies.
     atMs: item.type === "track" ? atMs : Math.min(atMs, receivedAtMs),
   };
 }
@@ -125,16 +125,18 @@ function whyTooLarge(bytes: number): Invalid | undefined {
   return { invalid: `item is larger than ${limits.bodyBytes} bytes: send less.` };
 }
 
-/** What is wrong with an item's ids, time or message id. */
+/** The problem with an item's ids, time or message id. */
 function whyUnclear(item: SourcedItem, { zone }: Arrival): Invalid | undefined {
   const ids = idsIn(item);
   for (const [name, id] of Object.entries(ids)) {
     if (id !== undefined && id.length > limits.identifierCharacters) return tooLong(name);
   }
-  const said = [ids.userId, item.type === "alias" ? ids.previousId : ids.anonymousId].filter(Boolean).length;
-  if (said === 0 && item.type !== "account")
+  const idCount = [ids.userId, item.type === "alias" ? ids.previousId : ids.anonymousId].filter(
+    Boolean,
+  ).length;
+  if (idCount === 0 && item.type !== "account")
     return { invalid: "userId is missing: send a userId, or the id of a visitor." };
-  if (item.type === "alias" && said < 2) {
+  if (item.type === "alias" && idCount < 2) {
     return { invalid: "previousId or userId is missing: send the two ids of one person." };
   }
   if ((item.messageId?.length ?? 0) > limits.messageIdCharacters) return tooLong("messageId");
@@ -173,7 +175,7 @@ function admitTrack(item: SourcedTrack, note: TakeNote): SaidTrack | Invalid {
   };
 }
 
-/** What `trim` does, also for U+0085; in linear time, which an expression that ends in `+$` does not take. */
+/** Trims a text like `trim`, and U+0085, too. It takes linear time; an expression that ends in `+$` does not. */
 function withoutWhiteSpaceAround(text: string): string {
   let end = text.length;
   while (end > 0 && !noWhiteSpace.test(text.charAt(end - 1))) end -= 1;
@@ -204,7 +206,7 @@ function admitAccount({ id, name, avatar }: SourcedAccount, note: TakeNote): Sen
   return { accountId: id, name: name || undefined, avatar: isPicture ? avatar : undefined };
 }
 
-/** Reserved traits are strings: numbers and the like become some, and what cannot is left out. */
+/** Reserved traits are strings. Numbers and booleans become strings, and other values are left out. */
 function admitTraits(traits: JsonObject, note: TakeNote): JsonObject {
   const entries = Object.entries(traits).flatMap(([key, value]): [string, unknown][] => {
     if (!reservedTraits.has(key) || value === null) return [[key, value]];

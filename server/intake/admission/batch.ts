@@ -1,6 +1,6 @@
 /**
- * POST /batch: several identifies and tracks in one request. Each item is admitted alone, so that a bad one
- * costs nothing but itself; the good ones are stored in their order, in one commit.
+ * POST /batch: several identifies and tracks in one request. Each item is admitted alone, so that an invalid
+ * item affects no other. The valid items are stored in their order, in one commit.
  */
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
@@ -39,7 +39,7 @@ export function readBatch(parsed: ParsedObject): ParsedBatch | Invalid {
   return { items, text: parsed.text };
 }
 
-/** Admits each item of a batch, or says what is wrong with it. An Idempotency-Key counts as key:index. */
+/** Admits each item of a batch, or returns its problem. An Idempotency-Key counts as key:index. */
 export function admitBatch({ items, text }: ParsedBatch, arrival: Arrival): (Admitted | Invalid)[] {
   const batch = new BatchText(text);
   const key = arrival.idempotencyKey;
@@ -52,7 +52,7 @@ export function admitBatch({ items, text }: ParsedBatch, arrival: Arrival): (Adm
   });
 }
 
-/** Admits one item, `{"type": "identify" | "track", …}`, or says what is wrong with it. */
+/** Admits one item, `{"type": "identify" | "track", …}`, or returns its problem. */
 export function admitItem(body: ParsedBody, arrival: Arrival): Admitted | Invalid {
   const { type } = body.value;
   if (type === "track") return admitTrack(body, arrival);
@@ -61,8 +61,8 @@ export function admitItem(body: ParsedBody, arrival: Arrival): Admitted | Invali
   return wrong(BatchIdentify, ["type"], problem);
 }
 
-/** An identify that may say when it was true. A time to come would win over all that is really said until
- * then, so it counts as now. */
+/** Admits an identify that may have a timestamp. A future time counts as now: until then it would override
+ * all newer identifies. */
 function admitTimedIdentify(body: ParsedBody, arrival: Arrival): Admitted | Invalid {
   const { timestamp } = body.value;
   const admitted = admitIdentify(body, arrival);
@@ -73,7 +73,7 @@ function admitTimedIdentify(body: ParsedBody, arrival: Arrival): Admitted | Inva
   return { ...admitted, saidAtMs: Math.min(saidAtMs, arrival.receivedAtMs) };
 }
 
-/** The text of a batch, and what only it can tell of an item. */
+/** The text of a batch. It has the digits of numbers and the size of the body. */
 class BatchText {
   readonly #text: string;
   readonly #mayRoundIntegers: boolean;
@@ -86,14 +86,14 @@ class BatchText {
     this.#mayBeTooLarge = Buffer.byteLength(text) > limits.bodyBytes;
   }
 
-  /** The digits of an item's numbers; the first call scans the text. */
+  /** The digits of an item's numbers. The first call scans the text. */
   numbersOf(index: number): NumberTexts {
     this.#numbers ??= NumberTexts.of(this.#text).below("batch");
     return this.#numbers.below(String(index));
   }
 
   whyUnstorable(item: JsonObject, index: number): Invalid | undefined {
-    // What is too deep cannot be made into a text again.
+    // The depth is checked before `JSON.stringify`, which fails on a deep value.
     const problem = whyUnstorable(item, () => (this.#mayRoundIntegers ? this.numbersOf(index) : undefined));
     const mayBeTooLarge = problem === undefined && this.#mayBeTooLarge;
     if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(item)) > limits.bodyBytes) {

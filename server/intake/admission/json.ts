@@ -1,7 +1,7 @@
 /**
- * Reads a request's JSON so that nothing is lost in silence. `JSON.parse` accepts more than it can carry:
- * 1e400 becomes Infinity and then null, 9007199254740993 becomes …992, a lone surrogate cannot be stored
- * as UTF-8. Whatever would come out of storage other than it went in is refused here.
+ * Reads a request's JSON without silent loss. `JSON.parse` accepts values that JavaScript cannot represent:
+ * 1e400 becomes Infinity and then null, and 9007199254740993 becomes …992. A lone surrogate cannot be stored
+ * as UTF-8. A value that storage would change is rejected here.
  */
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
@@ -12,7 +12,7 @@ import { countValues } from "./value-count.ts";
 /** A request that cannot be accepted, with the message that its sender reads. */
 export interface Invalid {
   readonly invalid: string;
-  /** Whether less would be taken. */
+  /** Whether a smaller body would be accepted. */
   readonly isTooLarge?: true;
 }
 
@@ -24,7 +24,7 @@ export function isInvalid(value: unknown): value is Invalid {
 /** A JSON object, and the spelling of its numbers. */
 export interface ParsedBody {
   readonly value: JsonObject;
-  /** The digits of the number at a path of keys. Undefined where `String` of the number writes the same ones. */
+  /** The digits of the number at a path of keys. Undefined if `String` of the number writes the same digits. */
   unusualDigits(path: readonly string[]): string | undefined;
 }
 
@@ -44,7 +44,7 @@ class SingleBody implements ParsedBody {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Parses a request body; it must be a JSON object within the limits of size, nesting and keys. */
+/** Parses a request body. It must be a JSON object within the limits of size, nesting and keys. */
 export function parseBody(bytes: Uint8Array): ParsedBody | Invalid {
   const parsed = parseObject(bytes);
   if (isInvalid(parsed)) return parsed;
@@ -53,7 +53,7 @@ export function parseBody(bytes: Uint8Array): ParsedBody | Invalid {
   return problem ?? new SingleBody(value, text);
 }
 
-/** A JSON object, whatever is in it, and its text. */
+/** A JSON object with unchecked content, and its text. */
 export interface ParsedObject {
   readonly value: JsonObject;
   readonly text: string;
@@ -69,7 +69,7 @@ export function parseObject(bytes: Uint8Array): ParsedObject | Invalid {
     : { invalid: "body is not a JSON object: send a JSON object." };
 }
 
-/** Parses a body's JSON, whatever it is, within the limit of values. */
+/** Parses a body's JSON, of any type, within the limit of values. */
 export function parseJson(bytes: Uint8Array): { readonly value: unknown; readonly text: string } | Invalid {
   const tooMany = whyTooManyValues(bytes);
   if (tooMany !== undefined) return tooMany;
@@ -86,9 +86,9 @@ export function parseJson(bytes: Uint8Array): { readonly value: unknown; readonl
   }
 }
 
-/** Why a text has more in it than is parsed; undefined when it can be parsed. */
+/** The problem of a text with too many values or keys. Undefined if it can be parsed. */
 function whyTooManyValues(json: Uint8Array): Invalid | undefined {
-  // A value with the comma behind it has 2 bytes, a key with its value and punctuation 5.
+  // A value with its comma has at least 2 bytes, a key with its value and punctuation 5.
   if (json.length <= 2 * limits.values) return undefined;
   const count = countValues(json, { values: limits.values, keys: limits.bodyKeys });
   const most = { invalid: "", isTooLarge: true } as const;
@@ -100,17 +100,17 @@ function whyTooManyValues(json: Uint8Array): Invalid | undefined {
     : undefined;
 }
 
-/** Most levels of a body with several items. `JSON.parse` takes thousands, which a recursive function does not. */
+/** Most levels of a body with several items. `JSON.parse` accepts thousands, more than a recursive function can walk. */
 const bodyLevels = 500;
 
-/** Why a body with several items cannot be walked as a whole, to read its numbers again say; undefined when it can. */
+/** The problem of a body whose items are too deep to walk, for example to read their numbers. Undefined if there is none. */
 export function whyTooDeep(value: unknown): Invalid | undefined {
   return isDeeperThan(value, bodyLevels)
     ? { invalid: `body is nested deeper than ${bodyLevels} levels: send a flatter one.` }
     : undefined;
 }
 
-/** Whether objects and arrays lie in one another deeper than so many levels; it goes no deeper itself. */
+/** Whether objects and arrays are nested deeper than `levels`. It stops at that depth. */
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (Array.isArray(value)) {
     return levels === 0 || value.some((held) => isDeeperThan(held, levels - 1));
@@ -122,8 +122,8 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 }
 
 /**
- * Why an object cannot be stored; undefined when it can.
- * @param numbers reads the object's numbers; undefined when none can be rounded
+ * The reason why an object cannot be stored. Undefined if it can.
+ * @param numbers reads the object's numbers. It returns undefined if none can be rounded
  */
 export function whyUnstorable(
   value: JsonObject,
@@ -133,18 +133,18 @@ export function whyUnstorable(
   return problem === undefined ? undefined : { invalid: message(problem) };
 }
 
-/** Something in a body that cannot be kept, at the path of keys that leads to it. */
+/** A value in a body that cannot be stored, and its path of keys. */
 interface Problem {
   readonly path: readonly string[];
   readonly text: string;
 }
 
-/** A path is as long as its sender makes it; the message shows its first characters. */
+/** The sender decides the length of a path. The message shows its first characters. */
 const maxPathCharacters = 200;
 
 function message({ path, text }: Problem): string {
   const plain = path.join(".");
-  // White space around it would not be seen.
+  // Quotes make white space at the ends visible.
   const joined = plain.trim() === plain ? plain : JSON.stringify(plain);
   const shown =
     joined.length > maxPathCharacters ? `${joined.slice(0, maxPathCharacters).toWellFormed()}…` : joined;
@@ -152,8 +152,8 @@ function message({ path, text }: Problem): string {
 }
 
 /**
- * How many keys are in a value and below it; NaN when something there cannot be kept, or there are too many. It allocates
- * nothing: this runs for every request, and looking for the problem itself cost 5 µs of each.
+ * The number of keys in a value and below it. NaN if a part of it cannot be stored, or if there are too many keys. It
+ * allocates nothing, because it runs for every request: a search for the problem itself took 5 µs of each.
  */
 function storableKeys(value: unknown, level: number): number {
   if (typeof value === "string") return value.isWellFormed() ? 0 : Number.NaN;
@@ -174,7 +174,7 @@ function storableKeys(value: unknown, level: number): number {
   return keys;
 }
 
-/** Finds the first thing in a body that storage could not give back, or that is over a limit. */
+/** Finds the first value in a body that storage would change, or that is over a limit. */
 function findUnstorable(body: JsonObject): Problem | undefined {
   if (storableKeys(body, 1) <= limits.keys) return undefined;
   let keys = 0;
@@ -213,15 +213,15 @@ function unstorableScalar(value: unknown): string | undefined {
   return undefined;
 }
 
-/** The first integer that came out other than it went in. */
+/** The first integer that `JSON.parse` rounded. */
 function findInexactInteger(value: JsonObject, numbers: NumberTexts | undefined): Problem | undefined {
   const found = numbers?.find(value, isRounded);
   if (found === undefined) return undefined;
   return { path: found.path, text: `has too many digits to be kept, ${found.digits}: send it as a string.` };
 }
 
-/** Whether an integer comes out other than it went in. Large doubles that JavaScript writes, 58508407207935450
- * say, are not exact and yet come out in the very digits that they were sent in. */
+/** Whether JavaScript writes an integer in other digits. Some large doubles, for example 58508407207935450, are not
+ * exact, but JavaScript writes the same digits again. */
 function isRounded(digits: string): boolean {
   return /^-?\d+$/.test(digits) && BigInt(digits) !== BigInt(Number(digits));
 }

@@ -1,27 +1,28 @@
 /**
- * What a connected source says, in our words: sources/ translates what other tools send into these items, and admission
- * reads them here. Beside what /identify and /track take, a source may speak of people who are not identified yet, by a
- * visitor's id or a user's; say later that two ids are one person; and identify without an e-mail address.
+ * The items of connected sources. sources/ translates the messages of other tools into these items, and admission
+ * reads them. A source may do three things that /identify and /track do not allow. It may send items of people who are
+ * not identified yet, by a visitor's id or a user's. It may state later that two ids are one person. It may identify
+ * without an e-mail address.
  */
 import type { JsonObject } from "../../../contract/json.ts";
 
 /** The person of an item: at least one of the two ids. */
 export interface SourcedPerson {
   readonly userId?: string | undefined;
-  /** A visitor's id, which the tool gives before it knows the user. */
+  /** A visitor's id. The tool assigns it before it knows the user. */
   readonly anonymousId?: string | undefined;
 }
 
 interface Said {
-  /** When it happened, or was true: by the source's own rules, already corrected for a wrong clock. */
+  /** The time at which it happened or was true, by the source's own rules, already corrected for a wrong clock. */
   readonly atMs: number;
-  /** The source's own id of the message, made once however often it is sent. */
+  /** The source's own id of the message. A repeated message has the same id. */
   readonly messageId: string | null;
 }
 
 export interface SourcedAccount {
   readonly id: string;
-  /** Undefined keeps the name that is stored; an account that is new is named by its id. */
+  /** Undefined keeps the stored name. A new account gets its id as its name. */
   readonly name?: string | undefined;
   readonly avatar?: string | null | undefined;
 }
@@ -29,13 +30,13 @@ export interface SourcedAccount {
 /** Identifies a user. With both ids, the visitor is the user. */
 export interface SourcedIdentify extends SourcedPerson, Said {
   readonly type: "identify";
-  /** Another id of the same person, of a tool that does not say whether an id is a user's or a visitor's: what waits
-   * under it is the user's, unless it was identified itself. */
+  /** Another id of the same person. The tool does not tell users' ids from visitors' ids. Items held under it go to the
+   * user, except if this id was identified itself. */
   readonly previousId?: string | undefined;
-  /** Undefined keeps what is stored: a user may be without one until it comes. */
+  /** Undefined keeps the stored address. A user may have no address yet. */
   readonly email?: string | undefined;
   readonly traits: JsonObject;
-  /** Said only where nothing is stored under the key, or null. */
+  /** Used only for keys without a stored value, or with null. */
   readonly traitsOnce?: JsonObject | undefined;
   readonly isAccountOwner?: boolean | undefined;
   /** Null: the user leaves the account. */
@@ -45,25 +46,25 @@ export interface SourcedIdentify extends SourcedPerson, Said {
 /** An event. It is held while its user is not identified. */
 export interface SourcedTrack extends SourcedPerson, Said {
   readonly type: "track";
-  /** As it was sent: white space in it becomes `_`, and the name as sent is what people are shown. */
+  /** As it was sent. White space in it becomes `_`. Pages show the name as it was sent. */
   readonly event: string;
   readonly properties: JsonObject;
-  /** False: it is kept and shown, and counts for nothing. */
+  /** False: the event is stored and shown, and no figure counts it. */
   readonly isActivity: boolean;
-  /** The account in which it was done, where the source says it; the user joins it who belongs to none. */
+  /** The event's account, if the source sends one. A user without an account joins it. */
   readonly account?: SourcedAccount | undefined;
 }
 
-/** That two ids are one person: what was parked for the first, whether it was said as a visitor's or as a user's,
- * belongs to the user. */
+/** States that two ids are one person. Items held under the first id, as a visitor's or as a user's, belong to the
+ * user. */
 export interface SourcedAlias extends Said {
   readonly type: "alias";
-  /** A visitor's id, or the id of a user who was never identified; clients do not say which. */
+  /** A visitor's id, or the id of a user who was never identified. Clients do not tell which. */
   readonly previousId: string;
   readonly userId: string;
 }
 
-/** What an account is called, without a word of its users. */
+/** The name and picture of an account, without its users. */
 export interface SourcedAccountSaid extends Said {
   readonly type: "account";
   readonly account: SourcedAccount;
@@ -71,7 +72,7 @@ export interface SourcedAccountSaid extends Said {
 
 export type SourcedItem = SourcedIdentify | SourcedTrack | SourcedAlias | SourcedAccountSaid;
 
-/** The person of an item; undefined for an item about an account alone. */
+/** The person of an item. Undefined for an item about an account alone. */
 export function personIn(item: SourcedItem): string | undefined {
   if (item.type === "account") return undefined;
   return item.type === "alias" ? item.userId : (item.userId ?? item.anonymousId);

@@ -1,6 +1,6 @@
 /**
- * When an event happened, as senders write it. Strict on purpose: `Date.parse` takes February 31 for March
- * and a time without an offset for the server's own zone, and either would put events on wrong days.
+ * Parses the time of an event. `Date.parse` is not strict enough: it reads February 31 as March, and a time
+ * without an offset in the server's own zone. Both would put events on wrong days.
  */
 import { limits } from "../../../contract/limits.ts";
 import { dayNumber, msPerDay, type Zone } from "../../calendar/calendar.ts";
@@ -22,7 +22,7 @@ export function parseEventTime(text: string, zone: Zone): number | undefined {
   return ms !== undefined && isKeptTime(ms, zone) ? ms : undefined;
 }
 
-/** Whether a time is of the years that are kept, in UTC and in the zone. */
+/** Whether a time is in the years that are kept, both in UTC and in the zone. */
 export function isKeptTime(ms: number, zone: Zone): boolean {
   if (!(ms >= firstMs && ms < endMs)) return false;
   const day = zone.dayOf(ms);
@@ -49,7 +49,7 @@ function parseDateTime(text: string): number | undefined {
   }
   const minuteMs = day * msPerDay + (Number(hour) * 60 + Number(minute) - offsetMinutes) * 60_000;
   if (Number(second) < 60) return minuteMs + Number(second) * 1_000 + milliseconds(fraction);
-  // A leap second is inserted only at the end of a UTC day; it is counted as the next second's start.
+  // A leap second is inserted only at the end of a UTC day. It counts as the start of the next second.
   return (minuteMs + 60_000) % msPerDay === 0 ? minuteMs + 60_000 : undefined;
 }
 

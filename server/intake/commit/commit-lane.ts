@@ -1,7 +1,7 @@
 /**
- * A queue of requests and the commits that serve it. Requests that arrive while a commit is under way share the next
- * one. A large request of a connected source comes in parts, one after another: each part is a commit of its own, and
- * between two parts the other requests have their turn.
+ * A queue of requests and its commits. Requests that arrive during a commit share the next one. A large request of a
+ * connected source has several parts. Each part is a commit of its own, and other requests are stored between two
+ * parts.
  */
 
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -9,14 +9,15 @@ import type { SourcedOutcome } from "../decide/requests.ts";
 import { type Apart, type CommitEvents, GroupStore } from "./group-store.ts";
 import { type Submitted, type Waiting, WaitingCount } from "./waiting-requests.ts";
 
-/** A commit blocks the event loop, so its cost is capped (see part-cost.ts). 500 events are as much and take 1 ms to
- * write. One request may be larger. */
+/** A commit blocks the event loop, so its cost is capped (see part-cost.ts). 500 events have this cost and take 1 ms
+ * to write. A single request may cost more. */
 const maxCostPerCommit = 1_000;
 
-/** Bodies of one commit: 500 identifies of 240 KB took PostgreSQL's nodes 1.5 GB and 37 s, and failed. One may be larger. */
+/** Bodies of one commit. 500 identifies of 240 KB took 1.5 GB and 37 s on PostgreSQL's nodes, and failed. A single body
+ * may be larger. */
 const maxBytesPerCommit = 8 * 1024 * 1024;
 
-/** Is told about a lane. */
+/** Gets the events of a lane. */
 export interface LaneEvents extends CommitEvents {
   /** Nothing waits and nothing is under way. */
   idle(): void;
@@ -27,14 +28,14 @@ export class CommitLane {
   readonly #groupsAtOnce: number;
   readonly #events: LaneEvents;
   readonly #apart: Apart | undefined;
-  /** Counts the requests that wait here. In a lane of one organization those under way count, too: they may wait for the
-   * lock for long. */
+  /** Counts the requests that wait here. In a lane of one organization it includes those under way: they may wait long
+   * for the lock. */
   readonly waiting = new WaitingCount();
   #requests: Waiting[] = [];
   #parts: Waiting[] = [];
   #isPartNext = false;
   #isRunning = false;
-  /** The groups that were begun and have not ended. */
+  /** The groups whose commit has begun and not ended. */
   readonly #underWay = new Map<Promise<void>, readonly Waiting[]>();
 
   /** @param apart undefined for the lane that organizations share */
@@ -50,13 +51,13 @@ export class CommitLane {
     this.#apart = apart;
   }
 
-  /** Whether something else held the lock of the lane's organization when it was asked for last. */
+  /** Whether another transaction held the lock of the lane's organization at the last attempt. */
   get isHeld(): boolean {
     return this.#groups.isHeld;
   }
 
-  /** Resolves with what `resultOf` makes of the outcomes, once they are on disk. When `resultOf` throws, only this request
-   * is rejected. @param resultOf takes the outcomes of a group, and the index of the first that is this request's */
+  /** Resolves with the result of `resultOf`, once the outcomes are on disk. If `resultOf` throws, only this request is
+   * rejected. @param resultOf takes the outcomes of a group, and the index of this request's first outcome */
   submit<Result>(
     request: Submitted,
     resultOf: (outcomes: readonly SourcedOutcome[], first: number) => Result,
@@ -75,7 +76,7 @@ export class CommitLane {
     return promise;
   }
 
-  /** Takes a request that another lane could not store, because its organization is locked. */
+  /** Adds a request that another lane could not store, because its organization is locked. */
   addHeld(waiting: Waiting): void {
     this.#groups.isHeld = true;
     this.#add({ ...waiting, apartSinceMs: performance.now() });
@@ -115,15 +116,15 @@ export class CommitLane {
 
   /** Resolves when the next group may begin. */
   async #room(): Promise<void> {
-    // One turn of the event loop, so that requests that have arrived already come along.
+    // After one turn of the event loop, requests that have already arrived are in the queue.
     await new Promise(setImmediate);
     if (this.#takesPart()) {
       if (this.#underWay.size === 0) return;
       await Promise.all(this.#underWay.keys());
-      // A part holds the thread for up to 20 ms: the answers of the groups before it go out first.
+      // A part blocks the thread for up to 20 ms. The answers of the groups before it are sent first.
       await new Promise(setImmediate);
     } else if (this.#underWay.size >= this.#groupsAtOnce) {
-      // Some may be on their way to the disk while the next is decided and written.
+      // Several groups may wait for the disk while the next one is decided and written.
       await Promise.race(this.#underWay.keys());
     }
   }
@@ -132,7 +133,7 @@ export class CommitLane {
     return this.#parts.length > 0 && (this.#isPartNext || this.#requests.length === 0);
   }
 
-  /** One part, or the oldest requests that a commit holds, at least one. The two take turns. */
+  /** One part, or the oldest requests that fit into a commit, at least one. Parts and requests alternate. */
   #nextGroup(): readonly Waiting[] {
     const takesPart = this.#takesPart();
     this.#isPartNext = !takesPart;

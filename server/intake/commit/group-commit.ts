@@ -1,12 +1,12 @@
 /**
- * Group commit: all requests that arrive while a commit is under way share the next one. One fsync then
- * serves many requests: 0.3 ms for one row, 0.7 for 200, 1.7 for 1,000. The next group is written while the
- * one before is synced: beside other work that used the disk, waiting for the sync left the thread idle for
- * 60-80 % of the time, at 8,000-24,000 requests a second; so it was 38,000-56,000.
+ * Group commit: all requests that arrive during a commit share the next one. One fsync serves many requests: it
+ * takes 0.3 ms for one row, 0.7 for 200, 1.7 for 1,000. The next group is written during the sync of the previous
+ * one. Measured beside other work that used the disk: with a wait for each sync, the thread was idle for 60-80 % of
+ * the time and stored 8,000-24,000 requests a second. Without the wait it stored 38,000-56,000.
  *
- * Organizations share commits: a commit for each organization would store a fifth as many requests on PostgreSQL, with 100
- * organizations. When something holds the lock of an organization, its requests move to a lane of their own, and the other
- * organizations do not wait for the lock.
+ * Organizations share commits. With a commit for each of 100 organizations, PostgreSQL would store a fifth as many
+ * requests. When another transaction holds the lock of an organization, its requests move to a lane of their own. So
+ * the other organizations do not wait for the lock.
  *
  * Invariant: a promise that `submit` returned resolves only after the commit that holds its request.
  */
@@ -26,22 +26,23 @@ import type { Apart } from "./group-store.ts";
 import { costOf } from "./part-cost.ts";
 import { type LargeRequest, type Submitted, WaitingCount, type WaitingLimit } from "./waiting-requests.ts";
 
-/** When so much waits in a lane the disk has stopped, and requests are turned away. Without the bytes it would be 5 GB of
- * the largest bodies. */
+/** At this limit of a lane the disk has stopped, and requests are rejected. Without the limit of bytes, the largest
+ * bodies would take 5 GB. */
 const maxWaiting: WaitingLimit = { entries: 20_000, bytes: 256 * 1024 * 1024 };
 
-/** Limits of the requests that wait for the lock of one organization, and for the locks of all. The budget of bodies in flight holds 256 MiB
- * by default and counts a compressed body twice: half of it is left for organizations that are not locked. */
+/** Limits of the requests that wait for the lock of one organization, and for the locks of all. The budget of bodies in
+ * flight is 256 MiB by default and counts a compressed body twice. Half of it is left for organizations that are not
+ * locked. */
 const maxHeld: WaitingLimit = { entries: 5_000, bytes: 32 * 1024 * 1024 };
 const maxHeldTogether: WaitingLimit = { entries: 20_000, bytes: 64 * 1024 * 1024 };
 
-/** A request waits for the lock of its organization for so long. */
+/** The longest wait of a request for the lock of its organization. */
 const heldMs = 15_000;
 
-/** Held items that a batch attaches in one commit: 25 ms. With more it takes several. */
+/** Held items that a batch attaches in one commit, which takes 25 ms. More items take several commits. */
 const maxWorkOfBatch = 5_000;
 
-/** A failure is reported for so long. */
+/** A failure is reported for this time. */
 const failingMs = 10_000;
 
 type CommitLedger = Pick<Ledger, "transact" | "groupsAtOnce" | "locksOrganizations">;
@@ -74,18 +75,18 @@ export class GroupCommit {
     this.#apart = { waiting: new WaitingCount(), heldTurns, heldMs };
   }
 
-  /** Whether the last group failed a moment ago. After a while it is false again, so that a new write can show that the
+  /** Whether the last group failed less than 10 s ago. Later it is false again, so that a new write can show that the
    * ledger has recovered. */
   get isFailing(): boolean {
     return performance.now() - this.#failedAtMs < failingMs;
   }
 
-  /** Whether too much waits for requests of any organization to be taken. */
+  /** Whether the queue is full, for requests of all organizations. */
   get isFull(): boolean {
     return this.#lanes.get(shared)?.waiting.reaches(maxWaiting) ?? false;
   }
 
-  /** Whether too much of this organization waits in a lane of its own. */
+  /** Whether this organization's own lane is full. */
   isFullFor(organization: number): boolean {
     const lane = this.#lanes.get(organization);
     if (lane === undefined) return false;
@@ -93,8 +94,8 @@ export class GroupCommit {
     return lane.waiting.reaches(maxHeld) || this.#apart.waiting.reaches(maxHeldTogether);
   }
 
-  /** Resolves when the request is on disk, or decided not to be stored; rejects when the ledger failed, and
-   * then it is not stored. */
+  /** Resolves when the request is on disk, or when the decision was not to store it. Rejects when the ledger failed.
+   * Then the request is not stored. */
   submit(entry: Admitted, bytes: number): Promise<Outcome> {
     const cost = costOf(entry);
     return this.#add(
@@ -103,7 +104,7 @@ export class GroupCommit {
     );
   }
 
-  /** The same for several that are stored together; an outcome for each. */
+  /** The same for several requests that are stored together, with an outcome for each. */
   submitAll(entries: readonly Admitted[], bytes: number): Promise<readonly Outcome[]> {
     const cost = costOfAll(entries);
     return this.#add(
@@ -113,7 +114,7 @@ export class GroupCommit {
   }
 
   /** The same for items of a connected source.
-   * @param partOf the request of which these are a part; its next part is submitted when this one is stored */
+   * @param partOf the request to which this part belongs. The next part is submitted when this one is stored */
   submitSourced(
     entries: readonly AdmittedSourced[],
     bytes: number,
@@ -139,7 +140,7 @@ export class GroupCommit {
 
   #laneOf({ entries, partOf }: Submitted): CommitLane {
     const organization = entries[0]?.organization ?? shared;
-    // A part shares its commit with no other request, and would only stop them while it waits for its lock.
+    // A part shares its commit with no other request. In the shared lane it would block them while it waits for its lock.
     const isApart = partOf !== undefined && this.#ledger.locksOrganizations;
     return this.#lane(isApart || this.#lanes.has(organization) ? organization : shared);
   }

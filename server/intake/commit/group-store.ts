@@ -1,6 +1,6 @@
 /**
- * Stores one group of requests in one commit. A group that fails because of one request is halved until that request stands
- * alone. Requests whose organization is locked by another transaction wait for it, apart from the others.
+ * Stores one group of requests in one commit. A group that fails because of one request is halved until that request is
+ * alone. Requests whose organization is locked by another transaction wait for the lock in a separate lane.
  */
 
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -10,25 +10,25 @@ import { decide, maxMovedInRequest } from "../decide/decide.ts";
 import { type Decidable, NeedsOf, type SourcedOutcome } from "../decide/requests.ts";
 import type { LargeRequest, Submitted, Waiting, WaitingCount } from "./waiting-requests.ts";
 
-/** While others hold an organization's lock its requests are tried again after a pause. */
+/** The pause between two attempts while another transaction holds an organization's lock. */
 const heldPauseMs = 200;
 
-/** Given to a lane of one organization. */
+/** Only a lane of one organization has it. */
 export interface Apart {
   /** Counts the requests of all such lanes. */
   readonly waiting: WaitingCount;
-  /** Turns at the ledger for the lanes whose organization is locked: each waits 100 ms for the lock, in one of the few
-   * transactions that the ledger has under way. */
+  /** The order in which lanes of locked organizations use the ledger. Each waits 100 ms for its lock, in one of the
+   * ledger's few concurrent transactions. */
   readonly heldTurns: FairTurns;
-  /** A request waits for the lock of its organization for so long. */
+  /** The longest wait of a request for the lock of its organization. */
   readonly heldMs: number;
 }
 
-/** Is told about the commits of a lane. */
+/** Gets the events of a lane's commits. */
 export interface CommitEvents {
   readonly nowMs: () => number;
   committed(): void;
-  /** The ledger failed, and not because of what it was given. */
+  /** The ledger failed, and the content of the requests was not the cause. */
   failed(): void;
   /** Another transaction holds the lock of the request's organization. A lane of one organization waits for the lock
    * instead. */
@@ -49,8 +49,8 @@ export class GroupStore {
     this.#apart = apart;
   }
 
-  /** Stores a group. When it fails because of what one request holds, the group is halved until that one stands alone,
-   * so that only that one is rejected. */
+  /** Stores a group. If it fails because of the content of one request, the group is halved until this request is alone.
+   * Then only this request is rejected. */
   async store(group: readonly Waiting[]): Promise<void> {
     const outcomes: SourcedOutcome[] = [];
     const failure = await this.#commit(group, outcomes);
@@ -59,7 +59,7 @@ export class GroupStore {
     for (const waiting of group) {
       const end = first + waiting.entries.length;
       if (failure === undefined || end <= outcomes.length) waiting.answer(outcomes, first);
-      // Some of its entries are stored: stored again, those without a message id would be there twice.
+      // Some of its entries are stored. A retry would store those without a message id twice.
       else if (first < outcomes.length) waiting.reject(failure.reason);
       else rest.push(waiting);
       first = end;
@@ -79,7 +79,7 @@ export class GroupStore {
     await this.store(rest.slice(half));
   }
 
-  /** Passes on the requests of locked organizations, and stores the rest. */
+  /** Moves the requests of locked organizations to their own lanes, and stores the others. */
   async #storeUnlocked(requests: readonly Waiting[], { organizations }: OrganizationsHeld): Promise<void> {
     const isHeld = ({ entries: [first] }: Waiting) =>
       first !== undefined && organizations.includes(first.organization);
@@ -88,7 +88,7 @@ export class GroupStore {
     if (others.length > 0) await this.store(others);
   }
 
-  /** Stores requests of an organization that others have locked after a pause, those that have not waited for too long. */
+  /** Retries requests of a locked organization after a pause. Requests that have waited too long are rejected. */
   async #storeLater(requests: readonly Waiting[], held: OrganizationsHeld, { heldMs }: Apart): Promise<void> {
     const latestMs = performance.now() - heldMs;
     const isLate = ({ apartSinceMs = 0 }: Waiting) => apartSinceMs <= latestMs;
@@ -99,14 +99,14 @@ export class GroupStore {
     await this.store(inTime);
   }
 
-  /** Decides and stores a group, and adds to `outcomes`. @returns why it failed, undefined when all of it is stored */
+  /** Decides and stores a group, and adds to `outcomes`. @returns the failure, undefined if the whole group is stored */
   async #commit(group: readonly Waiting[], outcomes: SourcedOutcome[]): Promise<Failure | undefined> {
     const entries = group.flatMap((waiting) => waiting.entries);
     const decision = new LastDecision(group, this.#events.nowMs);
     const turns = this.isHeld ? this.#apart?.heldTurns : undefined;
     await turns?.take(undefined);
     try {
-      // Mostly once. Entries that attach very many held items take further commits.
+      // It usually runs once. Entries that attach very many held items take further commits.
       do {
         const left = entries.slice(outcomes.length);
         await this.#ledger.transact(new NeedsOf(left), (stored) => decision.make(left, stored));
@@ -128,11 +128,11 @@ export class GroupStore {
 
 interface Failure {
   readonly reason: unknown;
-  /** Nothing was written, and without some of the requests the same may succeed. */
+  /** Nothing was written, and the group may succeed without some of its requests. */
   readonly isOfContent: boolean;
 }
 
-/** The decision of a commit. A ledger may ask for it several times, and the last one counts. */
+/** The decision of a commit. A ledger may call it several times, and the last result counts. */
 class LastDecision {
   readonly #nowMs: () => number;
   readonly #maxWork: number;
@@ -158,14 +158,14 @@ class LastDecision {
     }
   }
 
-  /** The outcomes, now that they are stored. */
+  /** The outcomes. They are stored when this is called. */
   kept(): readonly SourcedOutcome[] {
     if (this.#made === undefined) throw new Error("the ledger stored a group that was not decided");
     if (this.#partOf !== undefined) this.#partOf.moved += this.#made.moved;
     return this.#made.outcomes;
   }
 
-  /** Whether deciding failed with this error: a decision that fails writes nothing. */
+  /** Whether the decision failed with this error. A decision that fails writes nothing. */
   threw(error: unknown): boolean {
     return this.#thrown !== undefined && this.#thrown.error === error;
   }

@@ -1,7 +1,8 @@
 /**
- * What it costs to decide and write entries, so that a commit holds the thread for 20 ms at most. The unit is about 18 µs of
- * processor time. Measured on SQLite in commits of 100: an event of a known user 19 µs, a held event 44, an identify 143, an
- * identify with a visitor's id 150-200, an alias 180. Each KiB of traits adds 26 µs, each KiB of an event's properties 7.
+ * The cost to decide and write entries. It limits how long a commit blocks the thread, to 20 ms. The unit is about 18 µs
+ * of processor time. Measured on SQLite in commits of 100: an event of a known user 19 µs, a held event 44, an identify
+ * 143, an identify with a visitor's id 150-200, an alias 180. Each KiB of traits adds 26 µs, each KiB of an event's
+ * properties 7.
  */
 
 import type { SourcedItem } from "../admission/sourced.ts";
@@ -12,7 +13,7 @@ export const costOfPart = 500;
 
 const kibibyte = 1024;
 
-/** The cost of an entry. Requests of the write API count as an event, whatever they are: a commit takes up to 500 of them. */
+/** The cost of an entry. Each request of the write API costs as much as an event: a commit takes up to 500 of them. */
 export function costOf(entry: Decidable): number {
   if (entry.kind === "track" || entry.kind === "identify") return 2;
   if (entry.kind === "alias") return 10;
@@ -22,7 +23,7 @@ export function costOf(entry: Decidable): number {
   return (hasVisitor ? 15 : 10) + (2 * entry.bytes) / kibibyte;
 }
 
-/** An item that is not admitted costs as much as an event with as many bytes: all of it was looked at. */
+/** An item that is not admitted costs as much as an event of the same size, because all of it was read. */
 export function costOfInvalid(item: SourcedItem): number {
   return 2 + JSON.stringify(item).length / (2 * kibibyte);
 }

@@ -4,20 +4,20 @@ import { errorMessages } from "../../../contract/errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 
 export interface IntakeLimits {
-  /** Bytes that may wait for the warehouse. Above this senders get 429 until the loader has caught up. */
+  /** Bytes that may wait for the warehouse. Above this limit senders get 429 until the loader has caught up. */
   readonly maxBacklogBytes: number;
-  /** With less free disk than this senders get 429, so that stored rows stay safe. */
+  /** With less free disk than this, senders get 429. It protects the stored rows. */
   readonly minFreeDiskBytes: number;
 }
 
-/** Room for the write-ahead log, a checkpoint, and the merges of the warehouse. */
+/** Space for the write-ahead log, a checkpoint, and the merges of the warehouse. */
 export const minFreeDiskBytes = 8 * 1024 ** 2;
 
 /** The rows that wait for the warehouse, at the last check. */
 interface WaitingRows {
   readonly rows: number;
   readonly bytes: number;
-  /** Everything that was acknowledged before this instant is loaded. Before the first load: the start of the checks. */
+  /** All rows that were acknowledged before this instant are loaded. Before the first load: the start of the checks. */
   readonly loadedUptoMs: number;
 }
 
@@ -26,9 +26,9 @@ export class Room {
   readonly #dataDir: string;
   readonly #limits: IntakeLimits;
   readonly #nowMs: () => number;
-  /** Why no write is taken now, for the sender; undefined while there is room. */
+  /** The sender's message while writes are rejected. Undefined while there is room. */
   closedBecause: string | undefined;
-  /** At most a second old while the ledger answers. */
+  /** At most one second old while the ledger answers. */
   waiting: WaitingRows;
 
   constructor(

@@ -1,6 +1,6 @@
 /**
- * Requests of connected sources. Each is cut into parts. A part is admitted, decided and written in one go, and other requests
- * run between two parts.
+ * Requests of connected sources. Each is divided into parts. A part is admitted, decided and written without a pause.
+ * Other requests run between two parts.
  */
 import type { Arrival } from "../admission/admit-event.ts";
 import { type AdmittedSourced, admitSourced, type LeftOut } from "../admission/admit-sourced.ts";
@@ -12,7 +12,7 @@ import type { GroupCommit } from "./group-commit.ts";
 import { costOf, costOfInvalid, costOfPart } from "./part-cost.ts";
 import type { LargeRequest } from "./waiting-requests.ts";
 
-/** Is told about the items of a source, in their order: the warnings about an item, then its outcome. */
+/** Gets the items of a source in their order: the warnings about an item, then its outcome. */
 export interface SourcedWatcher extends NoteTaker {
   decided(index: number, outcome: SourcedOutcome): void;
 }
@@ -26,9 +26,9 @@ export class SourcedRequests {
   }
 
   /**
-   * Stores items in their order, and resolves with an outcome for each. Rejects when the ledger failed: the parts before are
-   * stored then. The source sends the whole request again, and message ids tell which items are stored.
-   * @param source its name, under which warnings are counted. @param warnings takes the warnings about all items
+   * Stores items in their order, and resolves with an outcome for each. Rejects when the ledger failed: then the earlier
+   * parts are stored. The source sends the whole request again, and message ids show which items are stored.
+   * @param source its name, under which warnings are counted. @param warnings gets the warnings about all items
    */
   store(
     items: readonly SourcedItem[],
@@ -73,7 +73,7 @@ export class SourcedRequests {
     return outcomes;
   }
 
-  /** The outcomes of the admitted items of a part. @param request of which it is a part; undefined for a whole request */
+  /** The outcomes of the admitted items of a part. @param request to which the part belongs. Undefined for a whole request */
   async #submit(
     part: readonly AdmittedItem[],
     request: LargeRequest | undefined,

@@ -1,16 +1,16 @@
 /** Requests that wait for their commit, and how much of them there is. */
 import type { Decidable, SourcedOutcome } from "../decide/requests.ts";
 
-/** Entries that are stored together or not at all, unless they attach more than a commit may. */
+/** Entries that are stored together or not at all, except if they attach more items than one commit may. */
 export interface Submitted {
   readonly entries: readonly Decidable[];
-  /** Of the body in which they came. */
+  /** The size of their body. */
   readonly bytes: number;
   /** See part-cost.ts. */
   readonly cost: number;
   /** Held items that it may attach in one commit. */
   readonly maxWork: number;
-  /** The large request of which this is a part. */
+  /** The large request to which this part belongs. */
   readonly partOf: LargeRequest | undefined;
 }
 
@@ -19,17 +19,17 @@ export interface Waiting extends Submitted {
   readonly promise: Promise<unknown>;
   readonly answer: (outcomes: readonly SourcedOutcome[], first: number) => void;
   readonly reject: (reason: unknown) => void;
-  /** Since when it waits in the lane of its organization. Undefined in the shared lane. */
+  /** The time at which it entered the lane of its organization. Undefined in the shared lane. */
   readonly apartSinceMs?: number | undefined;
 }
 
-/** What the parts of a request have done so far. */
+/** The work that the parts of a request have done so far. */
 export interface LargeRequest {
   /** Links and held items that its aliases moved. */
   moved: number;
 }
 
-/** How much waits in a lane, or in several together. */
+/** The number and size of the requests that wait in a lane, or in several lanes together. */
 export class WaitingCount {
   #entries = 0;
   #bytes = 0;

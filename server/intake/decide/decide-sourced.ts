@@ -3,16 +3,17 @@
  *
  *   a user's id that was identified        the user's
  *   an id that is linked to a user         as that one's
- *   any other id                           parked under it, until an identify or an alias names it
+ *   any other id                           held under it, until an identify or an alias names it
  *   an id that is linked to an address     the same, or until a single user has the address (`addressId`)
- *   any of these, said before its user     left out
+ *   any of these, sent before its user     left out
  *   was erased
  *
- * One text as a user's id and as a visitor's id is two ids. Items held under a user's id go to the user who is identified with
- * it, or to whom an alias links it. Items held under a visitor's id go to the user whose identify names this visitor.
+ * The same text as a user's id and as a visitor's id is two ids. Items held under a user's id go to the user who is
+ * identified with it, or to the user to whom an alias links it. Items held under a visitor's id go to the user whose
+ * identify names this visitor.
  *
- * An identified user is never linked. The target of a link is a user, known or not, and is never linked itself. So there is no
- * cycle, and one look-up finds the user of an id. Of two links of an id the later one wins.
+ * An identified user is never linked. The target of a link is a user, known or not, and is never linked itself. So
+ * there is no cycle, and one look-up finds the user of an id. Of two links of an id the later one wins.
  */
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Stored } from "../../ledger/ledger.ts";
@@ -43,7 +44,7 @@ interface Naming {
   readonly zone: Zone;
 }
 
-/** What is parked, as JSON. */
+/** The body of a held item, as JSON. */
 type ParkedBody = SaidOfPerson & { readonly messageId: string | null; readonly isBrowser?: boolean };
 
 interface Parts {
@@ -65,10 +66,10 @@ export class DecidedSources {
   /** Links and held items that were moved to ids that are not identified either. */
   moved = 0;
 
-  /** Items that became their users' in this commit. */
+  /** Held items that were attached to their users in this commit. */
   attached = 0;
 
-  /** @param mayMove when so much was moved, aliases that would move more are refused */
+  /** @param mayMove after this many moves, aliases that would move more are rejected */
   constructor({ stored, people, rows, parking }: Parts, mayMove: number) {
     this.#mayMove = mayMove;
     this.#stored = stored;
@@ -80,8 +81,8 @@ export class DecidedSources {
   decide(entry: AdmittedSourced): "stored" | "duplicate" | "parked" | Invalid {
     if (entry.kind !== "account") return entry.kind === "alias" ? this.#alias(entry) : this.#said(entry);
     const { organization, account, atMs, receivedAtMs, isBrowser } = entry;
-    const said = { saidAtMs: Math.min(atMs, receivedAtMs), receivedAtMs, isBrowser };
-    this.#people.account(organization, account, said);
+    const request = { saidAtMs: Math.min(atMs, receivedAtMs), receivedAtMs, isBrowser };
+    this.#people.account(organization, account, request);
     return "stored";
   }
 
@@ -89,18 +90,18 @@ export class DecidedSources {
   named(naming: Naming, userId: string, email: string | undefined): void {
     const { organization } = naming;
     if (!this.#parking.concerns(organization)) return;
-    // From now on the id is a user of its own.
+    // From now on the id is a user's own id.
     const person = userKey(organization, userId);
     const link = this.#parking.link(person);
     if (link !== undefined) this.#parking.setLink(person, null);
     this.#attach(naming, userId, this.#parking.take(person));
-    // An alias said that two ids are one person, and it is this one that turns out to be the user's.
+    // An alias linked this id to another id of the same person. Now this one is identified as the user.
     if (link !== undefined && !isAddressId(link.userId) && !this.#isUser(organization, link.userId)) {
       this.#linkBoth(naming, link.userId, userId, link.atMs);
     }
     const address = email === undefined ? undefined : addressId(email);
     if (address === undefined) return;
-    // The links stay, 1,000 at most: of 10,000 identifies in a group only the first looks at them.
+    // The links stay, 1,000 at most. Of 10,000 identifies in a group only the first reads them.
     const key = keyOf(organization, address);
     if (this.#looked.has(key)) return;
     const people = this.#parking.linksTo(organization, address);
@@ -115,7 +116,7 @@ export class DecidedSources {
       userId === undefined ? visitorKey(organization, anonymousId ?? "") : userKey(organization, userId);
     const whose = isIdentify ? person : this.#whose(person);
     const isOut = this.#wasErased(person, atMs) || (whose !== person && this.#wasErased(whose, atMs));
-    // A tool that says one id as both means one person.
+    // A tool that sends the same id in both fields means one person.
     const isBoth = userId !== undefined && userId === anonymousId;
     if (isOut || (isBoth && this.#wasErased(visitorKey(organization, userId), atMs))) return "duplicate";
     if (said.kind === "track" && said.label !== null) {
@@ -143,7 +144,7 @@ export class DecidedSources {
   #alias(entry: AdmittedAlias): "stored" | "duplicate" | Invalid {
     const { organization, previousId, userId, atMs } = entry;
     if (previousId === userId) return "stored";
-    // Tools' clients disagree on which of the two is the user's: one that was identified is.
+    // Tools' clients disagree on which of the two is the user's id. The identified one is the user's.
     const isTurned = this.#isUser(organization, previousId);
     if (isTurned && this.#isUser(organization, userId)) {
       return { invalid: "previousId is a user who was identified: two users are not made one." };
@@ -160,13 +161,13 @@ export class DecidedSources {
     return "stored";
   }
 
-  /** Says that an id is another user's, whichever kind it is of. */
+  /** Links an id, both as a user's and as a visitor's, to another user. */
   #linkBoth(naming: Naming, id: string, other: string, atMs: number): void {
     this.#link(naming, userKey(naming.organization, id), other, atMs);
     this.#link(naming, visitorKey(naming.organization, id), other, atMs);
   }
 
-  /** Says that an id that was not identified is a user's. */
+  /** Links an id that was not identified to a user. */
   #link(naming: Naming, person: PersonKey, other: string, atMs: number): void {
     const { organization } = naming;
     const { id: userId } = this.#whose(userKey(organization, other));
@@ -193,7 +194,7 @@ export class DecidedSources {
     this.moved += links + items.length;
   }
 
-  /** Whether enough was moved already. Items that are moved to a user stay there, so that they are moved once. */
+  /** Whether the limit of moves is reached. Items that are moved to a user stay there, so each is moved once. */
   #movesTooMuch(organization: number, other: string): boolean {
     if (this.moved < this.#mayMove) return false;
     return !this.#isKnown(this.#whose(userKey(organization, other)));
@@ -208,7 +209,7 @@ export class DecidedSources {
     this.#attach(naming, userId, this.#parking.take(person));
   }
 
-  /** The user to which an id is linked. The id itself if it is identified, not linked, or linked to an address. */
+  /** The user to whom an id is linked. The id itself if it is identified, not linked, or linked to an address. */
   #whose(person: PersonKey): PersonKey {
     if (this.#isKnown(person)) return person;
     const linked = this.#parking.link(person)?.userId;
@@ -223,7 +224,7 @@ export class DecidedSources {
     return this.#people.known(organization, userId) !== undefined;
   }
 
-  /** What was said before the user was erased, and only delivered late, stays out. */
+  /** Whether an item is older than the erasure of its user. Such an item was delivered late and is left out. */
   #wasErased(person: PersonKey, atMs: number): boolean {
     return atMs < (this.#stored.erasedAtMs(person) ?? Number.NEGATIVE_INFINITY);
   }
@@ -235,7 +236,7 @@ export class DecidedSources {
       if (this.#wasErased(userKey(organization, userId), atMs)) continue;
       const { messageId, isBrowser, ...said } = JSON.parse(body) as ParkedBody;
       const item = { said, messageId, receivedAtMs, atMs, isBrowser };
-      // Never with the present time: a node with a clock ahead may have held it, and it would overwrite later values.
+      // It never gets the present time. A node with a fast clock may have held it, and it would overwrite later values.
       const saidAtMs = Math.min(atMs, naming.receivedAtMs - 1);
       const outcome = this.#become(naming, userId, { ...item, saidAtMs }, false);
       if (isInvalid(outcome)) this.#parking.refuse(organization, outcome.invalid);
@@ -243,7 +244,7 @@ export class DecidedSources {
   }
 
   /** Stores an identify or an event for an identified user, or for the user that it identifies.
-   * @param item `saidAtMs`: when what it says of the user was said; `atMs`: when its event happened */
+   * @param item `saidAtMs`: the time of its fields. `atMs`: the time of its event */
   #become(
     { organization, zone, receivedAtMs: nowMs }: Naming,
     userId: string,

@@ -1,8 +1,8 @@
 /**
- * Decides a group of admitted requests against the stored state: which are duplicates, which users are new, the merged
- * users, and the rows for the warehouse. Pure. Both ledgers call it inside a transaction and write its result.
+ * Decides a group of admitted requests against the stored state: the duplicates, the new users, the merged users, and
+ * the rows for the warehouse. Pure. Both ledgers call it inside a transaction and write its result.
  *
- * Requests of one group see each other in order: a track may follow its user's identify.
+ * A request sees the requests of its group that come before it: a track may follow its user's identify.
  */
 import { type Message, OrganizationGone, type Stored, type Writes } from "../../ledger/ledger.ts";
 import type { AdmittedIdentify } from "../identify.ts";
@@ -13,25 +13,25 @@ import { DecidedPeople, keyOf } from "./decided-people.ts";
 import { DecidedRows } from "./decided-rows.ts";
 import { type Decidable, isStored, messageKeyOf, type Outcome, type SourcedOutcome } from "./requests.ts";
 
-/** Held items that become their users' in one commit, and links and items that its aliases move: about 10 ms. */
+/** Held items that are attached in one commit, and links and items that its aliases move. It takes about 10 ms. */
 export const maxWorkInCommit = 1_000;
 
 /** Links and held items that the aliases of one request move. A chain of n aliases moves n²/2. */
 export const maxMovedInRequest = 20_000;
 
-/** How much a decision may do. */
+/** Limits of the work of a decision. */
 export interface DecisionLimits {
-  /** When so many held items were attached or moved, the rest of the group is left. Infinity decides the whole group. */
+  /** After this many attached or moved items, the rest of the group is left. Infinity decides the whole group. */
   readonly maxWork: number;
-  /** When so much was moved, further aliases that would move more are refused. */
+  /** After this many moves, further aliases that would move more are rejected. */
   readonly mayMove: number;
 }
 
 const ofOneCommit: DecisionLimits = { maxWork: maxWorkInCommit, mayMove: maxMovedInRequest };
 
-/** What was decided of a group. */
+/** The decision about a group. */
 export interface Decided {
-  /** Of the first requests of the group, in their order; of all of them unless the work was too much for a commit. */
+  /** The outcomes of the group's first requests, in their order. Of all requests, if their work fits into one commit. */
   readonly outcomes: readonly SourcedOutcome[];
   readonly writes: Writes;
   /** Links and held items that aliases moved. */
@@ -39,8 +39,8 @@ export interface Decided {
 }
 
 /**
- * Decides the group in its order, at least its first request. The whole group is decided unless so much that is held
- * becomes its users' that the rest is left to a further commit.
+ * Decides the group in its order, at least its first request. If too many held items are attached, the rest of the
+ * group is left to a further commit.
  */
 export function decide(
   group: readonly Decidable[],
@@ -74,7 +74,7 @@ class Decision {
     this.#people = new DecidedPeople(stored, this.#rows);
   }
 
-  /** Held items that became their users', and what was moved. */
+  /** Held items that were attached, and links and items that were moved. */
   get work(): number {
     return (this.#held?.sources.attached ?? 0) + this.moved;
   }
@@ -92,7 +92,7 @@ class Decision {
     const message = this.#stored.message(messageKey);
     if (message.remembered) return "duplicate";
     const outcome = this.#store(entry);
-    // Only successes are remembered: a refused message may be sent again under the same id.
+    // Only successes are remembered. A rejected message may be sent again under the same id.
     if (isStored(outcome) || outcome === "parked") this.#messages.set(key, message);
     return outcome;
   }

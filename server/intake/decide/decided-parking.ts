@@ -1,4 +1,4 @@
-/** Links between ids and what is parked under them: as it is stored, and as the requests before have left it. */
+/** Links between ids and the items held under them: as they are stored, and as the earlier requests have left them. */
 import type {
   EventLabel,
   ParkedItem,
@@ -13,9 +13,9 @@ import { keyOf } from "./decided-people.ts";
 
 interface Parked {
   readonly person: PersonKey;
-  /** Whether what was stored is taken away. */
+  /** Whether the stored items were removed. */
   isTaken: boolean;
-  /** New ones. */
+  /** New items. */
   items: ParkedItem[];
 }
 
@@ -24,7 +24,7 @@ export class DecidedParking {
   readonly #links = new Map<string, PersonKey & { readonly link: PersonLink | null }>();
   /** Ids that were linked in this group, by user. */
   readonly #linkedTo = new Map<string, Map<string, PersonId>>();
-  /** Users from which all links were moved: what is stored of them is of no use any more. */
+  /** Users from whom all links were moved. Their stored links are not valid any more. */
   readonly #movedFrom = new Set<string>();
   readonly #parked = new Map<string, Parked>();
   readonly #labels = new Map<string, EventLabel>();
@@ -34,7 +34,7 @@ export class DecidedParking {
     this.#stored = stored;
   }
 
-  /** Whether anything may be parked or linked in the organization. */
+  /** Whether the organization may have held items or links. */
   concerns(organization: number): boolean {
     return this.#links.size + this.#parked.size > 0 || this.#stored.hasParked(organization);
   }
@@ -45,7 +45,7 @@ export class DecidedParking {
     return this.#stored.hasParked(person.organization) ? this.#stored.link(person) : undefined;
   }
 
-  /** Links an id, or, with null, no longer. */
+  /** Links an id. Null removes the link. */
   setLink({ organization, kind, id }: PersonKey, link: PersonLink | null): void {
     const key = personKeyOf({ organization, kind, id });
     this.#links.set(key, { organization, kind, id, link });
@@ -66,7 +66,7 @@ export class DecidedParking {
     return [...all.values()].filter((person) => this.link({ organization, ...person })?.userId === userId);
   }
 
-  /** Links to the user whatever is linked to another. @returns how many ids these are */
+  /** Links to the user all ids that are linked to `from`. @returns the number of ids */
   moveLinks(organization: number, from: string, userId: string): number {
     const people = this.linksTo(organization, from);
     for (const each of people) {
@@ -82,7 +82,7 @@ export class DecidedParking {
     this.#of(person).items.push(item);
   }
 
-  /** What is parked under the id, which is nothing afterwards. */
+  /** Removes and returns the items held under the id. */
   take(person: PersonKey): readonly ParkedItem[] {
     const known = this.#parked.get(personKeyOf(person));
     const isStored = known?.isTaken !== true && this.#stored.hasParked(person.organization);
@@ -95,14 +95,14 @@ export class DecidedParking {
     return items;
   }
 
-  /** Notes the name that an event was sent under, if it is the first time. */
+  /** Records the name that an event was sent under, the first time. */
   label(organization: number, event: string, label: string): void {
     const key = keyOf(organization, event);
     if (this.#labels.has(key) || this.#stored.label(organization, event) !== undefined) return;
     this.#labels.set(key, { organization, event, label });
   }
 
-  /** Notes that something parked could not become its user's. */
+  /** Records that a held item could not be attached to its user. */
   refuse(organization: number, message: string): void {
     this.#refused.push({ organization, message });
   }

@@ -1,4 +1,4 @@
-/** The users and accounts of a group of requests: each as it is stored, and as the requests before have left it. */
+/** The users and accounts of a group of requests: each as it is stored, and as the earlier requests have left it. */
 
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Account, KnownUser, Stored, User, Writes } from "../../ledger/ledger.ts";
@@ -10,13 +10,13 @@ import { isMadeUp, isSaidNow, type Said } from "./field-times.ts";
 import { merge, mergeAccount } from "./merge.ts";
 
 /** The fields of a user in a request. */
-interface UserSaid extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone"> {
-  /** Said only where nothing is stored. */
+interface UserFields extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone"> {
+  /** Used only for keys without a stored value. */
   readonly traitsOnce?: JsonObject | undefined;
 }
 
-/** When and by which kind of token an account was sent. */
-interface AccountSaid extends Said {
+/** The time of a request that names an account, and the kind of its token. */
+interface AccountRequest extends Said {
   readonly isBrowser?: boolean | undefined;
 }
 
@@ -32,7 +32,7 @@ export class DecidedPeople {
   readonly #accounts = new Map<string, Account>();
   readonly #lastUserNumber = new Map<number, number>();
   readonly #lastAccountNumber = new Map<number, number>();
-  /** Of the request that is decided now: the users that it made, and what it was not allowed to change. */
+  /** Of the present request: the users that it made, and the fields that it was not allowed to change. */
   readonly #made = new Set<string>();
   readonly #ignored = new Set<GuardedField>();
 
@@ -47,7 +47,7 @@ export class DecidedPeople {
     this.#ignored.clear();
   }
 
-  /** What the request was not allowed to change, and therefore did not; undefined for most. */
+  /** The fields that the request was not allowed to change and did not change. Undefined for most requests. */
   get ignored(): readonly GuardedField[] | undefined {
     return this.#ignored.size === 0 ? undefined : [...this.#ignored];
   }
@@ -57,7 +57,7 @@ export class DecidedPeople {
     return identified ?? this.#stored.known(organization, userId);
   }
 
-  /** Users who have this e-mail address now, upper and lower case alike; of more than three some. */
+  /** Users who have this e-mail address now, upper and lower case alike. If there are more than three, some of them. */
   withEmail(organization: number, email: string): readonly string[] {
     const sought = emailKey(email);
     const has = (user: User) => user.email !== null && emailKey(user.email) === sought;
@@ -78,10 +78,10 @@ export class DecidedPeople {
   }
 
   /**
-   * Registers a user or changes the one who exists.
+   * Registers a user or changes an existing one.
    * @param isIdentified false for a held item: its day is not the day on which the user was identified
    */
-  identify(sent: UserSaid, isIdentified = true): "stored" | "duplicate" | Invalid {
+  identify(sent: UserFields, isIdentified = true): "stored" | "duplicate" | Invalid {
     if (this.#wasErased(sent)) return "duplicate";
     const key = keyOf(sent.organization, sent.userId);
     const before = this.#users.get(key) ?? this.#stored.user(sent.organization, sent.userId);
@@ -95,7 +95,7 @@ export class DecidedPeople {
     const left = entry.account === null ? 0 : undefined;
     const merged = merge(before, { ...entry, traits }, joined?.number ?? left);
     if (isInvalid(merged)) return merged;
-    // Only now: a refused identify must not create or rename the account.
+    // Not earlier: a rejected identify must not create or rename the account.
     if (joined !== undefined) this.#keepAccount(joined);
     const { changed, retimed, news, ...fields } = merged;
     if (!changed && !retimed) return "stored";
@@ -111,17 +111,17 @@ export class DecidedPeople {
     };
     this.#users.set(key, after);
     this.#noteEmail(after);
-    // Unchanged fields still get the newer timestamp, so that a late older message cannot overwrite them.
+    // Unchanged fields also get the newer timestamp, so that a late older message cannot overwrite them.
     if (changed) this.#rows.user(after);
-    for (const said of news) this.#rows.version(after, said);
+    for (const version of news) this.#rows.version(after, version);
     return "stored";
   }
 
-  /** Merges an account that was sent into what is stored, and writes it if that changes it.
-   * @returns its number; 0 when it was erased after that was said */
-  account(organization: number, sent: SentAccount, said: AccountSaid): number {
-    if (this.#wasAccountErased(organization, sent, said)) return 0;
-    const account = this.#merged(organization, sent, said);
+  /** Merges an account that was sent into the stored one, and writes it if it changed.
+   * @returns its number. 0 if it was erased after the time of the request */
+  account(organization: number, sent: SentAccount, request: AccountRequest): number {
+    if (this.#wasAccountErased(organization, sent, request)) return 0;
+    const account = this.#merged(organization, sent, request);
     this.#keepAccount(account);
     return account.number;
   }
@@ -130,19 +130,19 @@ export class DecidedPeople {
     return { users: [...this.#users.values()], accounts: [...this.#accounts.values()] };
   }
 
-  /** Whether this was said before the user was erased, and delivered late: then it is not stored. */
-  #wasErased(entry: UserSaid): boolean {
+  /** Whether the request is older than the erasure of its user. It was delivered late and is not stored. */
+  #wasErased(entry: UserFields): boolean {
     if (isSaidNow(entry)) return false;
     const { organization, userId, saidAtMs } = entry;
     const erasedAtMs = this.#stored.erasedAtMs(userKey(organization, userId));
     return erasedAtMs !== undefined && saidAtMs < erasedAtMs;
   }
 
-  /** The same of an account: it is as if the request did not name it. */
-  #wasAccountErased(organization: number, { accountId }: SentAccount, said: Said): boolean {
-    if (isSaidNow(said)) return false;
+  /** The same for an account. The request is treated as if it did not name the account. */
+  #wasAccountErased(organization: number, { accountId }: SentAccount, request: Said): boolean {
+    if (isSaidNow(request)) return false;
     const erasedAtMs = this.#stored.accountErasedAtMs(organization, accountId);
-    return erasedAtMs !== undefined && said.saidAtMs < erasedAtMs;
+    return erasedAtMs !== undefined && request.saidAtMs < erasedAtMs;
   }
 
   #noteEmail({ organization, userId, email }: User): void {
@@ -157,15 +157,15 @@ export class DecidedPeople {
     );
   }
 
-  /** An account as it is after the request; a new one has the next number. Nothing is written.
-   * A browser token changes no existing account, because the account is that of other users. It may only say a name of an
-   * account of which none was ever said. */
-  #merged(organization: number, sent: SentAccount, said: AccountSaid): Account {
+  /** An account as it is after the request. A new account has the next number. Nothing is written.
+   * A browser token changes no existing account, because other users belong to it. It may only set the name of an account
+   * that never had one. */
+  #merged(organization: number, sent: SentAccount, request: AccountRequest): Account {
     const { accountId } = sent;
     const before = this.#account(organization, accountId);
-    const whole = mergeAccount(before, sent, said);
-    const isGuarded = before !== undefined && said.isBrowser === true;
-    const merged = isGuarded ? mergeAccount(before, withoutGuardedFields(sent, before), said) : whole;
+    const whole = mergeAccount(before, sent, request);
+    const isGuarded = before !== undefined && request.isBrowser === true;
+    const merged = isGuarded ? mergeAccount(before, withoutGuardedFields(sent, before), request) : whole;
     if (merged.name !== whole.name || merged.avatar !== whole.avatar) this.#ignored.add("account");
     const { changed, retimed, ...fields } = merged;
     if (before !== undefined && !changed && !retimed) return before;
@@ -174,8 +174,8 @@ export class DecidedPeople {
       accountId,
       number: before?.number ?? this.#lastAccountNumberOf(organization) + 1,
       ...fields,
-      createdAtMs: before?.createdAtMs ?? said.receivedAtMs,
-      updatedAtMs: changed ? said.receivedAtMs : (before?.updatedAtMs ?? said.receivedAtMs),
+      createdAtMs: before?.createdAtMs ?? request.receivedAtMs,
+      updatedAtMs: changed ? request.receivedAtMs : (before?.updatedAtMs ?? request.receivedAtMs),
       version: (before?.version ?? 0) + (changed ? 1 : 0),
     };
   }
@@ -186,12 +186,12 @@ export class DecidedPeople {
     if (account === before) return;
     if (before === undefined) this.#lastAccountNumber.set(organization, number);
     this.#accounts.set(keyOf(organization, accountId), account);
-    // A time alone is kept by the ledger: the warehouse has no column for it.
+    // If only a time changed, only the ledger stores it. The warehouse has no column for it.
     if (version !== before?.version) this.#rows.account(account);
   }
 
   /** The fields that a page may change of an existing user. A field equal to the stored one causes no warning. */
-  #withoutGuarded(sent: UserSaid, before: User): UserSaid {
+  #withoutGuarded(sent: UserFields, before: User): UserFields {
     const { organization, email, isAccountOwner, account } = sent;
     if (email !== undefined && email !== before.email) this.#ignored.add("email");
     if (isAccountOwner !== undefined && isAccountOwner !== before.isAccountOwner) {
@@ -225,12 +225,12 @@ export class DecidedPeople {
   }
 }
 
-/** What a browser token may say of an account that exists. */
+/** The fields of an existing account that a browser token may change. */
 function withoutGuardedFields({ accountId, name }: SentAccount, before: Account): SentAccount {
   return { accountId, name: isMadeUp(before, "name") ? name : undefined, avatar: undefined };
 }
 
-/** The traits of which nothing is stored. */
+/** The traits of `once` that have no stored value. */
 function missing(stored: JsonObject = {}, once: JsonObject = {}): JsonObject {
   return Object.fromEntries(
     Object.entries(once).filter(([key]) => !Object.hasOwn(stored, key) || stored[key] === null),

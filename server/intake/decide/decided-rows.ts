@@ -1,4 +1,4 @@
-/** What a group of requests adds to the warehouse, and the counts that the ledger keeps of it. */
+/** The rows that a group of requests adds to the warehouse, and the ledger's counts of them. */
 import { msPerDay } from "../../calendar/calendar.ts";
 import type {
   Account,
@@ -74,7 +74,7 @@ export class DecidedRows {
     };
   }
 
-  /** An id for an event that brought none: its row in the group, then the transaction. */
+  /** An id for an event without one: its row in the group, then the transaction. */
   #nextEventId(): string {
     this.#events += 1;
     return `00000000${hex(this.#events, 8)}${hex(this.#stored.transaction, 16)}`;

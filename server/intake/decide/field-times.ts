@@ -1,28 +1,28 @@
 /**
- * When each field of a user or an account was said. Pure. Two rules, for each field by itself:
+ * The time at which each field of a user or an account was set. Pure. Two rules, for each field by itself:
  *
- * - A request without a timestamp always wins. Its time is its arrival, or the stored field's time when that is later:
- *   clocks of nodes differ, and a clock may step back.
- * - A request with a timestamp wins over a field that was said at the same time or earlier.
+ * - A request without a timestamp always wins. Its time is its arrival, or the stored field's time if that is later.
+ *   The reason: clocks of nodes differ, and a clock may step back.
+ * - A request with a timestamp wins over a field with the same time or an earlier one.
  */
 
 import type { SaidTimes } from "../../ledger/ledger.ts";
 
-/** When something was said, in Unix milliseconds. */
+/** The time of a request's values, and its arrival, in Unix milliseconds. */
 export interface Said {
   readonly saidAtMs: number;
   readonly receivedAtMs: number;
 }
 
-/** The time of a value that was made up because none was said: older than all that can be said. */
+/** The time of a default value. It is older than the time of any value that was sent. */
 const neverSaidMs = 0;
 
-/** Whether a request speaks of now: it has no timestamp, or one that is not in the past. */
+/** Whether a request has no timestamp, or one that is not in the past. */
 export function isSaidNow({ saidAtMs, receivedAtMs }: Said): boolean {
   return saidAtMs >= receivedAtMs;
 }
 
-/** Whether the value of a field was made up because none was ever said. */
+/** Whether a field has a default value, because none was ever sent. */
 export function isMadeUp({ fieldsSaidAtMs }: SaidTimes, field: string): boolean {
   return Object.hasOwn(fieldsSaidAtMs, field) && fieldsSaidAtMs[field] === neverSaidMs;
 }
@@ -32,7 +32,7 @@ export class FieldTimes {
   readonly #atMs: number;
   readonly #isNow: boolean;
   readonly #listed: Record<string, number>;
-  /** Whether a field has another time than before. */
+  /** Whether the time of a field changed. */
   retimed = false;
 
   constructor(before: SaidTimes | undefined, request: Said) {
@@ -43,13 +43,13 @@ export class FieldTimes {
   }
 
   /** Sets the time of a field that was sent, if the sent value wins.
-   * @param known whether a value is stored. @param empty whether the sent value is that there is none
+   * @param known whether a value is stored. @param empty whether the sent value makes the field empty
    * @returns whether the sent value wins */
   said(field: string, known: boolean, empty = false): boolean {
     const saidAtMs = this.timeOf(field);
     const atMs = known && this.#isNow ? Math.max(this.#atMs, saidAtMs) : this.#atMs;
     if (known && saidAtMs > atMs) return false;
-    // An empty field is known only from the list.
+    // Only the list shows that a field is empty.
     if (saidAtMs === atMs && (!empty || this.#isListed(field))) return true;
     this.#listed[field] = atMs;
     this.retimed = true;
@@ -64,23 +64,23 @@ export class FieldTimes {
     return this.said(field, known, sent === none) ? sent : (stored ?? none);
   }
 
-  /** Says that the value of a field was made up: any value that is said wins over it. */
+  /** Marks the value of a field as a default. Any value that is sent wins over it. */
   madeUp(field: string): void {
     this.#listed[field] = neverSaidMs;
   }
 
-  /** When the sent value of a field was said, after `said` has compared it. */
+  /** The time of a field's sent value, after `said` has compared it. */
   sentAtMs(field: string): number {
     return this.#isNow ? this.timeOf(field) : this.#atMs;
   }
 
-  /** When a field was said last. */
+  /** The time of a field's newest value. */
   timeOf(field: string): number {
     return this.#listed[field] ?? this.#saidAtMs;
   }
 
   /** The times to be stored. If all fields have the same time, only empty ones are listed.
-   * @param held fields that have a value. @param empty fields that have none, though one may have been said */
+   * @param held fields that have a value. @param empty fields without one, including fields that were emptied */
   times(held: readonly string[], empty: readonly string[]): SaidTimes {
     const emptied = empty.filter((field) => this.#isListed(field));
     if ([...held, ...emptied].some((field) => this.timeOf(field) !== this.#atMs)) {

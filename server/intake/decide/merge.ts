@@ -1,4 +1,5 @@
-/** How a request changes a user or an account: of two values of a field the one that was said later wins (field-times.ts). Pure. */
+/** The changes that a request makes to a user or an account. Of two values of a field the newer one wins
+ * (field-times.ts). Pure. */
 
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
@@ -7,24 +8,24 @@ import type { Invalid } from "../admission/json.ts";
 import type { AdmittedIdentify, SentAccount } from "../identify.ts";
 import { FieldTimes, type Said } from "./field-times.ts";
 
-/** What an identify makes of a user. */
+/** A user after an identify. */
 export interface Merged {
-  /** Null until one is said. */
+  /** Null until one is sent. */
   readonly email: string | null;
   readonly traits: JsonObject;
   readonly isAccountOwner: boolean | null;
   readonly account: number;
   readonly saidAtMs: number;
   readonly fieldsSaidAtMs: Readonly<Record<string, number>>;
-  /** Whether anything of the user is other than before, but for when it was said. */
+  /** Whether a value of the user changed. Times do not count. */
   readonly changed: boolean;
-  /** Whether anything was said later, or earlier, than it was known to be said. */
+  /** Whether the time of a value changed. */
   readonly retimed: boolean;
-  /** What `user_versions` has to learn, by the time at which it was said; nothing when all was known. */
+  /** New values for `user_versions`, by their time. Empty if all were known. */
   readonly news: readonly News[];
 }
 
-/** What was said of traits and account at a time; an account of null means that nothing was. */
+/** Values of traits and account with the same time. An account of null means that the account was not sent. */
 export interface News {
   readonly atMs: number;
   readonly traits: JsonObject;
@@ -33,8 +34,8 @@ export interface News {
 
 /**
  * Merges an identify into what is stored.
- * @param account the number of the account that was sent, 0 for none, undefined when the request is silent.
- * @returns Invalid when the user would grow past the limits.
+ * @param account the number of the account that was sent, 0 for none, undefined if the request has no account field.
+ * @returns Invalid if the user would exceed the limits.
  */
 export function merge(
   before: User | undefined,
@@ -51,9 +52,9 @@ export function merge(
     const wins = fields.said(field, known);
     if (wins) define(traits, key, value);
     const isOther = !known || JSON.stringify(before.traits[key]) !== JSON.stringify(value);
-    // What was said for an earlier time is news of that time, whatever is known of now.
+    // A value for an earlier time is new for that time, independent of the newest value.
     if (isOther || !wins) define(history.at(fields.sentAtMs(field)).traits, key, value);
-    // And what holds now is said again at its own time: it may have been no news then.
+    // The newest value is written again at its own time: it may have been no change at that time.
     if (known && !wins) define(history.at(fields.timeOf(field)).traits, key, before.traits[key]);
   }
   const tooLarge = whyTooLarge(traits);
@@ -112,7 +113,7 @@ class History {
   }
 
   news(): News[] {
-    return [...this.#news].map(([atMs, said]) => ({ atMs, ...said }));
+    return [...this.#news].map(([atMs, values]) => ({ atMs, ...values }));
   }
 }
 
@@ -131,15 +132,15 @@ function whyTooLarge(traits: object): string | undefined {
   return `properties would give the user ${bytes} bytes of traits: send less, at most ${limits.storedTraitsBytes} are kept.`;
 }
 
-/** What a request makes of an account. */
+/** An account after a request. */
 export interface MergedAccount extends Pick<Account, "name" | "avatar" | "saidAtMs" | "fieldsSaidAtMs"> {
-  /** Whether the name or the picture is another than before. */
+  /** Whether the name or the picture changed. */
   readonly changed: boolean;
-  /** Whether a field was said later than before. */
+  /** Whether the time of a field changed. */
   readonly retimed: boolean;
 }
 
-/** Merges an account that was sent into what is stored of it. A new account without a name is named by its id. */
+/** Merges an account that was sent into the stored one. A new account without a name gets its id as its name. */
 export function mergeAccount(before: Account | undefined, sent: SentAccount, request: Said): MergedAccount {
   const fields = new FieldTimes(before, request);
   const isNamed = sent.name !== undefined && fields.said("name", before !== undefined);

@@ -35,7 +35,7 @@ export function unparked(outcome: SourcedOutcome): Outcome {
   return outcome;
 }
 
-/** The error that a sender gets; undefined for an item that is stored, now or before. */
+/** The error that a sender gets. Undefined for an item that is stored, now or before. */
 export function errorOf(outcome: Outcome): (ErrorAnswer & { readonly name: ErrorName }) | undefined {
   if (isStored(outcome) || outcome === "duplicate") return undefined;
   const name = outcome === "not_found" ? "not_found" : "validation_error";
@@ -43,7 +43,7 @@ export function errorOf(outcome: Outcome): (ErrorAnswer & { readonly name: Error
   return { message, statusCode: errorStatus[name], name };
 }
 
-/** What has to be known to decide these requests; made only as far as the ledger asks. */
+/** The look-ups that the decision about these requests needs. Each list is made when the ledger reads it. */
 export class NeedsOf implements Needs {
   readonly #group: readonly Decidable[];
 
@@ -83,7 +83,7 @@ export class NeedsOf implements Needs {
     );
   }
 
-  /** Under which there may wait what was said of an address before it was a user's. */
+  /** Addresses under which items may be held that were sent before a user had the address. */
   get #addresses() {
     return this.#group.flatMap((entry) => {
       const email = entry.kind === "identify" ? entry.email : emailSaid(entry);
@@ -92,7 +92,7 @@ export class NeedsOf implements Needs {
     });
   }
 
-  /** Ids that were said as a visitor's, or may have been. */
+  /** Ids that were sent as a visitor's, or may have been. */
   get #visitors() {
     return this.#group.flatMap((entry) => {
       if (entry.kind !== "said" && entry.kind !== "alias") return [];
@@ -101,7 +101,7 @@ export class NeedsOf implements Needs {
     });
   }
 
-  /** Every id by which sources speak of users. */
+  /** Every id that sources use for users. */
   get #sourced() {
     return this.#group.flatMap((entry) => {
       if (entry.kind !== "said" && entry.kind !== "alias") return [];
@@ -113,7 +113,7 @@ export class NeedsOf implements Needs {
   }
 }
 
-/** The key of an entry's message id; undefined when it has none. */
+/** The key of an entry's message id. Undefined if it has none. */
 export function messageKeyOf(entry: Decidable): MessageKey | undefined {
   const { organization, messageId } = entry;
   if (messageId === null) return undefined;

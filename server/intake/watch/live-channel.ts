@@ -1,15 +1,15 @@
 /**
- * What one organization's watchers see: the latest items, as many a second as a person can look at, and how many there
- * were beside them. Everything is bounded: the items that are kept, their payloads, and what waits for a slow watcher.
+ * The live view of one organization: the latest items, limited to a rate that a person can read, and the number of
+ * items that were not shown. The kept items, their payloads and the queue of a slow watcher are bounded.
  */
 import { type LiveItem, type LiveSkipped, liveLimits } from "../../../contract/live.ts";
 
-/** What happens to an item, by which it is counted. */
+/** The outcome by which an item is counted. */
 export type LiveOutcome = LiveItem["outcome"];
-/** Items by what became of them. */
+/** Numbers of items by outcome. */
 export type LiveCounts = Record<LiveOutcome, number>;
 
-/** A message as watchers get it. */
+/** A message to watchers. */
 export type LiveMessage =
   | { readonly event: "item"; readonly data: LiveItem }
   | { readonly event: "skipped"; readonly data: LiveSkipped };
@@ -17,17 +17,17 @@ export type LiveMessage =
 /** A watcher of the live view. */
 export interface LiveWatcher {
   readonly person: number;
-  /** It watches for another node, and is told only of what this one takes. */
+  /** It watches for another node, and gets only items that this node received. */
   readonly isRelay?: boolean;
-  /** Takes a message, or counts it as missed. @param text the message as a server-sent event */
+  /** Accepts a message, or counts it as missed. @param text the message as a server-sent event */
   take(message: LiveMessage, text: Uint8Array): void;
   /** Called once a second. */
   tick(): void;
-  /** The service ends it. @param isFinal whether to come back is of no use */
+  /** The service ends the stream. @param isFinal whether the watcher should not reconnect */
   end(message: string, isFinal: boolean): void;
 }
 
-/** The latest items that a new watcher gets are at most so large together. */
+/** The largest total size of the latest items that a new watcher gets. */
 const maxRecentBytes = 256 * 1024;
 
 const encoder = new TextEncoder();
@@ -37,7 +37,7 @@ export function eventBytes(event: string, data: object): Uint8Array<ArrayBuffer>
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** Counts of nothing. */
+/** Counts of zero. */
 export const noItems = (): LiveCounts => ({ accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 });
 
 /** Whether an item is about the user with this id, or has the id anywhere. */
@@ -50,15 +50,15 @@ export class LiveChannel {
   readonly #life: string;
   readonly #nowMs: () => number;
   readonly #watchers = new Set<LiveWatcher>();
-  /** Each with the number of the last item until then. */
+  /** Each message with the number of the newest item at that time. */
   #recent: { readonly number: number; readonly message: LiveMessage }[] = [];
   #lastNumber = 0;
   #skipped = noItems();
-  /** Places of this second: a flood of what is stored must not hide what is refused. */
+  /** Places of this second. Rejected items have their own places, so that many stored items do not hide them. */
   #places = { stored: liveLimits.itemsPerSecond as number, others: liveLimits.itemsPerSecond as number };
   #leftAtMs = 0;
 
-  /** @param life tells this life of the service from others, in ids of items */
+  /** @param life a part of the ids of items. It differs after each start of the service */
   constructor(life: string, nowMs: () => number) {
     this.#life = life;
     this.#nowMs = nowMs;
@@ -68,7 +68,7 @@ export class LiveChannel {
     return [...this.#watchers].filter(({ isRelay = false }) => !isRelay).length;
   }
 
-  /** How many of them are this person's. */
+  /** The number of this person's watchers. */
   watchersOf(person: number): number {
     return [...this.#watchers].filter((watcher) => watcher.person === person).length;
   }
@@ -78,7 +78,7 @@ export class LiveChannel {
     return this.#watchers.size > 0 ? 0 : this.#nowMs() - this.#leftAtMs;
   }
 
-  /** Whether there is a place left in this second for an item; otherwise it is counted. */
+  /** Takes a place of this second for an item. If there is none, the item is only counted. @returns whether it has one */
   takePlace(outcome: LiveOutcome): boolean {
     const kind = outcome === "accepted" || outcome === "held" ? "stored" : "others";
     if (this.#places[kind] > 0) {
@@ -89,13 +89,13 @@ export class LiveChannel {
     return false;
   }
 
-  /** Shows an item for which a place was taken. */
+  /** Shows an item that has a place. */
   add(item: Omit<LiveItem, "id">): void {
     this.#lastNumber += 1;
     this.#tell({ event: "item", data: { id: `${this.#life}-${this.#lastNumber}`, ...item } });
   }
 
-  /** Shows what another node took. */
+  /** Shows an item that another node received. */
   show(message: LiveMessage): void {
     if (message.event === "skipped") {
       this.#tell(message, true);
@@ -106,7 +106,7 @@ export class LiveChannel {
     this.#tell({ event: "item", data: { ...message.data, id } }, true);
   }
 
-  /** A second has passed. */
+  /** Called once a second. */
   tick(): void {
     this.#places = { stored: liveLimits.itemsPerSecond, others: liveLimits.itemsPerSecond };
     const skipped = this.#skipped;

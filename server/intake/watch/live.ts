@@ -1,6 +1,6 @@
 /**
- * The live view of arriving items. Without watchers a write request costs one look at `isWatched`. With watchers, the requests of
- * their organizations are recorded (watched-request.ts) and shown (live-channel.ts).
+ * The live view of arriving items. Without watchers, a write request only reads `isWatched`. With watchers, the
+ * requests of their organizations are recorded (watched-request.ts) and shown (live-channel.ts).
  */
 import { randomBytes } from "node:crypto";
 import { liveLimits } from "../../../contract/live.ts";
@@ -11,23 +11,23 @@ export type { Endpoint } from "./notes.ts";
 
 import { WatchedRequest } from "./watched-request.ts";
 
-/** Items are kept so long after the last watcher has gone, so that a page that is opened again is not blank. */
+/** Items are kept for this time after the last watcher has left, so that a page that is opened again is not blank. */
 const keptUnwatchedMs = 5 * 60_000;
 const tickMs = 1_000;
-/** For so long what another node took of a user or an account before the erasure may still come: half a second there, and ten and some in
- * the ledger. */
+/** Items that another node received before an erasure may arrive for this time. They take half a second there, and more
+ * than ten seconds in the ledger. */
 const forgottenMs = 30_000;
 
 export class LiveView {
   readonly #nowMs: () => number;
   /** By organization. */
   readonly #channels = new Map<number, LiveChannel>();
-  /** Ids of users and accounts that were erased a moment ago, those of longest ago first. */
+  /** Ids of users and accounts that were erased in the last 30 s, oldest first. */
   #forgotten: { readonly organization: number; readonly id: string; readonly atMs: number }[] = [];
   readonly #life = randomBytes(4).toString("hex");
   #timer: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
-  /** Whether any organization is watched, or was a moment ago. */
+  /** Whether any organization has watchers, or had some in the last minutes. */
   isWatched = false;
 
   constructor(nowMs: () => number) {
@@ -41,7 +41,7 @@ export class LiveView {
     );
   }
 
-  /** Whether the person may watch the organization on one more page. */
+  /** Whether the person may open one more page of the organization's live view. */
   hasRoom(organization: number, person: number): boolean {
     if (this.#isClosed) return false;
     const channels = [...this.#channels.values()];
@@ -73,7 +73,7 @@ export class LiveView {
     );
   }
 
-  /** Shows what another node took. */
+  /** Shows an item that another node received. */
   show(organization: number, message: LiveMessage): void {
     this.#forgetForgotten();
     const isOfErased = this.#forgotten.some(
@@ -82,13 +82,13 @@ export class LiveView {
     if (!isOfErased) this.#channels.get(organization)?.show(message);
   }
 
-  /** Forgets what is kept of a user or an account that is erased, and shows nothing of what another node took before. */
+  /** Forgets the items of a user or an account that is erased. Older items that arrive from other nodes are not shown. */
   forget(organization: number, id: string): void {
     if (this.isWatched) this.#forgotten.push({ organization, id, atMs: this.#nowMs() });
     this.#channels.get(organization)?.forget(id);
   }
 
-  /** Ends the streams of an organization that is deleted, and forgets what was shown. */
+  /** Ends the streams of an organization that is deleted, and forgets its items. */
   endOrganization(organization: number): void {
     this.#channels.get(organization)?.end("This organization was deleted.");
     this.#channels.delete(organization);

@@ -1,5 +1,5 @@
-/** Makes ingestion warnings of requests. A well-formed request costs one look-up for each key and one comparison of times:
- * 0.05 µs. */
+/** Makes ingestion warnings about requests. A well-formed request costs one look-up for each key and one comparison of
+ * times: 0.05 µs. */
 import { errorMessages } from "../../../contract/errors.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { SourceName } from "../../../contract/sources.ts";
@@ -17,7 +17,7 @@ import {
 } from "../decide/requests.ts";
 import type { Noted } from "./warnings.ts";
 
-/** Where it was sent: a path of the write API, or a connected source. */
+/** The destination of a request: a path of the write API, or a connected source. */
 export type Endpoint = "identify" | "track" | "batch" | SourceName;
 
 /** Takes ingestion warnings. */
@@ -25,10 +25,10 @@ export interface NoteTaker {
   note(noted: Noted): void;
 }
 
-/** Clocks differ by seconds, wrong timezones by hours. */
+/** Clocks differ by seconds, wrong timezones by hours. The limit is between the two. */
 const maxClockDifferenceMs = 10 * 60_000;
 
-/** A body may have 1,000 unknown keys; more than this many are counted together. */
+/** A body may have 1,000 unknown keys. Above this number they are counted together. */
 const maxKeysOfRequest = 10;
 
 const knownKeys = {
@@ -40,7 +40,7 @@ const knownKeysOfItem = {
   track: new Set(Object.keys(BatchTrack.properties)),
 };
 
-/** Notes what is unusual about a request that was admitted. */
+/** Records warnings about a request that was admitted. */
 export function noteAdmitted(
   warnings: NoteTaker,
   endpoint: Endpoint,
@@ -66,7 +66,7 @@ function noteUnknownKeys(warnings: NoteTaker, who: ReturnType<typeof about>, key
   if (keys.length > maxKeysOfRequest) warnings.note({ ...who, kind: "unknown_key", detail: null });
 }
 
-/** Notes what was decided of an admitted request, unless it was stored as it was sent. */
+/** Records the outcome of an admitted request, except if it was stored as it was sent. */
 export function noteOutcome(
   warnings: NoteTaker,
   endpoint: Endpoint,
@@ -96,7 +96,7 @@ export function noteOutcome(
   }
 }
 
-/** Notes the fields of a request that a browser token may not change, whether it came with one or what was held did. */
+/** Records the fields that a browser token may not change. The token is that of the request or of a held item. */
 export function noteIgnored(
   warnings: NoteTaker,
   who: ReturnType<typeof about>,
@@ -106,7 +106,7 @@ export function noteIgnored(
   for (const field of stored.ignored) warnings.note({ ...who, kind: "browser_field_ignored", detail: field });
 }
 
-/** Notes what is unusual about an item of a connected source, and what became of it. */
+/** Records warnings about an item of a connected source, and its outcome. */
 export function noteSourced(
   warnings: NoteTaker,
   source: string,
@@ -126,7 +126,7 @@ export function noteSourced(
   if (isStored(outcome)) noteIgnored(warnings, who, outcome);
 }
 
-/** Notes a request that was not admitted, with what its sender is answered. */
+/** Records a request that was not admitted, with the answer to its sender. */
 export function noteInvalid(
   warnings: NoteTaker,
   endpoint: Endpoint,

@@ -1,19 +1,19 @@
 /**
- * How much comes from each source, counted in memory and written down every few seconds: never on the way of a request. A
- * process that is killed loses the counts of those seconds, and nothing else. Memory is bounded.
+ * Counts the items of each source in memory and writes the counts down every few seconds, outside of the request path. A
+ * process that is killed loses only the counts of those seconds. Memory is bounded.
  */
 import type { SenderName, SourceOutcome } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/calendar.ts";
 import { type CountedHour, type SourceStore, storedOutcome } from "../../ledger/ledger.ts";
 
-/** Of all organizations, about 200 bytes each. */
+/** Lines of all organizations, about 200 bytes each. */
 const maxLines = 20_000;
 
-/** One item that came, or several alike. */
+/** One item, or several with the same fields. */
 export interface CountedItem {
   readonly organization: number;
   readonly source: SenderName;
-  /** When it came, by our clock. */
+  /** Its arrival by this server's clock. */
   readonly atMs: number;
   readonly outcome: SourceOutcome;
 }
@@ -24,17 +24,17 @@ export class SourceCounts {
   readonly #store: Pick<SourceStore, "add">;
   /** The newest hour, by organization and source. */
   #open = new Map<number, Map<SenderName, Line>>();
-  /** Hours that are over and not written down yet. */
+  /** Past hours that are not written down yet. */
   #over: Line[] = [];
   #openLines = 0;
-  /** Resolves when what was counted before is written down, or has failed. */
+  /** Resolves when the earlier counts are written down, or when that has failed. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<SourceStore, "add">) {
     this.#store = store;
   }
 
-  /** How many lines are held now. */
+  /** The number of lines in memory. */
   get size(): number {
     return this.#openLines + this.#over.length;
   }
@@ -43,7 +43,7 @@ export class SourceCounts {
   note({ organization, source, atMs, outcome }: CountedItem, items = 1): void {
     const utcHour = Math.floor(atMs / msPerHour);
     let line = this.#open.get(organization)?.get(source);
-    // A clock that went back, or an item that was counted later, stays in the hour that is open.
+    // After a clock has stepped back, or for a late count, the item counts in the open hour.
     if (line === undefined || utcHour > line.utcHour) {
       line = this.#begin(line, organization, source, utcHour, atMs);
       if (line === undefined) return;
@@ -55,14 +55,14 @@ export class SourceCounts {
     line.lastHeardMs = Math.max(line.lastHeardMs ?? atMs, atMs);
   }
 
-  /** Writes down what was counted, once earlier calls have ended. What cannot be written is kept and counted on. */
+  /** Writes the counts down, once earlier calls have ended. Counts that cannot be written are kept and still grow. */
   flush(): Promise<void> {
     const mine = this.#last.then(() => this.#write());
     this.#last = mine.catch(() => undefined);
     return mine;
   }
 
-  /** The line to count in: a new one; when there are too many, that of the hour before, or none. */
+  /** A new line to count in. If there are too many lines, the line of the hour before, or none. */
   #begin(
     before: Line | undefined,
     organization: number,
@@ -98,7 +98,7 @@ export class SourceCounts {
         writtenLines += written;
       });
     } catch (error) {
-      // Counts that came meanwhile have lines of their own: the store adds them up.
+      // Items that arrived meanwhile are counted in lines of their own. The store adds them up.
       this.#over.push(...lines.slice(writtenLines).slice(0, maxLines - this.size));
       throw error;
     }

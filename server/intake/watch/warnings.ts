@@ -1,6 +1,6 @@
 /**
- * Ingestion warnings, counted in memory and written down every few seconds: never on the way of a request.
- * Memory is bounded; what is beyond is counted without its detail.
+ * Ingestion warnings, counted in memory and written down every few seconds, outside of the request path.
+ * Memory is bounded. Beyond the bound, warnings are counted without their detail.
  */
 import { msPerDay } from "../../calendar/calendar.ts";
 import {
@@ -10,25 +10,25 @@ import {
   type WarningStore,
 } from "../../ledger/ledger.ts";
 
-/** Details of an organization that are held apart between two writes. */
+/** Details of an organization that are counted separately between two writes. */
 const maxDetailsOfOrganization = 1_000;
 /** Lines of all organizations, about 500 bytes each. */
 const maxLines = 20_000;
 const maxDetailCharacters = 200;
-/** The sender's message is as long as a path in it may be. */
+/** The message contains a path of the sender, which may be long. */
 const maxMessageCharacters = 500;
 const maxUserIdCharacters = 256;
 
-/** One thing that a sender did. */
+/** A warning about one request or item. */
 export interface Noted {
   readonly organization: number;
   readonly atMs: number;
-  /** Warnings about held items are the ledger's. */
+  /** The ledger makes the warnings about held items. */
   readonly kind: Exclude<WarningKind, `parked_${string}`>;
   readonly endpoint: string;
-  /** Null: counted with all that have no detail of their own. */
+  /** Null: counted with all warnings that have no detail. */
   readonly detail: string | null;
-  /** What the sender was answered, when it was refused. */
+  /** The answer to the sender, if the request was rejected. */
   readonly message?: string | undefined;
   readonly userId?: string | undefined;
 }
@@ -37,22 +37,22 @@ type Line = { -readonly [Field in keyof IngestionWarning]: IngestionWarning[Fiel
 
 export class IngestionWarnings {
   readonly #store: Pick<WarningStore, "add">;
-  /** By organization, and then by what is counted together. */
+  /** By organization, and then by the key of warnings that are counted together. */
   #lines = new Map<number, Map<string, Line>>();
   #size = 0;
-  /** Resolves when what was counted before is written down, or has failed. */
+  /** Resolves when the earlier counts are written down, or when that has failed. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<WarningStore, "add">) {
     this.#store = store;
   }
 
-  /** How many lines are held now. */
+  /** The number of lines in memory. */
   get size(): number {
     return this.#size;
   }
 
-  /** Counts one thing: a look into a map, 0.2 µs. */
+  /** Counts one warning. It costs one look-up in a map, 0.2 µs. */
   note(noted: Noted): void {
     const { organization, atMs, kind, endpoint, message, userId } = noted;
     this.#count({
@@ -60,7 +60,7 @@ export class IngestionWarnings {
       utcDay: Math.floor(atMs / msPerDay),
       kind,
       endpoint,
-      // An empty detail, a key "" say, cannot be told from none.
+      // An empty detail, for example a key "", is the same as none.
       detail: shortened(noted.detail ?? "", maxDetailCharacters) || null,
       count: 1,
       firstSeenMs: atMs,
@@ -70,15 +70,15 @@ export class IngestionWarnings {
     });
   }
 
-  /** Writes down what was counted, once earlier calls have ended. What cannot be written now is kept and counted
-   * on. @throws UnwritableWarnings when some never can, which are left out */
+  /** Writes the counts down, once earlier calls have ended. Counts that cannot be written now are kept and still
+   * grow. @throws UnwritableWarnings when some can never be written. These are left out */
   flush(): Promise<void> {
     const mine = this.#last.then(() => this.#write());
     this.#last = mine.catch(() => undefined);
     return mine;
   }
 
-  /** Forgets what a user was the last to cause and is not written down yet. */
+  /** Forgets warnings that are not written down yet and whose last cause was this user. */
   forgetUser(organization: number, userId: string): void {
     const lines = this.#lines.get(organization);
     for (const [key, line] of lines ?? []) {
@@ -138,7 +138,7 @@ function keyOf({ utcDay, kind, endpoint }: Line, detail: string | null): string 
   return `${utcDay} ${kind} ${endpoint} ${detail ?? ""}`;
 }
 
-/** The text's beginning, without halves of surrogate pairs: PostgreSQL's JSON does not take one. */
+/** The text's beginning, without halves of surrogate pairs: PostgreSQL's JSON rejects them. */
 function shortened(text: string, maxCharacters: number): string {
   return text.length <= maxCharacters
     ? text.toWellFormed()

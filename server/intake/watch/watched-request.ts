@@ -15,15 +15,15 @@ export interface Sender {
   readonly organization: number;
   readonly token: LiveItem["token"];
   readonly idempotencyKey: string | null;
-  /** The token itself, if the payload may contain it: watchers must not see it. */
+  /** The token itself, if the payload may contain it. Watchers must not see it. */
   readonly secret?: string | undefined;
 }
 
-/** What became of an item of a connected source. */
+/** An item of a connected source and its outcome. */
 interface WatchedItem {
   /** As it was sent. */
   readonly sent: unknown;
-  /** What it was taken for; undefined when it could not be. */
+  /** The item that it was translated into. Undefined if that failed. */
   readonly item?: SourcedItem | undefined;
   readonly outcome: SourceOutcome;
   /** Why it was rejected or ignored. */
@@ -31,11 +31,11 @@ interface WatchedItem {
   readonly warnings: LiveItem["warnings"];
 }
 
-/** Stands where a token stood. */
+/** Replaces a token. */
 const hiddenSecret = "rk-…";
 
-/** What is said of a refused item anyway, by its error. */
-const saidByOutcome: ReadonlySet<string> = new Set([
+/** Warnings that repeat the error of a rejected item. */
+const kindsRepeatedByError: ReadonlySet<string> = new Set([
   "duplicate",
   "refused_validation",
   "refused_unknown_user",
@@ -88,12 +88,12 @@ export class WatchedRequest {
     this.#channel = this.#channelOf(sender.organization);
   }
 
-  /** Which tool's client sent it, where several send to one path. */
+  /** Sets the tool whose client sent the request, for a path that several tools use. */
   sentBy(source: Endpoint): void {
     this.#endpoint = source;
   }
 
-  /** What was sent. */
+  /** Sets the body as it was sent. */
   body(bytes: Uint8Array): void {
     this.#body = bytes;
   }
@@ -103,13 +103,13 @@ export class WatchedRequest {
     return this.#channel !== undefined;
   }
 
-  /** Takes a warning about the next item. */
+  /** Adds a warning about the next item. */
   note({ kind, detail }: Noted): void {
-    if (this.#channel === undefined || saidByOutcome.has(kind)) return;
+    if (this.#channel === undefined || kindsRepeatedByError.has(kind)) return;
     this.#warnings.push(boundedWarning({ kind, detail }));
   }
 
-  /** What became of an item. @param sent what it says, as far as it could be read */
+  /** Adds an item and its outcome. @param sent its content, as far as it could be read */
   item(sent: unknown, outcome: Outcome, batch: LiveItem["batch"] = null): void {
     const warnings = this.#warnings;
     this.#warnings = [];
@@ -118,30 +118,30 @@ export class WatchedRequest {
     if (!this.#channel?.takePlace(shownOutcome)) return;
     const error = errorOf(outcome) ?? null;
     const payload = batch === null ? this.#bodyText() : this.#textOf(sent);
-    const said = isJsonObject(sent) ? sent : undefined;
-    const kind = this.#kindOf(said);
-    const event = kind === "track" ? this.#nameIn(said?.event) : null;
+    const fields = isJsonObject(sent) ? sent : undefined;
+    const kind = this.#kindOf(fields);
+    const event = kind === "track" ? this.#nameIn(fields?.event) : null;
     this.#shown.push({
-      ...{ kind, userId: this.#nameIn(said?.userId), event, outcome: shownOutcome, error, batch, warnings },
+      ...{ kind, userId: this.#nameIn(fields?.userId), event, outcome: shownOutcome, error, batch, warnings },
       ...{ ignoredBecause: null, ...payload },
     });
   }
 
-  /** What became of an item of a connected source. */
+  /** Adds an item of a connected source and its outcome. */
   sourcedItem({ sent, item, outcome, reason, warnings }: WatchedItem, batch: LiveItem["batch"]): void {
     this.#hasItems = true;
     if (!this.#channel?.takePlace(outcome)) return;
-    const said = isJsonObject(sent) ? sent : {};
+    const fields = isJsonObject(sent) ? sent : {};
     const userId = item && personIn(item);
     const isRejected = outcome === "rejected" && reason !== undefined;
     this.#shown.push({
       kind: item?.type ?? null,
-      userId: this.#nameIn(userId ?? said.userId ?? said.anonymousId),
-      event: this.#nameIn(item?.type === "track" ? item.event : said.event),
+      userId: this.#nameIn(userId ?? fields.userId ?? fields.anonymousId),
+      event: this.#nameIn(item?.type === "track" ? item.event : fields.event),
       ...{
         outcome,
         batch,
-        warnings: warnings.filter(({ kind }) => !saidByOutcome.has(kind)).map(boundedWarning),
+        warnings: warnings.filter(({ kind }) => !kindsRepeatedByError.has(kind)).map(boundedWarning),
       },
       error: isRejected ? (errorOf({ invalid: reason }) ?? null) : null,
       ignoredBecause: outcome === "ignored" ? (reason ?? null) : null,
@@ -149,12 +149,12 @@ export class WatchedRequest {
     });
   }
 
-  /** What the sender is answered; shows the request. */
+  /** Sets the answer to the sender, and shows the request. */
   async answered(response: Response): Promise<void> {
     const [channel, sender] = [this.#channel, this.#sender];
     if (channel === undefined || sender === undefined) return;
     if (this.#hasItems && this.#shown.length === 0) return;
-    // A batch of nothing is no failure.
+    // An empty batch is no failure.
     if (!this.#hasItems && response.ok) return;
     const text = await response.clone().text();
     if (!this.#hasItems && channel.takePlace("rejected")) this.#shown.push(this.#unread(text));
@@ -170,7 +170,7 @@ export class WatchedRequest {
     for (const item of this.#shown) channel.add({ ...request, ...item });
   }
 
-  /** A request that was refused before it had items. */
+  /** A request that was rejected before its items were read. */
   #unread(answer: string): Shown {
     return {
       ...{ kind: this.#kindOf(undefined), userId: null, event: null, outcome: "rejected" as const },
@@ -191,7 +191,7 @@ export class WatchedRequest {
     if (secret !== undefined && Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(secret)) {
       return this.#withoutSecret(new TextDecoder().decode(body));
     }
-    // What is cut in the middle of a character is left out, as `stream` says.
+    // The option `stream` leaves out a character that is cut at the end.
     const text = new TextDecoder().decode(body.subarray(0, liveLimits.payloadCharacters), {
       stream: true,
     });
@@ -208,7 +208,7 @@ export class WatchedRequest {
     return { payload: bounded(shown, liveLimits.payloadCharacters), payloadCharacters: shown.length };
   }
 
-  /** An id or a name as it is shown: whatever was sent there, but for the token. */
+  /** An id or a name as it is shown: the value that was sent, without the token. */
   #nameIn(value: unknown): string | null {
     return typeof value === "string" || typeof value === "number"
       ? bounded(this.#hidden(String(value)), maxKeyCharacters)
@@ -230,7 +230,7 @@ function boundedWarning({ kind, detail }: LiveItem["warnings"][number]): LiveIte
   return { kind, detail: detail === null ? null : bounded(detail, maxKeyCharacters) };
 }
 
-/** The text's beginning, copied: a slice would keep the whole of it in memory. */
+/** The text's beginning, copied. A slice would keep the whole text in memory. */
 function bounded(text: string, maxCharacters: number): string {
   return text.length <= maxCharacters ? text : Buffer.from(text.slice(0, maxCharacters)).toString();
 }
