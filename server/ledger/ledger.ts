@@ -1,4 +1,4 @@
-/** The module's interface: what the ledger promises (`ports/`) and the rules that both its forms share (`rules/`). */
+/** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share (`rules/`). */
 
 export {
   type Actor,

@@ -1,42 +1,42 @@
-/** The audit log: who changed what of an organization, and when. It never holds a secret, nor who a user is: an
- * erasure could not reach it. A store that changes something writes the entry in the same commit. */
+/** The audit log: the changes of an organization, with actor and time. It never holds a secret or a user's identity,
+ * because an erasure could not delete it there. A store writes a change and its entry in the same commit. */
 import type { AuditAction } from "../../../contract/audit.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { StoredAuditAction } from "../rules/stored-names.ts";
 
-/** Who changes something. */
+/** The author of a change. */
 export interface Actor {
   /** Null for the command line, a read key, and the service itself. */
   readonly person: { readonly id: number; readonly name: string } | null;
-  /** As the history of settings tells it: `Ada (person 3)`, `command line`, `read key 3`. */
+  /** The author as the history of settings shows it: `Ada (person 3)`, `command line`, `read key 3`. */
   readonly by: string;
   /** False: the change has no entry in the log. */
   readonly isLogged?: false;
 }
 
-/** Whoever runs commands on the machine. */
+/** A user of the machine's command line. */
 export const commandLine: Actor = { person: null, by: "command line" };
 
-/** The first start and the demonstration set up an organization, whose log begins empty. */
+/** The first start and the demonstration set up an organization. Its log is empty at first. */
 export const settingUp: Actor = { ...commandLine, isLogged: false };
 
-/** What the service notes by itself. */
+/** The service itself. */
 export const serviceItself: Actor = { person: null, by: "the service" };
 
-/** Who came with a read key. */
+/** The holder of a read key. */
 export function readKeyActor(id: number): Actor {
   return { person: null, by: `read key ${id}` };
 }
 
-/** Who is signed in. The number cannot be chosen, the name can. */
+/** A team member. People can choose their name, but not their number. */
 export function personActor({ id, name }: { readonly id: number; readonly name: string }): Actor {
   return { person: { id, name }, by: `${name} (person ${id})` };
 }
 
-/** What was changed. */
+/** The content of an entry. */
 export interface AuditNote {
   readonly action: AuditAction;
-  /** In words. */
+  /** The change as a sentence. */
   readonly summary: string;
   readonly detail: JsonObject;
 }
@@ -52,7 +52,7 @@ export interface StoredAuditEntry extends Omit<AuditNote, "action"> {
   /** Grows with time. */
   readonly id: number;
   readonly atMs: number;
-  /** With the name that the person had then. */
+  /** The person, with the name at that time. */
   readonly person: { readonly id: number; readonly name: string } | null;
 }
 
@@ -62,7 +62,7 @@ export interface AuditPage {
   readonly before?: number | undefined;
 }
 
-/** Entries are kept for two years, and the last 100,000 of an organization (up to 1,000 more for a while). */
+/** Entries are kept for two years. An organization keeps its newest 100,000, and up to 1,000 more until the next trim. */
 export interface AuditStore {
   add(entry: AuditEntry): Promise<void>;
   /** The newest first. */

@@ -1,15 +1,14 @@
 /**
- * What senders and readers show: project tokens (`rk-`), which write and never read, and read keys (`rr-`),
- * which read and never write. Both are a prefix and 32 random characters, of which the ledger keeps a hash and
- * the last four.
+ * Credentials: project tokens (`rk-`), which write and never read, and read keys (`rr-`), which read and never
+ * write. Both are a prefix and 32 random characters. The ledger keeps a hash and the last four characters.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { TokenScope } from "../../../contract/members.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 import type { Organization } from "./organizations.ts";
 
-/** `write` or `browser` is every project token's: its scope. `read` is every read key's; `erase` lets it erase users,
- * `manage` change settings and dead letters. */
+/** Every project token has `write` or `browser`: its scope. Every read key has `read`. With `erase` it may also erase
+ * users, with `manage` it may change settings and rejected events. */
 export type Right = "write" | "browser" | "read" | "erase" | "manage";
 
 export interface Credential {
@@ -17,20 +16,20 @@ export interface Credential {
   readonly organization: number;
   readonly name: string;
   readonly rights: readonly Right[];
-  /** All that is kept of the secret itself, beside its hash. */
+  /** The only part of the secret that is kept, beside its hash. */
   readonly lastFour: string;
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number | null;
   readonly revokedAtMs: number | null;
-  /** The person whose it is: the one who made it, or an owner who took it over. Null for the command line. */
+  /** The person who made it, or an owner who took it over. Null for the command line. */
   readonly madeBy: { readonly id: number; readonly name: string } | null;
 }
 
 /** The credentials of one kind: project tokens, or read keys. Every change and its entry in the audit log are one
  * commit. */
 export interface Credentials {
-  /** Stores the hash and the last four characters; the secret itself is never kept. Whether the maker is a member is
-   * checked in the same transaction, so that a member who is being removed leaves no new secret behind.
+  /** Stores the hash and the last four characters. The secret itself is never kept. The same transaction checks that the
+   * maker is a member, so that a member who is being removed creates no new secret.
    * @throws Refusal when there is no such organization, or the person is no member of it */
   create(
     credential: {
@@ -44,15 +43,15 @@ export interface Credentials {
     by: Actor,
   ): Promise<Credential>;
   list(organization: number): Promise<readonly Credential[]>;
-  /** The living credential with this hash and its organization. */
+  /** The valid credential with this hash and its organization. */
   find(sha256: string): Promise<{ credential: Credential; organization: Organization } | undefined>;
   /** @throws Refusal when there is no such credential. Revoking twice changes nothing. */
   revoke(id: number, by: Actor, nowMs: number): Promise<Credential>;
-  /** Remembers when they were last used; written about once a minute, never on the way of a request. */
+  /** Stores the time of their last use. Called about once a minute, outside of the request path. */
   touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void>;
 }
 
-/** How the secrets of each kind begin. */
+/** The prefix of each kind of secret. */
 export const secretPrefix = { token: "rk-", readKey: "rr-" } as const;
 export type SecretPrefix = (typeof secretPrefix)[keyof typeof secretPrefix];
 
@@ -65,11 +64,11 @@ interface Wanted {
 /** A credential that was just created. */
 interface NewSecret {
   readonly id: number;
-  /** It is kept nowhere. */
+  /** It is stored nowhere. */
   readonly secret: string;
 }
 
-/** Creates a project token for an organization, and returns it here and nowhere else, ever. */
+/** Creates a project token for an organization. Only this call returns it. */
 export function createProjectToken(
   tokens: Pick<Credentials, "create">,
   { scope = "server", ...wanted }: Wanted & { readonly scope?: TokenScope },
@@ -79,12 +78,12 @@ export function createProjectToken(
   return create(tokens, secretPrefix.token, { ...wanted, rights }, by);
 }
 
-/** What a project token may do. */
+/** The scope of a project token. */
 export function scopeOf({ rights }: Pick<Credential, "rights">): TokenScope {
   return rights.includes("write") ? "server" : "browser";
 }
 
-/** Creates a read key with rights beside `read`, and returns it here and nowhere else, ever. */
+/** Creates a read key with rights beside `read`. Only this call returns it. */
 export function createReadKey(
   readKeys: Pick<Credentials, "create">,
   { more, ...wanted }: Wanted & { readonly more: readonly ("erase" | "manage")[] },
@@ -144,8 +143,8 @@ function detailOf({ id, name, lastFour }: Credential) {
   return { id, name, lastFour };
 }
 
-/** How a secret is stored and found: SHA-256, in hexadecimal digits. It has 190 random bits, so a slow hash
- * would add nothing but a way to overload the service. */
+/** The hash by which a secret is stored and found: SHA-256, in hexadecimal digits. A secret has 190 random bits, so a
+ * slow hash would add no safety. Attackers could use it to overload the service. */
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
@@ -153,7 +152,7 @@ export function hashSecret(secret: string): string {
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const randomCharacters = 32;
 
-/** The texts of a body that look like a secret; "work-" has the beginning of one. */
+/** The texts of a body that look like a secret. Other texts may match, too: "work-" ends with a prefix. */
 export function secretsIn(text: string): Iterable<string> {
   return text.matchAll(/r[kr]-[A-Za-z0-9]{32}/g).map(([secret]) => secret);
 }
@@ -162,7 +161,7 @@ function randomText(): string {
   let text = "";
   while (text.length < randomCharacters) {
     for (const byte of randomBytes(randomCharacters)) {
-      // 248 is the largest multiple of 62 in a byte: bytes above it would favour some characters.
+      // 248 is the largest multiple of 62 in a byte. Larger bytes would make some characters more frequent.
       if (byte < 248 && text.length < randomCharacters) text += alphabet[byte % alphabet.length];
     }
   }

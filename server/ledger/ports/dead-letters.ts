@@ -1,16 +1,16 @@
-/** Dead letters: rows that were acknowledged and that the warehouse would not take. They are kept until
- * somebody sends them again or drops them. */
+/** Rejected events, which tables and names call dead letters: rows that were acknowledged and that the warehouse
+ * rejected. They are kept until a member sends them again or drops them. */
 import type { Actor } from "./audit.ts";
 import type { DayCount, DeadLetter } from "./inbox.ts";
 
 export interface StoredDeadLetter extends DeadLetter {
   readonly id: number;
-  /** 0 when the row does not say whose it is. */
+  /** 0 if the organization cannot be read from the row. */
   readonly organization: number;
   readonly atMs: number;
 }
 
-/** Which dead letters are meant: those of `ids`, or all; of one organization, or of everybody. */
+/** Selects rejected events: those of `ids` or all, of one organization or of all organizations. */
 export interface DeadLetterSelection {
   readonly organization?: number | undefined;
   readonly ids?: readonly number[] | undefined;
@@ -24,13 +24,13 @@ export interface NumberedVersion {
   readonly version: number;
 }
 
-/** How many rows of `user_versions` there are, and the sum of their versions. */
+/** The number of rows of `user_versions`, and the sum of their versions. */
 export interface VersionRows {
   readonly rows: number;
   readonly versions: number;
 }
 
-/** What was acknowledged and is not in the warehouse, because it is among the dead letters or was dropped. */
+/** Acknowledged rows that the warehouse does not have, because they were rejected or dropped. */
 export interface MissingRows {
   readonly deadLetters: number;
   readonly events: readonly DayCount[];
@@ -44,11 +44,11 @@ export interface DeadLetterStore {
   /** The newest first. */
   list(of: WhoseDeadLetters, limit: number): Promise<readonly StoredDeadLetter[]>;
   count(of: WhoseDeadLetters): Promise<number>;
-  /** Puts rows into the inbox again, events with their day in the timezone of now; each leaves the dead letters
-   * in the commit in which it enters the inbox. @returns how many. @throws Refusal for an id that is none. */
+  /** Puts rows into the inbox again. Events get their day in the present timezone. The same commit deletes a row from
+   * the rejected events and adds it to the inbox. @returns their number. @throws Refusal for an unknown id. */
   retry(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number>;
-  /** Deletes rows for good, and takes them out of what was acknowledged. @returns how many.
-   * @throws Refusal for an id that is none. */
+  /** Deletes rows permanently, and subtracts them from the counts of acknowledged rows. @returns their number.
+   * @throws Refusal for an unknown id. */
   drop(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number>;
   missing(organization: number): Promise<MissingRows>;
 }

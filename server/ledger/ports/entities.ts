@@ -1,9 +1,9 @@
 /** Users and accounts as the ledger keeps them. */
 import type { JsonObject } from "../../../contract/json.ts";
 
-/** When the fields of a user or an account were said, in Unix milliseconds. */
+/** The times of the fields of a user or an account, in Unix milliseconds. */
 export interface SaidTimes {
-  /** Of all fields that have a value, but for those that are listed in `fieldsSaidAtMs`. */
+  /** The time of all fields that have a value, except those in `fieldsSaidAtMs`. */
   readonly saidAtMs: number;
   /** By field: `email`, `isAccountOwner`, `account`, `properties.plan` … of a user; `name`, `avatar` of an account. */
   readonly fieldsSaidAtMs: Readonly<Record<string, number>>;
@@ -12,17 +12,17 @@ export interface SaidTimes {
 export interface User extends SaidTimes {
   readonly organization: number;
   readonly userId: string;
-  /** Dense within the organization, from 1: the bitmaps of the warehouse are made of it. */
+  /** Dense within the organization, from 1. The bitmaps of the warehouse consist of these numbers. */
   readonly number: number;
-  /** Null until one is said: a connected source may identify without it. */
+  /** Null until one is sent: a connected source may identify without it. */
   readonly email: string | null;
   readonly traits: JsonObject;
   readonly isAccountOwner: boolean | null;
-  /** Number of the account the user belongs to; 0 when none. */
+  /** The number of the user's account. 0 if the user has none. */
   readonly account: number;
   readonly firstIdentifiedAtMs: number;
   readonly updatedAtMs: number;
-  /** Counts the changes of this user, from 1. */
+  /** The number of changes of this user, from 1. */
   readonly version: number;
 }
 

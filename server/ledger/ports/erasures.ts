@@ -1,7 +1,8 @@
 /**
- * Erasures: everything of a user or an account goes, and what stays is that it was done. Each is recorded, with its audit
- * entry, in the commit that deletes the user or the account, and pending until everything else has gone too, so that a crash
- * at any point only delays it. The id that was erased is kept as a keyed hash: enough to know it again, no way to read it.
+ * Erasures: all data of a user or an account is deleted, and only a record of the erasure stays. The record and its audit
+ * entry are in the commit that deletes the user or the account. The erasure is pending until all other data is deleted,
+ * too, so that a crash at any point only delays it. The erased id is kept as a keyed hash: it can be recognized, but not
+ * read.
  */
 import type { Actor, AuditNote } from "./audit.ts";
 import type { DayCount } from "./inbox.ts";
@@ -9,18 +10,18 @@ import type { DayCount } from "./inbox.ts";
 export interface Erasure {
   readonly id: number;
   readonly organization: number;
-  /** The number that the user had, and nobody will have again; 0 when an account is erased. */
+  /** The number that the user had. No other user gets it. 0 if an account is erased. */
   readonly user: number;
-  /** The same of the account; 0 when a user is erased. */
+  /** The same for the account. 0 if a user is erased. */
   readonly account: number;
   readonly state: "begun" | "counted" | "done";
-  /** No row of the user stands behind this one in the inbox. */
+  /** The inbox has no row of the user after this one. */
   readonly uptoInboxId: number;
   readonly requestedAtMs: number;
   readonly erasedAtMs: number | null;
-  /** Users who were in the account, and are in none now; 0 when a user is erased. */
+  /** Users who belonged to the account and belong to none now. 0 if a user is erased. */
   readonly members: number;
-  /** Events of the user, or those that do not name the account any more. */
+  /** Events of the user, or events that lost the account. */
   readonly events: number;
   readonly versions: number;
   readonly deadLetters: number;
@@ -29,25 +30,25 @@ export interface Erasure {
   readonly days: number;
 }
 
-/** How an erasure is asked for. */
+/** Options of an erasure. */
 export interface AskedErasure {
-  /** For the audit log; the service itself when it is left out. */
+  /** For the audit log. Default: the service itself. */
   readonly by?: Actor;
-  /** Whether the user's account is erased in the same commit, when the user is its only member. */
+  /** Whether the same commit erases the user's account, if the user is its only account member. */
   readonly withAccount?: boolean;
 }
 
 /** An erasure of a user that was begun. */
 export interface BegunErasure extends Erasure {
-  /** The ids by which the user was named: the own one, and those that were linked to it. */
+  /** The ids of the user: its own id, and the ids that were linked to it. */
   readonly names: readonly string[];
-  /** That of the user's account; null when the account stays. */
+  /** The erasure of the user's account. Null if the account stays. */
   readonly ofAccount: { readonly accountId: string; readonly erasure: Erasure } | null;
 }
 
-/** What the warehouse holds of a user before it is deleted there. */
+/** Rows of a user in the warehouse, counted before they are deleted there. */
 export interface FoundInWarehouse {
-  /** Events by UTC day, to be taken from the ledger's own counts. */
+  /** Events by UTC day. They are subtracted from the ledger's own counts. */
   readonly dayCounts: readonly DayCount[];
   /** Rows of `user_versions`, and the sum of their versions. */
   readonly versions: number;
@@ -55,7 +56,7 @@ export interface FoundInWarehouse {
   readonly days: number;
 }
 
-/** What the warehouse holds that names an account. */
+/** Rows in the warehouse that name an account. */
 export interface FoundOfAccount {
   readonly events: number;
   readonly days: number;
@@ -63,29 +64,29 @@ export interface FoundOfAccount {
 
 /** The steps of an erasure, in their order. Each may be done again after a crash. */
 export interface Erasures {
-  /** Deletes the user, with the exclusion rules that name them, and leaves a tombstone, in one commit: from now on the
-   * user is not known. The ids that were linked to the user, or to an e-mail address that nobody else has, leave
-   * tombstones as well, and their links, what is parked under any of these ids and the ingestion warnings that name one
-   * go, from the files at once. Of an id that was never identified the same goes, said as a user's and as a visitor's, and
-   * tombstones stay of what there was.
+  /** Deletes the user, with the exclusion rules that name them, and leaves a tombstone, in one commit. After it the user
+   * is unknown. The ids that were linked to the user, or to an e-mail address that no other user has, also leave
+   * tombstones. Their links, the items held under these ids and the ingestion warnings that name one are deleted, in the
+   * files at once. For an id that was never identified the same is deleted, as a user's id and as a visitor's, and
+   * tombstones stay for ids that had data.
    * @returns undefined when there is no such user. */
   begin(organization: number, userId: string, asked?: AskedErasure): Promise<BegunErasure | undefined>;
   /**
-   * Deletes the account, with the exclusion rules that name it, and leaves a tombstone, in one commit: from now on its
-   * members are in no account, and rows that are written do not name it. What is parked loses the account. Of an account that
-   * was never stored the parked items lose it as well.
+   * Deletes the account, with the exclusion rules that name it, and leaves a tombstone, in one commit. After it, its
+   * account members belong to no account, and new rows do not name it. Held items lose the account, also if the account was
+   * never stored.
    * @returns undefined when there is no such account
    */
   beginAccount(organization: number, accountId: string, asked?: AskedErasure): Promise<Erasure | undefined>;
-  /** Those that are not done, oldest first. */
+  /** Erasures that are not finished, oldest first. */
   pending(): Promise<readonly Erasure[]>;
-  /** Takes the user's events and versions from the counts and deletes the user's dead letters, once and in one commit,
-   * before the warehouse deletes anything. */
+  /** Subtracts the user's events and versions from the counts and deletes the user's rejected events, once and in one
+   * commit, before the warehouse deletes anything. */
   counted(id: number, found: FoundInWarehouse): Promise<void>;
-  /** The same for an account: its dead letters are deleted, and those of users lose it. No count changes. */
+  /** The same for an account: its rejected events are deleted, and those of users lose the account. No count changes. */
   accountCounted(id: number, found: FoundOfAccount): Promise<void>;
-  /** Nothing of the user or the account is in the warehouse any more: deletes what the inbox still keeps up to the erasure,
-   * and gives the bytes back to the disk. @throws Error while rows before it are not loaded. */
+  /** Called when the warehouse has no row of the user or the account any more. Deletes their rows in the inbox up to the
+   * erasure, and frees the disk space. @throws Error while rows before it are not loaded. */
   finish(id: number): Promise<void>;
   find(id: number): Promise<Erasure | undefined>;
   /** The organization's erasures, oldest first. */
@@ -112,16 +113,16 @@ export interface AccountReceipt extends ReceiptFigures {
 /** The answer to a request that erases a user. */
 export interface ErasureReceipt extends ReceiptFigures {
   readonly userId: string;
-  /** Of the account that was erased with the user; null when none was. */
+  /** The receipt of the account that was erased with the user. Null if none was. */
   readonly account: AccountReceipt | null;
 }
 
-/** The receipt for an erasure of a user that is done, with that of the account. */
+/** The receipt for a finished erasure of a user, with that of the account. */
 export function receiptOf(userId: string, erasure: Erasure, account: AccountReceipt | null): ErasureReceipt {
   return { userId, ...figuresOf(erasure), account };
 }
 
-/** The receipt for an erasure of an account that is done. */
+/** The receipt for a finished erasure of an account. */
 export function accountReceiptOf(accountId: string, erasure: Erasure): AccountReceipt {
   return { accountId, members: erasure.members, ...figuresOf(erasure) };
 }
@@ -142,23 +143,23 @@ export function erasureNote({ id, user }: Erasure): AuditNote {
 }
 
 /**
- * Deletions of organizations. In the first commit the organization loses its name, its credentials and its members: from then
- * on nobody finds it and nothing is written for it. It is pending until warehouse and ledger hold no row of it, so that a
- * crash at any point only delays it. Its id is never given again.
+ * Deletions of organizations. The first commit deletes the organization's name, its credentials and its team members.
+ * After it, no look-up finds the organization and nothing is written for it. The deletion is pending until warehouse and
+ * ledger hold no row of it, so that a crash at any point only delays it. Its id is never used again.
  */
 export interface Deletion {
   readonly organization: number;
-  /** No row of the organization stands behind this one in the inbox. */
+  /** The inbox has no row of the organization after this one. */
   readonly uptoInboxId: number;
 }
 
 /** The steps of a deletion, in their order. Each may be done again after a crash. */
 export interface Deletions {
-  /** @returns undefined when there is no such organization, or not any more */
+  /** @returns undefined when there is no such organization, or it is already deleted */
   begin(organization: number): Promise<Deletion | undefined>;
-  /** Those that are not done, in the order of their ids. */
+  /** Deletions that are not finished, in the order of their ids. */
   pending(): Promise<readonly Deletion[]>;
-  /** The warehouse holds nothing of the organization: deletes every row of it here, and gives the bytes back to the disk.
+  /** Called when the warehouse has no row of the organization any more. Deletes its rows here, and frees the disk space.
    * @throws Error while rows before the deletion are not loaded */
   finish(organization: number): Promise<void>;
 }

@@ -4,20 +4,20 @@ import { exclusionKinds } from "../../../contract/api/api.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 
-/** Of an organization. */
+/** Most rules of an organization. */
 export const maxExclusionRules = 200;
 const maxCharacters = 1_000;
 
 /**
  * user: this userId. email_domain: addresses at exactly this domain. email: addresses like this, `*` for any
  * text. trait: users whose trait `key` is this string, this number or this boolean. account: users of the
- * account with this id. A to Z and a to z are the same in addresses; everything else is compared as it is.
+ * account with this id. In addresses, A to Z equal a to z. All other texts are compared exactly.
  */
 export type ExclusionKind = (typeof exclusionKinds)[number];
 
 export interface ExclusionRule {
   readonly kind: ExclusionKind;
-  /** The trait's key; empty for other kinds. */
+  /** The trait's key. Empty for other kinds. */
   readonly key: string;
   readonly value: string;
 }
@@ -27,7 +27,7 @@ export interface StoredExclusionRule extends ExclusionRule {
   readonly createdAtMs: number;
 }
 
-/** What the warehouse applies. */
+/** The rules that the warehouse applies. */
 export interface ExclusionRules {
   /** Grows with every change. */
   readonly revision: number;
@@ -39,9 +39,8 @@ export interface ExclusionRules {
 /** Every change and its entry in the audit log are one commit. */
 export interface ExclusionStore {
   list(organization: number): Promise<readonly StoredExclusionRule[]>;
-  /** The rule with its id; one that is there already is returned as it is.
-   * @throws Refusal when the rule says nothing that can be compared, there are too many, or there is no such
-   * organization. */
+  /** Adds a rule. @returns the rule with its id. An existing rule is returned unchanged.
+   * @throws Refusal when the rule compares nothing, there are too many, or there is no such organization. */
   add(organization: number, rule: ExclusionRule, by: Actor, nowMs: number): Promise<StoredExclusionRule>;
   /** @throws Refusal when the organization has no rule with this id. */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<void>;
@@ -68,12 +67,12 @@ export function exclusionRemovedNote(rule: StoredExclusionRule): AuditNote {
   };
 }
 
-/** Rules that may name one user are told without the name: the log outlives an erasure. */
+/** Rules that may name one user. Their entries leave out the name, because an erasure does not reach the log. */
 const namesPeople: ReadonlySet<string> = new Set(["user", "email"]);
 
 function ruleInWords({ id, kind, key, value }: StoredExclusionRule): string {
   if (namesPeople.has(kind)) return `${kind}, rule ${id}`;
-  // The value may be a name, too.
+  // The value may be a name, too, so the entry has only the key.
   return kind === "trait" ? `trait ${key}, rule ${id}` : `${kind} ${value}`;
 }
 
@@ -82,19 +81,19 @@ function ruleDetail({ id, kind, key, value }: StoredExclusionRule) {
   return kind === "trait" ? { id, kind, key } : { id, kind, key, value };
 }
 
-/** @returns what whoever adds one rule too many is told */
+/** The error for one rule too many. */
 export function tooManyRules(): Refusal {
   return new Refusal(
     `There are ${maxExclusionRules} exclusion rules already: remove one before you add another.`,
   );
 }
 
-/** @returns what whoever names a rule that is none is told */
+/** The error for an unknown rule. */
 export function noRule(id: number): Refusal {
   return new Refusal(`There is no exclusion rule with the id ${id}: rekindle exclude list shows them.`);
 }
 
-/** The rule in its one spelling. @throws Refusal when it would compare nothing. */
+/** The rule in its normal form. @throws Refusal when it would compare nothing. */
 export function checkedRule({ kind, key, value }: ExclusionRule): ExclusionRule {
   if (!exclusionKinds.includes(kind)) {
     throw new Refusal(`An exclusion rule's kind is one of ${exclusionKinds.join(", ")}.`);

@@ -1,4 +1,4 @@
-/** What is kept of checks and rebuilds, so that figures can say how far they are to be trusted. */
+/** Results of checks and rebuilds. Pages show them beside the figures. */
 import type { VersionRows } from "./dead-letters.ts";
 
 /** The last comparison of ledger, events and rollups. */
@@ -7,31 +7,31 @@ export interface CheckResult {
   readonly atMs: number;
   readonly tookMs: number;
   readonly differences: number;
-  /** The first of them in words. */
+  /** The first differences, as sentences. */
   readonly examples: readonly string[];
 }
 
 export interface CheckStore {
-  /** The last one of every organization that had one. */
+  /** The last check of each organization. */
   list(): Promise<readonly CheckResult[]>;
-  /** Keeps the result in place of the organization's one before. Nothing is kept of an organization that does not exist. */
+  /** Replaces the organization's last result. Nothing is stored for an organization that does not exist. */
   keep(result: CheckResult): Promise<void>;
 }
 
-/** What the ledger knows of how fresh an organization's figures are. */
+/** The ledger's part of the freshness of an organization's figures. */
 export interface LedgerFreshness {
   readonly timezone: string;
-  /** Everything that was acknowledged before this instant is loaded; null when that is not known yet. */
+  /** All rows that were acknowledged before this instant are loaded. Null if that is not known yet. */
   readonly loadedUptoMs: number | null;
-  /** Since when the days are to be computed again; null when they are as they should be. */
+  /** The start of the pending rebuild of the days. Null if none is pending. */
   readonly rebuildingSinceMs: number | null;
 }
 
-/** What a rebuild is to do. */
+/** The task of a rebuild. */
 export interface RebuildBegun {
-  /** In which the days are to be. */
+  /** The timezone of the new days. */
   readonly timezone: string;
-  /** When it was asked for; another for each change of the timezone. */
+  /** The time of the request. Each change of the timezone has another one. */
   readonly askedAtMs: number;
 }
 
@@ -40,7 +40,7 @@ export interface Populations {
   readonly userVersions: number;
   readonly accounts: number;
   readonly accountVersions: number;
-  /** What was appended to `user_versions`, to which not every version of a user is; null when it is not known,
-   * because the organization is older than the count. */
+  /** The rows that were appended to `user_versions`. It does not get every version of a user. Null if the organization
+   * is older than this count. */
   readonly versionRows: VersionRows | null;
 }

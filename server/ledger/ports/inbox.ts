@@ -1,9 +1,9 @@
-/** The inbox: rows that are acknowledged and that the warehouse does not have yet. */
+/** The inbox: acknowledged rows that the warehouse does not have yet. */
 
 /** Rows for one table of the warehouse, already serialized: one JSON array a line. */
 export interface InboxRows {
   readonly table: WarehouseTable;
-  /** The partition's year for events; 0 for tables without partitions. */
+  /** The partition's year for events. 0 for tables without partitions. */
   readonly year: number;
   /** Version of the row's columns (see `ledger/rules/warehouse-rows.ts`), so that old rows can be read after an upgrade. */
   readonly schema: number;
@@ -13,7 +13,7 @@ export interface InboxRows {
 
 export type WarehouseTable = "events" | "users" | "accounts" | "user_versions";
 
-/** How many events of one UTC day were acknowledged; what `doctor` compares the warehouse with. */
+/** The number of acknowledged events of one UTC day. `doctor` compares the warehouse with it. */
 export interface DayCount {
   readonly organization: number;
   /** Days since 1970-01-01, UTC. */
@@ -23,7 +23,7 @@ export interface DayCount {
   readonly checksum: number;
 }
 
-/** Rows of one table that are sent to the warehouse together, named by a number that is never used again. */
+/** Rows of one table that are sent to the warehouse together. Its number is never used again. */
 export interface FrozenBatch {
   readonly number: number;
   readonly table: WarehouseTable;
@@ -36,24 +36,24 @@ export interface FrozenBatch {
   readonly uptoInboxId: number;
 }
 
-/** A row that the warehouse will not take, kept with the reason. */
+/** A row that the warehouse rejected, with the reason. */
 export interface DeadLetter {
   readonly table: WarehouseTable;
   readonly row: string;
   readonly reason: string;
 }
 
-/** What the loader may do. It is served across the process boundary, so every answer is plain data. */
+/** The loader's interface to the inbox. It crosses the process boundary, so every answer is plain data. */
 export interface Inbox {
-  /** Freezes what waits, at most `maxRows` rows and some tens of megabytes, and returns all frozen batches
-   * that are not finished, oldest first. Freezing and moving the position are one commit. */
+  /** Freezes waiting rows, at most `maxRows` and some tens of megabytes. Returns all frozen batches that are not
+   * finished, oldest first. One commit freezes the rows and moves the position. */
   freeze(maxRows: number): Promise<readonly FrozenBatch[]>;
   /** The rows of a frozen batch: newline-delimited JSON arrays in inbox order, the same bytes every time. */
   read(batch: FrozenBatch): Promise<Buffer>;
-  /** The batch is in the warehouse, but for its dead letters. Finishing twice changes nothing.
-   * @throws Refusal when the dead letters are full: the batch stays, and so do its rows. */
+  /** Called when the batch is in the warehouse, except its rejected rows. A second call changes nothing.
+   * @throws Refusal when the rejected events are full: the batch stays, and so do its rows. */
   finish(batchNumber: number, deadLetters: readonly DeadLetter[]): Promise<void>;
-  /** What waits, frozen or not: rows and bytes, and the inbox id of the newest row ever written. */
+  /** Rows and bytes that wait, frozen or not, and the inbox id of the newest row ever written. */
   backlog(): Promise<Backlog>;
 }
 

@@ -1,11 +1,11 @@
 /**
  * The ledger: the system of record. It keeps organizations, their tokens and keys, users and accounts, and the
- * inbox of rows that the warehouse has not seen yet. A write is acknowledged when its `transact` resolves,
- * because by then it is on disk.
+ * inbox of rows that the warehouse does not have yet. A write is acknowledged when its `transact` resolves,
+ * because then it is on disk.
  *
- * SQLite and PostgreSQL each implement this interface and pass the same contract suite. Neither decides
- * what a request means: `transact` loads what was asked for, hands it to a pure function, and writes what
- * that function returns.
+ * SQLite and PostgreSQL each implement this interface and pass the same contract suite. Neither decides about
+ * requests: `transact` loads the rows that are needed, passes them to a pure function, and writes the function's
+ * result.
  */
 import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
@@ -49,51 +49,53 @@ export interface Ledger {
   readonly identities: IdentityStore;
 
   /**
-   * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns. It may be called
-   * again, when it asked for what these led to, or others were first: what it returned before is forgotten.
-   * When the promise resolves everything is on disk; when it rejects nothing is, and no cache remembers it.
-   * In SQLite transactions run one after another, in PostgreSQL beside each other.
+   * One durable transaction: calls `decide` with the stored rows of `needs`, and writes its result. `decide` may be
+   * called again, if it read rows to which these led, or if other transactions were first. Then its earlier result is
+   * discarded. When the promise resolves, everything is on disk. When it rejects, nothing is, and no cache has changed.
+   * Transactions run one after another in SQLite, and concurrently in PostgreSQL.
    */
   transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void>;
-  /** How many transactions of one process are worth having under way at once: two or more. */
+  /** The best number of concurrent transactions of one process: two or more. */
   readonly groupsAtOnce: number;
   /** Whether a transaction locks the organizations whose people it changes, and may throw `OrganizationsHeld`. */
   readonly locksOrganizations: boolean;
 
-  /** Deletes what is no longer needed: loaded rows past their hour, forgotten message ids; keeps the
-   * write-ahead log short. Called about once a second. */
+  /** Deletes loaded rows after their hour and expired message ids, and keeps the write-ahead log short. Called about
+   * once a second. */
   tidy(nowMs: number): Promise<void>;
 
-  /** Totals per organization and UTC day of what was acknowledged. */
+  /** Totals of acknowledged events per organization and UTC day. */
   dayCounts(organization: number): Promise<readonly DayCount[]>;
-  /** How many users and accounts there are, and the sums of their versions. */
+  /** The numbers of users and accounts, and the sums of their versions. */
   populations(organization: number): Promise<Populations>;
-  /** Everything that was acknowledged before this instant is loaded; null when that is not known yet. */
+  /** All rows that were acknowledged before this instant are loaded. Null if that is not known yet. */
   loadedUptoMs(): Promise<number | null>;
   /** @throws Refusal when the organization does not exist. */
   freshness(organization: number): Promise<LedgerFreshness>;
   /** The user with this id and the account that the user belongs to. */
   findUser(organization: number, userId: string): Promise<UserAndAccount | undefined>;
 
-  /** When it resolves, whoever reads the ledger's tables beside its process finds all that was acknowledged before. */
+  /** When it resolves, the ledger's tables contain all rows that were acknowledged before the call. Other processes can
+   * read them there. */
   flush(): Promise<void>;
 
-  /** The whole ledger at one instant; writes go on meanwhile.
-   * @param folder for what has to be copied, which is the caller's to remove */
+  /** The whole ledger at one instant. Writes continue meanwhile.
+   * @param folder for files that are copied. The caller removes it */
   snapshot(folder: string): Promise<LedgerSnapshot>;
 
-  /** Organizations whose days in the warehouse were computed in a timezone that they no longer have. */
+  /** Organizations whose days in the warehouse were computed in an earlier timezone. */
   rebuildsPending(): Promise<readonly number[]>;
-  /** Marks an organization until `rebuildDone`, so that a rebuild that a crash ends is begun again. @throws Refusal */
+  /** Marks an organization until `rebuildDone`, so that a rebuild begins again after a crash. @throws Refusal */
   rebuildBegun(organization: number): Promise<RebuildBegun>;
-  /** The days are as `rebuildBegun` said. It stays pending when the timezone was changed since, be it back: what came in
-   * between has days of another. */
+  /** Records that the days are as `rebuildBegun` requested. The rebuild stays pending if the timezone was changed since,
+   * even if it was changed back: rows that came in between have days of the other timezone. */
   rebuildDone(organization: number, askedAtMs: number): Promise<void>;
 
   close(): Promise<void>;
 }
 
-/** What is only for the process that writes: its own calls, what is asked in another form, and what serves people. */
+/** Calls that only the writing process uses: its own calls, calls with another form for other processes, and calls that
+ * serve team members. */
 type OwnCalls =
   | "transact"
   | "groupsAtOnce"
@@ -105,7 +107,7 @@ type OwnCalls =
 type CrossedOtherwise = "tokens" | "readKeys" | "imports" | "warnings";
 type OwnStores = "members" | "logins" | "views" | "sources" | "sourceSettings" | "identities";
 
-/** What the other processes of an installation may ask of the ledger; only intake writes to it. */
+/** The ledger for the other processes of an installation. Only intake writes to it. */
 export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
@@ -114,7 +116,7 @@ export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly sources: Omit<SourceStore, "add">;
 }
 
-/** Nobody signs in but through the process that serves people. */
+/** Without sign-in: only the process that serves team members does it. */
 type SharedMembers = Omit<
   MemberStore,
   | "find"
@@ -128,21 +130,21 @@ type SharedMembers = Omit<
 >;
 type SharedCredentials = Omit<Credentials, "find" | "touch">;
 
-/** The ledger as it was at one instant, to be kept in a backup. */
+/** The ledger at one instant, for a backup. */
 export interface LedgerSnapshot {
-  /** How many migrations its tables have had. */
+  /** The number of migrations of its tables. */
   readonly migration: number;
-  /** Batches that were frozen and not in the warehouse yet. */
+  /** Batches that were frozen and that the warehouse did not have yet. */
   readonly unfinishedBatches: number;
-  /** What was acknowledged, waiting rows included. */
+  /** Acknowledged events, including waiting rows. */
   readonly organizations: readonly { readonly name: string; readonly events: number }[];
-  /** To be read in this order. */
+  /** The caller must read them in this order. */
   readonly files: readonly SnapshotFile[];
 }
 
 export interface SnapshotFile {
-  /** The path in a data folder, `ledger.sqlite` say. */
+  /** The path in a data folder, for example `ledger.sqlite`. */
   readonly name: string;
-  /** The bytes; undefined when the file is no longer needed. */
+  /** The bytes. Undefined if the file is no longer needed. */
   read(): AsyncIterable<Uint8Array> | undefined;
 }

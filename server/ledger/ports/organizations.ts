@@ -1,46 +1,46 @@
-/** Organizations as the ledger keeps them, and what can be changed of one. */
+/** Organizations as the ledger keeps them, and their changes. */
 import { limits } from "../../../contract/limits.ts";
 import type { Actor } from "./audit.ts";
 
-/** A company that uses Rekindle. Nothing of one organization is ever seen by another. */
+/** A company that uses Rekindle. No organization ever sees data of another. */
 export interface Organization {
   readonly id: number;
   readonly name: string;
-  /** IANA name, `Europe/Paris`. Days, and dates without a time, are this zone's. */
+  /** IANA name, `Europe/Paris`. Days, and dates without a time, are in this zone. */
   readonly timezone: string;
   readonly requestsPerSecond: number;
-  /** Of batches; null follows the requests: see `itemsPerSecond`. */
+  /** The limit of batches. Null: it follows from the limit of requests, see `itemsPerSecond`. */
   readonly itemsPerSecondSet: number | null;
-  /** Raw events of older days are deleted, and figures kept; null keeps them for ever. */
+  /** Raw events of older days are deleted, and figures are kept. Null: raw events are never deleted. */
   readonly keepEventsDays: number | null;
-  /** Raw events of days before this one (since 1970-01-01, in the organization's timezone) were deleted; null
-   * while none were. It never moves back. */
+  /** Raw events of days before this one (since 1970-01-01, in the organization's timezone) were deleted. Null if none
+   * were. It never moves back. */
   readonly eventsFromDay: number | null;
   readonly createdAtMs: number;
 }
 
 type Rates = Pick<Organization, "itemsPerSecondSet" | "requestsPerSecond">;
 
-/** The items a second that an organization may send in batches: ten times its requests, unless it is set. */
+/** The items a second that an organization may send in batches. Default: ten times its requests. */
 export function itemsPerSecond({ itemsPerSecondSet, requestsPerSecond }: Rates): number {
   return itemsPerSecondSet ?? Math.max(limits.defaultItemsPerSecond, 10 * requestsPerSecond);
 }
 
-/** What can be changed of an organization; what is not given stays. */
+/** The fields of an organization that can be changed. Missing fields stay. */
 export type OrganizationChange = Partial<
   Pick<Organization, "name" | "timezone" | "requestsPerSecond" | "itemsPerSecondSet" | "keepEventsDays">
 >;
 
-/** What members and the command line change, and its entry in the audit log, are one commit. */
+/** A change by a team member or the command line and its entry in the audit log are one commit. */
 export interface Organizations {
   list(): Promise<readonly Organization[]>;
-  /** Undefined when there is none with this id. */
+  /** Undefined if there is none with this id. */
   find(id: number): Promise<Organization | undefined>;
   /** @throws Refusal when the name is taken. */
   create(organization: { name: string; timezone: string; nowMs: number }, by: Actor): Promise<Organization>;
-  /** Changes what is given. A new timezone marks the organization for a rebuild of its days.
+  /** Changes the given fields. A new timezone marks the organization for a rebuild of its days.
    * @throws Refusal when the new name is taken or the organization does not exist. */
   set(id: number, change: OrganizationChange, by: Actor, nowMs: number): Promise<Organization>;
-  /** Raw events before this day are going to be deleted: to be said before the first one is. */
+  /** Records that raw events before this day will be deleted. Called before the first deletion. */
   eventsDropped(id: number, beforeDay: number): Promise<void>;
 }

@@ -1,11 +1,11 @@
 /**
- * What connected sources said of people who are not identified yet. It is parked by the id that was said, until an
- * identify or an alias names the person; then it becomes the user's, and the id is linked to the user, so that what
- * comes later is the user's at once.
+ * Held items of connected sources (`parked` in names and tables). Their people are not identified yet. An item is held
+ * under the id that was sent, until an identify or an alias names the person. Then the item is attached to the user, and
+ * the id is linked to the user, so that later items are the user's at once.
  *
- * A user's id and a visitor's are two, also where they are the same text: a user's id can be guessed, and who says it as
- * a visitor's must not get what waits under it. A user who was identified is linked to nobody; whom an id is linked to is
- * a user, identified or not, and linked to nobody; what is parked is parked under an id that is neither.
+ * A user's id and a visitor's id with the same text are two ids. A user's id can be guessed, and a sender that uses it as
+ * a visitor's id must not get the items held under it. An identified user is not linked. The target of a link is a user,
+ * identified or not, and is not linked itself. Items are held only under ids that are neither identified nor linked.
  */
 import { limits } from "../../../contract/limits.ts";
 import { msPerDay } from "../../calendar/calendar.ts";
@@ -15,7 +15,7 @@ import type { IngestionWarning } from "./warnings.ts";
 /** An id is a user's or a visitor's. */
 export const personKinds = ["user", "visitor"] as const;
 
-/** An id of a person, as it was said: as a `userId`, or as a visitor's (`anonymousId`). */
+/** An id of a person, as it was sent: as a `userId`, or as a visitor's (`anonymousId`). */
 export interface PersonId {
   readonly kind: (typeof personKinds)[number];
   readonly id: string;
@@ -36,8 +36,8 @@ export function visitorKey(organization: number, id: string): PersonKey {
 }
 
 /**
- * The id that stands for whichever user will have an e-mail address, upper and lower case alike. Ids are linked to it, and
- * nothing is parked under it. Undefined for an address that is too long for an id.
+ * The id for the future user of an e-mail address, upper and lower case alike. Ids are linked to it, and nothing is held
+ * under it. Undefined for an address that is too long for an id.
  */
 export function addressId(email: string): string | undefined {
   const id = `mailto:${emailKey(email)}`;
@@ -49,7 +49,7 @@ export function isAddressId(id: string): boolean {
   return id.startsWith("mailto:");
 }
 
-/** The address for which an id stands that is an `addressId`, in small letters. */
+/** The address of an `addressId`, in small letters. */
 export function addressIn(id: string): string {
   return id.slice("mailto:".length);
 }
@@ -57,42 +57,44 @@ export function addressIn(id: string): string {
 export interface ParkedItem {
   readonly receivedAtMs: number;
   readonly atMs: number;
-  /** The account that it names, so that a ledger may load it with the item. */
+  /** The item's account, so that a ledger can load it with the item. */
   readonly accountId: string | null;
-  /** JSON text of what was said: intake writes and reads it. */
+  /** JSON text of the item. Intake writes and reads it. */
   readonly body: string;
 }
 
 /** The body of an item that names an account, without the account. */
 export function bodyWithoutAccount(body: string): string {
-  const { account: _account, ...said } = JSON.parse(body) as Record<string, unknown>;
-  return JSON.stringify(said);
+  const { account: _account, ...others } = JSON.parse(body) as Record<string, unknown>;
+  return JSON.stringify(others);
 }
 
-/** That an id is a user's, who may not be identified yet, and when that was said. */
+/** A link of an id to a user, who may not be identified yet, and its time. */
 export interface PersonLink {
   readonly userId: string;
   readonly atMs: number;
 }
 
-/** What a transaction changes of what is parked. It is written in this order. */
+/** A transaction's changes of held items and links. They are written in this order. */
 export interface ParkingWrites {
-  /** Of these nothing stays of what was parked before. */
+  /** All earlier items of these ids are deleted. */
   readonly taken: readonly PersonKey[];
-  /** Of one person at most `limits.parkedItems` and `limits.parkedBytes` are kept: the oldest are dropped, and
+  /** At most `limits.parkedItems` and `limits.parkedBytes` are held for one person. The oldest are dropped and
    * counted. */
   readonly parked: readonly (PersonKey & ParkedItem)[];
-  /** Items that were taken and could not become their user's: to be counted, with the reason. */
+  /** Items that were taken and could not be attached to their user. They are counted, with the reason. */
   readonly refused: readonly { readonly organization: number; readonly message: string }[];
   /**
-   * Null: the link is gone. Not kept, but counted in the ingestion warning `links_full`, is a link to another user than
-   * before when that user has `limits.linksOfUser` that were written within `limits.parkedDays` (of others the one that was
-   * written longest ago gives way), or when the user is not identified and the organization has
-   * `limits.linksOfOrganization` to such users; the first of the list are kept, and what was linked before is not any more.
-   * A link to an e-mail address is one to somebody who is not identified until a user with the address is written.
+   * New links. Null deletes the link. In two cases a link to another user than before is not stored:
+   * - The user has `limits.linksOfUser` links that were written in the last `limits.parkedDays`. An older link of the user
+   *   would be replaced, the oldest first.
+   * - The user is not identified, and the organization has `limits.linksOfOrganization` links to such users.
+   * The ingestion warning `links_full` counts these links. The first of the list are stored. The id's earlier link is
+   * deleted in any case. A link to an e-mail address counts as a link to an unidentified user, until a user with the
+   * address is written.
    */
   readonly links: readonly (PersonKey & { readonly link: PersonLink | null })[];
-  /** Names of events as they were sent. More than `limits.eventLabels` of an organization are not kept. */
+  /** Names of events as they were sent. An organization keeps at most `limits.eventLabels`. */
   readonly labels: readonly EventLabel[];
 }
 
@@ -100,35 +102,35 @@ export interface ParkingWrites {
 export interface EventLabel {
   readonly organization: number;
   readonly event: string;
-  /** As it was sent first. */
+  /** The name as it was first sent. */
   readonly label: string;
 }
 
-/** What is parked of an organization now, and what was dropped since its beginning. */
+/** The held items of an organization now, and all items dropped so far. */
 export interface ParkedCounts {
   readonly people: number;
   readonly items: number;
   readonly bytes: number;
-  /** When the oldest of them came; null without any. */
+  /** The arrival of the oldest item. Null if there is none. */
   readonly oldestAtMs: number | null;
-  /** Because a person, or the organization, had too many. */
+  /** Items dropped because a person, or the organization, had too many. */
   readonly droppedFull: number;
-  /** Because nobody was named in 30 days. */
+  /** Items dropped because their id was not identified in 30 days. */
   readonly droppedExpired: number;
-  /** Ids that are linked to somebody who is not identified yet. Without a word for 30 days such a link is forgotten. */
+  /** Ids that are linked to users who are not identified yet. Such a link is deleted after 30 days without a message. */
   readonly links: number;
 }
 
-/** Of an organization of which nothing was ever parked. */
+/** The counts of an organization that never had held items. */
 export const nothingParked: ParkedCounts = {
   ...{ people: 0, items: 0, bytes: 0, oldestAtMs: null, droppedFull: 0, droppedExpired: 0, links: 0 },
 };
 
-/** The ingestion warnings in which it is counted what was dropped, could not become its user's, or was not linked. */
+/** The ingestion warnings about items that were dropped or could not be attached, and about links that were not stored. */
 export type ParkedWarningKind = "parked_full" | "parked_expired" | "parked_refused" | "links_full";
 
-/** The warning of items that were dropped, or could not become their user's, or of links that were not kept.
- * @param message why not */
+/** The warning about items that were dropped or could not be attached, or about links that were not stored.
+ * @param message the reason */
 export function parkedWarning(
   organization: number,
   kind: ParkedWarningKind,
@@ -142,7 +144,7 @@ export function parkedWarning(
   };
 }
 
-/** More are not listed. */
+/** The list ends after this many. */
 export const maxParkedPeople = 1_000;
 
 export interface ParkedPerson extends PersonId {
@@ -153,8 +155,8 @@ export interface ParkedPerson extends PersonId {
 
 export interface ParkingStore {
   counts(organization: number): Promise<ParkedCounts>;
-  /** Those with most items first. @param limit at most 1,000 */
+  /** Sorted by their number of items, highest first. @param limit at most 1,000 */
   people(organization: number, limit: number): Promise<readonly ParkedPerson[]>;
-  /** Those of these events that were sent under another name, with that name. */
+  /** For each of these events that was sent under another name: that name. */
   labels(organization: number, events: readonly string[]): Promise<Readonly<Record<string, string>>>;
 }

@@ -1,5 +1,5 @@
-/** An organization's settings as the ledger keeps them: every version there ever was, and the one rule by which a
- * version is made of the one before, whichever database is behind it. */
+/** An organization's settings as the ledger keeps them: all versions, and the rule that makes a version from the one
+ * before. Both databases use this rule. */
 import { Compile, type Validator } from "typebox/compile";
 import { errorMessages } from "../../../contract/errors.ts";
 import { explainInvalid } from "../../../contract/explain.ts";
@@ -13,28 +13,28 @@ import {
 } from "../../../contract/settings.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 
-/** Settings, and the change that made them so. */
+/** A version of the settings, and its change. */
 export interface SettingsVersion {
-  /** 0 are the settings that every organization starts with. */
+  /** 0 is the version of the initial settings. */
   readonly version: number;
   readonly settings: Settings;
-  /** Null before the first change. It never lies before that of an earlier version. */
+  /** Null before the first change. It is never earlier than that of an earlier version. */
   readonly changedAtMs: number | null;
   readonly changedBy: string | null;
 }
 
-/** A version, and what its change did. */
+/** A version, and the differences to the one before. */
 export interface SettingsRecord extends SettingsVersion {
   readonly changedAtMs: number;
   readonly changedBy: string;
   readonly changes: readonly SettingDifference[];
 }
 
-/** One setting that a change moved. */
+/** One setting that a change has changed. */
 export interface SettingDifference {
   /** `churnHorizonDays`, `healthWeights.outlook`, `eventWeights.report_created` … */
   readonly setting: string;
-  /** As JSON; null for an event without a weight of its own. */
+  /** As JSON. Null for an event without a weight of its own. */
   readonly from: unknown;
   readonly to: unknown;
 }
@@ -58,8 +58,8 @@ export class SettingsConflict extends Refusal {
 /** The settings of organizations, one version after another. */
 export interface SettingsStore {
   get(organization: number): Promise<SettingsVersion>;
-  /** Changes what is given, and returns the new version; a change that changes nothing makes none. The version and its
-   * entry in the audit log are one commit.
+  /** Changes the given settings, and returns the new version. A change without a difference makes no version. The version
+   * and its entry in the audit log are one commit.
    * @throws SettingsConflict when the change names another version than the current one
    * @throws Refusal naming the field that is wrong, or when there were too many changes within 24 hours */
   change(organization: number, change: SettingsChange, by: Actor, nowMs: number): Promise<SettingsVersion>;
@@ -70,10 +70,10 @@ export interface SettingsStore {
 let validator: Validator | undefined;
 
 /**
- * The settings after a change (a JSON merge patch, RFC 7396), in their one form: names in order, so that equal
- * settings are equal texts.
+ * The settings after a change (a JSON merge patch, RFC 7396), in their normal form. Names are sorted, so that
+ * equal settings are equal texts.
  * @throws SettingsConflict when the change names another version than the current one
- * @throws Refusal naming the field that is wrong: of the change itself, or of what it would lead to
+ * @throws Refusal naming the field that is wrong: of the change, or of the settings after it
  */
 function changedSettings({ version, settings: before }: SettingsVersion, change: unknown): Settings {
   validator ??= Compile(SettingsChangeBody);
@@ -95,7 +95,7 @@ function changedSettings({ version, settings: before }: SettingsVersion, change:
     passiveEvents,
     keyEvents: changed("keyEvents", change.keyEvents).toSorted(),
     churnEvent,
-    // A later answer takes the place of "no".
+    // A later answer replaces "no".
     ordinaryEvents: changed("ordinaryEvents", change.ordinaryEvents)
       .filter((event) => event !== churnEvent && !passiveEvents.includes(event))
       .toSorted(),
@@ -121,7 +121,7 @@ function changedWeights(
   return Object.fromEntries(weights.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Why settings, each of them right by itself, are refused together. */
+/** The contradiction between settings that are valid by themselves. */
 function contradiction({
   healthWeights,
   eventWeights,
@@ -134,7 +134,7 @@ function contradiction({
   if (Object.keys(eventWeights).length > settingsLimits.eventWeights) {
     return `eventWeights would be more than ${settingsLimits.eventWeights}: send null for names that need none.`;
   }
-  // Passive events are left out before anything else is looked for: these would never be seen.
+  // Passive events are left out first, so no other rule could find these events.
   const passive = new Set(passiveEvents);
   const key = rest.keyEvents.find((event) => passive.has(event));
   if (key !== undefined) return `keyEvents has ${key}, which is passive: take it out of passiveEvents first.`;
@@ -146,7 +146,7 @@ function contradiction({
   return `body makes the settings larger than ${settingsLimits.storedBytes} bytes: send fewer or shorter names.`;
 }
 
-/** What differs between two versions, a setting at a time. */
+/** The differences between two versions, one for each setting. */
 export function settingDifferences(before: Settings, after: Settings): SettingDifference[] {
   const [flatBefore, flatAfter] = [flat(before), flat(after)];
   return [...new Set([...flatBefore.keys(), ...flatAfter.keys()])]
@@ -168,7 +168,7 @@ function flat({ healthWeights, eventWeights, ...others }: Settings): Map<string,
   ]);
 }
 
-/** The version that a change makes of the newest one; undefined when it changes nothing.
+/** The version after a change of the newest one. Undefined if nothing changes.
  * @throws Refusal naming the field that is wrong */
 export function nextVersion(
   before: SettingsVersion,
@@ -194,11 +194,11 @@ export function settingsChangedNote(before: SettingsVersion, after: SettingsVers
   };
 }
 
-/** Changes of an organization are counted for so long. */
+/** Changes of an organization are counted for this time. */
 export const settingsChangesCountedMs = 86_400_000;
 
-/** @param changes of an organization, within 24 hours
- * @throws Refusal when there may be no more of them */
+/** @param changes the number of an organization's changes in the last 24 hours
+ * @throws Refusal when the limit is reached */
 export function refuseTooManyChanges(changes: number): void {
   if (changes < settingsLimits.changesPerDay) return;
   throw new Refusal(
@@ -206,7 +206,7 @@ export function refuseTooManyChanges(changes: number): void {
   );
 }
 
-/** What an organization has before the first change. */
+/** The settings of an organization before the first change. */
 export const initialSettings: SettingsVersion = {
   version: 0,
   settings: defaultSettings,
@@ -214,13 +214,13 @@ export const initialSettings: SettingsVersion = {
   changedBy: null,
 };
 
-/** Settings as they are stored. A setting that came with a later release is the default in versions that are older. */
+/** Parses stored settings. In older versions, a setting of a later release has its default. */
 export function storedSettings(text: string): Settings {
   return { ...defaultSettings, ...(JSON.parse(text) as Settings) };
 }
 
 /** A page of the history.
- * @param versions the newest first, and, if there is one, one more than the page has: what its oldest one changed */
+ * @param versions newest first, with one more than the page, if there is one: the page's oldest change needs it */
 export function settingsHistory(
   versions: readonly Omit<SettingsRecord, "changes">[],
   limit: number,

@@ -1,4 +1,4 @@
-/** What an organization sets of its sources: signing secrets, and how its webhooks are read. */
+/** An organization's settings of its sources: signing secrets, and the mapping of its webhooks. */
 
 import { Refusal } from "../../../contract/refusal.ts";
 import { sourceSettingLimits, type WebhookMapping } from "../../../contract/source-settings.ts";
@@ -6,7 +6,7 @@ import type { Actor, AuditNote } from "./audit.ts";
 
 export interface Webhook {
   readonly id: number;
-  /** In the address to which it is sent; one webhook of an organization has it. */
+  /** A part of its address, unique among the organization's webhooks. */
   readonly name: string;
   readonly mapping: WebhookMapping;
   readonly createdAtMs: number;
@@ -14,18 +14,18 @@ export interface Webhook {
 }
 
 export interface StripeSettings {
-  /** As they are: what is signed cannot be checked with a hash of them. Any of them may have signed. */
+  /** In plain text: a signature cannot be checked with a hash of the secret. Any of them may be used for a signature. */
   readonly signingSecrets: readonly string[];
   readonly unknownCustomers: "create" | "wait";
-  /** Null while nothing was changed. */
+  /** Null before the first change. */
   readonly updatedAtMs: number | null;
 }
 
 export type StripeSettingsChange = Partial<Pick<StripeSettings, "signingSecrets" | "unknownCustomers">>;
 
-/** Every change and its entry in the audit log are one commit; no entry has a secret. */
+/** Every change and its entry in the audit log are one commit. No entry has a secret. */
 export interface SourceSettingsStore {
-  /** By name. */
+  /** Sorted by name. */
   webhooks(organization: number): Promise<readonly Webhook[]>;
   webhook(organization: number, name: string): Promise<Webhook | undefined>;
   /** @throws Refusal when another webhook has the name, there are too many, or the organization does not exist. */
@@ -47,7 +47,7 @@ export interface SourceSettingsStore {
   removeWebhook(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 
   stripe(organization: number): Promise<StripeSettings>;
-  /** Changes what is given. @throws Refusal when the organization does not exist. */
+  /** Changes the given fields. @throws Refusal when the organization does not exist. */
   changeStripe(
     organization: number,
     change: StripeSettingsChange,
@@ -56,21 +56,21 @@ export interface SourceSettingsStore {
   ): Promise<StripeSettings>;
 }
 
-/** Who is who, for sources that name people otherwise than by the user's id. */
+/** Look-ups of users, for sources that identify people without the user's id. */
 export interface IdentityStore {
-  /** The user to whom an id of a visitor is linked. */
+  /** The user to whom a visitor's id is linked. */
   linkedTo(organization: number, anonymousId: string): Promise<string | undefined>;
   /** Users with this e-mail address, upper and lower case alike: at most `maxUsersWithEmail`. */
   withEmail(organization: number, email: string): Promise<readonly string[]>;
 }
 
-/** Enough to tell whether there is one beside a user made of a customer's id. */
+/** Enough to find one beside a user that was made from a customer's id. */
 export const maxUsersWithEmail = 3;
 
-/** Of Stripe, as it is stored. */
+/** The stored settings of Stripe. */
 export type StripeStored = Omit<StripeSettings, "updatedAtMs">;
 
-/** What an organization starts with. */
+/** The initial settings of Stripe. */
 export const stripeInitially: StripeStored = { signingSecrets: [], unknownCustomers: "wait" };
 
 /** The entry of a webhook that was added or deleted. */
@@ -82,7 +82,7 @@ export function webhookNote(
   return { action, summary, detail: { name, mapping } };
 }
 
-/** The entry of a webhook that is read otherwise now. */
+/** The entry of a webhook whose mapping was changed. */
 export function webhookChangedNote({ name, mapping }: Webhook, to: WebhookMapping): AuditNote {
   return {
     action: "webhook.changed",
@@ -91,8 +91,8 @@ export function webhookChangedNote({ name, mapping }: Webhook, to: WebhookMappin
   };
 }
 
-/** The entry of Stripe's settings that were changed, undefined when they are as before; of secrets it has the last four
- * characters. */
+/** The entry of changed settings of Stripe. Undefined if nothing changed. It has only the last four characters of
+ * secrets. */
 export function stripeChangedNote(before: StripeStored, after: StripeStored): AuditNote | undefined {
   const changed = (["signingSecrets", "unknownCustomers"] as const).filter(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
@@ -111,13 +111,13 @@ function withoutSecrets({ signingSecrets, unknownCustomers }: StripeStored) {
   return { signingSecrets: signingSecrets.map((secret) => secret.slice(-4)), unknownCustomers };
 }
 
-/** Another webhook of the organization has the name. */
+/** The error when another webhook of the organization has the name. */
 export function webhookNameTaken(name: string): Refusal {
   return new Refusal(`name is taken: there is a webhook called ${name} already.`);
 }
 
-/** @param webhooks how many an organization has
- * @throws Refusal when it may have no more */
+/** @param webhooks the number of the organization's webhooks
+ * @throws Refusal when the limit is reached */
 export function refuseTooManyWebhooks(webhooks: number): void {
   const { webhooksPerOrganization: most } = sourceSettingLimits;
   if (webhooks < most) return;

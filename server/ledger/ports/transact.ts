@@ -1,4 +1,4 @@
-/** One transaction of the ledger: what has to be known, what is stored, and what is written. */
+/** One transaction of the ledger: its look-ups, the stored rows, and its writes. */
 
 import { Refusal } from "../../../contract/refusal.ts";
 import type { VersionRows } from "./dead-letters.ts";
@@ -7,71 +7,74 @@ import type { ImportProgress } from "./imports.ts";
 import type { DayCount, InboxRows } from "./inbox.ts";
 import type { EventLabel, ParkedItem, ParkingWrites, PersonId, PersonKey, PersonLink } from "./parking.ts";
 
-/** What a track request has to know of its user. */
+/** The fields of a user that a track request needs. */
 export type KnownUser = Pick<User, "number" | "account">;
 
-/** What has to be known before a group of admitted requests can be decided; duplicates are harmless. A ledger
- * may load it beforehand, in one statement, or answer each look-up when it comes. */
+/** The look-ups that the decision about a group of admitted requests needs. Duplicates are harmless. A ledger may load
+ * all before the decision, in one statement, or run each look-up when it is called. */
 export interface Needs {
-  /** Users that are tracked: their numbers are enough. */
+  /** Users of tracks: only their numbers are needed. */
   readonly known: readonly { readonly organization: number; readonly userId: string }[];
-  /** Users that are identified: they are needed whole. */
+  /** Users of identifies: all of their fields are needed. */
   readonly users: readonly { readonly organization: number; readonly userId: string }[];
   readonly accounts: readonly { readonly organization: number; readonly accountId: string }[];
   readonly messageIds: readonly MessageKey[];
-  /** Ids of which it matters whose they are, what is parked under them, and when they were erased. Whatever these lead to
-   * may be asked for, too: the users to whom they are linked, and the visitors with the same ids; who else is linked to
-   * these users; who has the address to which they are linked; and the accounts of what is parked. Of all that only the
-   * erasures have to be loaded for an organization that has nothing parked and no links. */
+  /** Ids whose user, held items and erasure are needed. The decision may look up everything to which they lead:
+   * - the users to whom they are linked, and the visitors with the same ids
+   * - other ids that are linked to these users
+   * - users with the address to which they are linked
+   * - the accounts of held items
+   * For an organization without held items and links, only the erasures have to be loaded. */
   readonly people: readonly PersonKey[];
   readonly labels: readonly Omit<EventLabel, "label">[];
 }
 
-/** A message id is one of its kind: the same text is another id for an identify than for a track. */
+/** A message id belongs to its kind: the same text for an identify and for a track is two ids. */
 export interface MessageKey {
   readonly organization: number;
   readonly kind: MessageKind;
   readonly messageId: string;
 }
 
-/** Of what connected sources send all but tracks are identifies: they say whose an id is, or what an account is called. */
+/** The kind of a message. All items of connected sources except tracks count as identifies, including aliases and
+ * items about an account. */
 export type MessageKind = "identify" | "track";
 
-/** A message id as the ledger knows it. Whoever stores its message hands it back in `Writes`. */
+/** A message id in the ledger's form. A decision that stores its message returns it in `Writes`. */
 export interface Message {
-  /** Whether it was acknowledged within the last 24 hours. */
+  /** Whether it was acknowledged in the last 24 hours. */
   readonly remembered: boolean;
 }
 
-/** What is stored: look-ups answer `undefined` for what is not. Only what was among the needs may be asked, and what that
- * leads to. */
+/** Look-ups of stored rows. They return `undefined` for missing ones. Only the needs may be looked up, and everything to
+ * which they lead. */
 export interface Stored {
-  /** Whether there is such an organization, which is asked first: nothing is written for one that is deleted. */
+  /** Whether there is such an organization. It is called first: nothing is written for a deleted organization. */
   exists(organization: number): boolean;
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
-  /** Users with this e-mail address, upper and lower case alike: three at most. May be asked of any address, and the
-   * users whom it names of anything. */
+  /** Users with this e-mail address, upper and lower case alike, three at most. It may be called for any address, and
+   * every look-up for the users that it returns. */
   withEmail(organization: number, email: string): readonly string[];
-  /** When the user was erased last, or a user to whom the id was linked then: what was said before that stays out. */
+  /** The last erasure of the user, or of a user to whom the id was linked at that time. Older items are left out. */
   erasedAtMs(person: PersonKey): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
-  /** When the account was erased last: what was said before that names it no more. */
+  /** The last erasure of the account. Older items are stored without the account. */
   accountErasedAtMs(organization: number, accountId: string): number | undefined;
   message(key: MessageKey): Message;
-  /** Whether anything is parked in the organization, or any id linked: asked for every identify, so it is known
-   * without a look-up. True may be wrong, false never is. */
+  /** Whether the organization has held items or links. It is called for every identify, so it is known without a
+   * look-up. True may be wrong, false never is. */
   hasParked(organization: number): boolean;
-  /** To which user the id is linked. */
+  /** The link of the id. */
   link(person: PersonKey): PersonLink | undefined;
   /** The ids that are linked to this user. */
   linksTo(organization: number, userId: string): readonly PersonId[];
-  /** What is parked under the id, in the order in which it was received. */
+  /** The items held under the id, in the order of their arrival. */
   parked(person: PersonKey): readonly ParkedItem[];
-  /** Under which other name the event was sent first. */
+  /** The other name under which the event was first sent. */
   label(organization: number, event: string): string | undefined;
-  /** The highest number given so far in the organization, to erased users too; 0 before the first. Only of an
-   * organization of which a user or an account is among the needs. */
+  /** The highest number so far in the organization, including erased users. 0 before the first. Only for an organization
+   * with a user or an account among the needs. */
   lastUserNumber(organization: number): number;
   lastAccountNumber(organization: number): number;
   /** A number that grows with every transaction that writes rows: one half of the event ids made here. */
@@ -86,9 +89,9 @@ export interface Writes {
   readonly versionRows: readonly (VersionRows & { readonly organization: number })[];
   readonly messages: readonly Message[];
   readonly dayCounts: readonly DayCount[];
-  /** Undefined where nothing is parked, linked or named. */
+  /** Undefined if no held item, link or label changes. */
   readonly parking?: ParkingWrites;
-  /** Moves an import on by the rows that are written here. */
+  /** Moves an import's position by the rows that are written here. */
   readonly importProgress?: ImportProgress;
   readonly nowMs: number;
 }
@@ -103,7 +106,7 @@ export class OrganizationGone extends Refusal {
 /** Thrown by a transaction that did not get the locks of some organizations in time. Nothing of it was written. */
 export class OrganizationsHeld extends Error {
   override readonly name = "OrganizationsHeld";
-  /** Those that something else holds, at least one. */
+  /** The locked organizations, at least one. */
   readonly organizations: readonly number[];
 
   constructor(organizations: readonly number[]) {

@@ -8,9 +8,9 @@ export interface View {
   readonly id: number;
   readonly page: (typeof viewPages)[number];
   readonly name: string;
-  /** Of the page's address, after the question mark. */
+  /** The part of the page's address after the question mark. */
   readonly query: string;
-  /** The name of who saved it; null when the person is not there any more. */
+  /** The name of its author. Null if the person does not exist any more. */
   readonly createdBy: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -20,12 +20,12 @@ export type NewView = Pick<View, "page" | "name" | "query">;
 
 /** Every change and its entry in the audit log are one commit. */
 export interface ViewStore {
-  /** By page and name. */
+  /** Sorted by page and name. */
   list(organization: number): Promise<readonly View[]>;
   /** @throws Refusal when another view of the page has the name, there are too many, or the organization or the person does
    * not exist. */
   add(organization: number, view: NewView, by: Actor, nowMs: number): Promise<View>;
-  /** Changes what is given. @returns undefined when the organization has no such view.
+  /** Changes the given fields. @returns undefined when the organization has no such view.
    * @throws Refusal when another view of the page has the name. */
   change(
     organization: number,
@@ -47,8 +47,8 @@ export function viewSavedNote({ id, page, name }: View): AuditNote {
   };
 }
 
-/** The entry of a view that was renamed, or leads elsewhere. What is looked for stays out of the log: an erasure could
- * not reach it there. */
+/** The entry of a view whose name or query was changed. The entry leaves out the query, because an erasure does not
+ * reach the log. */
 export function viewChangedNote(before: View, after: View): AuditNote {
   const { id, page } = before;
   return {
@@ -70,13 +70,13 @@ export function viewDeletedNote({ id, page, name }: View): AuditNote {
   };
 }
 
-/** Another view of the page has the name. */
+/** The error when another view of the page has the name. */
 export function viewNameTaken(name: string): Refusal {
   return new Refusal(`name is taken: there is a view called ${name} already.`);
 }
 
-/** @param views how many an organization has
- * @throws Refusal when it may have no more */
+/** @param views the number of the organization's views
+ * @throws Refusal when the limit is reached */
 export function refuseTooManyViews(views: number): void {
   const { viewsPerOrganization: most } = viewLimits;
   if (views < most) return;

@@ -1,10 +1,10 @@
-/** What a transaction adds to the totals of organizations: users and accounts that are new, and their versions. */
+/** A transaction's additions to the totals of organizations: new users and accounts, and their versions. */
 import type { Populations } from "../ports/health.ts";
 import type { Stored, Writes } from "../ports/transact.ts";
 
 export type AddedPopulations = Omit<Populations, "versionRows">;
 
-/** By organization; organizations of which no user or account is written are not there. */
+/** By organization. Organizations without a written user or account are left out. */
 export function addedPopulations(
   { users, accounts }: Pick<Writes, "users" | "accounts">,
   stored: Pick<Stored, "user" | "account">,

@@ -1,22 +1,22 @@
 /**
- * The entries of a change of dead letters in the audit log. The change takes several commits. The first commit with rows
- * of an organization adds the organization's entry, and each later one updates it. After a crash the entry has the number
- * of rows that were changed.
+ * The entries of a change of rejected events in the audit log. The change takes several commits. The first commit with
+ * rows of an organization adds the organization's entry, and each later one updates it. After a crash the entry has the
+ * number of rows that were changed.
  */
 import type { Actor, AuditNote } from "../ports/audit.ts";
 import type { DeadLetterSelection } from "../ports/dead-letters.ts";
 
-/** Of a list of ids, these are told. */
-const maxIdsTold = 100;
+/** An entry lists at most this many ids. */
+const maxIdsListed = 100;
 
 type Change = "retry" | "drop";
 
-/** What an organization's entry says after a step. */
+/** An organization's entry after a step. */
 export interface LetterEntry {
   readonly organization: number;
   /** Undefined before the first commit with rows of the organization. */
   readonly id: number | undefined;
-  /** In all steps. */
+  /** The number of rows in all steps so far. */
   readonly rows: number;
   readonly note: AuditNote;
 }
@@ -25,7 +25,7 @@ export class LetterEntries {
   readonly by: Actor;
   readonly atMs: number;
   readonly #change: Change;
-  /** Only those of one organization are told: ids of several would be seen in each other's log. */
+  /** Only a change of one organization lists its ids. Otherwise an organization would see ids of another. */
   readonly #ids: readonly number[] | undefined;
   readonly #committed = new Map<number, LetterEntry>();
 
@@ -36,7 +36,7 @@ export class LetterEntries {
     this.atMs = atMs;
   }
 
-  /** The entries to be written with a step, by organization. A row that does not say whose it is has none. */
+  /** The entries that are written with a step, by organization. A row without a readable organization has none. */
   after(letters: readonly { readonly organization: number }[]): readonly LetterEntry[] {
     const byOrganization = [...Map.groupBy(letters, ({ organization }) => organization)];
     return byOrganization
@@ -49,7 +49,7 @@ export class LetterEntries {
       .filter(({ organization }) => organization > 0);
   }
 
-  /** The step was committed with these entries. */
+  /** Called after the step was committed with these entries. */
   committed(entries: readonly LetterEntry[]): void {
     for (const entry of entries) this.#committed.set(entry.organization, entry);
   }
@@ -59,6 +59,6 @@ function deadLettersNote(change: Change, rows: number, ids: readonly number[] | 
   return {
     action: change === "retry" ? "rejected_events.retried" : "rejected_events.dropped",
     summary: `${change === "retry" ? "Sent again" : "Dropped"}: ${rows} rejected event${rows === 1 ? "" : "s"}`,
-    detail: { rows, ...(ids !== undefined && { ids: ids.slice(0, maxIdsTold) }) },
+    detail: { rows, ...(ids !== undefined && { ids: ids.slice(0, maxIdsListed) }) },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a dead letter says of itself: whose it is, and how it counts in what `doctor` compares. That is read once, when
- * the row is buried, so that nobody has to parse 256 MiB later.
+ * Facts of a rejected event: its organization, and its part in the counts that `doctor` compares. They are read once,
+ * when the row is rejected. So later reads need not parse 256 MiB.
  */
 
 import { Refusal } from "../../../contract/refusal.ts";
@@ -9,7 +9,7 @@ import type { VersionRows } from "../ports/dead-letters.ts";
 import type { DayCount, DeadLetter, InboxRows, WarehouseTable } from "../ports/inbox.ts";
 import { columns } from "./warehouse-rows.ts";
 
-/** What is kept at most. When it is full the loader keeps its batch and says so until there is room again. */
+/** Most rejected events that are kept. At the limit, the loader keeps its batch and reports it until there is room. */
 export interface DeadLetterLimits {
   readonly rows: number;
   readonly bytes: number;
@@ -17,7 +17,7 @@ export interface DeadLetterLimits {
 
 export const defaultDeadLetterLimits: DeadLetterLimits = { rows: 100_000, bytes: 256 * 1024 * 1024 };
 
-/** What a row says of itself; null where it cannot be read. */
+/** Facts of a row. Null if one cannot be read. */
 export interface RowFacts {
   readonly organization: number;
   readonly utcDay: number | null;
@@ -26,7 +26,7 @@ export interface RowFacts {
   readonly version: number | null;
 }
 
-/** A dead letter as it is taken from where it was buried. */
+/** A rejected event as it is read from its table. */
 export interface BuriedLetter extends RowFacts {
   readonly id: number;
   readonly table: WarehouseTable;
@@ -39,7 +39,7 @@ export interface BuriedLetter extends RowFacts {
 type CountedLetter = Pick<BuriedLetter, "table" | "organization" | "utcDay" | "checksum" | "version">;
 type VersionRowsOf = VersionRows & { readonly organization: number };
 
-/** @throws Refusal when these letters have no room beside those that are kept. */
+/** @throws Refusal when there is no room for these letters beside the stored ones. */
 export function refuseFull(
   letters: readonly DeadLetter[],
   { rows, bytes }: { readonly rows: number; readonly bytes: number },
@@ -53,12 +53,12 @@ export function refuseFull(
   );
 }
 
-/** Bytes of UTF-8 that a row takes in a body, with the end of its line. */
+/** The UTF-8 bytes of a row in a body, with the end of its line. */
 export function bytesOfRow(row: string): number {
   return Buffer.byteLength(row) + 1;
 }
 
-/** What a row of this table says of itself. @param schema version of the row's columns */
+/** Facts of a row of this table. @param schema version of the row's columns */
 export function factsOf(table: WarehouseTable, schema: number, row: string): RowFacts {
   const values = valuesOf(table, schema, row);
   const time = wholeNumber(values?.get("time"));
@@ -73,7 +73,7 @@ export function factsOf(table: WarehouseTable, schema: number, row: string): Row
   };
 }
 
-/** What the letters add to the counts of what was acknowledged: their events by day, and their rows of `user_versions`. */
+/** The letters' part in the counts of acknowledged rows: their events by day, and their rows of `user_versions`. */
 export function countsOf(letters: readonly CountedLetter[]): {
   readonly dayCounts: readonly DayCount[];
   readonly versionRows: readonly VersionRowsOf[];
@@ -91,7 +91,7 @@ export function countsOf(letters: readonly CountedLetter[]): {
   return { dayCounts, versionRows };
 }
 
-/** The same of letters that are known to be one organization's, whatever they say of themselves. */
+/** The same for letters that are known to be of one organization, independent of the facts in their rows. */
 export function countsOfUser(
   organization: number,
   letters: readonly CountedLetter[],
@@ -102,7 +102,7 @@ export function countsOfUser(
   return { dayCounts, versionRows: { rows: versionRows.length, versions } };
 }
 
-/** Letters of users and accounts themselves: what is remembered of them when they are dropped. */
+/** The versions of users and accounts in letters. They are stored when the letters are dropped. */
 export function versionsOf(letters: readonly BuriedLetter[]) {
   return letters.flatMap(({ organization, table, number, version }) =>
     (table === "users" || table === "accounts") && number !== null && version !== null
@@ -111,17 +111,17 @@ export function versionsOf(letters: readonly BuriedLetter[]) {
   );
 }
 
-/** The days with which what was counted is taken away again. */
+/** Negative counts, which subtract these counts again. */
 export function takenAway(dayCounts: readonly DayCount[]): readonly DayCount[] {
   return dayCounts.map((day) => ({ ...day, events: -day.events, checksum: 2 ** 32 - day.checksum }));
 }
 
-/** Puts letters into rows for the inbox, as they would be written now: the timezone of an organization may be another
- * than it was. */
+/** Turns letters into rows for the inbox, as they would be written now. The timezone of an organization may have
+ * changed since. */
 export class LettersAgain {
   readonly #zones = new Map<string, Zone>();
 
-  /** @param timezoneOf of an organization; undefined when there is none */
+  /** @param timezoneOf the timezone of an organization. Undefined if there is no such organization */
   inboxRows(
     letters: readonly BuriedLetter[],
     timezoneOf: (organization: number) => string | undefined,
@@ -146,7 +146,7 @@ export class LettersAgain {
   }
 }
 
-/** An event's row with the day that it has in this timezone; what is no readable event stays as it is. */
+/** An event's row with its day in this timezone. A row that is no readable event is returned unchanged. */
 function redated(table: WarehouseTable, schema: number, row: string, zone: Zone): string {
   const names = columns[table][schema - 1] ?? [];
   const [time, day] = [names.indexOf("time"), names.indexOf("day")];
@@ -156,7 +156,7 @@ function redated(table: WarehouseTable, schema: number, row: string, zone: Zone)
   return timeMs === null ? row : JSON.stringify(values.with(day, zone.dayOf(timeMs)));
 }
 
-/** A row without the account that it names; undefined when it names another, or none. */
+/** A row without its account. Undefined if it names another account, or none. */
 export function rowWithoutAccount(
   { table, schema, row }: Pick<BuriedLetter, "table" | "schema" | "row">,
   account: number,
@@ -167,7 +167,7 @@ export function rowWithoutAccount(
   return JSON.stringify(values.with(place, 0));
 }
 
-/** The first of them that have at most so many bytes together, but one even when it has more. */
+/** The first items with at most this many bytes together. A first item with more is returned alone. */
 export function withinBytes<Sized extends { readonly bytes: number }>(
   letters: Iterable<Sized>,
   maxBytes: number,
@@ -182,14 +182,14 @@ export function withinBytes<Sized extends { readonly bytes: number }>(
   return taken;
 }
 
-/** @returns what whoever names a dead letter that is none is told */
+/** The error for an unknown id of a rejected event. */
 export function noDeadLetter(id: number): Refusal {
   return new Refusal(
     `There is no rejected event with the id ${id}: rekindle rejected-events list shows them.`,
   );
 }
 
-/** A row's values by their columns' names; undefined when it is no JSON array. */
+/** A row's values by their columns' names. Undefined if it is no JSON array. */
 function valuesOf(table: WarehouseTable, schema: number, row: string): Map<string, unknown> | undefined {
   const values = parsed(row);
   if (!Array.isArray(values)) return undefined;

@@ -1,10 +1,10 @@
-/** Housekeeping that is done once an hour, however often it is asked for. */
+/** Housekeeping that runs once an hour, independent of the number of calls. */
 const everyMs = 3_600_000;
 
 export class Hourly {
   #doneAtMs = Number.NEGATIVE_INFINITY;
 
-  /** Whether an hour has passed since this was true last. */
+  /** Whether an hour has passed since the last call that returned true. */
   isDue(nowMs: number): boolean {
     if (nowMs - this.#doneAtMs < everyMs) return false;
     this.#doneAtMs = nowMs;

@@ -1,4 +1,4 @@
-/** What is said of changes of people, whichever database is behind it: entries of the audit log, and refusals. */
+/** Entries of the audit log and errors for changes of people. Both databases use them. */
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
@@ -6,7 +6,7 @@ import type { Actor, AuditNote } from "../ports/audit.ts";
 import type { Member, Person } from "../ports/members.ts";
 import type { Organization } from "../ports/organizations.ts";
 
-/** The entry of an organization that a person founded. */
+/** The entry of an organization that a person created. */
 export function organizationCreatedNote({ name, timezone }: Organization): AuditNote {
   return {
     action: "organization.created",
@@ -24,7 +24,7 @@ export function claimedNote({ id, name }: Person): AuditNote {
   };
 }
 
-/** The entry of somebody who accepted an invitation. */
+/** The entry of a person who accepted an invitation. */
 export function joinedNote({ id, name }: Person, role: Role): AuditNote {
   return {
     action: "member.joined",
@@ -33,7 +33,7 @@ export function joinedNote({ id, name }: Person, role: Role): AuditNote {
   };
 }
 
-/** The entry of somebody who was no member and is an owner at once. */
+/** The entry of a person who became an owner without an earlier membership. */
 export function madeOwnerNote({ id, name }: Person): AuditNote {
   return {
     action: "member.joined",
@@ -42,7 +42,7 @@ export function madeOwnerNote({ id, name }: Person): AuditNote {
   };
 }
 
-/** The entry of a member whose role is another one now. */
+/** The entry of a member whose role was changed. */
 export function roleChangedNote(before: Member, role: Role): AuditNote {
   return {
     action: "member.role_changed",
@@ -51,10 +51,10 @@ export function roleChangedNote(before: Member, role: Role): AuditNote {
   };
 }
 
-/** What became of the read keys that a removed member had made. */
+/** The read keys of a removed member. */
 export interface LeftKeys {
   readonly ids: readonly number[];
-  /** The owner whose they are now; null when they were revoked. */
+  /** The owner who took them over. Null if they were revoked. */
   readonly to: number | null;
 }
 
@@ -77,13 +77,13 @@ export function invitedNote(email: string, role: Role): AuditNote {
   return { action: "invitation.created", summary: `Invited ${email} as ${role}`, detail: { email, role } };
 }
 
-/** The entry of an invitation that was taken back. */
+/** The entry of an invitation that was revoked. */
 export function invitationRevokedNote(email: string, role: Role): AuditNote {
   const summary = `Took back the invitation of ${email}`;
   return { action: "invitation.revoked", summary, detail: { email, role } };
 }
 
-/** The entry of a link with which a password is set; it does not hold the link. */
+/** The entry of a link that sets a password. It does not contain the link. */
 export function passwordLinkNote({ id, name }: Person): AuditNote {
   return {
     action: "member.reset_link_created",
@@ -101,7 +101,7 @@ export function passwordResetNote({ id, name }: Person): AuditNote {
   };
 }
 
-/** What of a person is other than before, undefined when nothing is; the password is only said to be. */
+/** The entry of a changed profile. Undefined if nothing changed. It does not contain the password. */
 export function profileNote(before: Person, after: Person): AuditNote | undefined {
   const changed = (["name", "email"] as const).filter((field) => before[field] !== after[field]);
   const isNewPassword = before.passwordHash !== after.passwordHash;
@@ -115,7 +115,7 @@ export function profileNote(before: Person, after: Person): AuditNote | undefine
   };
 }
 
-/** The entry of a person whose e-mail turned out to be another person's. */
+/** The entry of a person whose e-mail another person has verified. */
 export function emailLostNote({ id, name, email: from }: Person, { email: to }: Person): AuditNote {
   return {
     action: "member.profile_changed",
@@ -124,62 +124,62 @@ export function emailLostNote({ id, name, email: from }: Person, { email: to }: 
   };
 }
 
-/** Read keys were to become those of a person who is no other owner. */
+/** The error when the person who takes over read keys is none of the other owners. */
 export function noOwnerForKeys(): Refusal {
   return new Refusal("Only another owner of the organization takes over read keys.");
 }
 
-/** A project token or read key whose maker is no member of the organization. */
+/** The error when the maker of a project token or read key is no member of the organization. */
 export function noMemberForSecret(): Refusal {
   return new Refusal("You are no member of this organization any more: a member has to make it.");
 }
 
-/** Somebody is meant who has no account any more. */
+/** The error when the person does not exist any more. */
 export function noAccount(): Refusal {
   return new Refusal("This account is not there any more.");
 }
 
-/** The e-mail that somebody wants is another person's. */
+/** The error when another person has the e-mail. */
 export function emailTaken(): Refusal {
   return new Refusal("email is taken: send another one.");
 }
 
-/** @throws Refusal when the password that was verified is another one by now */
+/** @throws Refusal when the verified password was changed meanwhile */
 export function refuseOldPassword(person: Person, verifiedHash: string | undefined): void {
   if (verifiedHash === undefined || verifiedHash === person.passwordHash) return;
   throw new Refusal("currentPassword was changed meanwhile: send the new one.");
 }
 
-/** @param owners how many an organization has, one of whom is to be one no longer
- * @throws Refusal when nobody else is */
+/** @param owners the number of an organization's owners before one of them loses the role
+ * @throws Refusal when there is no other owner */
 export function refuseLastOwner(owners: number): void {
   if (owners > 1) return;
   throw new Refusal("An organization needs an owner: make somebody else an owner first.");
 }
 
-/** @param members how many an organization has
- * @throws Refusal when it has all the members that it may have */
+/** @param members the number of an organization's members
+ * @throws Refusal when the limit is reached */
 export function refuseFull(members: number): void {
   const { membersPerOrganization: most } = peopleLimits;
   if (members < most) return;
   throw new Refusal(`There are ${most} members, which is all that there may be: remove one first.`);
 }
 
-/** @param organizations of how many a person is a member
- * @throws Refusal when it is as many as one may be in */
+/** @param organizations the number of a person's organizations
+ * @throws Refusal when the limit is reached */
 export function refuseEverywhere(organizations: number): void {
   const { organizationsPerPerson: most } = peopleLimits;
   if (organizations < most) return;
   throw new Refusal(`One person may be a member of ${most} organizations: leave one first.`);
 }
 
-/** Somebody is invited who is a member. */
+/** The error when the invited person is already a member. */
 export function memberAlready(email: string): Refusal {
   return new Refusal(`${email} is a member already: change the role instead.`);
 }
 
-/** @param open how many invitations of an organization can be accepted
- * @throws Refusal when there may be no more */
+/** @param open the number of an organization's open invitations
+ * @throws Refusal when the limit is reached */
 export function refuseTooManyInvitations(open: number): void {
   if (open < peopleLimits.invitationsPerOrganization) return;
   throw new Refusal(`There are ${open} open invitations already: take one back before you make another.`);

@@ -1,11 +1,11 @@
-/** How a message id is kept for its 24 hours: as a hash of 96 bits, the same in SQLite and in PostgreSQL, so that a
- * ledger that moves from one into the other still knows them. */
+/** The form in which a message id is kept for its 24 hours: a hash of 96 bits. It is the same in SQLite and PostgreSQL, so
+ * a ledger that moves from one to the other still recognizes the ids. */
 
 import type { MessageKey } from "../ports/transact.ts";
 
 /**
- * 96 bits of a cryptographic hash as unsigned 32-bit words: among a thousand million remembered ids a new one
- * meets a stranger with a chance of 10^-20, and nobody can look for one on purpose.
+ * 96 bits of a cryptographic hash as unsigned 32-bit words. Among 10^9 remembered ids, a new id collides with a
+ * probability of 10^-20. An attacker cannot search for a collision.
  */
 export interface MessageIdHash {
   readonly first: number;
@@ -13,8 +13,8 @@ export interface MessageIdHash {
   readonly third: number;
 }
 
-/** Ids of identifies are told from those of tracks by these bits of the second word. Version 0.1.0 knew no kinds and kept
- * all ids as those of tracks are kept: see decision 0035. */
+/** These bits of the second word distinguish ids of identifies from those of tracks. Version 0.1.0 had no kinds and kept
+ * all ids like those of tracks: see decision 0035. */
 const identifyBits = 0x9d2c5681;
 
 export class MessageIdHasher {
@@ -22,8 +22,8 @@ export class MessageIdHasher {
   readonly #words = new Uint32Array(this.#digest.buffer);
 
   /**
-   * SHA-1 of the id, cut to 96 bits and shifted by the organization: who found two ids that collide would
-   * lose only an event of his own. 0.4 µs; pasting the organization before the id took 0.2 µs more.
+   * SHA-1 of the id, cut to 96 bits and shifted by the organization. A sender with two colliding ids would lose only
+   * an event of its own. It takes 0.4 µs. With the organization as a prefix of the id it took 0.2 µs more.
    */
   hash({ organization, kind, messageId }: MessageKey): MessageIdHash {
     Bun.SHA1.hash(messageId, this.#digest);
@@ -41,7 +41,7 @@ export function hashWithoutKind({ second, ...hash }: MessageIdHash): MessageIdHa
   return { ...hash, second: (second ^ identifyBits) >>> 0 };
 }
 
-/** The hash as PostgreSQL writes a uuid; its last 32 bits are 0. */
+/** The hash in PostgreSQL's form of a uuid. Its last 32 bits are 0. */
 export function uuidOf({ first, second, third }: MessageIdHash): string {
   const hex = [first, second, third].map((word) => word.toString(16).padStart(8, "0")).join("");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}00000000`;

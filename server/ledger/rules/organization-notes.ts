@@ -1,5 +1,4 @@
-/** What is said of changes of an organization itself, whichever database is behind it: its entry in the audit log, and
- * refusals. */
+/** The entry of the audit log and the errors for changes of an organization itself. Both databases use them. */
 
 import { Refusal } from "../../../contract/refusal.ts";
 import type { AuditNote } from "../ports/audit.ts";
@@ -13,7 +12,7 @@ const fields = {
   keepEventsDays: { word: "days that raw events are kept", key: "keepEventsDays" },
 } as const;
 
-/** The entry of an organization that was changed, with fields as the API names them; undefined when it is as before. */
+/** The entry of a changed organization, with the API's names of fields. Undefined if nothing changed. */
 export function organizationChangedNote(before: Organization, after: Organization): AuditNote | undefined {
   const names = Object.keys(fields) as (keyof typeof fields)[];
   const changed = names.filter((name) => before[name] !== after[name]);
@@ -27,7 +26,7 @@ export function organizationChangedNote(before: Organization, after: Organizatio
   };
 }
 
-/** Something is to be changed of an organization that does not exist. */
+/** The error for a change of an organization that does not exist. */
 export function noOrganization(id: number): Refusal {
   return new Refusal(`There is no organization with the id ${id}.`);
 }

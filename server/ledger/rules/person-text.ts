@@ -1,7 +1,7 @@
-/** An id as one text, as it is stored: its kind, a space, and the id. */
+/** The stored text of an id: its kind, a space, and the id. */
 import type { PersonId } from "../ports/parking.ts";
 
-/** The text by which the id is stored. */
+/** The text under which the id is stored. */
 export function personText({ kind, id }: PersonId): string {
   return `${kind} ${id}`;
 }
@@ -12,7 +12,7 @@ export function personOf(text: string): PersonId {
   return { kind: text.slice(0, end) === "user" ? "user" : "visitor", id: text.slice(end + 1) };
 }
 
-/** The text by which the id of an erased account is known again. */
+/** The text by which the id of an erased account is recognized. */
 export function accountText(accountId: string): string {
   return `account ${accountId}`;
 }

@@ -1,16 +1,16 @@
-/** The bounds of the audit log, and what of an entry is stored, whichever database is behind it. */
+/** The limits of the audit log, and the stored form of an entry. Both databases use them. */
 import { auditLimits } from "../../../contract/audit.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
 
-/** Entries that are older are deleted. */
+/** Older entries are deleted. */
 export const auditKeptMs = auditLimits.keptDays * 86_400_000;
-/** Looking for what is too many reads the whole index, 1 ms: it is done once in so many entries. */
+/** The search for entries above the limit reads the whole index, which takes 1 ms. It runs once for this many entries. */
 const entriesBetweenTrims = 1_000;
-/** Of details, which names of settings may make long. */
+/** The limit of a detail. Names of settings may make it long. */
 const maxDetailBytes = 16_384;
 const maxSummaryCharacters = 1_000;
 
-/** Summary and detail within their bounds, the detail as JSON. */
+/** The summary and the detail, cut to their limits. The detail is JSON. */
 export function auditTexts(
   { summary, detail }: AuditNote,
   actor: Actor,
@@ -25,9 +25,9 @@ export function auditTexts(
   };
 }
 
-/** When it is time to look whether an organization has too many entries: at the first, and then at every thousandth. */
+/** Decides when to check whether an organization has too many entries: at the first, and then at every thousandth. */
 export class AuditTrims {
-  /** By organization, since the last trim. */
+  /** Entries since the last trim, by organization. */
   readonly #added = new Map<number, number>();
 
   /** Counts one more entry. */

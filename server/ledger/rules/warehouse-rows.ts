@@ -1,7 +1,7 @@
 /**
- * The rows that go to the warehouse: for each table its columns, in the order in which a row's JSON array
- * has them. Intake writes rows, the loader names the columns in its INSERT, and the schema version is kept
- * with the rows in the inbox: rows written before an upgrade are read with the columns of their time.
+ * The rows of the warehouse: for each table its columns, in their order in a row's JSON array. Intake writes rows,
+ * and the loader names the columns in its INSERT. The inbox keeps the schema version with the rows, so that rows
+ * written before an upgrade are read with the columns of their time.
  *
  * JSON arrays, not objects: 155 bytes a row instead of 240, and a fifth less CPU on insert.
  */
@@ -15,7 +15,7 @@ const eventsOfFirstSchema = [
   ...["id", "id_is_message_id", "message_id", "properties"],
 ];
 
-/** Columns of every schema version that may still lie in an inbox; versions count from 1. */
+/** Columns of every schema version that an inbox may still contain. Versions count from 1. */
 export const columns: Record<WarehouseTable, readonly (readonly string[])[]> = {
   events: [eventsOfFirstSchema, [...eventsOfFirstSchema, "is_activity"]],
   users: [
@@ -38,7 +38,7 @@ export const columns: Record<WarehouseTable, readonly (readonly string[])[]> = {
   ],
 };
 
-/** The schema version that rows are written in today. */
+/** The schema version of new rows. */
 export const currentSchema: Record<WarehouseTable, number> = {
   events: 2,
   users: 1,
@@ -49,26 +49,26 @@ export const currentSchema: Record<WarehouseTable, number> = {
 export interface EventRow {
   readonly organization: number;
   readonly user: number;
-  /** 0 when the user had no account when the event was admitted. */
+  /** 0 if the user had no account when the event was admitted. */
   readonly account: number;
   readonly event: string;
   readonly timeMs: number;
   /** Days since 1970-01-01 of the event's day in the organization's timezone. */
   readonly day: number;
   readonly receivedAtMs: number;
-  /** 32 hexadecimal digits; the message id itself where that is a UUID, which saves it 37 bytes. */
+  /** 32 hexadecimal digits. If the message id is a UUID, it is used here, which saves 37 bytes. */
   readonly id: string;
-  /** Null when the client sent none. */
+  /** Null if the client sent none. */
   readonly messageId: string | null;
   /** JSON text. */
   readonly properties: string;
-  /** False: it is kept and shown, and counts for no figure. True when it is left out. */
+  /** False: the event is stored and shown, and no figure counts it. Default: true. */
   readonly isActivity?: boolean;
 }
 
 /**
- * Serializes an event. Times are unix milliseconds and days are numbers: the engine reads both faster than
- * text.
+ * Serializes an event. Times are unix milliseconds and days are numbers, because the engine reads both faster
+ * than text.
  */
 export function eventRow(row: EventRow): string {
   const idIsMessageId = row.messageId === row.id;
@@ -90,12 +90,12 @@ export function eventRow(row: EventRow): string {
 
 const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether the text is a UUID in the one spelling that survives being stored as 16 bytes. */
+/** Whether the text is a UUID in the spelling that the engine writes for the 16 stored bytes. */
 export function isCanonicalUuid(text: string): boolean {
   return text.length === 36 && canonicalUuid.test(text);
 }
 
-/** The user as a whole, as of its version. */
+/** The whole user at its version. */
 export function userRow(user: User): string {
   return JSON.stringify([
     user.organization,
@@ -111,22 +111,22 @@ export function userRow(user: User): string {
   ]);
 }
 
-/** What was said of a user's traits and account at a time; an account of null means that nothing was. */
+/** A user's new traits and account at a time. An account of null means that none was sent. */
 export function userVersionRow(
   user: User,
-  said: { readonly atMs: number; readonly traits: JsonObject; readonly account: number | null },
+  version: { readonly atMs: number; readonly traits: JsonObject; readonly account: number | null },
 ): string {
   return JSON.stringify([
     user.organization,
     user.number,
     user.version,
-    said.atMs,
-    JSON.stringify(said.traits),
-    said.account,
+    version.atMs,
+    JSON.stringify(version.traits),
+    version.account,
   ]);
 }
 
-/** The account as a whole, as of its version. */
+/** The whole account at its version. */
 export function accountRow(account: Account): string {
   return JSON.stringify([
     account.organization,
