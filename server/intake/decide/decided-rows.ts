@@ -50,8 +50,8 @@ export class DecidedRows {
     this.#add("users", 0, userRow(user));
   }
 
-  version(user: User, said: News): void {
-    this.#add("user_versions", 0, userVersionRow(user, said));
+  version(user: User, news: News): void {
+    this.#add("user_versions", 0, userVersionRow(user, news));
     const { organization, version } = user;
     const { rows, versions } = this.#versionRows.get(organization) ?? { rows: 0, versions: 0 };
     this.#versionRows.set(organization, { organization, rows: rows + 1, versions: versions + version });

@@ -1,4 +1,4 @@
-/** The ledger's interface over one SQLite database: each question goes to the part that answers it. */
+/** The ledger over one SQLite database. It passes each call to the part that implements it. */
 import type { Database } from "bun:sqlite";
 import type { UserAndAccount } from "../ports/entities.ts";
 import type { Populations } from "../ports/health.ts";
@@ -21,7 +21,7 @@ export class SqliteLedger extends LedgerStores implements Ledger {
   readonly erasures: SqliteErasures;
   readonly deletions: SqliteDeletions;
   readonly parking: Parking;
-  /** One is written while the one before is synced. */
+  /** One group is written while the one before is synced. */
   readonly groupsAtOnce = 2;
   /** Transactions run one after another. */
   readonly locksOrganizations = false;
@@ -50,7 +50,7 @@ export class SqliteLedger extends LedgerStores implements Ledger {
     return this.#transactor.transact(decide);
   }
 
-  /** A call while the last one still works waits for that one. */
+  /** A call waits until the last one has ended. */
   async tidy(nowMs: number): Promise<void> {
     this.#tidying ??= this.#tidy(nowMs).finally(() => {
       this.#tidying = undefined;
@@ -87,7 +87,7 @@ export class SqliteLedger extends LedgerStores implements Ledger {
   }
 
   async close(): Promise<void> {
-    // Whoever called `tidy` hears of its failure; here only its end matters.
+    // The earlier caller gets its failure. Here only its end matters.
     await this.#tidying?.catch(() => undefined);
     await this.#parts.journal.close();
     await this.#parts.log.close();
@@ -104,7 +104,7 @@ export class SqliteLedger extends LedgerStores implements Ledger {
       for (const step of this.#storeTidy.steps(nowMs)) await step();
       await this.#inboxTidy.shrink();
     } finally {
-      // Also when deleting failed: on a full disk it is the checkpoint that makes room in the log.
+      // It runs also after a failed deletion: on a full disk the checkpoint makes room in the log.
       this.#inboxTidy.checkpoint();
     }
   }

@@ -1,4 +1,4 @@
-/** The audit log as it is read, and the end of old entries. */
+/** Lists the audit log, and deletes old entries. */
 import type { AuditAction } from "../../../contract/audit.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { AuditStore } from "../ports/audit.ts";

@@ -1,4 +1,4 @@
-/** Project tokens and read keys, a table each: only their hashes are kept, and a revoked one is not found. */
+/** Project tokens and read keys, in one table each. Only their hashes are kept, and look-ups skip revoked ones. */
 import { Refusal } from "../../../contract/refusal.ts";
 import {
   type Credential,
@@ -44,7 +44,7 @@ export function credentialStore(engine: Engine, kind: CredentialTable): Credenti
     create: ({ organization, name, rights, sha256, lastFour, nowMs }, by) =>
       engine.transaction(function* (audit) {
         const madeBy = by.person?.id ?? null;
-        // A removal of the maker that is under way is waited for.
+        // The lock waits for a concurrent removal of the maker.
         yield* lockKnownOrganization(organization);
         if (
           madeBy !== null &&
@@ -81,7 +81,7 @@ export function credentialStore(engine: Engine, kind: CredentialTable): Credenti
     revoke: (id, by, nowMs) =>
       engine.transaction(function* (audit) {
         const [owner] = yield* select(ownerRow)`FROM ${table} WHERE id = ${id}`;
-        // A removal of the maker revokes keys, too.
+        // A concurrent removal of the maker revokes keys, too.
         if (owner !== undefined) yield* lockOrganization(owner.organization);
         const [row] = yield* select(stored)`FROM ${table} WHERE id = ${id}`;
         if (row === undefined) throw new Refusal(`There is no ${nouns[kind]} with the id ${id}.`);
@@ -96,7 +96,7 @@ export function credentialStore(engine: Engine, kind: CredentialTable): Credenti
       if (used.length === 0) return;
       const given = records(used, { id: "bigint", atMs: "bigint" });
       await engine.transaction(function* () {
-        // In the order of their ids: every node does this once a minute, for the same tokens.
+        // Rows are locked in the order of their ids, because every node does this once a minute, for the same tokens.
         yield* run`SELECT id FROM ${table} WHERE id IN (SELECT id FROM ${given}) ORDER BY id ${forUpdate}`;
         yield* run`
           UPDATE ${table} SET last_used_at_ms = ${greatest}(coalesce(last_used_at_ms, 0), used.at_ms)

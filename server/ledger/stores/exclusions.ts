@@ -1,5 +1,5 @@
-/** Exclusion rules as they are stored. Every change gives its organization a new revision in the same commit,
- * by which the warehouse knows that it has to apply them again. */
+/** Stores exclusion rules. Every change gives its organization a new revision in the same commit. A new revision makes
+ * the warehouse apply the rules again. */
 import {
   checkedRule,
   type ExclusionRules,

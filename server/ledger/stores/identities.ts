@@ -1,4 +1,4 @@
-/** Look-ups of users by other things than their ids. */
+/** Look-ups of users by visitors' ids and e-mail addresses. */
 import { type IdentityStore, maxUsersWithEmail } from "../ports/source-settings.ts";
 import { emailKey } from "../rules/email-key.ts";
 import { personText } from "../rules/person-text.ts";

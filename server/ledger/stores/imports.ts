@@ -1,4 +1,4 @@
-/** The lasting records of imported files. A record and the rows that it counts move on in one commit. */
+/** The durable records of imported files. A record's new position and its rows are one commit. */
 import { type ImportProgress, type ImportRecord, type Imports, importMovedOn } from "../ports/imports.ts";
 import type { Engine } from "./engine/engine.ts";
 import {
@@ -76,8 +76,8 @@ export function importStore(engine: Engine): Imports {
   };
 }
 
-/** Moves an import on.
- * @throws Refusal when another run has decided these rows; nothing of the transaction is kept then */
+/** Moves an import's position.
+ * @throws Refusal when another run has decided these rows. Then the transaction is rolled back */
 export function* advanceImport(progress: ImportProgress, nowMs: number): Work<void> {
   const { importId, fromRow, rows, stored, duplicates, rejected } = progress;
   const moved = yield* run`

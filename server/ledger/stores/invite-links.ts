@@ -1,4 +1,4 @@
-/** The rows of links that are used once: invitations, and those with which a password is set or the first person is made. */
+/** The rows of links that are used once: invitations, links that set a password, and links for the first person. */
 import type { Role } from "../../../contract/roles.ts";
 import type { Link, LinkKind } from "../ports/members.ts";
 import { forUpdate } from "./engine/dialect.ts";
@@ -43,8 +43,8 @@ export function* findLink(kind: LinkKind, sha256: string, nowMs: number): Work<L
   return found;
 }
 
-/** The link with this hash that can still be used. No other transaction uses or deletes it until the commit. A transaction
- * that waited for one that used the link finds none. */
+/** The link with this hash that can still be used, locked until the commit. A transaction that waited for another one
+ * that used the link finds none. */
 export function* lockLink(kind: LinkKind, sha256: string, nowMs: number): Work<Link | undefined> {
   const [found] = yield* select(link)`FROM invite_links WHERE ${withHash(kind, sha256, nowMs)} ${forUpdate}`;
   return found;
@@ -58,7 +58,8 @@ export function findInvitations(organization: number, nowMs: number) {
     ORDER BY invite_links.id`;
 }
 
-/** Adds an invitation in place of the one before to the same e-mail; the organization has to be locked. @returns its id */
+/** Adds an invitation. It replaces an earlier one to the same e-mail. The organization has to be locked.
+ * @returns its id */
 export function* replaceInvitation(
   { organization, email, role, sha256, expiresAtMs }: Invitation,
   invitedBy: number | null,
@@ -72,13 +73,13 @@ export function* replaceInvitation(
   return id;
 }
 
-/** Deletes what a person invited to an organization. */
+/** Deletes a person's invitations to an organization. */
 export function deleteInvitationsBy(organization: number, person: number) {
   return run`
     DELETE FROM invite_links WHERE kind = 'invitation' AND organization = ${organization} AND invited_by = ${person}`;
 }
 
-/** Deletes the links with which a person, who has to be locked, could set a password. */
+/** Deletes the links with which a person could set a password. The person has to be locked. */
 export function deletePasswordLinks(person: number) {
   return run`DELETE FROM invite_links WHERE kind = 'password' AND person = ${person}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Sessions, and links that are used once. A link is deleted in the commit that uses it. Two transactions that use one link
- * wait for the same row or lock (the claim's, the organization, the person), and the second finds no link.
+ * Sessions, and links that are used once. A link is deleted in the commit that uses it. Two transactions that use one
+ * link wait for the same lock: that of the claim, the organization or the person. The second finds no link.
  */
 import { peopleLimits } from "../../../contract/member-limits.ts";
 import { personActor, serviceItself } from "../ports/audit.ts";
@@ -54,7 +54,7 @@ export function loginStore(engine: Engine): LoginStore {
   return { ...usedLinks(engine), ...sessions(engine) };
 }
 
-/** Deletes sessions and links that have expired. What another node is working on is left to it. */
+/** Deletes sessions and links that have expired. Rows that another node has locked are skipped. */
 export function* tidyLogins(nowMs: number): Work<void> {
   yield* run`
     DELETE FROM login_sessions WHERE id IN (
@@ -74,7 +74,7 @@ function usedLinks(engine: Engine): Pick<LoginStore, "link" | "claim" | "accept"
       engine.transaction(function* (audit) {
         const { person } = (yield* findLink("password", sha256, nowMs)) ?? {};
         const before = person ? yield* lockPerson(person) : undefined;
-        // Looked for again: the transaction that held the person may have used it.
+        // The second look-up is needed: the transaction that had locked the person may have used the link.
         if (before === undefined || !(yield* lockLink("password", sha256, nowMs))) return undefined;
         const after = { ...before, passwordHash };
         yield* updatePerson(after);
@@ -146,7 +146,7 @@ function* claim(audit: AuditLog, sha256: string, person: NewPerson, nowMs: numbe
 function* accept(audit: AuditLog, sha256: string, who: Joining, nowMs: number): Work<Person | undefined> {
   const { organization } = (yield* findLink("invitation", sha256, nowMs)) ?? {};
   if (!organization || (yield* lockOrganization(organization)) === undefined) return undefined;
-  // Looked for again: the transaction that held the organization may have used it.
+  // The second look-up is needed: the transaction that had locked the organization may have used the link.
   const { id, email, role } = (yield* lockLink("invitation", sha256, nowMs)) ?? {};
   if (id === undefined || !email || !role) return undefined;
   const person = yield* joining(audit, email, who, nowMs);
@@ -161,8 +161,8 @@ function* accept(audit: AuditLog, sha256: string, who: Joining, nowMs: number): 
   return person;
 }
 
-/** The person who joins by an invitation to this e-mail; undefined when the e-mail was taken or changed since the link was
- * looked at. */
+/** The person who joins by an invitation to this e-mail. Undefined if the e-mail was taken or changed since the link was
+ * read. */
 function* joining(audit: AuditLog, email: string, who: Joining, nowMs: number): Work<Person | undefined> {
   if (!("id" in who)) {
     yield* freeEmail(audit, email, nowMs);
@@ -175,7 +175,7 @@ function* joining(audit: AuditLog, email: string, who: Joining, nowMs: number): 
   return person;
 }
 
-/** Takes the e-mail from a person who only chose it, if there is one. */
+/** Takes the e-mail from a person who has chosen it without a proof, if there is one. */
 function* freeEmail(audit: AuditLog, email: string, nowMs: number): Work<void> {
   const { id } = (yield* personWithEmail(email)) ?? {};
   const known = id === undefined ? undefined : yield* lockPerson(id);

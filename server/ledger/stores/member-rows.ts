@@ -1,7 +1,7 @@
 /**
- * The rows of people and memberships. A transaction that changes who is a member of an organization holds the
- * organization's row, and one that changes a person holds the person's, in this order. What it counts or finds after that
- * cannot change before its commit.
+ * The rows of people and memberships. A transaction that changes the members of an organization locks the
+ * organization's row first. A transaction that changes a person locks the person's row after that. Its later reads of
+ * these rows cannot change before its commit.
  */
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor, AuditNote } from "../ports/audit.ts";
@@ -49,7 +49,7 @@ export function* findPerson(id: number): Work<Person | undefined> {
   return person;
 }
 
-/** The person with this id, locked: no other transaction changes them, makes them a member or signs them in meanwhile. */
+/** The person with this id, locked. No other transaction changes them, makes them a member or signs them in meanwhile. */
 export function* lockPerson(id: number): Work<Person | undefined> {
   const [person] = yield* select(personRow)`FROM people WHERE id = ${id} ${forNoKeyUpdate}`;
   return person;
@@ -61,7 +61,7 @@ export function* personWithEmail(email: string): Work<Person | undefined> {
   return person;
 }
 
-/** Adds a person, after any other transaction that is taking the same e-mail.
+/** Adds a person. It waits for any other transaction that is taking the same e-mail.
  * @returns undefined when the e-mail is taken */
 export function* insertPerson(added: Omit<Person, "id">): Work<Person | undefined> {
   const { email, name, passwordHash, createdAtMs, isEmailVerified } = added;
@@ -72,7 +72,7 @@ export function* insertPerson(added: Omit<Person, "id">): Work<Person | undefine
   return person;
 }
 
-/** Writes what of a person can change. The e-mail's unique index may refuse it: see `isTaken`. */
+/** Writes the fields of a person that can change. The e-mail's unique index may reject it: see `isTaken`. */
 export function updatePerson({ id, email, name, passwordHash, isEmailVerified, fallbackEmail }: Person) {
   return run`
     UPDATE people SET email = ${email}, name = ${name}, password_hash = ${passwordHash},
@@ -80,19 +80,19 @@ export function updatePerson({ id, email, name, passwordHash, isEmailVerified, f
     WHERE id = ${id}`;
 }
 
-/** Whether another person has the e-mail, or falls back to it. */
+/** Whether another person has the e-mail, or has it as the fallback. */
 export function isEmailTaken(email: string, id: number) {
   return exists`FROM people WHERE (email = ${email} OR fallback_email = ${email}) AND id <> ${id}`;
 }
 
-/** A person's place in an organization. */
+/** A person as a member of an organization. */
 export function* findMember(organization: number, person: number): Work<Member | undefined> {
   const [member] = yield* select(memberRow)`
     FROM memberships JOIN people ON id = person WHERE organization = ${organization} AND person = ${person}`;
   return member;
 }
 
-/** All members of an organization, by their names. */
+/** All members of an organization, sorted by their names. */
 export function findMembers(organization: number) {
   return select(memberRow)`
     FROM memberships JOIN people ON id = person WHERE organization = ${organization} ORDER BY name, person`;
@@ -105,12 +105,12 @@ export function join(organization: number, person: number, role: Role, atMs: num
     VALUES (${organization}, ${person}, ${role}, ${atMs})`;
 }
 
-/** @throws Refusal when the organization, which has to be locked, has all the members that it may have */
+/** The organization has to be locked. @throws Refusal when it has the most members that it may have */
 export function* refuseFullOrganization(organization: number): Work<void> {
   refuseFull(yield* count`FROM memberships WHERE organization = ${organization}`);
 }
 
-/** @throws Refusal when the person, who has to be locked, is in as many organizations as one may be */
+/** The person has to be locked. @throws Refusal when they are in the most organizations that a person may be in */
 export function* refusePersonEverywhere(person: number): Work<void> {
   refuseEverywhere((yield* organizationsOf(person)).length);
 }

@@ -172,7 +172,7 @@ function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole
         if (before === undefined) return undefined;
         if (before.role === "owner") refuseLastOwner(yield* countOwners(organization));
         yield* run`DELETE FROM memberships WHERE organization = ${organization} AND person = ${person}`;
-        // They could come back by an invitation that they made to themselves.
+        // The removed person could return with an invitation that they made for themselves.
         yield* deleteInvitationsBy(organization, person);
         const ids = yield* leaveKeys(organization, person, nowMs, keysTo);
         yield* audit.note(organization, removedNote(before, { ids, to: keysTo }, by), by, nowMs);
@@ -258,7 +258,7 @@ function membershipOf({ role, lastSeenAtMs: _, ...organization }: Place): Member
   return { organization, role };
 }
 
-/** Changes the role of a member of an organization that is locked. */
+/** Changes the role of a member. The organization has to be locked. */
 function* setRole(
   audit: AuditLog,
   organization: number,
@@ -278,7 +278,7 @@ function countOwners(organization: number) {
   return count`FROM memberships WHERE organization = ${organization} AND role = 'owner'`;
 }
 
-/** Revokes the read keys that a person made, or makes them those of an owner. The organization has to be locked.
+/** Revokes the read keys that a person made, or moves them to an owner. The organization has to be locked.
  * @returns their ids */
 function* leaveKeys(
   organization: number,

@@ -1,4 +1,4 @@
-/** The rows of organizations, and what other stores need of them. */
+/** The rows of organizations, and the functions that other stores need. */
 import type { Organization } from "../ports/organizations.ts";
 import { noOrganization } from "../rules/organization-notes.ts";
 import { forNoKeyUpdate } from "./engine/dialect.ts";
@@ -18,7 +18,7 @@ export const organizationColumns = {
 
 export const organizationRow = new RowOf<Organization>(organizationColumns);
 
-/** An organization that is being deleted is not found. */
+/** Look-ups skip an organization that is being deleted. */
 export const isThere = part`deletion_upto_inbox_id IS NULL`;
 
 /** The organization with this id. */
@@ -27,8 +27,8 @@ export function* findOrganization(id: number): Work<Organization | undefined> {
   return row;
 }
 
-/** The organization with this id. Until the commit other transactions that change its members, invitations, settings,
- * views or sources wait. Rows that only refer to it, such as users and events, are still written. */
+/** The organization with this id, locked until the commit. Other transactions that change its members, invitations,
+ * settings, views or sources wait. Rows that only refer to it, such as users and events, are still written. */
 export function* lockOrganization(id: number): Work<Organization | undefined> {
   const [row] = yield* select(organizationRow)`
     FROM organizations WHERE id = ${id} AND ${isThere} ${forNoKeyUpdate}`;

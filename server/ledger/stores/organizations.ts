@@ -1,4 +1,4 @@
-/** Organizations: names are unique, and a new timezone asks for a rebuild of the days in the warehouse. */
+/** Organizations: names are unique, and a new timezone requests a rebuild of the days in the warehouse. */
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { RebuildBegun } from "../ports/health.ts";
@@ -51,7 +51,7 @@ export function organizationStore(engine: Engine, clock: () => number): Organiza
   };
 }
 
-/** The rebuilds that new timezones ask for. */
+/** The rebuilds after changes of timezones. */
 export class Rebuilds {
   readonly #engine: Engine;
   readonly #clock: () => number;
@@ -81,7 +81,7 @@ export class Rebuilds {
     return begun;
   }
 
-  /** Since when the organization's days are to be computed again; null when they are as they should be. */
+  /** The start of the organization's pending rebuild of days. Null if none is pending. */
   async pendingSinceMs(id: number): Promise<number | null> {
     const [pending] = await this.#engine.alone(
       select(pendingSince)`FROM organizations WHERE id = ${id} AND rebuild_pending`,

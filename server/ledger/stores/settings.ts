@@ -1,4 +1,4 @@
-/** The settings of organizations: a row for every version, none of which is ever changed. */
+/** The settings of organizations: a row for every version. A row is never changed. */
 import {
   initialSettings,
   nextVersion,
@@ -59,7 +59,7 @@ function* newest(organization: number): Work<SettingsVersion> {
   return version ?? initialSettings;
 }
 
-/** The newest first. */
+/** Older versions, newest first. */
 function older(organization: number, beforeVersion: number, most: number) {
   return select(versionRow)`
     FROM settings_versions WHERE organization = ${organization} AND version < ${beforeVersion}

@@ -1,4 +1,4 @@
-/** Settings of sources as they are stored: a row for each webhook, and one for Stripe once something of it is set. */
+/** Stores settings of sources: a row for each webhook, and one for Stripe after its first change. */
 import type { WebhookMapping } from "../../../contract/source-settings.ts";
 import {
   refuseTooManyWebhooks,
@@ -42,7 +42,7 @@ const stripe = new RowOf<{ readonly settings: StripeStored; readonly updatedAtMs
   updatedAtMs: integer(),
 });
 
-/** Stripe has one row, whose name says nothing. */
+/** Stripe has one row, with an empty name. */
 const noName = "";
 
 /** The store of sources' settings. */
@@ -117,7 +117,7 @@ function ofWebhooks(organization: number) {
   return part`organization = ${organization} AND source = 'webhook'`;
 }
 
-/** The organization's webhook with this id, which no other transaction changes meanwhile. */
+/** The organization's webhook with this id, locked until the commit. */
 function* lockWebhook(organization: number, id: number): Work<Webhook | undefined> {
   const [found] = yield* select(webhook)`
     FROM source_settings WHERE ${ofWebhooks(organization)} AND id = ${id} ${forUpdate}`;

@@ -1,4 +1,4 @@
-/** Counts of sources as they are stored: a row for each hour in which something came, and one for each source. */
+/** Stores counts of sources: a row for each hour with items, and one for each source. */
 import { sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/calendar.ts";
 import {
@@ -100,7 +100,7 @@ const sumsOfStored = sqlText(
 /** Counts of an organization that was deleted meanwhile are left out. */
 const isKnown = part`EXISTS (SELECT 1 FROM organizations WHERE id = given.organization AND ${isThere})`;
 
-/** Every node adds to the rows of the same sources: all lock them in one order. */
+/** Adds counts. Every node adds to the rows of the same sources, so all lock them in one order. */
 function* add(counted: readonly CountedHour[]): Work<void> {
   const given = records(counted, {
     ...{ organization: "bigint", source: "text", utcHour: "bigint" },

@@ -29,7 +29,7 @@ import { sourceStore, tidySources } from "./sources.ts";
 import { viewStore } from "./views.ts";
 import { tidyWarnings, warningStore } from "./warnings.ts";
 
-/** What a ledger has of these stores, whichever engine it is on. */
+/** The stores of a ledger, the same for both engines. */
 export abstract class LedgerStores {
   readonly organizations: Organizations;
   readonly tokens: Credentials;
@@ -92,7 +92,7 @@ export abstract class LedgerStores {
   }
 }
 
-/** Deletes old rows of the stores: warnings at every call, the rest once an hour. */
+/** Deletes old rows of the stores: warnings at every call, all others once an hour. */
 export class StoreTidy {
   readonly #engine: Engine;
   readonly #hourly = new Hourly();

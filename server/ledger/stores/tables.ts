@@ -1,15 +1,15 @@
-/** The tables of stores, as the first migrations create them on both engines. What was released is never edited. */
+/** The tables of stores, as the first migrations create them on both engines. Never edit a released text. */
 
-/** How an engine spells the types of columns and the ends of tables. */
+/** An engine's SQL for the types of columns and the ends of tables. */
 export interface TableTypes {
-  /** A number that counts up by itself. */
+  /** An automatically incremented number. */
   readonly id: string;
   readonly integer: string;
   readonly text: string;
-  /** Text that is listed in its order: byte by byte, whatever the database's own order is. */
+  /** Text that is sorted byte by byte, independent of the database's own order. */
   readonly ordered: string;
   readonly end: string;
-  /** The end of a table that is stored by its primary key. */
+  /** The end of a table that is stored in the order of its primary key. */
   readonly keyed: string;
 }
 
@@ -111,7 +111,7 @@ export function viewsTable({ id, integer, text, ordered, end }: TableTypes): str
 `;
 }
 
-/** Counts of sources. No user is named in them. */
+/** Counts of sources. They name no user. */
 export function sourcesTables({ integer, ordered, keyed }: TableTypes): string {
   const outcomes = `
     accepted ${integer} NOT NULL,

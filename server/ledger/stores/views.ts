@@ -1,4 +1,4 @@
-/** Saved views as they are stored. */
+/** Stores saved views. */
 import {
   refuseTooManyViews,
   type View,

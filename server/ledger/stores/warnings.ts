@@ -1,4 +1,4 @@
-/** Ingestion warnings as they are stored: a row for each organization, UTC day, kind, endpoint and detail. */
+/** Stores ingestion warnings: a row for each organization, UTC day, kind, endpoint and detail. */
 import { msPerDay } from "../../calendar/calendar.ts";
 import { personKinds } from "../ports/parking.ts";
 import {
@@ -23,7 +23,7 @@ import { deleteInParts, type Engine, inParts } from "./engine/engine.ts";
 import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "./engine/sql.ts";
 import { isThere } from "./organization-rows.ts";
 
-/** Stands for null, which could not be part of the key; no detail has half a character. */
+/** Replaces null, which cannot be part of the key. No detail equals it, because no detail has half a surrogate pair. */
 const others = "";
 
 type Day = Pick<IngestionWarning, "organization" | "utcDay">;
@@ -99,7 +99,7 @@ export function tidyWarnings(engine: Engine, nowMs: number): Promise<void> {
   );
 }
 
-/** Deletes the warnings whose latest users were these. @returns how many */
+/** Deletes the warnings whose latest users were these. @returns their number */
 export function* forgetWarningsOf(organization: number, userIds: readonly string[]): Work<number> {
   const given = records(
     userIds.map((id) => ({ id })),
@@ -110,8 +110,8 @@ export function* forgetWarningsOf(organization: number, userIds: readonly string
     DELETE FROM ingestion_warnings WHERE organization = ${organization} AND user_id IN (SELECT id FROM ${given})`;
 }
 
-/** Adds warnings, without those of organizations that were deleted meanwhile. Other transactions that add some wait for its
- * end, because details are counted. */
+/** Adds warnings, without those of organizations that were deleted meanwhile. Other transactions that add warnings wait
+ * for its end, because details are counted. */
 export function* addWarnings(counted: readonly IngestionWarning[]): Work<void> {
   if (counted.length === 0) return;
   const named = yield* withoutErased(counted);
@@ -134,8 +134,8 @@ export function* addWarnings(counted: readonly IngestionWarning[]): Work<void> {
       user_id = excluded.user_id`;
 }
 
-/** Adds the warnings that can be written, in halves where one of them is refused.
- * @returns why each of the others cannot be written */
+/** Adds the warnings that can be written. A list with a rejected warning is halved.
+ * @returns the reason for each warning that cannot be written */
 async function addAllBut(
   engine: Engine,
   counted: readonly IngestionWarning[],
@@ -150,7 +150,7 @@ async function addAllBut(
       const first = await addAllBut(engine, counted.slice(0, middle), written);
       return [...first, ...(await addAllBut(engine, counted.slice(middle), written))];
     }
-    // It is left out: there is nothing of it to be written later.
+    // The warning is left out, and will not be written later.
     written(1);
     return [error];
   }
@@ -168,7 +168,7 @@ const erasureKey = new RowOf<{ readonly key: Uint8Array }>({
 });
 const placeRow = new RowOf<{ readonly place: number }>({ place: integer() });
 
-/** The same warnings without the ids of people who were erased and are not there again. */
+/** The same warnings without the ids of erased people who were not identified again. */
 function* withoutErased(counted: readonly IngestionWarning[]): Work<readonly IngestionWarning[]> {
   const named = counted.flatMap(({ organization, userId: id }, place) =>
     id === null ? [] : [{ place, organization, id }],
@@ -202,7 +202,7 @@ function* withoutErased(counted: readonly IngestionWarning[]): Work<readonly Ing
   return counted.map((one, place) => (places.has(place) ? { ...one, userId: null } : one));
 }
 
-/** One row for each key, with the detail under which it is counted: that of all others once a day has too many. */
+/** One row for each key, with its detail. Above the limit of a day, the detail is that of all others. */
 function* withDetails(wanted: readonly Row[]): Work<readonly Row[]> {
   const known = yield* findKnown(wanted);
   const days = yield* countDetails(wanted);

@@ -1,14 +1,14 @@
-/** The step that stores, beside each user's e-mail address, by what the user is found. */
+/** The step that stores a key beside each user's e-mail address. Users are found by this key. */
 import type { Database } from "bun:sqlite";
 import { emailKey } from "../../rules/email-key.ts";
 
-/** Adds the keys of all users, and lets links to an address wait no longer that a user has in other letters. */
+/** Adds the keys of all users. Links to an address that a user has in other letters do not wait any more. */
 export function addEmailKeys(db: Database): void {
   db.run(`
     ALTER TABLE users ADD COLUMN email_key TEXT NOT NULL DEFAULT '';
     UPDATE users SET email_key = lower(email);`);
   const set = db.prepare("UPDATE users SET email_key = ? WHERE rowid = ?");
-  // SQLite's lower() leaves letters beyond ASCII as they are.
+  // SQLite's lower() does not change letters beyond ASCII.
   const others = db.query<{ rowid: number; email: string }, []>(
     "SELECT rowid, email FROM users WHERE length(email) <> length(CAST(email AS BLOB))",
   );

@@ -1,7 +1,7 @@
-/** The step of the migrations that adds ingestion warnings, what is known of dead letters, exclusion rules, and
- * results of checks. */
+/** The migration step that adds ingestion warnings, facts of rejected events, exclusion rules, and results of
+ * checks. */
 
-/** `bytes` is 0 for dead letters that were kept before: they are described when the ledger is opened. */
+/** `bytes` is 0 for older rejected events. Their facts are added when the ledger is opened. */
 export const warningsExclusionsAndChecks = `
   CREATE TABLE ingestion_warnings (
     organization INTEGER NOT NULL REFERENCES organizations (id),

@@ -1,10 +1,10 @@
 /**
- * The tables of the ledger, as numbered steps that only go forward. A step that was released is never
- * edited: a database remembers in `user_version` how many it has had, and runs the rest when it is opened.
+ * The tables of the ledger, as numbered steps without a way back. A released step is never edited: a database
+ * stores the number of its steps in `user_version`. When it is opened, the missing steps run.
  *
  * Ids that are compared with a position (inbox rows, frozen batches, commits of message ids) are
- * AUTOINCREMENT: without it SQLite starts again at 1 once a table is empty, below a position that has
- * already passed, and acknowledged rows would never be read.
+ * AUTOINCREMENT. Without it SQLite starts again at 1 once a table is empty. That is below the present position,
+ * and acknowledged rows would never be read.
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
@@ -96,7 +96,7 @@ const usersAndAccounts = `
 
 const warehouseTables = "('events', 'users', 'accounts', 'user_versions')";
 
-/** The body stands last, so that sums over rows and bytes do not read it. */
+/** The body is the last column, so that sums over rows and bytes do not read it. */
 const inbox = `
   CREATE TABLE inbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -170,7 +170,7 @@ const readKeys = `
   CREATE INDEX read_keys_of_organization ON read_keys (organization);
 `;
 
-/** For POST /batch: its own limit, and when each field of a user was said, since items may be late. */
+/** For POST /batch: its own limit, and the time of each field of a user, because items may be late. */
 const batches = `
   ALTER TABLE organizations ADD COLUMN items_per_second INTEGER;
   ALTER TABLE users ADD COLUMN said_at_ms INTEGER NOT NULL DEFAULT 0;
@@ -200,18 +200,18 @@ const imports = `
 
 const usersByEmail = "CREATE INDEX users_by_email ON users (organization, lower(email)) WHERE email <> '';";
 
-/** With the account of events, which `user_event_days` did not always have: see the warehouse's migrations. */
+/** Adds the account of events to `user_event_days`: see the warehouse's migrations. */
 const rebuildOfAll = "UPDATE organizations SET rebuild_pending = 1";
 
-/** When name and picture of an account were said. Of stored ones it is not known: they hold until something was said after
- * their last change, so that an import of the past renames no account. */
+/** The times of an account's name and picture. They are unknown for stored accounts: these get the time of their last
+ * change, so that an import of past data renames no account. */
 const accountTimes = `
   ALTER TABLE accounts ADD COLUMN said_at_ms INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE accounts ADD COLUMN fields_said_at_ms TEXT NOT NULL DEFAULT '{}';
   UPDATE accounts SET said_at_ms = updated_at_ms;
 `;
 
-/** SQL, or what SQL cannot do. */
+/** SQL, or a function for changes that SQL cannot make. */
 type Migration = string | ((db: Database) => void);
 
 const migrations: readonly Migration[] = [
@@ -238,12 +238,12 @@ const migrations: readonly Migration[] = [
   renamedTables,
 ];
 
-/** How many migrations this code knows. */
+/** The number of migrations of this code. */
 export const ledgerMigrations = migrations.length;
 
 /**
- * Brings the database to the form that this code knows.
- * @param upto how many migrations it will have had
+ * Migrates the database to the form of this code.
+ * @param upto the number of migrations after the call
  * @throws Refusal when the database was written by newer code.
  */
 export function migrate(db: Database, upto = migrations.length): void {

@@ -1,4 +1,4 @@
-/** Reads a SQLite ledger that no process has open, to move it to PostgreSQL. */
+/** Reads a SQLite ledger, to move it to PostgreSQL. No other process may have it open. */
 import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
 import { limits } from "../../../../contract/limits.ts";
@@ -15,14 +15,14 @@ export class MovingOut {
   readonly #db: Database;
   readonly #runs: string;
 
-  /** Reads a ledger that has today's form and an empty journal: one that was opened and closed before.
+  /** Reads a ledger with the present form and an empty journal. It has them after it was opened and closed.
    * @param file the database */
   constructor(file: string) {
     this.#db = new Database(file, { readonly: true, strict: true });
     this.#runs = join(dirname(file), "message-ids");
   }
 
-  /** The names of all tables that are the ledger's. */
+  /** The names of all tables of the ledger. */
   tables(): readonly string[] {
     return this.#db
       .query<{ name: string }, []>(
@@ -39,7 +39,7 @@ export class MovingOut {
       .map(({ name }) => name);
   }
 
-  /** How many rows a table has. */
+  /** The number of a table's rows. */
   count(table: string): number {
     return this.#db.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM "${table}"`).get()?.rows ?? 0;
   }
@@ -48,7 +48,7 @@ export class MovingOut {
     return this.#db.query<StoredRow, []>(`SELECT * FROM "${table}"`).iterate();
   }
 
-  /** The highest id that a table ever gave. 0 when it gave none, or has no counter. */
+  /** The highest id that a table ever assigned. 0 if there is none, or no counter. */
   lastId(table: string): number {
     const [stored] = this.#db
       .query<{ seq: number }, [string]>("SELECT seq FROM sqlite_sequence WHERE name = ?")
@@ -56,7 +56,7 @@ export class MovingOut {
     return stored?.seq ?? 0;
   }
 
-  /** The message ids of the last 24 hours, the newest first. One may come twice. */
+  /** The message ids of the last 24 hours, newest first. An id may occur twice. */
   *messageIds(nowMs: number): Iterable<{ readonly hash: MessageIdHash; readonly atMs: number }> {
     const runs = this.#db
       .query<{ last: number; file: string }, []>(
@@ -77,7 +77,7 @@ export class MovingOut {
     }
   }
 
-  /** Until when ids were stored without their kind. 0 when none was. */
+  /** The time until which ids were stored without their kind. 0 if none was. */
   messageKindsFromMs(): number {
     const kinds = this.#db.query<{ fromMs: number }, []>(
       "SELECT kinds_from_ms AS fromMs FROM message_id_kinds",

@@ -1,6 +1,6 @@
 /**
- * The ledger in one SQLite file. It is opened by one process at a time (intake, or the command line while no
- * server runs), which is its only writer; the analysis process reads frozen rows beside it (inbox-reader.ts).
+ * The ledger in one SQLite file. One process at a time opens it (intake, or the command line while no server runs) and
+ * is its only writer. The analysis process also reads frozen rows (inbox-reader.ts).
  */
 import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
@@ -26,20 +26,21 @@ import { SqliteEngine } from "./store-engine.ts";
 import { WriteAheadLog } from "./write-ahead-log.ts";
 
 export interface SqliteLedgerOptions {
-  /** The database; runs of message ids lie beside it in the folder `message-ids`. */
+  /** The database. Runs of message ids are beside it in the folder `message-ids`. */
   readonly file: string;
-  /** Loaded rows are kept for an hour, or until they are this many bytes. */
+  /** Loaded rows are kept for an hour, up to this many bytes. */
   readonly inboxMaxRetainedBytes?: number;
-  /** Users whose numbers are kept in memory, about 150 bytes each. */
+  /** The most users whose numbers are kept in memory, about 150 bytes each. */
   readonly knownUsersCapacity?: number;
-  /** Message ids that fill the table in memory (16 bytes each, in at most 2^20 slots). */
+  /** The most message ids of the table in memory (16 bytes each, in at most 2^20 slots). */
   readonly messageIdsPerRun?: number;
-  /** Events wait in a file of twice as many bytes until SQLite has them; it is written over from its start. */
+  /** Half the bytes of the journal, a file of events that SQLite does not have yet. The file is overwritten from its
+   * start. */
   readonly journalHalfBytes?: number;
   readonly deadLetterLimits?: DeadLetterLimits;
-  /** What waits in one organization until it is known whose it is. */
+  /** The most bytes of one organization's held events. */
   readonly parkedMaxBytes?: number;
-  /** Links of one organization to people who are not identified. */
+  /** The most links of one organization to users who are not identified. */
   readonly parkedMaxLinks?: number;
   readonly clock?: () => number;
 }
@@ -47,9 +48,9 @@ export interface SqliteLedgerOptions {
 const defaults = {
   inboxMaxRetainedBytes: 256 * 1024 * 1024,
   knownUsersCapacity: 262_144,
-  // 2^20 slots are three quarters full at 786,432; below that there has to be room for one more commit.
+  // 2^20 slots are three quarters full at 786,432. Below that there has to be room for one more commit.
   messageIdsPerRun: 750_000,
-  // Half a second of 40,000 events a second: then it has to have come to rest in SQLite.
+  // Half a second at 40,000 events a second. After this time the half has to be durable in SQLite.
   journalHalfBytes: 4 * 1024 * 1024,
   parkedMaxBytes: limits.parkedBytesOfOrganization,
   parkedMaxLinks: limits.linksOfOrganization,
@@ -58,9 +59,9 @@ const defaults = {
 };
 
 /**
- * Opens the ledger, making it if there is none, and brings it to today's form.
- * @throws Refusal when the file is damaged or was written by a newer version, message ids of the last day are missing, or a
- * restore into its folder did not come to its end.
+ * Opens the ledger, or creates it, and runs the migrations.
+ * @throws Refusal when the file is damaged or was written by a newer version, message ids of the last day are missing, or
+ * a restore into its folder was not finished.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
   const { file, clock, ...sizes } = { ...defaults, ...options };
@@ -97,16 +98,16 @@ function openDatabase(file: string): Database {
   const db = new Database(file, { create: true, strict: true });
   try {
     db.run("PRAGMA busy_timeout = 5000");
-    // Before the first table: afterwards only a full VACUUM could change it. It makes a commit's log a page
-    // longer (20 µs), and lets the disk that a long backlog took go back to the warehouse.
+    // It must be set before the first table: afterwards only a full VACUUM could change it. It makes a commit's
+    // log a page longer (20 µs). After a long backlog, the warehouse can use the freed disk space.
     db.run("PRAGMA auto_vacuum = INCREMENTAL");
     db.run("PRAGMA journal_mode = WAL");
     db.run("PRAGMA synchronous = FULL");
     db.run("PRAGMA foreign_keys = ON");
-    // What is deleted is zeroed in the page that is written anyway: as fast as without. Freed pages keep their
-    // content until an erasure gives them back.
+    // Deleted rows are zeroed in pages that are written anyway, so it costs no time. Freed pages keep their
+    // content until an erasure frees their disk space.
     db.run("PRAGMA secure_delete = FAST");
-    // `tidy` makes the checkpoints; a commit makes one only if none was made for 64 MB of log.
+    // `tidy` makes the checkpoints. A commit makes one only after 64 MB of log without a checkpoint.
     db.run("PRAGMA wal_autocheckpoint = 16384");
     db.run(`PRAGMA journal_size_limit = ${16 * 1024 * 1024}`);
     db.run("PRAGMA cache_size = -32768");

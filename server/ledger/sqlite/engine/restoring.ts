@@ -1,6 +1,6 @@
 /**
- * A restore puts a ledger into an empty data folder. As long as its mark lies there nobody opens the ledger, so
- * that what a killed restore left is never taken for an installation.
+ * A restore puts a ledger into an empty data folder. While its mark is there, no process opens the ledger. So
+ * the files of a killed restore are never used as an installation.
  */
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
@@ -8,12 +8,12 @@ import { basename, join } from "node:path";
 import { Refusal } from "../../../../contract/refusal.ts";
 import { syncPath } from "../../../process/process.ts";
 
-/** The mark: a folder in which the ledger is put together. */
+/** The mark: a folder for the ledger's files during the restore. */
 function restoringFolder(dataDir: string): string {
   return join(dataDir, "restoring");
 }
 
-/** @throws Refusal when a restore into this folder has begun and not ended. */
+/** @throws Refusal when a restore into this folder has not finished. */
 export function refuseUnfinishedRestore(dataDir: string): void {
   if (!existsSync(restoringFolder(dataDir))) return;
   throw new Refusal(
@@ -21,12 +21,12 @@ export function refuseUnfinishedRestore(dataDir: string): void {
   );
 }
 
-/** What a restore puts into a data folder beside its mark. @param others than the ledger's files */
+/** The paths that a restore writes into a data folder beside its mark. @param others paths beside the ledger's files */
 function restoredPaths(dataDir: string, file: string, others: readonly string[]): readonly string[] {
   return [file, `${file}-wal`, `${file}-shm`, `${file}-journaled`, join(dataDir, "message-ids"), ...others];
 }
 
-/** @throws Refusal when there is an installation in the folder; what a killed restore left is none. */
+/** @throws Refusal when there is an installation in the folder. Files of a killed restore are none. */
 export function refuseInstallation(dataDir: string, file: string, others: readonly string[]): void {
   if (existsSync(restoringFolder(dataDir))) return;
   if (!restoredPaths(dataDir, file, others).some((path) => existsSync(path))) return;
@@ -34,7 +34,7 @@ export function refuseInstallation(dataDir: string, file: string, others: readon
 }
 
 /** Marks the data folder.
- * @returns the folder in which the ledger's files are to be written */
+ * @returns the folder for the ledger's files */
 export async function beginRestore(
   dataDir: string,
   file: string,
@@ -47,7 +47,7 @@ export async function beginRestore(
   return folder;
 }
 
-/** Removes what a restore wrote that failed or was killed, its mark last. */
+/** Removes the files of a restore that failed or was killed, its mark last. */
 export async function undoRestore(dataDir: string, file: string, others: readonly string[]): Promise<void> {
   const folder = restoringFolder(dataDir);
   if (!existsSync(folder)) return;
@@ -55,7 +55,7 @@ export async function undoRestore(dataDir: string, file: string, others: readonl
   await rm(folder, { recursive: true });
 }
 
-/** Puts the ledger in its place and takes the mark away: from then on it is an installation. */
+/** Moves the ledger to its path and removes the mark. After it the folder is an installation. */
 export async function finishRestore(dataDir: string, file: string): Promise<void> {
   const folder = restoringFolder(dataDir);
   await rename(join(folder, "message-ids"), join(dataDir, "message-ids"));

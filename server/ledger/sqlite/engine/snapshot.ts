@@ -1,9 +1,9 @@
 /**
- * The whole ledger at one instant, taken by a connection that only reads: it holds up no commit. `VACUUM INTO`
- * copies 150 MB with a million users in 0.3 to 0.6 s, in a thread of its own, because it is one call.
+ * Copies the whole ledger at one instant. Its connection only reads, so it blocks no commit. `VACUUM INTO` copies
+ * 150 MB with a million users in 0.3 to 0.6 s. It is one call, so it runs in a thread of its own.
  *
- * The runs of message ids lie beside the database and never change. One that is gone by the time it is read
- * was past its 24 hours, and the snapshot forgets its name as well.
+ * The runs of message ids are files beside the database and never change. If one is missing when it is read, its
+ * 24 hours are over, and the snapshot deletes its name, too.
  */
 import { Database } from "bun:sqlite";
 import { createReadStream, openSync } from "node:fs";
@@ -11,7 +11,7 @@ import { basename, dirname, join } from "node:path";
 import type { LedgerSnapshot, SnapshotFile } from "../../ports/ledger.ts";
 
 /** Takes a snapshot of the ledger in `file`.
- * @param folder for the copied database, which is the caller's to remove
+ * @param folder for the copied database. The caller removes it
  * @throws Error when it cannot be written */
 export async function takeSnapshot(file: string, folder: string): Promise<LedgerSnapshot> {
   const copy = join(folder, basename(file));
@@ -30,7 +30,7 @@ export async function takeSnapshot(file: string, folder: string): Promise<Ledger
         .all(),
       files: [
         ...runs.map((run) => runFile(join(dirname(file), "message-ids"), run.file, copy)),
-        // The last, because reading the runs may change it.
+        // The database is last, because the reads of the runs may change it.
         { name: basename(file), read: () => createReadStream(copy) },
       ],
     };
@@ -49,7 +49,7 @@ function runFile(folder: string, run: string, copy: string): SnapshotFile {
     name: `message-ids/${run}`,
     read: () => {
       try {
-        // Opened here and now: from then on its removal does no harm.
+        // The file is opened at once: a later removal does not affect it.
         return createReadStream("", { fd: openSync(join(folder, run), "r") });
       } catch (error) {
         if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;

@@ -17,11 +17,11 @@ type Row = Record<string, unknown>;
 
 export class SqliteEngine implements Engine {
   readonly audit = new AuditLog();
-  /** About 2 ms of the thread that answers requests. */
+  /** They take about 2 ms of the thread that answers requests. */
   readonly partRows = { added: 200, deleted: 500 };
   readonly nextTurn = nextTurn;
   readonly #db: Database;
-  /** By their text. The statements of all stores are about 150. */
+  /** Prepared statements by their text. All stores have about 150. */
   readonly #prepared = new Map<string, Prepared<Row, SQLQueryBindings[]>>();
 
   constructor(db: Database) {
@@ -36,12 +36,12 @@ export class SqliteEngine implements Engine {
     return this.#commit(steps(this.audit));
   }
 
-  /** One connection sees one state until it yields. */
+  /** The steps run without a pause, so they see one state. */
   async snapshot<Result>(steps: Steps<Result>): Promise<Result> {
     return this.now(steps);
   }
 
-  /** No other node holds counts. */
+  /** There is no other node with counts. */
   async countsFlushed(): Promise<void> {}
 
   /** Runs steps at once, inside of the caller's transaction if there is one. */
@@ -56,7 +56,7 @@ export class SqliteEngine implements Engine {
   #answer(statement: Statement<unknown>): Answer {
     const { texts, values } = statement.composed("sqlite");
     const text = texts.join("?");
-    // A lock of PostgreSQL is no statement here.
+    // An advisory lock of PostgreSQL has an empty text here.
     if (text === "") return { rows: [], changes: 0, textOf };
     let prepared = this.#prepared.get(text);
     if (prepared === undefined) {
@@ -69,7 +69,7 @@ export class SqliteEngine implements Engine {
   }
 }
 
-/** Text is stored as it is. */
+/** Text is stored unchanged. */
 function textOf(stored: string): string {
   return stored;
 }

@@ -4,12 +4,12 @@
  */
 import type { Database } from "bun:sqlite";
 
-/** What synchronous work may return. */
+/** The result of synchronous work: anything except a promise. */
 export type NotAPromise<Result> = Result extends PromiseLike<unknown> ? never : Result;
 
 /**
- * Commits what `work` does and returns its result; when anything throws, the commit itself included, nothing
- * of it is kept and the error is passed on.
+ * Commits the writes of `work` and returns its result. If `work` or the commit throws, the transaction is rolled
+ * back and the error is thrown again.
  */
 export function inTransaction<Result>(db: Database, work: () => NotAPromise<Result>): Result {
   db.query("BEGIN IMMEDIATE").run();
@@ -18,7 +18,7 @@ export function inTransaction<Result>(db: Database, work: () => NotAPromise<Resu
     db.query("COMMIT").run();
     return result;
   } catch (error) {
-    // A full disk makes SQLite roll back by itself, and a second ROLLBACK would hide the first error.
+    // On a full disk SQLite rolls back by itself, and a second ROLLBACK would hide the first error.
     if (db.inTransaction) db.query("ROLLBACK").run();
     throw error;
   }

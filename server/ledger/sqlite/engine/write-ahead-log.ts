@@ -1,7 +1,7 @@
 /**
- * Commits that do not wait for the disk: SQLite's own fsync at the end of a commit blocks the thread, so here the
- * commit is written without it, and the log is synced in another thread. For 64 rows the thread is held for
- * 0.25 ms instead of 0.4 to 1.4.
+ * Commits that do not wait for the disk. SQLite's own fsync at the end of a commit blocks the thread. Here the commit
+ * is written without it, and the log is synced in another thread. For 64 rows this blocks the thread for 0.25 ms
+ * instead of 0.4 to 1.4.
  */
 import type { Database } from "bun:sqlite";
 import { fdatasyncSync } from "node:fs";
@@ -16,14 +16,14 @@ export class WriteAheadLog {
     this.#file = file;
   }
 
-  /** Opens the log of a database that is open in WAL mode: the file is there as long as the database is. */
+  /** Opens the log of a database that is open in WAL mode. The file exists while the database is open. */
   static open(db: Database, databaseFile: string): WriteAheadLog {
     db.query("SELECT count(*) FROM sqlite_schema").get();
     return new WriteAheadLog(db, new SyncedFile(`${databaseFile}-wal`));
   }
 
-  /** Runs work whose commits are written, but not yet synced: `synced` has to be awaited before anybody is
-   * told of them. All other commits sync themselves, these included. After a sync that failed nothing is written. */
+  /** Runs work whose commits are written, but not yet synced. The caller awaits `synced` before it acknowledges them.
+   * All other commits sync themselves and these. After a failed sync nothing is written. */
   unsynced<Result>(work: () => Result): Result {
     this.#file.refuseFailed();
     this.#db.query("PRAGMA synchronous = NORMAL").run();
@@ -39,13 +39,13 @@ export class WriteAheadLog {
     return this.#file.synced();
   }
 
-  /** @throws what a sync failed with before: nothing may be written any more. */
+  /** @throws the error of an earlier sync: no write is allowed any more. */
   refuseFailed(): void {
     this.#file.refuseFailed();
   }
 
-  /** Waits for the disk itself, and holds up every request: for what is rare.
-   * @throws what a sync failed with before: the system tells of it once, and would say now that all is well. */
+  /** Syncs at once, and blocks every request. Only for rare operations.
+   * @throws the error of an earlier sync: the system reports an error only once, and a new sync would succeed. */
   syncNow(): void {
     this.#file.refuseFailed();
     fdatasyncSync(this.#file.descriptor);

@@ -1,5 +1,5 @@
-/** Names of events as they were sent, where they had white space: at most 10,000 of an organization. Every such event asks for
- * its name, so the names are cached: a look-up in SQLite took 10 µs on a busy machine, and counting 10,000 names 2.5 ms. */
+/** Names of events that were sent with white space: at most 10,000 of an organization. Every such event looks its name
+ * up, so the names are cached. A look-up in SQLite took 10 µs on a busy machine, and a count of 10,000 names 2.5 ms. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
 import type { EventLabel } from "../../ports/parking.ts";
@@ -27,7 +27,8 @@ export class EventLabels {
     return this.#of(organization).get(event);
   }
 
-  /** Writes those for which there is room, inside the caller's transaction. @returns the written ones, for `remember` */
+  /** Writes as many labels as there is room for, inside the caller's transaction. @returns the written ones, for
+   * `remember` */
   write(labels: readonly EventLabel[]): readonly EventLabel[] {
     const added = new Map<number, number>();
     return labels.filter(({ organization, event, label }) => {

@@ -1,5 +1,4 @@
-/** Held events as they are stored, with totals of each person and organization. Everything here is called inside the caller's
- * transaction. */
+/** Stores held events, with totals of each person and organization. All calls run inside the caller's transaction. */
 import type { Database } from "bun:sqlite";
 import {
   bodyWithoutAccount,
@@ -10,7 +9,7 @@ import {
 } from "../../ports/parking.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
 
-/** A row to be deleted. */
+/** A row that will be deleted. */
 interface Row {
   readonly id: number;
   readonly person: string;
@@ -22,7 +21,7 @@ interface Totals {
   readonly bytes: number;
 }
 
-/** Why an item was dropped. */
+/** The reason why an item was dropped. */
 export type Dropped = "full" | "expired";
 
 function prepare(db: Database) {
@@ -90,12 +89,12 @@ export class ParkedItems {
     this.#statements = prepare(db);
   }
 
-  /** The organizations that ever had something parked, or an id linked. */
+  /** The organizations that ever had held items or links. */
   organizations(): readonly number[] {
     return this.#statements.organizations.all().map(({ organization }) => organization);
   }
 
-  /** Counts of an organization begin with nothing. */
+  /** Adds the counts of an organization, with zeros. */
   begin(organization: number): void {
     this.#statements.begin.run(organization);
   }
@@ -111,7 +110,7 @@ export class ParkedItems {
     this.#change(organization, text, { items: 1, bytes });
   }
 
-  /** Deletes all of a person. @returns how many items */
+  /** Deletes all items of a person. @returns their number */
   take({ organization, ...key }: PersonKey): number {
     const person = personText(key);
     const stored = this.#statements.person.get(organization, person);
@@ -121,14 +120,14 @@ export class ParkedItems {
     return stored.items;
   }
 
-  /** Takes an account out of the items that name it. They count as many bytes as before. @returns how many items */
+  /** Removes an account from the items that name it. Their counted bytes do not change. @returns the number of items */
   leaveAccount(organization: number, accountId: string): number {
     const items = this.#statements.naming.all(organization, accountId);
     for (const { id, body } of items) this.#statements.unname.run(bodyWithoutAccount(body), id);
     return items.length;
   }
 
-  /** Drops the oldest of a person, until no more are left than these. @returns how many were dropped */
+  /** Drops a person's oldest items, until the limits are met. @returns the number of dropped items */
   dropOldestOf({ organization, ...key }: PersonKey, most: Totals): number {
     const person = personText(key);
     const stored = this.#statements.person.get(organization, person);
@@ -146,14 +145,14 @@ export class ParkedItems {
     return dropped.length;
   }
 
-  /** Drops at most `limit` of an organization's items that were received before. @returns how many */
+  /** Drops at most `limit` of an organization's items that were received before. @returns their number */
   dropBefore(organization: number, beforeMs: number, limit: number): number {
     const dropped = this.#statements.oldest.all(organization, beforeMs, limit);
     this.#drop(organization, dropped, "expired");
     return dropped.length;
   }
 
-  /** Drops at most `limit` of an organization's oldest, until no more bytes than `maxBytes` are left. @returns how many */
+  /** Drops at most `limit` of an organization's oldest items, until at most `maxBytes` are left. @returns their number */
   dropOldest(organization: number, maxBytes: number, limit: number): number {
     let bytes = this.counts(organization)?.bytes ?? 0;
     const dropped: Row[] = [];

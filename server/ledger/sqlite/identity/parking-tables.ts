@@ -1,5 +1,5 @@
-/** The step of the migrations that adds what connected sources need: what is parked, links between ids, and the
- * names of events as they were sent. Totals are kept beside the rows: counting a million would hold up every request. */
+/** The migration step for connected sources. It adds held events, links between ids, and the names of events as they were
+ * sent. Totals are kept beside the rows: a count of a million rows would block every request. */
 export const parkingTables = `
   CREATE TABLE parked_items (
     id INTEGER PRIMARY KEY,
@@ -50,9 +50,9 @@ export const parkingTables = `
 `;
 
 /**
- * The step that tells ids of users from those of visitors, gives links to people who are not identified an end and a
- * limit, and keeps what was linked to an erased user as a keyed hash. What came before did not say which it was: nearly all
- * that waits is a visitor's.
+ * The step that distinguishes ids of users from those of visitors. Links to users who are not identified get an expiry
+ * and a limit. Ids that were linked to an erased user are kept as a keyed hash. Older rows have no kind and become
+ * visitors' ids, because nearly all held events are of visitors.
  */
 export const personKinds = `
   UPDATE parked_items SET person = 'visitor ' || person;

@@ -1,8 +1,8 @@
 /**
  * Held events, links between ids and names of events, in SQLite.
  *
- * Invariant: an organization that is not in memory has no held events and no links. It is added before the commit, so memory
- * may only have too many.
+ * Invariant: an organization that is not in memory has no held events and no links. It is added before the commit, so
+ * memory may only have too many.
  */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
@@ -31,15 +31,15 @@ import { EventLabels } from "./event-labels.ts";
 import { ParkedItems } from "./parked-items.ts";
 import { PersonLinks } from "./person-links.ts";
 
-/** About 2 ms of deleting. */
+/** To delete these takes about 2 ms. */
 const droppedInAStep = 100;
 const mostOfPerson = { items: limits.parkedItems, bytes: limits.parkedBytes };
 
-/** Of an organization. */
+/** Limits of an organization. */
 export interface ParkingLimits {
-  /** The oldest items beyond are dropped. */
+  /** Above this size the oldest items are dropped. */
   readonly maxBytes: number;
-  /** Links to people who are not identified. */
+  /** The most links to users who are not identified. */
   readonly maxLinks: number;
 }
 
@@ -50,7 +50,7 @@ interface Due {
   readonly hasStale: number;
 }
 
-/** Organizations of which something has to be deleted. One statement looks at all that hold events, each second. */
+/** Finds organizations with rows that have to be deleted. One statement checks all that hold events, each second. */
 function prepareDue(db: Database) {
   return db.prepare<Due, [number, number]>(
     `SELECT * FROM (
@@ -85,12 +85,12 @@ export class Parking implements ParkingStore {
     this.#organizations = new Set(this.items.organizations());
   }
 
-  /** Whether anything may be parked or linked in the organization. */
+  /** Whether the organization may have held items or links. */
   has(organization: number): boolean {
     return this.#organizations.has(organization);
   }
 
-  /** Writes what was decided, inside the caller's transaction. @returns labels for memory after the commit */
+  /** Writes the decision's changes, inside the caller's transaction. @returns labels for memory after the commit */
   write({ taken, parked, refused, links, labels }: ParkingWrites, nowMs: number): readonly EventLabel[] {
     const organizations = new Set([...parked, ...links].map(({ organization }) => organization));
     for (const organization of organizations) {
@@ -118,7 +118,7 @@ export class Parking implements ParkingStore {
     return this.eventLabels.write(labels);
   }
 
-  /** Ends the wait of links to a user that is new, or has a new e-mail address. */
+  /** Links to a new user, or to a user's new e-mail address, do not wait any more. */
   identified(organization: number, userId: string, email: string | null): void {
     if (!this.has(organization)) return;
     this.links.identified(organization, userId);
@@ -127,7 +127,7 @@ export class Parking implements ParkingStore {
   }
 
   /** Deletes the held events under these ids and every link from them, inside the caller's transaction.
-   * @returns the ids that had any */
+   * @returns the ids that had held events or links */
   forget(organization: number, people: readonly PersonId[]): readonly PersonId[] {
     if (!this.has(organization)) return [];
     return people.filter((person) => {
@@ -154,8 +154,8 @@ export class Parking implements ParkingStore {
     return Object.fromEntries(found);
   }
 
-  /** Drops events that were held for 30 days, and the oldest of an organization that has too many. Deletes links to users
-   * that were not identified and not named for 30 days. */
+  /** Drops events that were held for 30 days, and the oldest ones of an organization with too many. Deletes links to users
+   * that were neither identified nor named for 30 days. */
   async tidy(nowMs: number): Promise<void> {
     const expiredMs = nowMs - limits.parkedDays * msPerDay;
     for (const { organization, hasExpired, isFull, hasStale } of this.#due.all(this.#maxBytes, expiredMs)) {
@@ -174,7 +174,7 @@ export class Parking implements ParkingStore {
     }
   }
 
-  /** Drops once; true when there may be more. */
+  /** Runs `drop` once. @returns whether there may be more */
   #step(organization: number, why: ParkedWarningKind, nowMs: number, drop: () => number): boolean {
     return inTransaction(this.#db, () => {
       const dropped = drop();

@@ -1,5 +1,5 @@
-/** Links from ids to users, and the number of links that wait for their user to be identified. Everything here is called
- * inside the caller's transaction. */
+/** Links from ids to users, and the number of links that wait for their user to be identified. All calls run inside the
+ * caller's transaction. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/calendar.ts";
@@ -13,7 +13,7 @@ import {
 import { personOf, personText } from "../../rules/person-text.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 
-/** A link to be written. */
+/** A link that will be written. */
 interface Written extends PersonKey {
   readonly link: PersonLink;
 }
@@ -22,10 +22,10 @@ interface Row {
   readonly id: string;
 }
 
-/** Without it SQLite walks through all links of the organization: 10,000 aliases in one request took 50 s instead of 2. */
+/** Without the index SQLite reads all links of the organization: 10,000 aliases in one request took 50 s instead of 2. */
 const ofUser = "identity_links INDEXED BY identity_links_of_user";
 
-/** A link that was not written for so long may be deleted. */
+/** A link that was not written for this time may be deleted. */
 const staleAfterMs = limits.parkedDays * msPerDay;
 
 function prepare(db: Database) {
@@ -70,7 +70,7 @@ export class PersonLinks {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #maxWaiting: number;
 
-  /** @param maxWaiting links of an organization to people who are not identified */
+  /** @param maxWaiting the most links of an organization to users who are not identified */
   constructor(db: Database, maxWaiting: number) {
     this.#statements = prepare(db);
     this.#maxWaiting = maxWaiting;
@@ -91,7 +91,7 @@ export class PersonLinks {
     this.#delete(organization, personText(person));
   }
 
-  /** Adds and updates links as far as there is room. @returns the number of refused links by organization */
+  /** Adds and updates links as far as there is room. @returns the number of rejected links by organization */
   write(links: readonly Written[], nowMs: number): ReadonlyMap<number, number> {
     const added = new ByOrganization<Written[]>();
     for (const each of links) {
@@ -118,20 +118,20 @@ export class PersonLinks {
     return refused;
   }
 
-  /** Ends the wait of links to a user that exists now, or to an address that a user has now. */
+  /** Links to a user that exists now, or to an address that a user has now, do not wait any more. */
   identified(organization: number, userId: string): void {
     const { changes } = this.#statements.identified.run(organization, userId);
     if (changes > 0) this.#statements.addWaiting.run(-changes, organization);
   }
 
-  /** Deletes at most `limit` old links to users that are not identified. @returns how many */
+  /** Deletes at most `limit` old links to users that are not identified. @returns their number */
   expire(organization: number, nowMs: number, limit: number): number {
     const stale = this.#statements.stale.all(organization, nowMs - staleAfterMs, limit);
     for (const { id } of stale) this.#delete(organization, id);
     return stale.length;
   }
 
-  /** Adds as many new links to a user as there is room for. @returns how many */
+  /** Adds as many new links to a user as there is room for. @returns their number */
   #add(organization: number, userId: string, all: readonly Written[], nowMs: number): number {
     const linked = this.#statements.countTo.get(organization, userId)?.links ?? 0;
     const over = linked + all.length - limits.linksOfUser;

@@ -1,4 +1,4 @@
-/** The table of dead letters, as the inbox writes it. */
+/** Writes rejected events for the inbox. */
 import type { Database } from "bun:sqlite";
 import { msPerDay } from "../../../calendar/calendar.ts";
 import type { DeadLetter, WarehouseTable } from "../../ports/inbox.ts";
@@ -51,7 +51,7 @@ export class DeadLetterRows {
     }
   }
 
-  /** Buries the rows of a batch, inside the caller's transaction. @throws Refusal when there is no room. */
+  /** Stores the rejected rows of a batch, inside the caller's transaction. @throws Refusal when there is no room. */
   bury(
     batch: { readonly number: number; readonly year: number; readonly schema: number },
     letters: readonly DeadLetter[],

@@ -1,4 +1,4 @@
-/** The dead letters of one user, for an erasure. */
+/** The rejected events of one user, for an erasure. */
 import type { Database } from "bun:sqlite";
 import type { VersionRows } from "../../ports/dead-letters.ts";
 import type { DayCount } from "../../ports/inbox.ts";
@@ -7,9 +7,9 @@ import { beginningOfRow } from "../../rules/user-rows.ts";
 
 interface TakenDeadLetters {
   readonly count: number;
-  /** Of the events among them, which were acknowledged and are counted by the ledger. */
+  /** The counts of their events, which the ledger has counted as acknowledged. */
   readonly dayCounts: readonly DayCount[];
-  /** Of the rows of `user_versions` among them, which are counted too. */
+  /** The counts of their rows of `user_versions`, which the ledger has counted, too. */
   readonly versionRows: VersionRows;
 }
 
@@ -20,7 +20,7 @@ export class DeadLettersOfUser {
   readonly #takeDropped;
 
   constructor(db: Database) {
-    // A row that says of itself neither organization nor user is known by its beginning.
+    // A row without a readable organization and user is recognized by its beginning.
     this.#take = db.prepare<Letter, [number, number, string]>(
       `DELETE FROM dead_letters
        WHERE organization IN (0, ?1) AND warehouse_table <> 'accounts'
@@ -32,7 +32,7 @@ export class DeadLettersOfUser {
     );
   }
 
-  /** Deletes them, and what is remembered of those that were dropped, inside the caller's transaction. */
+  /** Deletes them, and the stored versions of dropped ones, inside the caller's transaction. */
   take({ organization, user }: { readonly organization: number; readonly user: number }): TakenDeadLetters {
     const taken = this.#take.all(organization, user, beginningOfRow(organization, user));
     this.#takeDropped.run(organization, user);

@@ -1,5 +1,5 @@
-/** What can be done with dead letters: read them, send them again, drop them. They are written by `finish` of
- * the inbox, in the commit that finishes their batch. */
+/** Lists rejected events, sends them again, and drops them. `finish` of the inbox writes them, in the commit that
+ * finishes their batch. */
 import type { Database } from "bun:sqlite";
 import type { Actor } from "../../ports/audit.ts";
 import type {
@@ -25,15 +25,15 @@ import { nextTurn } from "../engine/small-steps.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import type { Parts } from "../write/transact.ts";
 
-/** About 2 ms of work; requests have their turn in between. */
+/** Rows of a step, which takes about 2 ms. Requests run between two steps. */
 const stepRows = 200;
 const stepBytes = 1024 * 1024;
 
 const letterColumns = `id, organization, warehouse_table AS "table", schema, year, bytes, utc_day AS utcDay, checksum,
   number, version, row`;
-/** Organization 0 stands for everybody's. */
+/** Organization 0 selects the rows of all organizations. */
 const ofOrganization = "(?1 = 0 OR organization = ?1)";
-/** What an erasure will take is left to it: a row that is sent again meanwhile would come after it. */
+/** Leaves out rows that a pending erasure will delete: a row that is sent again meanwhile would come after it. */
 const notErased = `NOT EXISTS (
   SELECT 1 FROM erasures
   WHERE erasures.organization = dead_letters.organization
@@ -131,8 +131,8 @@ export class SqliteDeadLetters implements DeadLetterStore {
     };
   }
 
-  /** Takes the selected letters away, some in a commit with what `work` does and with the entries; what `work` returns is
-   * called after the commit. */
+  /** Deletes the selected letters in steps. Each step is one commit with the writes of `work` and the entries. The function
+   * that `work` returns is called after the commit. */
   async #inSteps(
     selection: DeadLetterSelection,
     entries: LetterEntries,
@@ -178,7 +178,7 @@ export class SqliteDeadLetters implements DeadLetterStore {
       });
   }
 
-  /** Reads the selected letters step by step; those that are buried meanwhile are not among them. */
+  /** Reads the selected letters in steps, without those that are stored meanwhile. */
   #reader({ organization = 0, ids }: DeadLetterSelection): () => readonly BuriedLetter[] {
     if (ids === undefined) {
       const newest = this.#statements.newestId.get()?.id ?? 0;
@@ -201,8 +201,8 @@ export class SqliteDeadLetters implements DeadLetterStore {
     };
   }
 
-  /** Takes rows out of what was acknowledged. The user or account itself stays in the ledger, and its next
-   * version reaches the warehouse whole; so only the dropped version is remembered. */
+  /** Subtracts rows from the counts of acknowledged rows. The user or account itself stays in the ledger, and its next
+   * version reaches the warehouse whole. So only the dropped version is stored. */
   #forget(taken: readonly BuriedLetter[]): void {
     const { counts } = this.#parts;
     const letters = taken.filter(({ organization }) => this.#isKnown(organization));

@@ -1,4 +1,4 @@
-/** How the rows of a frozen batch are read: the same bytes every time, whichever process asks. */
+/** Reads the rows of a frozen batch. The bytes are the same every time and in every process. */
 import type { Database, Statement } from "bun:sqlite";
 import type { FrozenBatch } from "../../ports/inbox.ts";
 
@@ -11,7 +11,7 @@ type Range = [afterInboxId: number, uptoInboxId: number, table: string, year: nu
 
 const newline = "\n".charCodeAt(0);
 
-/** Bodies come as bytes: as text each would be decoded and encoded again on its way to the warehouse. */
+/** Bodies are read as bytes. As text, each would be decoded and encoded again before the warehouse gets it. */
 export function prepareRead(db: Database): Statement<StoredBody, Range> {
   return db.prepare(
     `SELECT rows, CAST(body AS BLOB) AS body FROM inbox
@@ -20,8 +20,8 @@ export function prepareRead(db: Database): Statement<StoredBody, Range> {
 }
 
 /**
- * The rows of a frozen batch, one JSON array a line, every line ended.
- * @throws Error when they are not all there: a batch must never be sent with other rows under its token.
+ * The rows of a frozen batch, one JSON array a line, each with an end of line.
+ * @throws Error when a row is missing: a batch must never be sent with other rows under its token.
  */
 export function readBatch(read: Statement<StoredBody, Range>, batch: FrozenBatch): Buffer {
   const { afterInboxId, uptoInboxId, table, year, schema } = batch;
@@ -43,12 +43,12 @@ export function readBatch(read: Statement<StoredBody, Range>, batch: FrozenBatch
   return bytes;
 }
 
-/** A body whose last line is ended, so that another can follow. */
+/** A body with an end of line after its last line, so that another body can follow. */
 export function endedBody(body: string): string {
   return body.endsWith("\n") ? body : `${body}\n`;
 }
 
-/** Bytes of a body as `readBatch` gives them. */
+/** The size of a body in the result of `readBatch`. */
 export function bytesOfBody(body: string): number {
   return Buffer.byteLength(body) + (body.endsWith("\n") ? 0 : 1);
 }

@@ -1,7 +1,7 @@
 /**
- * The analysis process reads frozen rows from the ledger's file itself, and takes its snapshot: tens of
- * megabytes need not cross a socket. It only reads, and but for a snapshot each read is short: a transaction that
- * stays open keeps the write-ahead log from starting again, and a checkpoint from this process let it grow to 343 MB.
+ * The analysis process reads frozen rows from the ledger's file itself, and takes its snapshot. So tens of megabytes do
+ * not cross a socket. It only reads, and each read except a snapshot is short: while a transaction is open, the
+ * write-ahead log cannot start again. With a checkpoint from this process the log grew to 343 MB.
  */
 import { Database } from "bun:sqlite";
 import type { FrozenBatch } from "../../ports/inbox.ts";
@@ -10,15 +10,15 @@ import { takeSnapshot } from "../engine/snapshot.ts";
 import { prepareRead, readBatch } from "./inbox-read.ts";
 
 export interface InboxReader {
-  /** The rows of a frozen batch, as `Inbox.read` gives them.
-   * @throws Error when the batch's rows are not all there. */
+  /** The rows of a frozen batch, as in `Inbox.read`.
+   * @throws Error when a row of the batch is missing. */
   read(batch: FrozenBatch): Promise<Buffer>;
   /** As `Ledger.snapshot`. */
   snapshot(folder: string): Promise<LedgerSnapshot>;
   close(): void;
 }
 
-/** @param file of the ledger, which the writer has opened before. @throws SQLiteError when there is none. */
+/** @param file of the ledger. The writer has to open it first. @throws SQLiteError when there is none. */
 export function openInboxReader(file: string): InboxReader {
   const db = new Database(file, { readonly: true });
   db.run("PRAGMA busy_timeout = 5000");

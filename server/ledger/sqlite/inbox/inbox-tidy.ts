@@ -1,8 +1,8 @@
 /**
- * Deletes what the inbox no longer needs, and keeps the ledger's files small.
+ * Deletes old rows of the inbox, and keeps the ledger's files small.
  *
  * Invariant: only rows of finished batches are deleted, so the position was committed long before. Loaded
- * rows stay an hour, in case the warehouse has to be looked into, or less when they grow too many.
+ * rows stay for an hour, for a possible check of the warehouse. If there are too many, they stay for less.
  */
 import type { Database } from "bun:sqlite";
 import { inSmallSteps, nextTurn } from "../engine/small-steps.ts";
@@ -12,17 +12,17 @@ import type { Parts } from "../write/transact.ts";
 import type { SqliteInbox } from "./inbox.ts";
 
 const keptLoadedMs = 3_600_000;
-/** About 2 ms of deleting. */
+/** To delete these takes about 2 ms. */
 const stepBytes = 1024 * 1024;
 const stepInboxRows = 512;
-/** Free pages that are kept for the rows to come; more is given back, because the warehouse on the same
- * disk may need it. */
+/** Free pages that are kept for new rows. Further pages are freed, because the warehouse on the same disk may need
+ * the space. */
 const keptFreePages = 16_384;
 const freePagesPerStep = 256;
-/** A reader holds the log for milliseconds; who meets one each time is another program. */
+/** Our readers lock the log for milliseconds. If every attempt fails, another program has locked it. */
 const emptyLogAttempts = 100;
 const emptyLogPauseMs = 50;
-/** A shorter log is left alone: a checkpoint waits for the disk. */
+/** A shorter log gets no checkpoint, because a checkpoint waits for the disk. */
 const shortLogBytes = 2 * 1024 * 1024;
 
 function prepare(db: Database) {
@@ -30,7 +30,7 @@ function prepare(db: Database) {
     oldest: db.prepare<{ id: number; bytes: number }, [number]>(
       `SELECT id, bytes FROM inbox WHERE id <= ? ORDER BY id LIMIT ${stepInboxRows}`,
     ),
-    /** Ranges are finished one after another, so before the first young one all are old. */
+    /** Ranges are finished one after another, so all before the first young one are old. */
     youngest: db.prepare<{ after: number | null }, [number]>(
       `SELECT min(after_inbox_id) AS after FROM frozen_batches
        WHERE finished_at_ms IS NULL OR finished_at_ms > ?`,
@@ -53,7 +53,7 @@ export class InboxTidy {
   readonly #maxRetainedBytes: number;
   readonly #statements: ReturnType<typeof prepare>;
 
-  /** @param maxRetainedBytes of rows that are loaded already. */
+  /** @param maxRetainedBytes of loaded rows. */
   constructor(db: Database, parts: Pick<Parts, "inbox" | "journal">, maxRetainedBytes: number) {
     this.#db = db;
     this.#inbox = parts.inbox;
@@ -72,15 +72,15 @@ export class InboxTidy {
     });
   }
 
-  /** Gives free pages back to the disk. */
+  /** Frees the disk space of free pages. */
   async shrink(): Promise<void> {
     await inSmallSteps(() => this.#shrinkTo(keptFreePages));
   }
 
   /**
-   * Deletes all loaded rows up to an inbox id, and sees to it that nothing of what was deleted so far, here or
-   * in another table, is left in a free page, in the write-ahead log or in the journal. In small steps, but to its end.
-   * @throws Error when rows up to there are not loaded, or a reader does not let go of the log for seconds.
+   * Deletes all loaded rows up to an inbox id. After it, no row that was deleted so far, here or in another table, is left
+   * in a free page, in the write-ahead log or in the journal. It runs in small steps until all work is done.
+   * @throws Error when rows up to this id are not loaded, or a reader locks the log for seconds.
    */
   async erase(uptoInboxId: number): Promise<void> {
     if (uptoInboxId > this.#inbox.loadedUpto()) throw new Error("rows before an erasure are not loaded yet");
@@ -96,7 +96,7 @@ export class InboxTidy {
     throw new Error("the ledger's log is being read all the time, and cannot be emptied");
   }
 
-  /** Whether it could be done at once: waiting for a reader would hold up every request. */
+  /** Empties the log if no reader uses it: a wait for a reader would block every request. @returns whether it did */
   #emptyLog(): boolean {
     this.#db.run("PRAGMA busy_timeout = 0");
     try {
@@ -106,34 +106,34 @@ export class InboxTidy {
     }
   }
 
-  /** One step; true when there may be more to give back. */
+  /** Runs one step. @returns whether there may be more pages to free */
   #shrinkTo(freePages: number): boolean {
     const { freelist_count: free } = this.#statements.freePages.get() ?? { freelist_count: 0 };
     if (free <= freePages) return false;
-    // It gives back one page for each row that is fetched, so the rows have to be fetched.
+    // The statement frees one page for each fetched row, so all rows have to be fetched.
     this.#statements.shrink.all();
     return true;
   }
 
   /**
-   * Copies the write-ahead log into the database, so that the next commit begins it anew, cut to
-   * `journal_size_limit`. PASSIVE waits for nobody: a reader only puts it off for a second.
+   * Copies the write-ahead log into the database. Then the next commit starts the log again, cut to
+   * `journal_size_limit`. PASSIVE never waits. A reader delays it only until the next call, a second later.
    */
   checkpoint(): void {
     if (Bun.file(`${this.#db.filename}-wal`).size > shortLogBytes) this.#statements.checkpoint.all();
   }
 
-  /** Before the database is closed: its file shall be whole, for whoever copies or moves it alone. SQLite does it
-   * when it closes, but not while a prepared statement is left. */
+  /** Called before the database is closed: its file must be complete, for administrators who copy or move only this file.
+   * SQLite does the same when it closes, but not while there is a prepared statement. */
   leaveNoLog(): void {
     try {
       this.#emptyLog();
     } catch {
-      // On a full disk, say. What is in the log stays there, and the next start reads it.
+      // It fails on a full disk, for example. The log keeps its content, and the next start reads it.
     }
   }
 
-  /** One step, of at most `maxBytes` and one inbox row more; true when it deleted something. */
+  /** Runs one step, of at most `maxBytes` and one more inbox row. @returns whether it deleted a row */
   #deleteRows(uptoInboxId: number, maxBytes: number): boolean {
     if (maxBytes === 0) return false;
     const deletedBytes = inTransaction(this.#db, () => {

@@ -1,13 +1,12 @@
 /**
- * The inbox: rows that were acknowledged and wait for the warehouse.
+ * The inbox: acknowledged rows that wait for the warehouse.
  *
  *   appended (in the commit that acknowledges them) → frozen into a numbered batch → read, as often as
  *   needed → finished (in the warehouse) → kept for an hour → deleted (inbox-tidy.ts)
  *
- * Invariants. A row is in exactly one batch: the position moves in the commit that writes the batches, and
- * an inbox id is never given twice. A batch's rows never change and are there until it is finished. While a
- * frozen batch is unfinished nothing more is frozen, so everything below the oldest unfinished range is in
- * the warehouse.
+ * Invariants. A row is in exactly one batch: the position moves in the commit that writes the batches, and an
+ * inbox id is never used twice. A batch's rows never change and exist until it is finished. While a frozen batch
+ * is unfinished no other rows are frozen. So the warehouse has all rows below the oldest unfinished range.
  */
 import type { Database } from "bun:sqlite";
 import type {
@@ -38,8 +37,8 @@ type Totals = { rows: number; bytes: number };
 
 const batchColumns = "number, warehouse_table, year, schema, rows, bytes, after_inbox_id, upto_inbox_id";
 
-// Bodies are stored as text. Compressing 64 rows with zstd 1 made them 3.9 times smaller, but took 1.0 µs a
-// row of the thread that answers requests, and the log only 20 % shorter; they lie here for an hour.
+// Bodies are stored as text, for an hour. Compression of 64 rows with zstd 1 made them 3.9 times smaller and the
+// log 20 % shorter. But it took 1.0 µs a row of the thread that answers requests.
 function prepare(db: Database) {
   return {
     write: db.prepare(
@@ -68,7 +67,7 @@ function prepare(db: Database) {
   };
 }
 
-/** A batch is one block in the engine's memory: 50,000 events may have 256 KiB each, 13 GB together. */
+/** A batch is one block in the engine's memory. 50,000 events may have 256 KiB each, 13 GB together. */
 const maxFrozenBytes = 32 * 1024 * 1024;
 
 export class SqliteInbox implements Inbox {
@@ -77,11 +76,12 @@ export class SqliteInbox implements Inbox {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #read: ReturnType<typeof prepareRead>;
   readonly #deadLetters: DeadLetterRows;
-  /** Everything acknowledged before `atMs` has this inbox id at most. Set by a freeze until the id is loaded. */
+  /** All rows that were acknowledged before `atMs` have at most this inbox id. A freeze sets it. When the id is loaded, it
+   * becomes undefined. */
   #mark: { readonly inboxId: number; readonly atMs: number } | undefined;
   /** The time of the last mark that is loaded. Not stored: after a start it is null until the first mark is loaded. */
   #markLoadedAtMs: number | null = null;
-  /** Frozen or not, in no finished batch. Running totals, because `backlog` is asked all the time. */
+  /** Rows in no finished batch, frozen or not. They are running totals, because `backlog` is called very often. */
   readonly #waiting: Totals;
   #newestInboxId: number;
   #loadedBytes: number;
@@ -110,18 +110,18 @@ export class SqliteInbox implements Inbox {
     return this.#unfinished().length > 0;
   }
 
-  /** Bytes of rows that are in the warehouse and still kept. */
+  /** Bytes of loaded rows that are still kept. */
   get loadedBytes(): number {
     return this.#loadedBytes;
   }
 
-  /** Writes rows inside the caller's transaction, when the journal is flushed; after its commit `appended` has to be
-   * told. */
+  /** Writes rows inside the caller's transaction, when the journal is flushed. The caller calls `appended` after the
+   * commit. */
   append(inbox: readonly InboxRows[]): void {
     for (const [index, rows] of inbox.entries()) this.write(this.#newestInboxId + 1 + index, rows);
   }
 
-  /** Writes rows under an inbox id that was given to them, inside the caller's transaction. */
+  /** Writes rows under an assigned inbox id, inside the caller's transaction. */
   write(inboxId: number, { table, year, schema, rows, body }: InboxRows): void {
     this.#statements.write.run(inboxId, table, year, schema, rows, bytesOfBody(body), body);
   }
@@ -135,7 +135,7 @@ export class SqliteInbox implements Inbox {
     this.#newestInboxId += inbox.length;
   }
 
-  /** Counts rows that were loaded and now are deleted. */
+  /** Counts loaded rows that were deleted. */
   deleted(bytes: number): void {
     this.#loadedBytes -= bytes;
   }
@@ -181,7 +181,7 @@ export class SqliteInbox implements Inbox {
     this.#mark = undefined;
   }
 
-  /** Everything that was acknowledged before this instant is loaded; null when that is not known yet. */
+  /** All rows that were acknowledged before this instant are loaded. Null if that is not known yet. */
   loadedUptoMs(): number | null {
     return this.loadedUpto() >= this.#newestInboxId ? this.#clock() : this.#markLoadedAtMs;
   }
@@ -206,8 +206,7 @@ export class SqliteInbox implements Inbox {
     return this.#statements.unfinished.all().map(frozenBatch);
   }
 
-  /** The oldest rows that are not frozen: at most `maxRows` and 32 MiB, but one inbox row even when it is
-   * larger. */
+  /** The oldest rows that are not frozen: at most `maxRows` and 32 MiB, but at least one inbox row of any size. */
   #waitingRows(after: number, maxRows: number): readonly WaitingRow[] {
     const waiting: WaitingRow[] = [];
     let rows = 0;

@@ -1,4 +1,4 @@
-/** The inbox as the loader sees it: whole, because what waits in the journal comes into SQLite before it looks. */
+/** The inbox for the loader. It is complete, because the journal is flushed into SQLite before each read. */
 import type { Backlog, DeadLetter, FrozenBatch, Inbox } from "../../ports/inbox.ts";
 import type { SqliteInbox } from "../inbox/inbox.ts";
 import type { Journal } from "./journal.ts";
@@ -13,7 +13,7 @@ export class FlushedInbox implements Inbox {
   }
 
   async freeze(maxRows: number): Promise<readonly FrozenBatch[]> {
-    // What is frozen already can be loaded while a full disk takes nothing more: loading is what makes room.
+    // Frozen rows can be loaded while the disk is full. The load is needed to free space.
     if (!this.#inbox.hasUnfinished) this.#journal.flush();
     return this.#inbox.freeze(maxRows);
   }

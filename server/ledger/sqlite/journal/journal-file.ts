@@ -1,22 +1,22 @@
 /**
- * A file of fixed size that is written over again and again, so that a sync has neither a length nor new blocks to
- * write. It has two halves: one is written while what is in the other comes to rest elsewhere.
+ * A file of fixed size that is overwritten again and again, so that a sync writes neither a length nor new blocks.
+ * It has two halves. While one is written, the records of the other are made durable elsewhere.
  *
- * A record is its length, its checksum and its bytes; what an earlier round left behind its last one is told apart by
- * what the records say. A record that was synced is whole, and so is every one that was written before it.
+ * A record is its length, its checksum and its bytes. After the last record there may be records of an earlier round.
+ * The content of the records distinguishes them. A synced record is whole, and so is every earlier one.
  */
 import fs from "node:fs";
 import { dirname } from "node:path";
 import { syncPath } from "../../../process/process.ts";
 import { SyncedFile } from "../engine/synced-file.ts";
 
-/** Free bytes that a record begins with: for its length and its checksum. */
+/** Free bytes at the beginning of a record, for its length and its checksum. */
 export const recordHeadBytes = 8;
 
 interface Half {
   readonly start: number;
   usedBytes: number;
-  /** The last inbox id in it. */
+  /** The last inbox id in the half. */
   upto: number;
 }
 
@@ -35,7 +35,7 @@ export class JournalFile {
     this.#full = { start: halfBytes, usedBytes: 0, upto: 0 };
   }
 
-  /** Opens a file of zeros: what is in it has to be read before. */
+  /** Opens the file and fills it with zeros. The caller reads its records first. */
   static async open(path: string, halfBytes: number): Promise<JournalFile> {
     const isNew = !fs.existsSync(path);
     fillWithZeros(path, 2 * halfBytes);
@@ -45,11 +45,11 @@ export class JournalFile {
 
   /**
    * Writes a record, without waiting for the disk.
-   * @param record with the head free
+   * @param record with a free head
    * @param upto the last inbox id in it
-   * @param restingUpto what is in records up to this inbox id rests elsewhere, and may be written over
-   * @returns false when there is no room for it; then nothing is written.
-   * @throws what a sync failed with before.
+   * @param restingUpto records up to this inbox id are durable elsewhere, and may be overwritten
+   * @returns false when there is no room for it. Then nothing is written.
+   * @throws the error of an earlier sync.
    */
   append(record: Buffer, upto: number, restingUpto: number): boolean {
     this.#file.refuseFailed();
@@ -66,7 +66,7 @@ export class JournalFile {
     return true;
   }
 
-  /** @throws what a sync failed with before. */
+  /** @throws the error of an earlier sync. */
   refuseFailed(): void {
     this.#file.refuseFailed();
   }
@@ -76,14 +76,14 @@ export class JournalFile {
     return this.#file.synced();
   }
 
-  /** The last inbox id in the half that comes next; 0 when nothing was written there. */
+  /** The last inbox id in the half that is written next. 0 if the half is empty. */
   get fullUpto(): number {
     return this.#full.upto;
   }
 
-  /** Forgets all records, and leaves nothing of them. */
+  /** Deletes all records, and overwrites their bytes. */
   erase(): void {
-    // First, because a record behind zeros would not be found.
+    // It is set first: a record after zeros would not be found.
     this.#filling = { start: 0, usedBytes: 0, upto: 0 };
     this.#full = { start: this.#halfBytes, usedBytes: 0, upto: 0 };
     fillWithZeros(this.#path, 2 * this.#halfBytes);
@@ -100,7 +100,7 @@ export class JournalFile {
   }
 }
 
-/** The whole records of both halves of a file, without their heads; none when there is no file. */
+/** The whole records of both halves of a file, without their heads. None if there is no file. */
 export function readRecords(path: string): Buffer[] {
   if (!fs.existsSync(path)) return [];
   const bytes = fs.readFileSync(path);
@@ -122,7 +122,7 @@ function checksumOf(bytes: Uint8Array): number {
   return Bun.hash.crc32(bytes);
 }
 
-/** On a file system that writes in place nothing of what was there can be read any more. */
+/** On a file system that writes in place, the earlier content cannot be read any more. */
 function fillWithZeros(path: string, bytes: number): void {
   const descriptor = fs.openSync(path, fs.existsSync(path) ? "r+" : "w");
   try {

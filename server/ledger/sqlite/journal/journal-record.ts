@@ -1,12 +1,12 @@
-/** A group of events as the journal keeps it: bytes that are written once and hardly ever read. */
+/** A group of events in the journal's form: bytes that are written once and rarely read. */
 
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { DayCount, InboxRows } from "../../ports/inbox.ts";
 import { recordHeadBytes } from "./journal-file.ts";
 
-/** What one commit acknowledged, when it was events of known users and nothing else. */
+/** The rows of one commit that has only events of known users. */
 export interface EventGroup {
-  /** The inbox ids of its rows: this and those that follow. */
+  /** The first inbox id of its rows. The others follow without a gap. */
   readonly firstInboxId: number;
   readonly inbox: readonly InboxRows[];
   readonly dayCounts: readonly DayCount[];
@@ -15,7 +15,7 @@ export interface EventGroup {
   readonly nowMs: number;
 }
 
-/** Of the form below. */
+/** The version of the form below. */
 const form = 1;
 
 interface Description extends Omit<EventGroup, "inbox" | "messageIds"> {
@@ -24,13 +24,13 @@ interface Description extends Omit<EventGroup, "inbox" | "messageIds"> {
   readonly inbox: readonly (Omit<InboxRows, "body"> & { readonly bodyBytes: number })[];
 }
 
-/** A character takes at most three bytes of UTF-8 for each of its units. */
+/** UTF-8 takes at most three bytes for each UTF-16 unit. */
 const maxBytesPerUnit = 3;
 const lengthBytes = 4;
 
 /**
- * Writes a group into `space`, behind a free head for the file.
- * @returns the part of `space` that it took; undefined when it might not fit.
+ * Writes a group into `space`, after a free head for the file.
+ * @returns the used part of `space`. Undefined if the group might not fit.
  */
 export function encodeGroup(group: EventGroup, space: Buffer): Buffer | undefined {
   const { inbox, messageIds, ...rest } = group;
@@ -52,7 +52,7 @@ export function encodeGroup(group: EventGroup, space: Buffer): Buffer | undefine
   return space.subarray(0, end + lengthBytes);
 }
 
-/** The group of a record, without its head. @throws Refusal when it was written by another version */
+/** Decodes a record without its head. @throws Refusal when it was written by another version */
 export function decodeGroup(record: Buffer): EventGroup {
   const textEnd = record.length - lengthBytes;
   const text = record.toString("utf8", textEnd - record.readUInt32LE(textEnd), textEnd);

@@ -1,14 +1,14 @@
 /**
  * Groups of events that are acknowledged before SQLite has them. A commit of SQLite took 82 µs for a group of 24
- * events, 58 of them for the seven pages of the log that each commit writes; an append to the journal takes 8. What
- * waits here comes into SQLite with one commit for many groups.
+ * events, 58 of them for the seven pages of the log that each commit writes. An append to the journal takes 8. One
+ * commit of SQLite writes many waiting groups.
  *
  *   appended and synced (acknowledged) → waiting, in memory → written into SQLite → resting, once SQLite's own log
  *   is synced; then its place in the file is free
  *
  * Invariants. Inbox ids grow from group to group and from here to SQLite, so that after a crash the newest one in
- * SQLite says which groups are missing. Whoever looks at the inbox, the counts of days or the message ids in SQLite
- * flushes before. A group that SQLite would not take stays, and nothing is appended until it has.
+ * SQLite shows which groups are missing. Reads of the inbox, the counts of days or the message ids in SQLite flush the
+ * journal first. A group that SQLite rejects stays, and no group is appended until SQLite has it.
  */
 import type { Database } from "bun:sqlite";
 import type { DayCount, InboxRows } from "../../ports/inbox.ts";
@@ -21,14 +21,14 @@ import type { Counts } from "../write/counts.ts";
 import { JournalFile, readRecords } from "./journal-file.ts";
 import { decodeGroup, type EventGroup, encodeGroup } from "./journal-record.ts";
 
-/** Groups wait for so long at most; a commit for 100 ms of them would cost hardly less for each. */
+/** The longest wait of a group. A commit for 100 ms of groups would cost nearly as much for each group. */
 const flushAfterMs = 25;
-/** Writing these takes 2 ms, in which no request is answered. */
+/** To write these takes 2 ms, in which no request is answered. */
 const maxWaitingRows = 2_000;
-/** After SQLite did not take what waits: the disk is full, say. */
+/** The pause after SQLite failed to write groups, for example on a full disk. */
 const retryAfterMs = 1_000;
 
-/** Where groups go. */
+/** The destination of groups. */
 export interface JournalTarget {
   readonly inbox: SqliteInbox;
   readonly counts: Counts;
@@ -48,7 +48,7 @@ export class Journal {
   #isClosed = false;
   /** Groups up to this inbox id are in SQLite. */
   #flushedUpto = 0;
-  /** Of these its log is synced, too. */
+  /** Groups up to this inbox id are in SQLite, and its log is synced. */
   #restingUpto = 0;
   #isComingToRest = false;
 
@@ -59,22 +59,21 @@ export class Journal {
     this.#target = target;
   }
 
-  /** Opens the journal at `path`, after it has brought into SQLite what a crash left there.
-   * @param halfBytes of each half of the file; a larger group goes to SQLite. */
+  /** Opens the journal at `path`. First it writes the groups that a crash left there into SQLite.
+   * @param halfBytes of each half of the file. A larger group goes to SQLite. */
   static async open(db: Database, path: string, halfBytes: number, target: JournalTarget): Promise<Journal> {
     const missing = groupsAfter(readRecords(path).map(decodeGroup), target.inbox.newestInboxId);
     for (const { messageIds, nowMs } of missing) target.messageIds.remember(hashesIn(messageIds), nowMs);
     writeGroups(db, missing, target);
     for (const { inbox } of missing) target.inbox.appended(inbox);
-    // Also what was in SQLite already: before it is on the disk, the file must not be written over.
+    // It also syncs groups that SQLite already had. The file must not be overwritten before they are on disk.
     target.log.syncNow();
     return new Journal(db, await JournalFile.open(path, halfBytes), halfBytes, target);
   }
 
   /**
-   * Takes a group, to be acknowledged after `synced`.
-   * @returns false when there is no room, or SQLite takes nothing: then it belongs into SQLite, after a `flush`.
-   * Who appends has asked `refuseFailed` before.
+   * Appends a group. The caller has called `refuseFailed`, and acknowledges the group after `synced`.
+   * @returns false when there is no room, or SQLite rejects writes. Then the caller writes it to SQLite, after a `flush`.
    */
   append(group: EventGroup): boolean {
     if (this.#isStuck) return false;
@@ -87,7 +86,7 @@ export class Journal {
     return true;
   }
 
-  /** @throws what a sync failed with before, or that it is closed: nothing may be written any more. */
+  /** @throws the error of an earlier sync, or an error after `close`: no write is allowed any more. */
   refuseFailed(): void {
     if (this.#isClosed) throw new Error("the ledger is closed");
     this.#file.refuseFailed();
@@ -98,8 +97,8 @@ export class Journal {
     return this.#file.synced();
   }
 
-  /** Brings what waits into SQLite.
-   * @throws Error when SQLite does not take it: it waits on, and is tried again. */
+  /** Writes the waiting groups into SQLite.
+   * @throws Error when SQLite fails. The groups stay, and the journal tries again. */
   flush(): void {
     const last = this.#waiting.at(-1);
     if (last !== undefined) {
@@ -112,14 +111,14 @@ export class Journal {
     this.#bringToRest();
   }
 
-  /** Leaves nothing in the file that could be read. */
+  /** Overwrites the file, so that no group can be read from it. */
   erase(): void {
     this.flush();
     this.#target.log.syncNow();
     this.#file.erase();
   }
 
-  /** Flushes, and removes the file, so that whoever copies the ledger has all of it in one. */
+  /** Flushes, and removes the file. Then the database alone is the complete ledger, for administrators who copy it. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTimer();
@@ -127,7 +126,7 @@ export class Journal {
       this.flush();
       this.#target.log.syncNow();
     } catch {
-      // On a full disk, say. It stays in the file, and the next start reads it.
+      // It fails on a full disk, for example. The groups stay in the file, and the next start reads them.
       await this.#file.close();
       return;
     }
@@ -142,7 +141,7 @@ export class Journal {
       try {
         this.flush();
       } catch {
-        // Whoever writes or looks next hears of it.
+        // The next write or read throws the error.
         this.#flushAfter(retryAfterMs);
       }
     }, ms);
@@ -159,7 +158,7 @@ export class Journal {
     this.#isStuck = false;
   }
 
-  /** Makes room in the half of the file that is full. A failure is kept by the log, and fails what comes next. */
+  /** Syncs SQLite's log, which frees the full half of the file. After a failure the log rejects all later writes. */
   #bringToRest(): void {
     if (this.#isComingToRest || this.#file.fullUpto <= this.#restingUpto) return;
     const flushedUpto = this.#flushedUpto;
@@ -180,8 +179,8 @@ function lastInboxId({ firstInboxId, inbox }: EventGroup): number {
   return firstInboxId + inbox.length - 1;
 }
 
-/** The groups that follow an inbox id without a gap, in their order. Behind a gap nothing was acknowledged: the group in
- * the gap was written before, and a sync brings all that was written. */
+/** The groups that follow an inbox id without a gap, in their order. No group after a gap was acknowledged: the missing
+ * group was written earlier, and a sync covers all earlier writes. */
 function groupsAfter(groups: readonly EventGroup[], inboxId: number): EventGroup[] {
   const following: EventGroup[] = [];
   let next = inboxId + 1;
@@ -233,7 +232,7 @@ function mergedCounts(groups: readonly EventGroup[]): DayCount[] {
   });
 }
 
-/** By the second, which is as exact as they are kept. */
+/** Message ids by second, the precision in which they are kept. */
 function mergedIds(groups: readonly EventGroup[]): { ids: Uint8Array; nowMs: number }[] {
   const withIds = groups.filter(({ messageIds }) => messageIds.length > 0);
   const bySecond = Map.groupBy(withIds, ({ nowMs }) => Math.ceil(nowMs / 1_000));

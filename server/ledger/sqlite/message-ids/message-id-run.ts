@@ -1,9 +1,9 @@
 /**
- * A run: a full table of message ids, written to a file as it stood in memory, so that a lookup is one read
- * at the id's home slot. Its Bloom filter stands behind the slots and is kept in memory (1.4 bytes an id).
+ * A run: a full table of message ids, written to a file in its form in memory, so that a look-up is one read at the
+ * id's home slot. Its Bloom filter follows the slots and is kept in memory (1.4 bytes an id).
  *
- * Invariant: a run that can be opened is whole. It is written under a temporary name, fsynced, renamed, and
- * the folder is fsynced, before anybody may count on it.
+ * Invariant: a run that can be opened is whole. It is written under a temporary name, fsynced and renamed, and the
+ * folder is fsynced. Only then may the database name it.
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
@@ -14,14 +14,14 @@ import { nextTurn } from "../engine/small-steps.ts";
 import { addToFilter, emptyFilter, mayContain } from "./message-id-filter.ts";
 import { secondIn, wordsPerSlot } from "./message-id-table.ts";
 
-/** "RKMI", then the version of this form. */
+/** "RKMI". The version of this form follows it. */
 const magic = 0x494d4b52;
 const version = 1;
 const headerWords = 4;
 const bytesPerSlot = wordsPerSlot * 4;
-/** One read nearly always sees an empty slot: at three quarters full a lookup probes 8.5 slots. */
+/** One read nearly always includes an empty slot: at three quarters full a look-up probes 8.5 slots. */
 const slotsPerRead = 64;
-/** 32,768 ids enter the filter in 2 ms; then requests have their turn. */
+/** 32,768 ids are added to the filter in 2 ms. Then requests run. */
 const slotsPerTurn = 32_768;
 
 /** Writes the slots of a sealed table. When it resolves, the run is on disk under its name. */
@@ -74,7 +74,7 @@ export class MessageIdRun {
     }
   }
 
-  /** The second in which the id was committed; 0 when it is not in this run. */
+  /** The second in which the id was committed. 0 if it is not in this run. */
   find(hash: MessageIdHash): number {
     if (!mayContain(this.#filter, hash)) return 0;
     let slot = hash.first & (this.#slots - 1);
@@ -110,7 +110,7 @@ export class MessageIdRun {
   }
 }
 
-/** All ids in a run, with the second in which each was committed, in no order.
+/** All ids in a run in any order, with the second in which each was committed.
  * @throws Error when the file is missing or is not a whole run */
 export function* idsInRun(
   file: string,

@@ -1,23 +1,23 @@
 /**
- * Message ids in memory: an open-addressing hash table in one typed array, 16 bytes a slot: 96 bits of hash
- * and the second of the commit (0 = empty slot). Native maps took 60 bytes and more for each.
+ * Message ids in memory: an open-addressing hash table in one typed array. A slot has 16 bytes: 96 bits of hash and
+ * the second of the commit (0 = empty slot). Native maps took at least 60 bytes for each id.
  *
- * It grows without a pause: rehashing 400 thousand ids at once took 49 ms, so after a doubling the former
- * slots stay in use, and each addition moves a few of them over.
+ * It grows without a pause. A rehash of 400 thousand ids at once took 49 ms. So after a doubling the former slots
+ * stay in use, and each addition moves a few of them.
  */
 
 import type { MessageIdHash } from "../../rules/message-id-hash.ts";
 
 export const wordsPerSlot = 4;
 const smallestSlots = 2 ** 12;
-/** Above three quarters the probes of linear probing grow long. */
+/** Above three quarters, linear probing takes many probes. */
 const fullest = 0.75;
-/** At least 2: the former slots have to be empty before the new ones, which are twice as many, are full. */
+/** At least 2: there are twice as many new slots, and the former ones have to be empty before the new ones are full. */
 const slotsMovedPerAddition = 8;
 
 /**
- * Looks for a hash from its home slot on.
- * @returns the second of its commit; 0 when an empty slot came first; undefined when the words ended before.
+ * Searches for a hash from its home slot on.
+ * @returns the second of its commit. 0 if an empty slot came first, undefined if the words ended first.
  */
 export function secondIn(words: Uint32Array, homeSlot: number, hash: MessageIdHash): number | undefined {
   for (let at = homeSlot * wordsPerSlot; at < words.length; at += wordsPerSlot) {
@@ -35,7 +35,7 @@ function find(words: Uint32Array, hash: MessageIdHash): number {
   return secondIn(words, home, hash) ?? secondIn(words, 0, hash) ?? 0;
 }
 
-/** Puts an id in, or makes the one that is there as new. @returns whether it is new. */
+/** Adds an id, or updates the second of an existing one. @returns whether it is new. */
 function put(words: Uint32Array, first: number, second: number, third: number, atSecond: number): boolean {
   const lastWord = words.length - 1;
   let at = (first * wordsPerSlot) & lastWord;
@@ -59,12 +59,12 @@ export class MessageIdTable {
   #formerMovedWords = 0;
   #count = 0;
 
-  /** Ids in the table, but for those that a doubling has not moved yet. */
+  /** The number of ids in the table, without those that were not moved yet after a doubling. */
   get count(): number {
     return this.#count;
   }
 
-  /** The second in which the id was committed; 0 when it is not here. */
+  /** The second in which the id was committed. 0 if it is not in the table. */
   find(hash: MessageIdHash): number {
     const second = find(this.#words, hash);
     return second === 0 && this.#former.length > 0 ? find(this.#former, hash) : second;
@@ -76,7 +76,7 @@ export class MessageIdTable {
     if (this.#former.length > 0) this.#move(slotsMovedPerAddition);
   }
 
-  /** All slots, as they are written to a run. The table must not change any more. */
+  /** All slots, in the form of a run. The table must not change any more. */
   seal(): Uint32Array {
     this.#move(this.#former.length);
     return this.#words;

@@ -1,14 +1,14 @@
 /**
- * Which message ids were acknowledged within the last 24 hours. An index in SQLite cost 38 µs an id at ten
- * million; this costs under 1 µs. Three places hold an id, one after another:
+ * The message ids that were acknowledged in the last 24 hours. An index in SQLite took 38 µs an id at ten million
+ * ids. This takes under 1 µs. An id is in three places, one after another:
  *
- *   1. a blob in `message_ids`, one for each commit, written in the commit's own transaction;
- *   2. a table in memory, filled after the commit; when it is full it is sealed and another begins;
- *   3. a run: the sealed table as a file, after which the blobs that it covers are deleted.
+ *   1. a blob in `message_ids`, one for each commit, written in the commit's own transaction
+ *   2. a table in memory, filled after the commit. A full table is sealed, and another begins
+ *   3. a run: the sealed table as a file. Then the blobs that it covers are deleted
  *
- * Invariants. Memory never knows an id whose commit failed. At every moment each acknowledged id is in a
- * blob or in a run that the database names: the run is durable before it is named, and blobs are deleted
- * only when a named run covers them. A file that the database does not name is the rest of a crash.
+ * Invariants. The table in memory changes only after the commit. At every moment each acknowledged id is in a blob or
+ * in a run that the database names: the run is durable before it is named, and blobs are deleted only when a named
+ * run covers them. A file that the database does not name was left by a crash.
  */
 import type { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -24,12 +24,12 @@ import { MessageIdTable } from "./message-id-table.ts";
 
 const memorySeconds = limits.messageIdMemoryHours * 3_600;
 const wordsPerHash = 3;
-/** Deleting 256 commits of 64 ids takes about 1 ms. */
+/** To delete 256 commits of 64 ids takes about 1 ms. */
 const commitsPerStep = 256;
 
 interface FilledTable {
   readonly table: MessageIdTable;
-  /** Of the last commit whose ids are in the table. */
+  /** The sequence of the last commit whose ids are in the table. */
   lastSequence: number;
   newestAtMs: number;
 }
@@ -69,14 +69,14 @@ export class MessageIds {
   readonly #idsPerRun: number;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #hasher = new MessageIdHasher();
-  /** Ids of identifies that were committed until then are kept without their kind. */
+  /** Ids of identifies that were committed before this second are kept without their kind. */
   readonly #kindsFromSecond: number;
   #filling: FilledTable = { table: new MessageIdTable(), lastSequence: 0, newestAtMs: 0 };
-  /** Full tables without a run yet, oldest first: they answer from memory. */
+  /** Full tables without a run yet, oldest first. They are searched in memory. */
   #sealed: FilledTable[] = [];
   #runs: NamedRun[] = [];
 
-  /** @param folder of the runs. @param idsPerRun when the table in memory is full. */
+  /** @param folder of the runs. @param idsPerRun the number of ids that fill the table in memory. */
   constructor(db: Database, folder: string, idsPerRun: number, nowMs: number) {
     this.#db = db;
     this.#folder = folder;
@@ -89,7 +89,7 @@ export class MessageIds {
     this.#loadCommits(nowMs);
   }
 
-  /** The hash by which an id is kept, and whether it was acknowledged within the last 24 hours. */
+  /** The stored hash of an id, and whether the id was acknowledged in the last 24 hours. */
   find(key: MessageKey, nowMs: number): { readonly hash: MessageIdHash; readonly remembered: boolean } {
     const hash = this.#hasher.hash(key);
     const mayBeWithoutKind =
@@ -109,21 +109,21 @@ export class MessageIds {
     return false;
   }
 
-  /** Writes hashes, as `bytesOf` gives them, inside a transaction. @returns the sequence that `written` needs. */
+  /** Writes hashes from `bytesOf`, inside a transaction. @returns the sequence that `written` needs. */
   write(ids: Uint8Array, nowMs: number): number {
     return Number(this.#statements.insert.run(nowMs, ids).lastInsertRowid);
   }
 
-  /** Remembers ids that are acknowledged, and never before their commit or their place in the journal. */
+  /** Remembers acknowledged ids. Called only after their commit or their append to the journal. */
   remember(hashes: readonly MessageIdHash[], nowMs: number): void {
-    // Rounded up, so that no id is forgotten before its 24 hours are over.
+    // Rounded up, so that no id is deleted before its 24 hours are over.
     const atSecond = Math.ceil(nowMs / 1_000);
     const filling = this.#filling;
     for (const hash of hashes) filling.table.add(hash, atSecond);
     filling.newestAtMs = Math.max(filling.newestAtMs, nowMs);
   }
 
-  /** What was remembered so far is in blobs up to this sequence. */
+  /** Records that all remembered ids are in blobs up to this sequence. */
   written(sequence: number): void {
     const filling = this.#filling;
     filling.lastSequence = sequence;
@@ -132,9 +132,9 @@ export class MessageIds {
     this.#filling = { table: new MessageIdTable(), lastSequence: sequence, newestAtMs: 0 };
   }
 
-  /** Writes sealed tables as runs, and deletes the blobs they cover and all that is past its 24 hours. */
+  /** Writes sealed tables as runs. Deletes the blobs that they cover, and all ids that are older than 24 hours. */
   async tidy(nowMs: number): Promise<void> {
-    // Deleting comes first: on a full disk no run can be written until something is deleted.
+    // The deletion comes first: on a full disk no run can be written before it.
     this.#forgetRuns(nowMs);
     await inSmallSteps(() => this.#deleteCommits(nowMs));
     for (let sealed = this.#sealed[0]; sealed !== undefined; sealed = this.#sealed[0]) {
@@ -164,7 +164,7 @@ export class MessageIds {
 
   #forgetRuns(nowMs: number): void {
     for (const named of this.#runs.filter(({ newestAtMs }) => isPast(newestAtMs, nowMs))) {
-      // The name first: a name without a file would be taken for a loss at the next start.
+      // The name is deleted first: at the next start, a name without a file would count as a loss.
       this.#statements.forgetRun.run(named.lastSequence);
       this.#runs = this.#runs.filter((kept) => kept !== named);
       named.run.close();
@@ -172,7 +172,7 @@ export class MessageIds {
     }
   }
 
-  /** One small step; true when there may be more to delete. */
+  /** Runs one small step. @returns whether there may be more to delete */
   #deleteCommits(nowMs: number): boolean {
     return inTransaction(this.#db, () => {
       const covered = this.#runs.at(-1)?.lastSequence ?? 0;
@@ -214,7 +214,7 @@ function isPast(committedAtMs: number, nowMs: number): boolean {
   return committedAtMs + (memorySeconds + 1) * 1_000 <= nowMs;
 }
 
-/** Hashes as they are stored. */
+/** The stored form of hashes. */
 export function bytesOf(hashes: readonly MessageIdHash[]): Uint8Array {
   const words = new Uint32Array(hashes.length * wordsPerHash);
   let at = 0;

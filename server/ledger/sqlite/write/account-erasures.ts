@@ -1,4 +1,4 @@
-/** What an erasure of an account does in the ledger, inside the caller's transaction: see erasures.ts. */
+/** The ledger's part of an erasure of an account, inside the caller's transaction: see erasures.ts. */
 import type { Database } from "bun:sqlite";
 import type { Account } from "../../ports/entities.ts";
 import type { WarehouseTable } from "../../ports/inbox.ts";
@@ -16,7 +16,7 @@ function prepare(db: Database) {
     deleteDropped: db.prepare(
       "DELETE FROM dropped_versions WHERE organization = ? AND warehouse_table = 'accounts' AND number = ?",
     ),
-    /** Of users: the number stands in their rows as JSON writes it. */
+    /** Rejected rows of users. They contain the account's number in JSON's form. */
     naming: db.prepare<NamingLetter, [number, string]>(
       `SELECT id, warehouse_table AS "table", schema, row FROM dead_letters
        WHERE organization IN (0, ?1) AND warehouse_table <> 'accounts' AND instr(row, ?2) > 0`,
@@ -25,16 +25,16 @@ function prepare(db: Database) {
   };
 }
 
-/** What was deleted. */
+/** The result of a deletion. */
 interface Deleted {
-  /** Undefined when there was no such account. */
+  /** Undefined if there was no such account. */
   readonly account: Account | undefined;
   readonly members: readonly string[];
-  /** Items that named the account. */
+  /** The number of held items that named the account. */
   readonly parked: number;
 }
 
-/** Users who are in an account, and some who were a moment ago. */
+/** Users of an account, and some who have just left it. */
 export interface Members {
   readonly account: number;
   readonly userIds: ReadonlySet<string>;
@@ -49,7 +49,7 @@ export class AccountErasures {
     this.#statements = prepare(db);
   }
 
-  /** The account of a user, when the user is its only member. @param members who may be in it */
+  /** The account of a user who is its only account member. @param members users who may belong to it */
   ofOnlyMember(organization: number, userId: string, members: Members): Account | undefined {
     const { users, accounts } = this.#parts;
     const account = users.find(organization, userId)?.account ?? 0;
@@ -60,7 +60,7 @@ export class AccountErasures {
     return others ? undefined : accounts.numbered(organization, account);
   }
 
-  /** Does something with the members of an account that this finds, in small steps, before it. */
+  /** Finds the members of an account in small steps, and then calls a function with them. */
   async withMembers<Result>(
     organization: number,
     account: number,
@@ -74,7 +74,7 @@ export class AccountErasures {
     }
   }
 
-  /** Deletes an account and takes it out of what is parked; leaves a tombstone where there was anything.
+  /** Deletes an account and removes it from held items. Leaves a tombstone if there was any data.
    * @param found its members */
   delete(organization: number, accountId: string, found: Members, atMs: number): Deleted {
     const { users, accounts, counts, engine, tombstones, parking } = this.#parts;
@@ -91,13 +91,13 @@ export class AccountErasures {
     return { account, members, parked };
   }
 
-  /** To be called after the commit. */
+  /** Called after the commit. */
   forget(organization: number, members: readonly string[]): void {
     this.#parts.tombstones.remember(organization);
     for (const userId of members) this.#parts.knownUsers.forget(organization, userId);
   }
 
-  /** Deletes the account's dead letters, and takes it out of those of users. @returns how many letters these are */
+  /** Deletes the account's rejected events, and removes it from those of users. @returns the number of the latter */
   takeLetters(organization: number, account: number): number {
     const { deleteLetters, deleteDropped, naming, unname } = this.#statements;
     let taken = deleteLetters.run(organization, account).changes;

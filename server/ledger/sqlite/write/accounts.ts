@@ -1,4 +1,4 @@
-/** Accounts as the ledger stores them: one row each, found by the company's own id, numbered densely. */
+/** Stores accounts: one row each, found by the company's own id, numbered densely. */
 import type { Database } from "bun:sqlite";
 import type { Account } from "../../ports/entities.ts";
 
@@ -65,12 +65,12 @@ export class Accounts {
     this.#statements.delete.run(organization, number);
   }
 
-  /** The highest number given so far, those of erased accounts among them; 0 before the first. */
+  /** The highest number so far, including erased accounts. 0 before the first. */
   lastNumber(organization: number): number {
     return this.#statements.lastNumber.get(organization)?.last ?? 0;
   }
 
-  /** Writes an account that was not stored before (`previous` undefined), or the next version of one. */
+  /** Writes a new account (`previous` undefined), or the next version of a stored one. */
   write(account: Account, previous: Account | undefined): void {
     const { name, avatar, saidAtMs, updatedAtMs, version, organization, number, accountId } = account;
     const times = JSON.stringify(account.fieldsSaidAtMs);

@@ -1,7 +1,7 @@
 /**
- * What `doctor` compares the warehouse with: events per organization and UTC day with a checksum, and how
- * many users and accounts there are. Running totals, written in the transaction that they count: a scan of
- * a million users would hold up every request for half a second.
+ * Counts with which `doctor` compares the warehouse: events per organization and UTC day with a checksum, and the
+ * numbers of users and accounts. They are running totals, written in the transaction that they count. A scan of a
+ * million users would block every request for half a second.
  */
 import type { Database } from "bun:sqlite";
 import type { VersionRows } from "../../ports/dead-letters.ts";
@@ -53,7 +53,7 @@ function prepare(db: Database) {
          accounts = accounts + excluded.accounts,
          account_versions = account_versions + excluded.account_versions`,
     ),
-    // Without a row there are no users; where the count is not known NULL stays NULL.
+    // Without a row there are no users. An unknown count is NULL and stays NULL.
     addVersionRows: db.prepare(
       `UPDATE populations SET version_rows = version_rows + ?, version_row_sum = version_row_sum + ?
        WHERE organization = ?`,
@@ -87,7 +87,7 @@ export class Counts {
     this.#statements.addPopulations.run(organization, users, userVersions, accounts, accountVersions);
   }
 
-  /** Negative numbers take away. The organization's users have to be counted before. */
+  /** Adds the numbers, or subtracts negative ones. The organization's users have to be counted first. */
   addVersionRows(organization: number, { rows, versions }: VersionRows): void {
     this.#statements.addVersionRows.run(rows, versions, organization);
   }

@@ -1,5 +1,5 @@
-/** Deletions of organizations in SQLite: see ../deletions.ts. The tables are those that the schema has, so that none is
- * forgotten that is added later. */
+/** Deletions of organizations in SQLite: see ../deletions.ts. The list of tables comes from the schema, so that it
+ * includes tables that are added later. */
 import type { Database } from "bun:sqlite";
 import type { Deletion, Deletions } from "../../ports/erasures.ts";
 import { nextTurn } from "../engine/small-steps.ts";
@@ -7,9 +7,9 @@ import { inTransaction } from "../engine/sync-transaction.ts";
 import type { InboxTidy } from "../inbox/inbox-tidy.ts";
 import type { Parts } from "./transact.ts";
 
-/** About 2 ms of deleting. */
+/** To delete these takes about 2 ms. */
 const stepRows = 500;
-/** What lets anybody in, and what the warehouse would be changed for, goes first. */
+/** Tables that give access, and tables that cause work in the warehouse, are deleted first. */
 const deletedAtOnce = ["tokens", "read_keys", "memberships", "invite_links", "exclusion_revisions"];
 
 const columns = "id AS organization, deletion_upto_inbox_id AS uptoInboxId";
@@ -17,14 +17,14 @@ const columns = "id AS organization, deletion_upto_inbox_id AS uptoInboxId";
 function prepare(db: Database) {
   return {
     begin: db.prepare<Deletion, [number, number]>(
-      // No name has a control character, so the one that it had is free.
+      // Names have no control characters, so this name is unique. The earlier name is free again.
       `UPDATE organizations SET name = char(1) || id, rebuild_pending = 0, deletion_upto_inbox_id = ?
        WHERE id = ? AND deletion_upto_inbox_id IS NULL RETURNING ${columns}`,
     ),
     pending: db.prepare<Deletion, []>(
       `SELECT ${columns} FROM organizations WHERE deletion_upto_inbox_id IS NOT NULL ORDER BY id`,
     ),
-    /** Letters that do not say whose they are. */
+    /** Rejected rows without a readable organization. */
     letters: db.prepare<unknown, [string]>(
       "DELETE FROM dead_letters WHERE organization = 0 AND substr(row, 1, length(?1)) = ?1",
     ),
@@ -75,7 +75,7 @@ export class SqliteDeletions implements Deletions {
     }
     this.#statements.letters.run(`[${organization},`);
     await this.#inboxTidy.erase(deletion.uptoInboxId);
-    // What was written meanwhile, by a request that had begun before, goes with the last row of the organization.
+    // Earlier requests may have written rows meanwhile. They are deleted in the commit of the organization's last row.
     inTransaction(this.#db, () => {
       for (const { name } of tablesOfOrganizations(this.#db)) {
         this.#db.query(`DELETE FROM ${name} WHERE organization = ?`).run(organization);
@@ -100,7 +100,7 @@ export class SqliteDeletions implements Deletions {
 
 interface TableOfOrganizations {
   readonly name: string;
-  /** The columns by which a row is known. */
+  /** The columns that identify a row. */
   readonly key: string;
 }
 

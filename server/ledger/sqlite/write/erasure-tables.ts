@@ -1,6 +1,6 @@
-/** Steps of the migrations about erasures and deletions. */
+/** Migration steps for erasures and deletions. */
 
-/** A number in `erasures` is never given again, and a user who was erased is known again by the keyed hash. */
+/** A number in `erasures` is never used again. The keyed hash recognizes an erased user. */
 export const erasures = `
   ALTER TABLE organizations ADD COLUMN keep_events_days INTEGER;
   ALTER TABLE organizations ADD COLUMN events_from_day INTEGER;
@@ -31,7 +31,7 @@ export const erasures = `
   CREATE INDEX erasures_pending ON erasures (id) WHERE state <> 'done';
 `;
 
-/** An erasure is that of a user or of an account; the other number is 0. */
+/** An erasure is that of a user or of an account. The other number is 0. */
 export const accountErasures = `
   ALTER TABLE erasures ADD COLUMN account INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE erasures ADD COLUMN members INTEGER NOT NULL DEFAULT 0;
@@ -40,5 +40,5 @@ export const accountErasures = `
   CREATE INDEX erasures_of_accounts ON erasures (organization, account);
 `;
 
-/** Null but for an organization that is being deleted: no row of it stands behind this one in the inbox. */
+/** Only for an organization that is being deleted, else null. The inbox has no row of the organization after this one. */
 export const organizationDeletions = "ALTER TABLE organizations ADD COLUMN deletion_upto_inbox_id INTEGER;";

@@ -1,7 +1,8 @@
 /**
- * The ledger's side of an erasure. The user or the account, the totals and the tombstone change in one commit; day counts and
- * dead letters in a second; loaded rows of the inbox go in small steps, and the freed pages and the write-ahead
- * log after them, so that no byte stays in the files (`secure_delete` zeroes what is deleted within a page).
+ * The ledger's part of an erasure. The first commit changes the user or the account, the totals and the tombstone. The
+ * second changes day counts and rejected events. Then loaded rows of the inbox are deleted in small steps, and last the
+ * freed pages and the write-ahead log. After it no byte stays in the files (`secure_delete` zeroes deleted rows within a
+ * page).
  */
 import type { Database } from "bun:sqlite";
 import { type Actor, serviceItself } from "../../ports/audit.ts";
@@ -54,13 +55,13 @@ function prepare(db: Database) {
   };
 }
 
-/** What is written of an erasure that begins. */
+/** The fields of an erasure that begins. */
 interface Beginning extends Pick<Erasure, "organization" | "user" | "account" | "members" | "versions"> {
   readonly hmac: string;
   readonly by: Actor;
 }
 
-/** What was forgotten beside a user's row. */
+/** The result of a deletion of all rows under a user's ids. */
 interface Forgotten {
   readonly isAnything: boolean;
   readonly names: readonly string[];
@@ -108,7 +109,7 @@ export class SqliteErasures implements Erasures {
     if (!forgotten.isAnything && !begun) return undefined;
     tombstones.remember(organization);
     if (!begun) {
-      // There is no erasure to be finished, but what was parked is in the log still.
+      // There is no erasure to finish, but the write-ahead log still contains the held events.
       await this.#inboxTidy.erase(0);
       return undefined;
     }
@@ -123,13 +124,13 @@ export class SqliteErasures implements Erasures {
   ): Promise<Erasure | undefined> {
     const numberNow = () => this.#parts.accounts.find(organization, accountId)?.number ?? 0;
     const deleted = await this.#withMembers(organization, numberNow(), (found) =>
-      // It may have been made, or made anew, while its members were looked for.
+      // The account may have been created, or replaced, during the search for its members.
       found.account === numberNow() ? this.#deleteAccount(organization, accountId, found, by) : undefined,
     );
     if (deleted === undefined) return this.beginAccount(organization, accountId, { by });
     const { erasure, members, parked } = deleted;
     if (erasure !== undefined || parked > 0) this.#accounts.forget(organization, members);
-    // There is no erasure to be finished, but what was parked is in the log still.
+    // There is no erasure to finish, but the write-ahead log still contains the held events.
     if (erasure === undefined && parked > 0) await this.#inboxTidy.erase(0);
     return erasure;
   }
@@ -189,7 +190,7 @@ export class SqliteErasures implements Erasures {
     return this.#insert({ organization, user: user.number, account: 0, members: 0, versions: 0, hmac, by });
   }
 
-  /** One transaction, when the members of an account are found. */
+  /** Finds the members of an account, and then runs one transaction. */
   #withMembers<Result>(
     organization: number,
     account: number,
@@ -201,7 +202,7 @@ export class SqliteErasures implements Erasures {
     });
   }
 
-  /** @returns what was deleted, and its erasure; undefined when there was no such account */
+  /** @returns the result of the deletion, and its erasure. Undefined if there was no such account */
   #deleteAccount(organization: number, accountId: string, found: Members, by: Actor) {
     const deleted = this.#accounts.delete(organization, accountId, found, this.#clock());
     if (deleted.account === undefined) return { ...deleted, erasure: undefined };
@@ -223,20 +224,20 @@ export class SqliteErasures implements Erasures {
     return erasure;
   }
 
-  /** Forgets what waits and is linked under the ids of a user, or of somebody who was never identified, and the warnings
-   * that name one; leaves tombstones of all but the user's own.
-   * @returns whether there was anything, and the ids */
+  /** Deletes the held events and links under the ids of a user, or of an id that was never identified, and the warnings
+   * that name one. Leaves tombstones of all ids except the user's own.
+   * @returns whether there was any data, and the ids */
   #forgetIds(organization: number, userId: string, user: User | undefined): Forgotten {
     const { parking, users, engine, tombstones } = this.#parts;
     const own: PersonId = { kind: "user", id: userId };
     const linked = [...parking.links.to(organization, userId)];
     const email = user?.email ?? "";
     const address = addressId(email);
-    // What waits for an address that others have is theirs, too.
+    // If other users have the address, they own its held events, too.
     if (address !== undefined && users.withEmail(organization, email).length === 1) {
       linked.push(...parking.links.to(organization, address));
     }
-    // Of one who was never identified nobody knows whether the id was a visitor's.
+    // An id that was never identified may be a visitor's.
     if (user === undefined) linked.push({ kind: "visitor", id: userId });
     const names = [...new Set([own, ...linked].map(({ id }) => id))];
     const warned = engine.now(forgetWarningsOf(organization, names));
@@ -257,7 +258,7 @@ export class SqliteErasures implements Erasures {
     return erasure;
   }
 
-  /** Rows of the user, or of the account itself, that the inbox still keeps. */
+  /** Counts the rows of the user, or of the account itself, that the inbox still keeps. */
   async #countInboxRows({ organization, user, account, uptoInboxId }: Erasure): Promise<number> {
     const beginning = Buffer.from(beginningOfRow(organization, user > 0 ? user : account));
     let rows = 0;

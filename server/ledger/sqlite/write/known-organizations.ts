@@ -1,4 +1,4 @@
-/** Which organizations there are. Every transaction asks this for each of its organizations. */
+/** A cache of existing organizations. Every transaction uses it for each of its organizations. */
 import type { Organization } from "../../ports/organizations.ts";
 import { findOrganization } from "../../stores/organization-rows.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
@@ -11,7 +11,7 @@ export class KnownOrganizations {
     this.#engine = engine;
   }
 
-  /** The organization with this id, for callers inside a transaction, which must not yield. */
+  /** The organization with this id, without a promise, for callers inside a transaction. */
   find(id: number): Organization | undefined {
     return this.#engine.now(findOrganization(id));
   }
@@ -24,7 +24,7 @@ export class KnownOrganizations {
     return isThere;
   }
 
-  /** Has to be called after the commit that begins the organization's deletion. */
+  /** Called after the commit that begins the organization's deletion. */
   forget(id: number): void {
     this.#found.delete(id);
   }

@@ -1,13 +1,12 @@
 /**
- * What track requests have to know of their users, kept in memory: a lookup in SQLite on every request took
- * a third of the throughput.
+ * The fields of users that track requests need, kept in memory. A look-up in SQLite for every request took a third
+ * of the throughput.
  *
- * Invariant: it never knows anything that is not committed. Whoever writes a user tells it only after the
- * commit; a cache filled before would make a rolled-back user trackable, with a number that the next user
- * gets as well.
+ * Invariant: the cache changes only after a commit. A cache that is filled earlier would accept tracks of a
+ * rolled-back user, with a number that the next user gets, too.
  *
- * It is bounded by two generations: when the young one holds half the capacity it becomes the old one, and
- * the old one is forgotten. Users who are seen move to the young one, so the busy ones stay.
+ * It is bounded by two generations. When the young one has half the capacity, it becomes the old one, and the former
+ * old one is dropped. A look-up moves a user to the young one, so active users stay.
  */
 import type { KnownUser } from "../../ports/transact.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
@@ -17,7 +16,7 @@ export class KnownUsers {
   #young = new ByOrganization<KnownUser>();
   #old = new ByOrganization<KnownUser>();
 
-  /** @param capacity the most users that are kept, about 150 bytes each. */
+  /** @param capacity the most users in the cache, about 150 bytes each. */
   constructor(capacity: number) {
     this.#capacityPerGeneration = Math.max(1, Math.floor(capacity / 2));
   }
@@ -30,7 +29,7 @@ export class KnownUsers {
     return old;
   }
 
-  /** To be called with what is committed, never before. */
+  /** Called only after the commit. */
   remember(organization: number, userId: string, known: KnownUser): void {
     this.#young.set(organization, userId, known);
     if (this.#young.size < this.#capacityPerGeneration) return;
@@ -38,13 +37,13 @@ export class KnownUsers {
     this.#young = new ByOrganization();
   }
 
-  /** To be called when the deletion of the organization is begun. */
+  /** Called when the deletion of the organization has begun. */
   forgetOrganization(organization: number): void {
     this.#young.deleteAll(organization);
     this.#old.deleteAll(organization);
   }
 
-  /** To be called when the deletion of the user is committed. */
+  /** Called after the commit of the user's deletion. */
   forget(organization: number, userId: string): void {
     this.#young.delete(organization, userId);
     this.#old.delete(organization, userId);

@@ -1,4 +1,4 @@
-/** What the ledger tells a transaction, looked up when it is asked: in SQLite a look-up costs no round trip. */
+/** The look-ups of a transaction. Each runs when it is called, because a look-up in SQLite costs no round trip. */
 import type { Account, User } from "../../ports/entities.ts";
 import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../../ports/parking.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
@@ -28,7 +28,7 @@ interface FoundUser {
   readonly known: KnownUser;
 }
 
-/** A message id that was looked up, with the hash by which it is kept. */
+/** A message id that was looked up, with its stored hash. */
 export class HashedMessage implements Message {
   readonly hash: MessageIdHash;
   readonly remembered: boolean;
@@ -39,16 +39,16 @@ export class HashedMessage implements Message {
   }
 }
 
-/** Lives as long as its transaction. */
+/** It exists as long as its transaction. */
 export class LookedUp implements Stored {
   readonly transaction: number;
   readonly #sources: Sources;
   readonly #nowMs: number;
-  /** Kept, because writing a user asks again what was stored before. */
+  /** A cache: the write of a user reads the earlier row again. */
   readonly #users = new ByOrganization<User | null>();
   readonly #accounts = new ByOrganization<Account | null>();
 
-  /** Known users that were not in the cache, to be remembered after the commit. */
+  /** Known users that were not in the cache. They are added to it after the commit. */
   readonly found: FoundUser[] = [];
 
   constructor(sources: Sources, transaction: number, nowMs: number) {

@@ -1,7 +1,7 @@
 /**
- * Which users were erased, and when, and the ids that were linked to them. Asked for every identify, so an organization that erased nobody costs a
- * look into a set. An id is kept as an HMAC under a key of this ledger: ids are short and guessable, a plain
- * hash of one could be found by trying.
+ * Erased users, with the time of the erasure, and the ids that were linked to them. Every identify reads this, so an
+ * organization without erasures costs one look-up in a set. An id is kept as an HMAC under a key of this ledger: ids are
+ * short and guessable, and a plain hash could be found by trial.
  */
 import type { Database } from "bun:sqlite";
 import { type PersonId, type PersonKey, personKinds } from "../../ports/parking.ts";
@@ -42,12 +42,12 @@ export class Tombstones {
     );
   }
 
-  /** What is kept of the id of an erased user. */
+  /** The keyed hash of an erased user's id. */
   hmac(organization: number, userId: string): string {
     return tombstoneOf(this.#key, organization, userId);
   }
 
-  /** When this user was erased last, or whom the id was linked to then; undefined for an id of which nobody was. */
+  /** The last erasure of this user, or of the user to whom the id was linked at that time. Undefined if there is none. */
   erasedAtMs({ organization, ...person }: PersonKey): number | undefined {
     if (!this.#organizations.has(organization)) return undefined;
     const { newest, linked } = this.#statements;
@@ -57,35 +57,35 @@ export class Tombstones {
     return asLinked === undefined ? asUser : Math.max(asLinked, asUser ?? asLinked);
   }
 
-  /** When this account was erased last. */
+  /** The last erasure of this account. */
   accountErasedAtMs(organization: number, accountId: string): number | undefined {
     if (!this.#organizations.has(organization)) return undefined;
     return this.#statements.linked.get(organization, this.accountHmac(organization, accountId))?.at;
   }
 
-  /** What is kept of the id of an erased account. */
+  /** The keyed hash of an erased account's id. */
   accountHmac(organization: number, accountId: string): string {
     return this.hmac(organization, accountText(accountId));
   }
 
-  /** Keeps that an account was erased, inside the caller's transaction. */
+  /** Stores the tombstone of an account, inside the caller's transaction. */
   eraseAccount(organization: number, accountId: string, atMs: number): void {
     this.#statements.eraseLinked.run(organization, this.accountHmac(organization, accountId), atMs);
   }
 
-  /** Whether an id was erased, be it a user's or a visitor's. */
+  /** Whether an id was erased, as a user's or as a visitor's. */
   has(organization: number, id: string): boolean {
     return personKinds.some((kind) => this.erasedAtMs({ organization, kind, id }) !== undefined);
   }
 
-  /** Keeps that ids were erased which are no user's own, inside the caller's transaction. */
+  /** Stores tombstones of ids that are no user's own, inside the caller's transaction. */
   eraseLinked(organization: number, people: readonly PersonId[], atMs: number): void {
     for (const person of people) {
       this.#statements.eraseLinked.run(organization, this.hmac(organization, personText(person)), atMs);
     }
   }
 
-  /** To be told after the commit that wrote the organization's tombstone. */
+  /** Called after the commit that wrote the organization's tombstone. */
   remember(organization: number): void {
     this.#organizations.add(organization);
   }

@@ -1,10 +1,10 @@
 /**
- * The one way by which requests change the ledger: a pure function decides with what it looks up, and what
- * it returns is written at once and whole: events of known users to the journal, and what changes a user, an account,
- * an import or what is parked to SQLite, in ONE transaction.
+ * The only path by which requests change the ledger. A pure function decides with its look-ups, and its result is
+ * written as a whole. Events of known users go to the journal. Changes of a user, an account, an import or held events
+ * go to SQLite, in ONE transaction.
  *
- * Invariant: memory follows what is written. The cache of known users, the table of message ids and the inbox's
- * totals are told afterwards, so that a transaction that failed is remembered by nobody.
+ * Invariant: in-memory caches change only after the write. These are the cache of known users, the table of message
+ * ids and the inbox's totals. So no cache contains a failed transaction.
  */
 import type { Database } from "bun:sqlite";
 import type { EventLabel } from "../../ports/parking.ts";
@@ -34,7 +34,7 @@ export class Transactor {
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #clock: () => number;
-  /** The sync of the last commit of SQLite, until it has come to its end. */
+  /** The sync of the last commit of SQLite, until it has ended. */
   #committing: Promise<void> | undefined;
 
   constructor(db: Database, parts: Parts, clock: () => number) {
@@ -43,14 +43,14 @@ export class Transactor {
     this.#clock = clock;
   }
 
-  /** When it resolves everything is on disk; when deciding or writing fails nothing is, and no memory knows
-   * of it. When only the sync fails the outcome is unknown, and every later transaction fails too. */
+  /** When it resolves, all writes are on disk. If the decision or the write fails, nothing is, and no cache has changed. If
+   * only the sync fails, the outcome is unknown, and every later transaction fails, too. */
   async transact(decide: (stored: Stored) => Writes): Promise<void> {
     const { journal, log, inbox } = this.#parts;
     journal.refuseFailed();
     log.refuseFailed();
-    // It grows for ever and costs no page of its own. A transaction that writes no rows leaves it as it was, and has
-    // made no event ids of it either.
+    // It always grows and costs no page of its own. A transaction without rows does not change it, but has made no
+    // event ids with it.
     const transaction = inbox.newestInboxId + 1;
     const stored = new LookedUp(this.#parts, transaction, this.#clock());
     const writes = decide(stored);
@@ -68,13 +68,13 @@ export class Transactor {
         }));
     const sequence = isDone ? undefined : this.#commit(writes, stored, messageIds);
     this.#remember(stored, writes, hashes, sequence);
-    // Also for a group that wrote nothing: what it found may be written and not synced yet.
+    // A group without writes waits, too: the rows that it read may be written and not synced yet.
     const committing = this.#committing;
     if (isDone) await journal.synced();
     await committing;
   }
 
-  /** Writes everything in one transaction of SQLite, which is synced when `#committing` resolves.
+  /** Runs all writes in one transaction of SQLite. It is synced when `#committing` resolves.
    * @returns the sequence of its message ids. */
   #commit(writes: Writes, stored: LookedUp, messageIds: Uint8Array): number | undefined {
     const { log, journal, inbox, counts, engine, parking, messageIds: ids } = this.#parts;
@@ -96,7 +96,7 @@ export class Transactor {
     const committing = log.synced().finally(() => {
       if (this.#committing === committing) this.#committing = undefined;
     });
-    // Whoever waits for it hears of a failure; when nobody does, it is no unhandled one.
+    // The callers that await it get the failure. Without such a caller it must not be an unhandled rejection.
     committing.catch(() => undefined);
     this.#committing = committing;
     return sequence;
@@ -144,7 +144,7 @@ function hashOf(message: Message): MessageIdHash {
   throw new Error("A message was written that this ledger did not look up.");
 }
 
-/** What the journal takes: it numbers groups by the rows that they bring. */
+/** Whether the journal can take the writes. It numbers groups by their rows. */
 function isEventsOnly(writes: Writes): boolean {
   return writes.inbox.length > 0 && !changesMore(writes);
 }

@@ -1,4 +1,4 @@
-/** Users as the ledger stores them: one row each, found by the company's own id, numbered densely. */
+/** Stores users: one row each, found by the company's own id, numbered densely. */
 import type { Database } from "bun:sqlite";
 import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
 import type { User } from "../../ports/entities.ts";
@@ -7,13 +7,13 @@ import type { KnownUser } from "../../ports/transact.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 
-/** About 2 ms of reading. */
+/** To read these takes about 2 ms. */
 const stepUsers = 1_000;
 
 interface UserRow {
   readonly number: number;
   readonly account: number;
-  /** Empty while none is known. */
+  /** Empty if none is known. */
   readonly email: string;
   readonly is_account_owner: number | null;
   readonly first_identified_at_ms: number;
@@ -103,15 +103,15 @@ export class Users {
     return this.#statements.withEmail.all(organization, emailKey(email)).map(({ userId }) => userId);
   }
 
-  /** The highest number given so far, those of erased users among them; 0 before the first. */
+  /** The highest number so far, including erased users. 0 before the first. */
   lastNumber(organization: number): number {
     return this.#statements.lastNumber.get(organization)?.last ?? 0;
   }
 
   /**
-   * Looks for the users of an account, in small steps: an index of them would cost every identify a page. Users who join
-   * meanwhile are found as well, as long as the returned set is watched. No user can join an account that is deleted.
-   * @returns their ids, and what ends the watch
+   * Searches for the users of an account, in small steps. An index would cost every identify a page. The set also gets users
+   * who join meanwhile, until the watch ends. No user can join a deleted account.
+   * @returns their ids, and a function that ends the watch
    */
   async watchMembers(
     organization: number,
@@ -130,7 +130,7 @@ export class Users {
     return { userIds: watch.userIds, end: () => void this.#watches.delete(watch) };
   }
 
-  /** Takes users out of an account, inside the caller's transaction. No version changes. @returns those who were in it */
+  /** Removes users from an account, inside the caller's transaction. No version changes. @returns those who belonged to it */
   leave(organization: number, account: number, userIds: Iterable<string>): readonly string[] {
     return [...userIds].filter(
       (userId) => this.#statements.leave.run(organization, userId, account).changes > 0,
@@ -142,7 +142,7 @@ export class Users {
     this.#statements.delete.run(organization, number);
   }
 
-  /** Writes a user that was not stored before (`previous` undefined), or the next version of one that was. */
+  /** Writes a new user (`previous` undefined), or the next version of a stored one. */
   write(user: User, previous: User | undefined): void {
     for (const { organization, account, userIds } of this.#watches) {
       if (user.organization === organization && user.account === account) userIds.add(user.userId);

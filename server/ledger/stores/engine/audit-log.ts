@@ -1,4 +1,4 @@
-/** Entries of the audit log, as a transaction writes them beside its change. */
+/** The entries of the audit log that a transaction writes beside its change. */
 import { auditLimits } from "../../../../contract/audit.ts";
 import type { Actor, AuditEntry, AuditNote } from "../../ports/audit.ts";
 import { AuditTrims, auditTexts } from "../../rules/stored-audit.ts";
@@ -10,7 +10,7 @@ const entryId = new RowOf<{ readonly id: number }>({ id: integer() });
 export class AuditLog {
   readonly #trims = new AuditTrims();
 
-  /** Adds the entry of a change of an organization. @returns its id, unless the actor has no log */
+  /** Adds the entry of a change of an organization. @returns its id. Undefined if the actor's changes are not logged */
   note(organization: number, note: AuditNote, actor: Actor, atMs: number): Work<number | undefined> {
     return this.add({ organization, actor, atMs, ...note });
   }
@@ -34,7 +34,7 @@ export class AuditLog {
   }
 }
 
-/** Each node does this at its own thousandth entry. None waits for another that is doing it. */
+/** Each node does this at its own thousandth entry. It skips rows that another node is deleting. */
 function trim(organization: number) {
   return run`
     DELETE FROM audit_log WHERE id IN (

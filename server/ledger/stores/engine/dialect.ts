@@ -1,26 +1,26 @@
-/** The few expressions that SQLite and PostgreSQL spell differently. */
+/** The few expressions that differ between SQLite and PostgreSQL. */
 import { type Fragment, JsonRows, part, perEngine, run, type Statement } from "./sql.ts";
 
 /** Locks the selected rows until the commit. SQLite has one writer at a time and needs no locks of rows. */
 export const forUpdate = perEngine({ sqlite: "", postgres: "FOR UPDATE" });
-/** As `forUpdate`. Rows that only refer to the locked ones are still written. */
+/** As `forUpdate`. Other transactions can still write rows that refer to the locked ones. */
 export const forNoKeyUpdate = perEngine({ sqlite: "", postgres: "FOR NO KEY UPDATE" });
-/** Keeps the selected rows from being deleted until the commit. */
+/** No other transaction deletes the selected rows until the commit. */
 export const forKeyShare = perEngine({ sqlite: "", postgres: "FOR KEY SHARE" });
-/** Locks the selected rows and leaves out those that another transaction has locked. */
+/** Locks the selected rows, without those that another transaction has locked. */
 export const skipLocked = perEngine({ sqlite: "", postgres: "FOR UPDATE SKIP LOCKED" });
 
-/** The greatest of several values. Where one is null, SQLite returns null and PostgreSQL passes over it. */
+/** The greatest of several values. If one is null, SQLite returns null and PostgreSQL ignores it. */
 export const greatest = perEngine({ sqlite: "max", postgres: "greatest" });
-/** The least of several values; null as with `greatest`. */
+/** The least of several values. Null has the same effect as with `greatest`. */
 export const least = perEngine({ sqlite: "min", postgres: "least" });
 
-/** Takes a lock of PostgreSQL that is no row's: see `postgres/client/locks.ts`. */
+/** Takes an advisory lock of PostgreSQL: see `postgres/client/locks.ts`. */
 export function advisoryLock(number: number): Statement<number> {
   return run`${perEngine({ sqlite: "", postgres: `SELECT pg_advisory_xact_lock(${number})` })}`;
 }
 
-/** Objects as a table that is named `given`, with the same names of columns. */
+/** Objects as a table `given`, with the same names of columns. */
 export function records(
   objects: readonly object[],
   columns: Readonly<Record<string, "bigint" | "text">>,
@@ -39,7 +39,7 @@ export function records(
   return part`${before}${new JsonRows(objects)}${after}`;
 }
 
-/** Locks of stores that are no row's. `postgres/client/locks.ts` has their order. */
+/** Advisory locks of stores. `postgres/client/locks.ts` has their order. */
 export const storeLocks = {
   /** Held by transactions that add warnings or delete those of a user, after all other locks. */
   warnings: 7_401_003,
@@ -47,13 +47,14 @@ export const storeLocks = {
   claim: 7_401_020,
 } as const;
 
-/** Whether an engine refused a row because another one, which may have been committed meanwhile, has a value that is unique. */
+/** Whether an engine rejected a row because another row has a unique value. The other row may have been committed
+ * meanwhile. */
 export function isTaken(error: unknown): boolean {
   if (!(error instanceof Error && "code" in error)) return false;
   return error.code === "23505" || error.code === "SQLITE_CONSTRAINT_UNIQUE";
 }
 
-/** Whether an engine refuses a row however often it is tried: a value does not fit its type, or breaks a constraint. */
+/** Whether an engine will always reject a row: a value does not fit its type, or breaks a constraint. */
 export function isRefusedForGood(error: unknown): boolean {
   if (!(error instanceof Error && "code" in error)) return false;
   return /^2[23]|^SQLITE_CONSTRAINT/.test(String(error.code));

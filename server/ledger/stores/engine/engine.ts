@@ -1,4 +1,4 @@
-/** What runs the statements of stores: SQLite's connection, or PostgreSQL's pool. */
+/** The engine that runs the statements of stores: SQLite's connection, or PostgreSQL's pool. */
 import type { AuditLog } from "./audit-log.ts";
 import type { Answer, Statement, Steps } from "./sql.ts";
 
@@ -9,20 +9,20 @@ export interface Engine {
   readonly audit: AuditLog;
   /** Runs each statement by itself. */
   alone<Result>(steps: Steps<Result>): Promise<Result>;
-  /** Runs all statements in one transaction. When a step throws, nothing is kept. */
+  /** Runs all statements in one transaction. If a step throws, the transaction is rolled back. */
   transaction<Result>(steps: Transaction<Result>): Promise<Result>;
-  /** Reads the state of one instant. */
+  /** Runs reads that see the state of one instant. */
   snapshot<Result>(steps: Steps<Result>): Promise<Result>;
-  /** How many rows one commit adds at most, and one statement deletes. */
+  /** The most rows that one commit adds, and that one statement deletes. */
   readonly partRows: { readonly added: number; readonly deleted: number };
-  /** Resolves when all nodes have stored the counts that they held in memory: uses of tokens and keys, warnings, items of
-   * sources. A list of counts waits for it, so that it is exact. */
+  /** Resolves when all nodes have stored the counts in their memory: uses of tokens and keys, warnings, items of sources.
+   * A list of counts waits for it, so that it is exact. */
   countsFlushed(): Promise<void>;
-  /** Lets other requests have their turns. */
+  /** Resolves after other requests have run. */
   nextTurn(): Promise<void>;
 }
 
-/** Works on a long list part by part, so that other requests have their turns between two of them. */
+/** Processes a long list in parts. Other requests run between two parts. */
 export async function inParts<Item>(
   { partRows: { added }, nextTurn }: Engine,
   items: readonly Item[],
@@ -34,13 +34,13 @@ export async function inParts<Item>(
   }
 }
 
-/** Deletes rows part by part. @param steps deletes as many rows as it is told, and returns how many it deleted */
+/** Deletes rows in parts. @param steps deletes at most `most` rows, and returns their number */
 export async function deleteInParts(engine: Engine, steps: (most: number) => Steps<number>): Promise<void> {
   const { deleted } = engine.partRows;
   while ((await engine.alone(steps(deleted))) === deleted) await engine.nextTurn();
 }
 
-/** Runs steps to their end. @param ask answers a statement; a step may catch what it throws */
+/** Runs steps to their end. @param ask answers a statement. A step may catch its errors */
 export function drive<Result>(steps: Steps<Result>, ask: (statement: Statement<unknown>) => Answer): Result {
   const work = steps[Symbol.iterator]();
   let step = work.next();
@@ -57,7 +57,7 @@ export function drive<Result>(steps: Steps<Result>, ask: (statement: Statement<u
   return step.value;
 }
 
-/** As `drive`, for an engine that answers later. */
+/** As `drive`, for an asynchronous engine. */
 export async function driveLater<Result>(
   steps: Steps<Result>,
   ask: (statement: Statement<unknown>) => Promise<Answer>,

@@ -1,18 +1,18 @@
 /**
- * Statements that are written once for both engines. A store is made of generators: `yield*` hands a statement to the
+ * Statements that are written once for both engines. A store consists of generators: `yield*` passes a statement to the
  * engine and returns its rows. SQLite drives a generator synchronously, so that nothing else runs inside of its
- * transaction. PostgreSQL awaits each answer. Values are bound, never pasted.
+ * transaction. PostgreSQL awaits each answer. Values are always bound, never part of the SQL text.
  */
 
-/** The engines, by the SQL that they understand. */
+/** The engines, by their SQL. */
 export type Dialect = "sqlite" | "postgres";
 
-/** A value that is bound. PostgreSQL stores text in its own spelling (`postgres/client/text.ts`). */
+/** A value that is bound. PostgreSQL stores text in an encoded form (`postgres/client/text.ts`). */
 export type Bound = string | number | boolean | null | Json | JsonRows;
 /** A value in a template, or a part of a statement. */
 export type Part = Bound | Fragment;
 
-/** JSON text that is bound. Each engine stores it as it is: JSON escapes the character that PostgreSQL does not store. */
+/** JSON text that is bound. Both engines store it unchanged: JSON escapes the character that PostgreSQL does not store. */
 export class Json {
   readonly text: string;
 
@@ -25,7 +25,7 @@ export class Json {
   }
 }
 
-/** Objects that a statement reads as rows. Each engine stores their texts in its own spelling. */
+/** Objects that a statement reads as rows. Each engine stores their texts in its own form. */
 export class JsonRows {
   readonly #rows: readonly object[];
 
@@ -33,7 +33,7 @@ export class JsonRows {
     this.#rows = rows;
   }
 
-  /** @param stored how the engine spells a text */
+  /** @param stored encodes a text for the engine */
   text(stored: (text: string) => string): string {
     return JSON.stringify(this.#rows, (_, value) => (typeof value === "string" ? stored(value) : value));
   }
@@ -79,21 +79,21 @@ export class Composed {
 /** An engine's answer to a statement. */
 export interface Answer {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** How many rows the statement changed. */
+  /** The number of rows that the statement changed. */
   readonly changes: number;
-  /** The text that was bound, by the text as it is stored. */
+  /** The original text of a stored text. */
   textOf(stored: string): string;
 }
 
-/** Steps of a store: each asks the engine for an answer, and the end has a result. */
+/** Steps of a store. Each yields a statement to the engine, and the last returns a result. */
 export type Work<Result> = Generator<Statement<unknown>, Result, Answer>;
 
-/** What an engine runs: one statement, or the steps of a generator. */
+/** The input of an engine: one statement, or the steps of a generator. */
 export interface Steps<Result> {
   [Symbol.iterator](): Work<Result>;
 }
 
-/** A statement, and what of its answer is wanted. */
+/** A statement, and the part of its answer that the caller needs. */
 export class Statement<Wanted> implements Steps<Wanted> {
   readonly #fragment: Fragment;
   readonly #read: (answer: Answer) => Wanted;
@@ -129,16 +129,16 @@ export function perEngine(texts: Readonly<Record<Dialect, string>>): Fragment {
   return new Fragment({ sqlite: [texts.sqlite], postgres: [texts.postgres] }, []);
 }
 
-/** SQL of our own that binds nothing: the name of a table. */
+/** SQL of this program that binds nothing: the name of a table. */
 export function sqlText(text: string): Fragment {
   return perEngine({ sqlite: text, postgres: text });
 }
 
-/** A statement without rows. @returns how many rows it changed */
+/** A statement without rows. @returns the number of rows that it changed */
 export const run: Tag<Statement<number>> = (texts, ...parts) =>
   new Statement(part(texts, ...parts), false, ({ changes }) => changes);
 
-/** How many rows there are: `` count`FROM views WHERE …` ``. */
+/** The number of rows: `` count`FROM views WHERE …` ``. */
 export const count: Tag<Statement<number>> = (texts, ...parts) =>
   new Statement(part`SELECT count(*) AS rows ${part(texts, ...parts)}`, true, ({ rows }) =>
     numberIn(rows[0]?.rows, "rows"),
@@ -163,7 +163,7 @@ export function returning<Row extends object>(row: RowOf<Row>): Tag<Statement<re
     new Statement(part`${part(texts, ...parts)} RETURNING ${row.list}`, true, row.all);
 }
 
-/** The one row that a statement wrote. It is an error of ours when there is none. */
+/** The one row that a statement wrote. Its absence is an error of this program. */
 export function returningOne<Row extends object>(row: RowOf<Row>): Tag<Statement<Row>> {
   return (texts, ...parts) =>
     new Statement(part`${part(texts, ...parts)} RETURNING ${row.list}`, true, (answer) => {
@@ -173,9 +173,9 @@ export function returningOne<Row extends object>(row: RowOf<Row>): Tag<Statement
     });
 }
 
-/** How a column is selected, and how its stored value is read. */
+/** The SQL that selects a column, and the function that reads its stored value. */
 export interface Column<Value> {
-  /** Its SQL; without it, the field's name in snake case. */
+  /** Its SQL. Default: the field's name in snake case. */
   readonly source: string | undefined;
   readonly read: (stored: unknown, name: string, answer: Answer) => Value;
 }
@@ -205,16 +205,16 @@ export class RowOf<Row extends object> {
 /** An integer. */
 export const integer = (source?: string): Column<number> => ({ source, read: numberIn });
 
-/** Text as it was bound. */
+/** Text, in its original form. */
 export const text = (source?: string): Column<string> => ({
   source,
   read: (stored, name, answer) => answer.textOf(textIn(stored, name)),
 });
 
-/** Text that only our own code writes: one of a few words. */
+/** Text that only this program writes: one of a few words. */
 export const word = <Word extends string>(source?: string): Column<Word> => ({
   source,
-  // No check: a word of a newer version must not stop the rows of an older one.
+  // There is no check: an older version must be able to read rows with a word of a newer one.
   read: (stored, name) => textIn(stored, name) as Word,
 });
 
