@@ -41,9 +41,7 @@ const pureGlobs = [
 ];
 
 /** Sentences with an unclear subject that are left, by directory. The numbers only go down. */
-const unclearSentencesLeft: Readonly<Record<string, number>> = {
-  "server/ledger": 31,
-};
+const unclearSentencesLeft: Readonly<Record<string, number>> = {};
 
 /** Present lengths over the limit. The numbers only go down, and no entry is added. */
 const longFiles: Readonly<Record<string, number>> = {};

@@ -66,8 +66,8 @@ export function wrong(schema: TSchema, path: readonly string[], problem: string)
 }
 
 /**
- * An id as the string that is stored. A number is accepted when its text in the body is its decimal string,
- * so 42 and "42" are one user. 1e21, 1.50 and 9007199254740993 are rejected: JavaScript would write the id of
+ * An id as the string that is stored. A number is accepted when its text in the body is its decimal string, so 42 and
+ * "42" are one user. The numbers 1e21, 1.50 and 9007199254740993 are rejected: JavaScript would write the id of
  * another user.
  */
 export function identifier(

@@ -1,8 +1,8 @@
 /**
- * Group commit: all requests that arrive during a commit share the next one. One fsync serves many requests: it
- * takes 0.3 ms for one row, 0.7 for 200, 1.7 for 1,000. The next group is written during the sync of the previous
- * one. Measured beside other work that used the disk: with a wait for each sync, the thread was idle for 60-80 % of
- * the time and stored 8,000-24,000 requests a second. Without the wait it stored 38,000-56,000.
+ * Group commit: all requests that arrive during a commit share the next one. One fsync serves many requests: it takes
+ * 0.3 ms for one row, 0.7 for 200, 1.7 for 1,000. The next group is written during the sync of the previous one.
+ * Measured beside other work that used the disk: without a wait for the sync it stored 38,000-56,000 requests a
+ * second. With the wait it stored 8,000-24,000, and the thread was idle for 60-80 % of the time.
  *
  * Organizations share commits. With a commit for each of 100 organizations, PostgreSQL would store a fifth as many
  * requests. When another transaction holds the lock of an organization, its requests move to a lane of their own. So

@@ -9,8 +9,8 @@
  *   was erased
  *
  * The same text as a user's id and as a visitor's id is two ids. Items held under a user's id go to the user who is
- * identified with it, or to the user to whom an alias links it. Items held under a visitor's id go to the user whose
- * identify names this visitor.
+ * identified with it. Or they go to the user to whom an alias links it. Items held under a visitor's id go to the
+ * user whose identify names this visitor.
  *
  * An identified user is never linked. The target of a link is a user, known or not, and is never linked itself. So
  * there is no cycle, and one look-up finds the user of an id. Of two links of an id the later one wins.
@@ -174,7 +174,7 @@ export class DecidedSources {
     if ((person.kind === "user" && userId === person.id) || this.#wasErased(person, atMs)) return;
     const known = this.#parking.link(person);
     if (known !== undefined) {
-      // A link to a user overrides a link to an e-mail address, whatever their timestamps.
+      // A link to a user overrides a link to an e-mail address, independent of their timestamps.
       const isOfAddress = isAddressId(userId);
       if (isOfAddress && !isAddressId(known.userId)) return;
       if (isOfAddress === isAddressId(known.userId) && known.atMs > atMs) return;
@@ -200,8 +200,8 @@ export class DecidedSources {
     return !this.#isKnown(this.#whose(userKey(organization, other)));
   }
 
-  /** Attaches the items held under an id to the only user with its address. The link to the address stays: the sender of an
-   * address may not be its owner, so later items are looked up again. */
+  /** Attaches the items held under an id to the only user with its address. The link to the address stays, so that
+   * later items are looked up again: the sender of an address may not be its owner. */
   #attachByAddress(naming: Naming, person: PersonKey, address: string): void {
     const { organization } = naming;
     const [userId, ...others] = this.#people.withEmail(organization, addressIn(address));

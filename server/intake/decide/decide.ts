@@ -1,6 +1,6 @@
 /**
- * Decides a group of admitted requests against the stored state: the duplicates, the new users, the merged users, and
- * the rows for the warehouse. Pure. Both ledgers call it inside a transaction and write its result.
+ * Decides a group of admitted requests against the stored state. The result has the duplicates, the new and merged
+ * users, and the rows for the warehouse. Pure. Both ledgers call it inside a transaction and write its result.
  *
  * A request sees the requests of its group that come before it: a track may follow its user's identify.
  */

@@ -1,6 +1,6 @@
 /**
- * The live view of one organization: the latest items, limited to a rate that a person can read, and the number of
- * items that were not shown. The kept items, their payloads and the queue of a slow watcher are bounded.
+ * The live view of one organization: the latest items, at a rate that a person can read. It counts the items that
+ * were not shown. The kept items, their payloads and the queue of a slow watcher are bounded.
  */
 import { type LiveItem, type LiveSkipped, liveLimits } from "../../../contract/live.ts";
 

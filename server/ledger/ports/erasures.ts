@@ -64,11 +64,11 @@ export interface FoundOfAccount {
 
 /** The steps of an erasure, in their order. Each may be done again after a crash. */
 export interface Erasures {
-  /** Deletes the user, with the exclusion rules that name them, and leaves a tombstone, in one commit. After it the user
-   * is unknown. The ids that were linked to the user, or to an e-mail address that no other user has, also leave
-   * tombstones. Their links, the items held under these ids and the ingestion warnings that name one are deleted, in the
-   * files at once. For an id that was never identified the same is deleted, as a user's id and as a visitor's, and
-   * tombstones stay for ids that had data.
+  /** Deletes the user, with the exclusion rules that name them, and leaves a tombstone, in one commit. After it the
+   * user is unknown. The ids that were linked to the user, or to an e-mail address that no other user has, also leave
+   * tombstones. Their links, the items held under these ids and the ingestion warnings that name one are deleted, in
+   * the files at once. The same is deleted for an id that was never identified, as a user's id and as a visitor's.
+   * Then tombstones stay for ids that had data.
    * @returns undefined when there is no such user. */
   begin(organization: number, userId: string, asked?: AskedErasure): Promise<BegunErasure | undefined>;
   /**
@@ -80,8 +80,8 @@ export interface Erasures {
   beginAccount(organization: number, accountId: string, asked?: AskedErasure): Promise<Erasure | undefined>;
   /** Erasures that are not finished, oldest first. */
   pending(): Promise<readonly Erasure[]>;
-  /** Subtracts the user's events and versions from the counts and deletes the user's rejected events, once and in one
-   * commit, before the warehouse deletes anything. */
+  /** Subtracts the user's events and versions from the counts and deletes the user's rejected events, in one commit.
+   * It runs once, before the warehouse deletes anything. */
   counted(id: number, found: FoundInWarehouse): Promise<void>;
   /** The same for an account: its rejected events are deleted, and those of users lose the account. No count changes. */
   accountCounted(id: number, found: FoundOfAccount): Promise<void>;

@@ -87,15 +87,14 @@ export interface Ledger {
   rebuildsPending(): Promise<readonly number[]>;
   /** Marks an organization until `rebuildDone`, so that a rebuild begins again after a crash. @throws Refusal */
   rebuildBegun(organization: number): Promise<RebuildBegun>;
-  /** Records that the days are as `rebuildBegun` requested. The rebuild stays pending if the timezone was changed since,
-   * even if it was changed back: rows that came in between have days of the other timezone. */
+  /** Records that the days are as `rebuildBegun` requested. The rebuild stays pending if the timezone was changed
+   * since, even if it was changed back. Rows that came in between have days of the other timezone. */
   rebuildDone(organization: number, askedAtMs: number): Promise<void>;
 
   close(): Promise<void>;
 }
 
-/** Calls that only the writing process uses: its own calls, calls with another form for other processes, and calls that
- * serve team members. */
+/** Calls that only the writing process uses. Some have another form for other processes, and some serve team members. */
 type OwnCalls =
   | "transact"
   | "groupsAtOnce"

@@ -1,11 +1,12 @@
 /**
- * Held items of connected sources (`parked` in names and tables). Their people are not identified yet. An item is held
- * under the id that was sent, until an identify or an alias names the person. Then the item is attached to the user, and
- * the id is linked to the user, so that later items are the user's at once.
+ * Held items of connected sources (`parked` in names and tables). Their people are not identified yet. An item is
+ * held under the id that was sent, until an identify or an alias names the person. Then the item is attached to the
+ * user, and the id is linked to the user. Later items are the user's at once.
  *
- * A user's id and a visitor's id with the same text are two ids. A user's id can be guessed, and a sender that uses it as
- * a visitor's id must not get the items held under it. An identified user is not linked. The target of a link is a user,
- * identified or not, and is not linked itself. Items are held only under ids that are neither identified nor linked.
+ * A user's id and a visitor's id with the same text are two ids. The reason: a user's id can be guessed. A sender
+ * that uses it as a visitor's id must not get the items held under it. An identified user is not linked. The target
+ * of a link is a user, identified or not, and is not linked itself. Items are held only under ids that are neither
+ * identified nor linked.
  */
 import { limits } from "../../../contract/limits.ts";
 import { msPerDay } from "../../calendar/calendar.ts";

@@ -40,6 +40,6 @@ export interface WarningStore {
    * @param written gets the number of lines in each of several commits, in their order
    * @throws UnwritableWarnings */
   add(counted: readonly IngestionWarning[], written?: (lines: number) => void): Promise<void>;
-  /** The latest first. @param kind only warnings of this kind; without it, of all kinds */
+  /** Newest first. @param kind only warnings of this kind. Default: all kinds */
   list(organization: number, limit: number, kind?: WarningKind): Promise<readonly IngestionWarning[]>;
 }

@@ -1,4 +1,4 @@
-/** The ledger over one PostgreSQL database, which many nodes may share. */
+/** The ledger over one PostgreSQL database. Many nodes may share it. */
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { UserAndAccount } from "../ports/entities.ts";
@@ -33,29 +33,29 @@ const keptLoadedMs = 3_600_000;
 
 export interface PostgresLedgerOptions extends PoolOptions {
   readonly url: string;
-  /** Also of when rows were loaded, which is PostgreSQL's time otherwise. */
+  /** The clock, also for the time of loads. Default for these: PostgreSQL's time. */
   readonly clock?: () => number;
   readonly deadLetterLimits?: DeadLetterLimits;
-  /** Of an organization: held events beyond are dropped, the oldest first. */
+  /** The most bytes of an organization's held events. Above it the oldest are dropped. */
   readonly parkedMaxBytes?: number;
-  /** Of an organization: links to people who are not identified. */
+  /** The most links of an organization to users who are not identified. */
   readonly parkedMaxLinks?: number;
-  /** The node of the cluster whose ledger this is; without one the ledger is used alone, as in tests. */
+  /** The node of this ledger. Default: the ledger is used alone, as in tests. */
   readonly node?: LedgerNode;
 }
 
-/** What the ledger needs of its node. */
+/** The node's interface for the ledger. */
 export interface LedgerNode {
-  /** @throws Error when the node must not write any more what it has admitted */
+  /** @throws Error when the node must not write its admitted requests any more */
   refuseStaleHeartbeat(): void;
-  /** Resolves when all nodes have stored the counts that they held in memory. */
+  /** Resolves when all nodes have stored the counts in their memory. */
   countsFlushed(): Promise<void>;
 }
 
 const noNode: LedgerNode = { refuseStaleHeartbeat: () => undefined, countsFlushed: async () => undefined };
 
-/** Opens the ledger and brings the database to today's form.
- * @throws Refusal when the server or the database is not fit, or was written by a newer version. */
+/** Opens the ledger and runs the migrations.
+ * @throws Refusal when the server or the database is not supported, or was written by a newer version. */
 export async function openPostgresLedger({
   url,
   clock,
@@ -91,7 +91,8 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   readonly erasures: PostgresErasures;
   readonly deletions: PostgresDeletions;
   readonly parking: PostgresParking;
-  /** Each waits for the network and a sync: with four, 16 senders had half as much again as with two. */
+  /** Each group waits for the network and a sync. With four groups, 16 senders stored one and a half times as much as
+   * with two. */
   readonly groupsAtOnce = 4;
   readonly locksOrganizations = true;
   readonly #sql: Sql;
@@ -100,7 +101,7 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   readonly #storeTidy: StoreTidy;
   protected readonly auditLog: AuditLog;
 
-  /** @param lease of the leader; without one the first process that loads takes it */
+  /** @param lease of the leader. Default: the first process that loads takes it */
   constructor(sql: Sql, parts: LedgerParts, lease?: LoaderLease) {
     const { clock, deadLetterLimits, parkedMaxBytes, parkedMaxLinks, node } = parts;
     const engine = new PostgresEngine(sql, () => node.countsFlushed());
@@ -118,27 +119,27 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   }
 
   /** The same ledger for the node that leads, until its lease ends.
-   * @param settled resolves when every node has committed what it admitted before the last change */
+   * @param settled resolves when every node has committed all requests that it admitted before the last change */
   leading(lease: LoaderLease, settled: () => Promise<void>): LeadingLedger {
     return new LeadingLedger(this.#sql, this.#parts, { lease, settled });
   }
 
-  /** A uuid that tells it from every other ledger, by which the warehouse knows whose rows it holds. */
+  /** The uuid of this ledger. The warehouse stores it to identify the ledger of its rows. */
   identity(): Promise<string> {
     return ledgerIdentity(this.#sql);
   }
 
-  /** Several may be under way at once, and are decided in any order. */
+  /** Several transactions may run at once, and are decided in any order. */
   async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
     this.#parts.node.refuseStaleHeartbeat();
     return this.#transactor.transact(needs, decide);
   }
 
-  /** Every step is done, also when others fail. @throws AggregateError of what failed */
+  /** Runs every step, even if others fail. @throws AggregateError of the failures */
   async tidy(nowMs: number): Promise<void> {
     const steps = [
       () => sealSegment(this.#sql, nowMs),
-      // A node whose clock is an hour ahead would drop rows that were loaded just now.
+      // With its own clock, a node whose clock is an hour ahead would drop rows that were just loaded.
       async () => forgetFinished(this.#sql, (await this.#parts.loadedAt(nowMs)) - keptLoadedMs),
       () => moveCounted(this.#sql),
       () => forgetMessageIds(this.#sql, nowMs),
@@ -167,10 +168,10 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     return findUserAndAccount(this.#sql, organization, userId);
   }
 
-  /** Nothing to do: acknowledged rows are committed, and every reader of the tables finds them. */
+  /** It does nothing: acknowledged rows are committed, and every reader of the tables finds them. */
   async flush(): Promise<void> {}
 
-  /** @throws Refusal always: the engines' own tools copy what many nodes write to. */
+  /** @throws Refusal always: PostgreSQL's own tools copy a database of many nodes. */
   async snapshot(_folder: string): Promise<LedgerSnapshot> {
     throw new Refusal(
       "In a cluster Rekindle makes no backup of its own: back up PostgreSQL for point-in-time recovery, and " +
@@ -193,8 +194,8 @@ interface Leading {
 }
 
 /**
- * The ledger of the node that leads. It names rebuilds and erasures only when no node writes any more what it admitted
- * before them: days in an old timezone, or warnings with the id of an erased user.
+ * The ledger of the leader. It lists a rebuild or an erasure only when every node has written its earlier requests. These
+ * could add days in an old timezone, or warnings with the id of an erased user.
  */
 export class LeadingLedger extends PostgresLedger {
   override readonly erasures: LeadingErasures;

@@ -1,14 +1,14 @@
-/** The step that stores, beside each user's e-mail address, by what the user is found. */
+/** The step that stores a key beside each user's e-mail address. Users are found by this key. */
 import { emailKey } from "../../rules/email-key.ts";
 import type { Tx } from "../client/connect.ts";
 import { restored, storable } from "../client/text.ts";
 
-/** Adds the keys of all users, and lets links to an address wait no longer that a user has in other letters. */
+/** Adds the keys of all users. Links to an address that a user has in other letters do not wait any more. */
 export async function addEmailKeys(tx: Tx): Promise<void> {
   await tx.unsafe(`
     ALTER TABLE users ADD COLUMN email_key text COLLATE "C" NOT NULL DEFAULT '';
     UPDATE users SET email_key = lower(email COLLATE "C");`);
-  // With the collation "C" letters beyond ASCII stay as they are.
+  // With the collation "C", letters beyond ASCII do not change.
   const others = await tx<{ organization: number; number: number; email: string }[]>`
     SELECT organization, number, email FROM users WHERE octet_length(email) <> length(email)`;
   const keys = others.map(({ email, ...user }) => ({ ...user, key: storable(emailKey(restored(email))) }));

@@ -1,7 +1,7 @@
 /**
- * The tables of those who run an installation: warnings, dead letters, exclusion rules, checks, imports and erasures.
- * They mirror those of `sqlite/`. Where a key would have to hold a text of thousands of bytes, which no index of
- * PostgreSQL takes, nothing is unique: its organization's row is locked by whoever adds one.
+ * The tables for the operation of an installation: warnings, rejected events, exclusion rules, checks, imports and
+ * erasures. They mirror those of `sqlite/`. No index of PostgreSQL takes a text of thousands of bytes. Rows with such
+ * a key have no unique index: the transaction that adds one locks the organization's row.
  */
 import { warehouseTables } from "../write/tables.ts";
 
@@ -90,7 +90,7 @@ export const operation = `
   CREATE INDEX imports_of_file ON imports (organization, sha256);
 `;
 
-/** `upto_segment`: no row of the user stands behind this segment of the inbox. The key is hexadecimal, of 244 random bits. */
+/** `upto_segment`: the inbox has no row of the user after this segment. The key is hexadecimal, of 244 random bits. */
 export const erasures = `
   CREATE TABLE erasure_key (
     only_row integer PRIMARY KEY CHECK (only_row = 1),
@@ -126,7 +126,7 @@ export const erasures = `
   );
 `;
 
-/** An erasure is that of a user or of an account; the other number is 0. */
+/** An erasure is that of a user or of an account. The other number is 0. */
 export const accountErasures = `
   ALTER TABLE erasures ADD COLUMN account bigint NOT NULL DEFAULT 0;
   ALTER TABLE erasures ADD COLUMN members bigint NOT NULL DEFAULT 0;
@@ -134,7 +134,7 @@ export const accountErasures = `
   CREATE UNIQUE INDEX erasures_by_number ON erasures (organization, "user", account);
 `;
 
-/** Null but for an organization that is being deleted: no row of it stands behind these. */
+/** Only for an organization that is being deleted, else null. The inbox has no row of the organization after these. */
 export const organizationDeletions = `
   ALTER TABLE organizations ADD COLUMN deletion_upto_inbox_id bigint;
   ALTER TABLE organizations ADD COLUMN deletion_upto_segment bigint NOT NULL DEFAULT 0;

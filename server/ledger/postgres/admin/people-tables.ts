@@ -1,9 +1,9 @@
 /**
- * The tables of people, as `sqlite/admin/people-tables.ts` has them. What is shown in the order of its text is compared byte by
- * byte (collation "C"), whatever the database's own order is.
+ * The tables of people, as in `sqlite/admin/people-tables.ts`. Texts by which lists are sorted are compared byte by byte
+ * (collation "C"), independent of the database's own order.
  */
 
-/** As `sqlite/admin/people-tables.ts` has it. */
+/** As in `sqlite/admin/people-tables.ts`. */
 export const verifiedEmailsAndMakers = `
   ALTER TABLE people ADD COLUMN email_verified integer NOT NULL DEFAULT 0 CHECK (email_verified IN (0, 1));
   ALTER TABLE people ADD COLUMN fallback_email text;

@@ -1,6 +1,6 @@
 /**
- * The step that gives tables the names of what they hold. `invite_links` and `login_sessions` belong to people who sign in,
- * `identity_links` to visitors who turned out to be users.
+ * The step that names tables after their content. `invite_links` and `login_sessions` belong to team members,
+ * `identity_links` to visitors who became users.
  */
 export const renamedTables = `
   ALTER TABLE people_links RENAME TO invite_links;

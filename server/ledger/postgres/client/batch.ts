@@ -1,12 +1,12 @@
 /**
- * Several statements that are sent to PostgreSQL at once, with one Sync behind the last. The server runs one after another.
- * After one that fails it runs none of the rest. So BEGIN can be sent with the statements behind it, and COMMIT with those
- * before it. pg's pipeline mode sends a Sync behind each: docs/decisions/0051 has why it is not used.
+ * Several statements that are sent to PostgreSQL at once, with one Sync after the last. The server runs them one after
+ * another. After a failed one it skips the others. So BEGIN can be sent with the statements after it, and COMMIT with
+ * those before it. pg's pipeline mode sends a Sync after each statement: docs/decisions/0051 has the reason against it.
  */
 import { type Connection, type FieldDef, type Submittable, types } from "pg";
 import { type Answer, type Bound, noteFailure, type Sent } from "./statement.ts";
 
-/** Not exported by name: what `types.getTypeParser` returns. */
+/** The result of `types.getTypeParser`. pg does not export this type. */
 type Parse = (text: string) => unknown;
 
 /** A statement whose answer is awaited. */
@@ -28,13 +28,13 @@ export class Batch implements Submittable {
   readonly #new: string[] = [];
   readonly #answers: Answer<readonly object[]>[] = [];
   #rows: object[] = [];
-  /** Why a row could not be read. */
+  /** The error of a row that could not be read. */
   #unread: unknown;
   #columns: readonly { readonly name: string; readonly parse: Parse }[] = [];
 
   /**
-   * @param answered is called with each answer of the server
-   * @param ended is called with the last answer, or with the first error
+   * @param answered called with each answer of the server
+   * @param ended called with the last answer, or with the first error
    */
   constructor(waiting: readonly Waiting[], prepared: Prepared, answered: () => void, ended: () => void) {
     this.#waiting = waiting;
@@ -43,7 +43,7 @@ export class Batch implements Submittable {
     this.#ended = ended;
   }
 
-  /** Called by the client when it is this batch's turn. */
+  /** The client calls it when the earlier batches have ended. */
   submit(connection: Connection): void {
     connection.stream.cork();
     for (const { text, values } of this.#waiting) {
@@ -67,7 +67,7 @@ export class Batch implements Submittable {
         row[name] = text === null ? null : parse(text);
       });
     } catch (error) {
-      // Thrown here it would not reject the statement.
+      // An error that is thrown here would not reject the statement.
       this.#unread ??= error;
     }
     this.#rows.push(row);
@@ -88,11 +88,11 @@ export class Batch implements Submittable {
     this.handleCommandComplete({ text: "" });
   }
 
-  /** Rejects every statement: those before the failed one may be rolled back, and those behind it were not run. */
+  /** Rejects every statement: those before the failed one may be rolled back, and those after it did not run. */
   handleError(error: unknown): void {
     const failed = this.#waiting[this.#answers.length];
     if (failed !== undefined && error instanceof Error) noteFailure(error, failed);
-    // Some may not be prepared on the server: they get another name the next time.
+    // Some may not be prepared on the server. They get another name the next time.
     for (const text of this.#new) this.#prepared.delete(text);
     for (const { reject } of this.#waiting) reject(error);
     this.#ended();
@@ -120,7 +120,7 @@ export class Batch implements Submittable {
   }
 }
 
-/** The text of a value, as PostgreSQL reads it for any type. */
+/** The text of a value, in a form that PostgreSQL reads for any type. */
 function written(value: Bound): string | null {
   if (value === null || typeof value === "string") return value;
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
@@ -137,7 +137,7 @@ function writtenElement(value: string | number | boolean | null): string {
 const bigint = 20;
 const bigints = 1016;
 
-/** Numbers of 64 bits become JavaScript's: ids and milliseconds stay below 2^53. */
+/** Numbers of 64 bits become numbers of JavaScript: ids and milliseconds stay below 2^53. */
 function parserOf(type: number): Parse {
   if (type === bigint) return safeInteger;
   if (type === bigints) return (text) => (text === "{}" ? [] : text.slice(1, -1).split(",").map(safeInteger));

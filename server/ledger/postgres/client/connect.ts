@@ -1,8 +1,8 @@
 /**
- * Connections to PostgreSQL: one pool for a process, with limits on how long anything may take.
+ * Connections to PostgreSQL: one pool for a process, with limits of time for all operations.
  *
- * What is sent in one turn of a transaction goes in one round trip (batch.ts), and every statement is prepared once for
- * a connection; values are always bound.
+ * All statements of one turn of the event loop use one round trip (batch.ts). Every statement is prepared once for a
+ * connection. Values are always bound.
  */
 
 import { Refusal } from "../../../../contract/refusal.ts";
@@ -11,7 +11,7 @@ import type { Connection } from "./connection.ts";
 import { Pool } from "./pool.ts";
 import { Identifier, type Part, type Send, Statement } from "./statement.ts";
 
-/** Where a statement can be sent: `` queries<Row[]>`SELECT …` ``, or `queries("name")` for a name in one. */
+/** Sends statements: `` queries<Row[]>`SELECT …` ``. `queries("name")` is a name in a statement. */
 export interface Queries {
   <Rows extends readonly object[] = Record<string, unknown>[]>(
     strings: TemplateStringsArray,
@@ -32,29 +32,29 @@ export interface Sql extends Queries {
   /** Runs a text of several statements that bind nothing. */
   unsafe(text: string): Promise<void>;
   readonly pool: Pool;
-  /** Closes the pool. @param timeout seconds that statements under way have */
+  /** Closes the pool. @param timeout seconds for the present statements */
   end(options?: { readonly timeout: number }): Promise<void>;
 }
 
-/** The oldest server that will do, as PostgreSQL writes its version. */
+/** The oldest supported server, in PostgreSQL's form of versions. */
 export const oldestPostgres = 150_000;
-/** Until a connection is open, or one is free. */
+/** The longest wait for a new or a free connection. */
 const openedWithinMs = 10_000;
 
 export interface PoolOptions {
-  /** Connections at most; the server's `max_connections` has to allow so many for each node. */
+  /** The most connections. The server's `max_connections` has to allow this number for each node. */
   readonly connections?: number;
-  /** A statement that takes longer is given up by the server. */
+  /** The server cancels a statement that takes longer. */
   readonly statementTimeoutMs?: number;
 }
 
-/** Opens a pool; nothing is sent before the first statement.
- * @param url `postgres://user:password@host:5432/database`; a `host` parameter that is a folder means a Unix socket in it
+/** Opens a pool. Nothing is sent before the first statement.
+ * @param url `postgres://user:password@host:5432/database`. If a `host` parameter is a folder, it contains a Unix socket
  * @throws Refusal when it is no such address */
 export function openPool(url: string, options: PoolOptions = {}): Sql {
   const { connections = 8, statementTimeoutMs = 30_000 } = options;
   if (!URL.canParse(url) || !/^postgres(ql)?:$/.test(new URL(url).protocol) || !isDecodable(url)) {
-    // Not repeated: it may hold a password.
+    // The message leaves out the address, which may contain a password.
     throw new Refusal(
       "DATABASE_URL is no address of PostgreSQL: postgres://user:password@host:5432/database, with a % in the password as %25.",
     );

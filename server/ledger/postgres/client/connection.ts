@@ -11,7 +11,7 @@ const silentAfterMs = 2_000;
 
 export interface ConnectionOptions {
   readonly url: string;
-  /** Until it is open. */
+  /** The longest wait until it is open. */
   readonly openedWithinMs: number;
   readonly statementTimeoutMs: number;
 }
@@ -63,13 +63,13 @@ export class Connection {
     return performance.now() - this.#openedAtMs;
   }
 
-  /** Sends a statement with all others of this turn, behind the statements that are under way. Within a turn the order is
-   * that of the code, whichever is awaited first: locks before reads. */
+  /** Sends a statement with all others of this turn, after the statements that are under way. The order of a turn is that
+   * of the code, independent of the order of the awaits: locks before reads. */
   send(sent: Sent): Promise<Answer<readonly object[]>> {
     if (this.#isLost) return Promise.reject(new Error("The connection to PostgreSQL is lost."));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...sent, resolve, reject });
-      // After everything that is ready to run, so that the other statements of the turn are sent, too.
+      // It flushes after all code that is ready to run, so that the other statements of the turn are sent, too.
       if (this.#waiting.length === 1 && !this.#isBusy) process.nextTick(() => this.#flush());
     });
   }
@@ -79,7 +79,7 @@ export class Connection {
     await this.#client.query(text);
   }
 
-  /** Waits for answers without a limit, until the connection is given back. */
+  /** Waits for answers without a limit, until the connection returns to the pool. */
   waitWithoutLimit(): void {
     this.#answeredWithinMs = Number.POSITIVE_INFINITY;
   }
@@ -88,7 +88,7 @@ export class Connection {
     this.#answeredWithinMs = this.#limitMs;
   }
 
-  /** Closes it behind the statements that were sent. */
+  /** Closes it after the statements that were sent. */
   async close(): Promise<void> {
     this.#isLost = true;
     await this.#client.end().catch(() => undefined);
@@ -98,7 +98,7 @@ export class Connection {
   destroy(): void {
     this.#isLost = true;
     clearTimeout(this.#silence);
-    // The client has a socket from its beginning. Nothing else closes one that does not answer.
+    // The client has a socket from the start. No other call closes a socket without an answer.
     this.#client.connection.stream.destroy();
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -135,14 +135,14 @@ function configOf({ url, openedWithinMs }: ConnectionOptions): ClientConfig {
   };
 }
 
-/** Sent when the connection is open: PgBouncer refuses or drops them as parameters of the start. */
+/** Settings that are sent when the connection is open: PgBouncer rejects or drops them as parameters of the start. */
 function settingsOf({ statementTimeoutMs }: ConnectionOptions): string {
   const settings = {
     statement_timeout: statementTimeoutMs,
-    // Shorter than for a statement, so that a wait for a lock ends as one.
+    // Shorter than for a statement, so that a wait for a lock ends with the error of a lock.
     lock_timeout: Math.ceil(statementTimeoutMs / 2),
     idle_in_transaction_session_timeout: 10_000,
-    // An acknowledgement means that it is on disk, whatever the server's default is.
+    // An acknowledged write must be on disk, independent of the server's default.
     synchronous_commit: "on",
     timezone: "'UTC'",
     client_min_messages: "warning",

@@ -1,6 +1,6 @@
 /**
- * The tables of the ledger on PostgreSQL, as numbered steps that only go forward. A step that was released is never
- * edited. The node that starts first runs the missing steps, and the others wait for it.
+ * The tables of the ledger on PostgreSQL, as numbered steps without a way back. A released step is never edited. The
+ * node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
@@ -37,12 +37,12 @@ const nodes = nodeTables + erasedNamesTable + liveItemsTable;
 /** The identity of a ledger. A dump contains it: a ledger that is restored from a dump is the same one. */
 const identity = "ALTER TABLE ledger_form ADD COLUMN identity uuid NOT NULL DEFAULT gen_random_uuid();";
 
-/** Remembers how many steps a database has had. */
+/** Stores the number of a database's steps. */
 export const formTable =
   "CREATE TABLE IF NOT EXISTS ledger_form (only_row integer PRIMARY KEY CHECK (only_row = 1), steps integer NOT NULL)";
 
-/** The times of an account's name and picture. Those of stored accounts are not known: they take the time of the last change,
- * so that an import of the past renames no account. */
+/** The times of an account's name and picture. They are unknown for stored accounts. These get the time of their last
+ * change, so that an import of past data renames no account. */
 const accountTimes = `
   ALTER TABLE accounts ADD COLUMN said_at_ms bigint NOT NULL DEFAULT 0;
   ALTER TABLE accounts ADD COLUMN fields_said_at_ms text NOT NULL DEFAULT '{}';
@@ -65,19 +65,19 @@ export const migrations: readonly Migration[] = [
   renamedTables,
 ];
 
-/** The uuid that tells this ledger from every other. */
+/** The uuid of this ledger. No other ledger has it. */
 export async function ledgerIdentity(queries: Queries): Promise<string> {
   const [form] = await queries<{ identity: string }[]>`SELECT identity::text AS identity FROM ledger_form`;
   if (form === undefined) throw new Error("The ledger in PostgreSQL has lost its identity.");
   return form.identity;
 }
 
-/** How many steps this code knows. */
+/** The number of steps of this code. */
 export const knownForm = migrations.length;
 
 /**
- * Brings the database to the form that this code knows, in one transaction.
- * @param upto how many steps it will have had
+ * Migrates the database to the form of this code, in one transaction.
+ * @param upto the number of steps after the call
  * @throws Refusal when the database was written by newer code.
  */
 export async function migrate(sql: Sql, upto = migrations.length): Promise<void> {

@@ -1,6 +1,6 @@
 /** Limits the wait for a server that does not answer. */
 
-/** No answer came in time: the connection may be broken. */
+/** There was no answer in time: the connection may be broken. */
 export class NoAnswer extends Error {}
 
 /** Waits for an answer of PostgreSQL. @throws NoAnswer when it takes longer than `patienceMs` */

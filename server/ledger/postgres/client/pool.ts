@@ -3,14 +3,15 @@
 import { within } from "../../../process/process.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 
-/** Statements stay prepared as long as the connection is open, also those of tables that are dropped. */
+/** Connections are renewed after this time. Prepared statements last as long as the connection, also those of dropped
+ * tables. */
 const renewedAfterMs = 30 * 60_000;
 
 export class Pool {
   readonly #options: ConnectionOptions;
   readonly #idle: Connection[] = [];
   readonly #taken = new Set<Connection>();
-  /** How many more connections may be in use. */
+  /** The number of further connections that may be in use. */
   #free: number;
   /** Callers that wait for a connection, in their order. */
   #waiters: (() => void)[] = [];
@@ -22,7 +23,7 @@ export class Pool {
     this.#free = most;
   }
 
-  /** A connection that is the caller's until it is given back.
+  /** A connection for the caller alone, until it is returned.
    * @throws Error when none is free for 10 s, or none can be opened */
   async take(): Promise<Connection> {
     if (this.#free > 0) this.#free -= 1;
@@ -46,7 +47,7 @@ export class Pool {
     if (this.#taken.size === 0) this.#emptied?.();
   }
 
-  /** Closes every connection, those in use when they are given back. After the timeout the rest are destroyed: a server that
+  /** Closes every connection, those in use when they are returned. After the timeout the others are destroyed: a server that
    * does not answer never confirms the end. */
   async end(timeoutMs: number): Promise<void> {
     this.#isEnded = true;

@@ -1,10 +1,10 @@
 /**
- * A statement of SQL as it is written in the code: a template whose values are bound, never pasted. Inside of one stand
- * parts of statements and names of tables, too. It is sent when it is awaited, or by `execute`.
+ * A statement of SQL as a template. Its values are always bound, never part of the text. A template may also contain
+ * parts of statements and names of tables. A statement is sent when it is awaited, or by `execute`.
  */
 import { escapeIdentifier } from "pg";
 
-/** What can be bound. An array is PostgreSQL's, of the type that the statement says (`::bigint[]`). */
+/** A value that can be bound. An array has the type that the statement names (`::bigint[]`). */
 export type Bound =
   | string
   | number
@@ -14,18 +14,18 @@ export type Bound =
   | Date
   | readonly (string | number | boolean | null)[];
 
-/** What may stand in a template. */
+/** A value or a part in a template. */
 export type Part = Bound | Identifier | Statement<readonly object[]>;
 
-/** The rows that came back, how many the statement touched, and what it was (`INSERT`, `COMMIT`). */
+/** The rows of the answer, the number of rows that the statement changed, and its command (`INSERT`, `COMMIT`). */
 export type Answer<Rows extends readonly object[]> = Rows & {
   readonly count: number;
   readonly command: string;
 };
 
-/** A statement's text with `$1`, `$2` … and what they stand for. */
+/** A statement's text with `$1`, `$2` … and their values. */
 export interface Sent {
-  /** Grows with each statement that is written. */
+  /** Grows with each statement. */
   readonly serial: number;
   readonly text: string;
   readonly values: readonly Bound[];
@@ -48,7 +48,7 @@ let written = 0;
 /** By an error of PostgreSQL, the serial of the statement that failed. All statements of its batch are rejected with it. */
 const failures = new WeakMap<WeakKey, number>();
 
-/** Notes which statement of a batch failed with an error. */
+/** Records the statement of a batch that failed with this error. */
 export function noteFailure(error: object, { serial }: Sent): void {
   failures.set(error, serial);
 }
@@ -68,9 +68,9 @@ export class Statement<Rows extends readonly object[]> implements PromiseLike<An
     this.#serial = written;
   }
 
-  /** Sends it, once. Rejects with PostgreSQL's error, or when the connection is lost. */
+  /** Sends it once. Rejects with PostgreSQL's error, or when the connection is lost. */
   execute(): Promise<Answer<Rows>> {
-    // The type of the rows is given where the statement is written.
+    // The code that writes the statement gives the type of its rows.
     this.#sent ??= this.#send(this.#composed()) as Promise<Answer<Rows>>;
     return this.#sent;
   }
@@ -87,7 +87,7 @@ export class Statement<Rows extends readonly object[]> implements PromiseLike<An
     return this.execute().catch(failed);
   }
 
-  /** Whether it was this statement of its batch that failed with this error. */
+  /** Whether this statement of its batch caused this error. */
   failedWith(error: unknown): boolean {
     return typeof error === "object" && error !== null && failures.get(error) === this.#serial;
   }
@@ -105,7 +105,7 @@ export class Statement<Rows extends readonly object[]> implements PromiseLike<An
     return text;
   }
 
-  /** The text of a part; its values are added to those before it. */
+  /** The text of a part. Its values are appended to `values`. */
   static textOf(part: Part, values: Bound[]): string {
     if (part instanceof Statement) return part.#compose(values);
     if (part instanceof Identifier) return part.text;

@@ -15,7 +15,7 @@ import { inTransaction } from "./transaction.ts";
 
 export class PostgresEngine implements Engine {
   readonly audit = new AuditLog();
-  /** 1,000 rows that are added are about 0.25 MB of text. */
+  /** 1,000 added rows are about 0.25 MB of text. */
   readonly partRows = { added: 1_000, deleted: 5_000 };
   readonly countsFlushed: () => Promise<void>;
   readonly #sql: Sql;
@@ -37,7 +37,7 @@ export class PostgresEngine implements Engine {
     return inTransaction(this.#sql, (tx) => runOn(tx, steps), "ISOLATION LEVEL REPEATABLE READ READ ONLY");
   }
 
-  /** The event loop has turns while PostgreSQL works. */
+  /** The event loop runs while PostgreSQL works. */
   async nextTurn(): Promise<void> {}
 }
 

@@ -1,16 +1,16 @@
 /**
- * Text as PostgreSQL can store it. It stores every character but U+0000, which ids and names of senders may hold:
- * that one is written as `\0`, and so that nothing else reads as that, a backslash is written twice.
+ * Text in a form that PostgreSQL can store. It stores every character except U+0000, which ids and names of senders may
+ * contain. U+0000 is written as `\0`. A backslash is written twice, so that the code is unique.
  */
 
-/** As it is stored. */
+/** The stored form of a text. */
 export function storable(text: string): string {
   return text.includes("\\") || text.includes("\0")
     ? text.replaceAll("\\", "\\\\").replaceAll("\0", "\\0")
     : text;
 }
 
-/** What `storable` was given. */
+/** The original text of a stored one. */
 export function restored(text: string): string {
   return text.includes("\\") ? text.replace(/\\([\\0])/g, (_, next) => (next === "0" ? "\0" : "\\")) : text;
 }

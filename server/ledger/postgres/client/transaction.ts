@@ -3,10 +3,10 @@ import { queriesOn, type Sql, type Tx } from "./connect.ts";
 import type { Statement } from "./statement.ts";
 
 /**
- * Commits what `work` does and returns its result; when anything throws, nothing of it is kept. When the connection is
- * lost during the commit it throws, and whether it was committed is not known.
+ * Commits the writes of `work` and returns its result. If an error is thrown, the transaction is rolled back. If the
+ * connection is lost during the commit, it throws, and it is unknown whether the transaction was committed.
  * @param work may commit by `commitWith`, which saves a round trip
- * @param mode what stands after BEGIN
+ * @param mode the text after BEGIN
  */
 export async function inTransaction<Result>(
   sql: Sql,
@@ -17,7 +17,7 @@ export async function inTransaction<Result>(
   const tx = queriesOn(connection);
   try {
     const begin = mode === "" ? tx`BEGIN` : tx`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-    // It is sent with the first statements. When it fails they are not run.
+    // It is sent with the first statements. If it fails, the server does not run them.
     begin.catch(() => undefined);
     const result = await work(tx);
     await begin;
@@ -31,14 +31,14 @@ export async function inTransaction<Result>(
   }
 }
 
-/** A deadlock, or a transaction that could not be put in order with another: nothing was written. */
+/** A deadlock, or a serialization failure: nothing was written. */
 export const notInOrder: readonly string[] = ["40P01", "40001"];
-/** A table that was there when its name was read. */
+/** The table was dropped after its name was read. */
 export const tableIsGone: readonly string[] = ["42P01"];
-/** A lock was not free for as long as the transaction waits for locks. */
+/** A lock was not free in the time for which the transaction waits. */
 export const lockIsHeld: readonly string[] = ["55P03"];
 
-/** Repeats `work` when PostgreSQL refuses it with one of these codes.
+/** Repeats `work` if PostgreSQL refuses it with one of these codes.
  * @param work gets the number of refusals so far */
 export async function repeated<Result>(
   work: (refusals: number) => Promise<Result>,
@@ -55,8 +55,8 @@ export async function repeated<Result>(
   }
 }
 
-/** Does `work`, unless PostgreSQL refuses it with one of these codes. @returns undefined then */
-export async function unless<Result>(
+/** Runs `work`. @returns its result. Undefined if PostgreSQL refuses it with one of these codes */
+export async function undefinedIfRefused<Result>(
   codes: readonly string[],
   work: () => Promise<Result>,
 ): Promise<Result | undefined> {
@@ -73,15 +73,15 @@ export function isOneOf(error: unknown, codes: readonly string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
-/** From here on a statement of the transaction waits for a lock no longer than this. */
+/** Limits how long the later statements of the transaction wait for a lock. */
 export function waitAtMost(tx: Tx, ms: number) {
   return tx`SELECT set_config('lock_timeout', ${`${ms}ms`}, true)`;
 }
 
 const committed = new WeakSet<Tx>();
 
-/** Commits together with a transaction's last statements, which are sent in their order: when one of them fails there is
- * no commit. */
+/** Commits together with a transaction's last statements. They are sent in their order. If one of them fails, there is no
+ * commit. */
 export async function commitWith(tx: Tx, last: readonly Statement<readonly object[]>[]): Promise<void> {
   const sent = last.map((statement) => statement.execute());
   await Promise.all([...sent, commit(tx)]);
@@ -90,6 +90,6 @@ export async function commitWith(tx: Tx, last: readonly Statement<readonly objec
 
 async function commit(tx: Tx): Promise<void> {
   const { command } = await tx`COMMIT`.execute();
-  // A transaction in which a statement failed is rolled back by COMMIT, without an error.
+  // After a failed statement, COMMIT rolls back without an error.
   if (command !== "COMMIT") throw new Error(`PostgreSQL answered ${command} to COMMIT.`);
 }

@@ -1,5 +1,5 @@
 /**
- * Ids of users and accounts that were erased a moment ago. Other nodes may still hold them in memory: in warnings that are not
+ * Ids of users and accounts that were just erased. Other nodes may still have them in memory: in warnings that are not
  * stored yet, and in the live view. Each node deletes them there. When all have, the ledger deletes the ids, too.
  */
 
@@ -9,7 +9,7 @@ import { runOn } from "../client/store-engine.ts";
 import { restored, storable } from "../client/text.ts";
 import { inTransaction } from "../client/transaction.ts";
 
-/** A new row counts as a change, which every node reads: see nodes.ts, whose trigger function this needs. */
+/** A new row counts as a change, which every node reads. It needs the trigger function in nodes.ts. */
 export const erasedNamesTable = `
   CREATE TABLE erased_names (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -20,7 +20,7 @@ export const erasedNamesTable = `
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change();
 `;
 
-/** The step of the migrations since which accounts are erased, too. */
+/** The migration step that adds erasures of accounts. */
 export const erasedAccountNames =
   "ALTER TABLE erased_names ADD COLUMN kind text NOT NULL DEFAULT 'user' CHECK (kind IN ('user', 'account'));";
 
@@ -32,7 +32,7 @@ export interface ErasedName {
   readonly name: string;
 }
 
-/** Publishes what is erased to every node, with the commit of the transaction. */
+/** Publishes erased ids to every node, with the commit of the transaction. */
 export async function announceErased(
   tx: Tx,
   organization: number,
@@ -44,14 +44,14 @@ export async function announceErased(
     SELECT ${organization}::bigint, ${kind}, name FROM unnest(${names.map(storable)}::text[]) AS given (name)`;
 }
 
-/** The ids that a node may still hold in memory. */
+/** The ids that a node may still have in memory. */
 export async function erasedNames(sql: Sql): Promise<readonly ErasedName[]> {
   const rows = await sql<ErasedName[]>`
     SELECT id, organization, kind, user_id AS name FROM erased_names ORDER BY id`;
   return rows.map((row) => ({ ...row, name: restored(row.name) }));
 }
 
-/** Deletes ids that no node holds any more, with the warnings that nodes stored of them meanwhile. */
+/** Deletes ids that no node has in memory any more, and warnings that nodes have stored about them meanwhile. */
 export async function forgetErased(sql: Sql, names: readonly ErasedName[]): Promise<void> {
   if (names.length === 0) return;
   await inTransaction(sql, async (tx) => {

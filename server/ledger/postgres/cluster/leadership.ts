@@ -1,7 +1,7 @@
 /**
  * Leadership of the work on the warehouse: loading, rebuilds, erasures, checks, scores. A node that gets the lease leads for a
- * term. The term is over when the lease could not be renewed or the process stood still. All of its work ends before the node
- * asks for the lease again.
+ * term. The term is over when the lease could not be renewed or the process was paused. All of its work ends before the
+ * node requests the lease again.
  *
  * A statement that changes the warehouse is sent only while the term holds by this node's own clocks. That is shorter than the
  * lease holds by the server's clock, so no statement is sent while another node may lead. A node that cannot work on the
@@ -16,15 +16,15 @@ import type { ClusterNode } from "./node.ts";
 
 const askEveryMs = 1_000;
 const renewEveryMs = 5_000;
-/** What a statement takes from the look at the clock to the server is no part of the lease. */
+/** Subtracted from the lease. It covers the time between the read of the clock and the statement on the server. */
 const marginMs = 5_000;
-/** A server that does not answer neither grants the lease nor refuses it. */
+/** The longest wait for an answer about the lease. A server that does not answer neither grants nor refuses it. */
 const patienceMs = 5_000;
-/** A leader that cannot work for so long gives the lease back. */
+/** A leader that cannot work for this time releases the lease. */
 const maxUnableMs = 10_000;
-/** How long a leader that stops may finish its work. The next leader repeats what is unfinished. */
+/** A leader that stops has this time to finish its work. The next leader repeats unfinished work. */
 const finishMs = 3_000;
-/** The lease ends by itself where it cannot be given back. */
+/** The longest wait for the release. A lease that cannot be released expires. */
 const releaseMs = 1_000;
 
 /** The time for which a node leads. */
@@ -49,13 +49,13 @@ export class Term {
     return this.#over.promise;
   }
 
-  /** The lease was taken or kept. @param asked when it was asked for, by both clocks */
+  /** Records that the lease was taken or renewed. @param asked the time of the request, by both clocks */
   kept(asked: ReturnType<typeof bothClocks>): void {
     const heldMs = leaseSeconds * 1_000 - marginMs;
     this.#untilMs = { monotonic: asked.monotonic + heldMs, wall: asked.wall + heldMs };
   }
 
-  /** Nothing more is done in it. */
+  /** Ends the term. No further work runs in it. */
   end(): void {
     this.#isOver = true;
     this.lease.end();
@@ -65,7 +65,7 @@ export class Term {
 
 /** The work of the node that leads. */
 export interface Leader {
-  /** Whether the work could be done here at this moment. */
+  /** Whether this node can do the work now. */
   canLead(): boolean;
   /** Begins the work of a term. */
   lead(term: Term): Leading;
@@ -73,7 +73,7 @@ export interface Leader {
 
 /** The work of a leader. */
 export interface Leading {
-  /** Resolves when nothing of it is under way any more. */
+  /** Resolves when all of its work has ended. */
   stop(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export class Leadership {
   #isStopping = false;
   #running: Promise<void> = Promise.resolve();
 
-  /** @param unableMs for so long a leader keeps the lease while it cannot work */
+  /** @param unableMs a leader that cannot work keeps the lease for this time */
   constructor(
     node: Pick<ClusterNode, "sql" | "outdated">,
     leader: Leader,
@@ -99,12 +99,12 @@ export class Leadership {
     this.#log = log;
   }
 
-  /** Stands for the lease from now on. */
+  /** Begins to request the lease. */
   start(): void {
     this.#running = this.#run();
   }
 
-  /** Ends the work in hand, and lets others lead at once. */
+  /** Ends the present work, and releases the lease at once. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#stopping.resolve();
@@ -127,17 +127,17 @@ export class Leadership {
     if (!finishes) {
       const why = isAble ? "it could not keep the lease" : "it cannot work on the warehouse";
       this.#log.warn(`this node leads no more: ${why}`);
-      // A leader that was told to stop finishes its batch. One that lost the lease must not.
+      // A leader that is stopping finishes its batch. A leader that lost the lease must not.
       term.end();
     }
     const stopped = leading.stop();
     if (finishes) await within(finishMs, stopped);
-    // From here on no statement is sent, also of unfinished work.
+    // From here on no statement is sent, not even for unfinished work.
     term.end();
     const released = term.lease.release(this.#node.sql).catch(() => undefined);
     await within(releaseMs, released);
     await Promise.race([stopped, this.#stopping.promise]);
-    // Nodes that may be able to work ask first.
+    // This node waits, so that nodes that can work request the lease first.
     if (!isAble) await this.#rest(renewEveryMs);
   }
 
@@ -148,7 +148,7 @@ export class Leadership {
       await this.#rest(renewEveryMs);
       if (this.#leader.canLead()) ableAtMs = performance.now();
       else if (performance.now() - ableAtMs > this.#unableMs) return false;
-      // The term is over when the process stood still: another node may have led meanwhile.
+      // The term is over after a pause of the process: another node may have led meanwhile.
       if (!this.#isStopping && term.isHeld) await this.#keep(term);
     }
     return true;

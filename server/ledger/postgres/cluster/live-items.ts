@@ -1,6 +1,6 @@
 /**
- * Items for the live view of other nodes, kept for some seconds in a table without a log. A row that is committed later than
- * one with a higher id may be missed. The live view shows the moment, and no figure is counted from it.
+ * Items for the live view of other nodes, kept for some seconds in an unlogged table. A node may miss a row that is
+ * committed after a row with a higher id. That is acceptable: no figure is counted from the live view.
  */
 import type { Sql } from "../client/connect.ts";
 
@@ -30,20 +30,20 @@ export async function sendLive(sql: Sql, node: string, rows: readonly LiveItemRo
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, message text)`;
 }
 
-/** Deletes what was shown. Called about once a second, also while no live view is open: a user of an item may be erased. */
+/** Deletes old items. Called about once a second, also while no live view is open: the user of an item may be erased. */
 export async function forgetShown(sql: Sql): Promise<void> {
   await sql`DELETE FROM live_items WHERE at < clock_timestamp() - make_interval(secs => ${keptSeconds})`;
 }
 
 /** Messages of these organizations that other nodes have published.
- * @param after the last id that is known; null to get the newest id alone */
+ * @param after the last known id. Null: only the newest id is returned */
 export async function newLive(
   sql: Sql,
   { node, after, organizations }: { node: string; after: number | null; organizations: readonly number[] },
 ): Promise<{ readonly rows: readonly LiveItemRow[]; readonly lastId: number }> {
   const [newest] = await sql<{ id: number }[]>`SELECT coalesce(max(id), 0)::bigint AS id FROM live_items`;
   const lastId = newest?.id ?? 0;
-  // The table is empty again after PostgreSQL was killed.
+  // The table is empty after a crash of PostgreSQL.
   if (after === null || lastId <= after) return { rows: [], lastId };
   const rows = await sql<LiveItemRow[]>`
     SELECT organization, message FROM live_items

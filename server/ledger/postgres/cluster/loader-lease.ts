@@ -1,12 +1,12 @@
 /**
- * The lease of the node that leads, which one node has at a time while it renews it. Each holder has an epoch of its own. A node
- * with an older epoch, which comes back after another node had the lease, is refused.
+ * The lease of the leader. One node at a time has it, while it renews it. Each holder has an epoch of its own. After
+ * another node had the lease, a node with an older epoch is refused.
  */
 import { randomUUID } from "node:crypto";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 
-/** How long it holds after the last renewal. */
+/** The lease is valid for this time after the last renewal. */
 export const leaseSeconds = 30;
 
 export class LoaderLease {
@@ -14,14 +14,14 @@ export class LoaderLease {
   #epoch: number | undefined;
   #isOver = false;
 
-  /** Takes the lease, or keeps it. @returns false while another node has it */
+  /** Takes or renews the lease. @returns false while another node has it */
   async take(tx: Tx): Promise<boolean> {
     const epoch = this.#isOver ? undefined : await this.#extend(tx);
     if (epoch !== undefined) this.#epoch = epoch;
     return epoch !== undefined;
   }
 
-  /** @throws Refusal when others have had the lease since this node took it. */
+  /** @throws Refusal when another node has had the lease since this node took it. */
   async refuseLate(tx: Tx): Promise<void> {
     const epoch = this.#isOver ? undefined : await this.#extend(tx);
     if (epoch === undefined || (this.#epoch !== undefined && epoch !== this.#epoch)) {
@@ -30,12 +30,12 @@ export class LoaderLease {
     this.#epoch = epoch;
   }
 
-  /** From now on it is neither taken nor renewed by anything that still uses it. */
+  /** Later calls neither take nor renew it. */
   end(): void {
     this.#isOver = true;
   }
 
-  /** Lets others lead at once. */
+  /** Releases the lease, so that another node can lead at once. */
   async release(sql: Sql): Promise<void> {
     await sql`UPDATE loader_lease SET until = '-infinity' WHERE holder = ${this.#holder}`;
   }

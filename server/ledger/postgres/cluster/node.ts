@@ -1,9 +1,9 @@
 /**
- * This process as a node. It writes a heartbeat every two seconds. Several times a second it reads which nodes live and the
- * number of the last change. It has connections of its own, so that heartbeats do not wait behind other work.
+ * This process as a node. It writes a heartbeat every two seconds. Several times a second it reads the live nodes and the
+ * number of the last change. It has connections of its own, so that heartbeats do not wait for other work.
  *
- * A cache entry may be older than the last change. So caches are not trusted when the last successful look is too old. A
- * revoked token is refused by every node within a second, also while the ledger cannot be reached.
+ * A cache entry may be older than the last change. So caches are not trusted if the last successful look is too old. Every
+ * node rejects a revoked token after at most a second, even while it cannot reach the ledger.
  */
 
 import { randomUUID } from "node:crypto";
@@ -30,19 +30,19 @@ import {
 
 const lookEveryMs = 300;
 const beatEveryMs = 2_000;
-/** Caches are trusted for this long after a look began. */
+/** Caches are trusted for this time after a look began. */
 const believedMs = 900;
 /** After this time without an answer the connections are closed, and others are opened. */
 const patienceMs = 3_000;
-/** With an older heartbeat the node begins no write: other nodes may count it as dead. */
+/** With an older heartbeat the node begins no write, because other nodes may count it as dead. */
 const maxHeartbeatAgeMs = (liveSeconds - 2) * 1_000;
 const settledPollMs = 100;
 
 export interface NodeOptions {
-  /** Of the database. */
+  /** The address of the database. */
   readonly databaseUrl: string;
   readonly role: NodeRole;
-  /** Where other nodes reach this one. */
+  /** The address of this node for other nodes. */
   readonly nodeUrl: string | null;
   readonly version: string;
   readonly log: Logger;
@@ -64,7 +64,7 @@ export class ClusterNode {
   #timers: ReturnType<typeof setInterval>[] = [];
   #failure: string | undefined;
   #hasLeft = false;
-  /** What is under way. */
+  /** The present look. */
   #looking: Promise<void> | undefined;
   #beating: Promise<void> | undefined;
   #leaderStatus: () => string | null = () => null;
@@ -74,7 +74,7 @@ export class ClusterNode {
     this.#sql = openOwnPool(options.databaseUrl);
   }
 
-  /** Writes the first heartbeat, and the others from now on. */
+  /** Writes the first heartbeat, and begins the regular ones. */
   async start(): Promise<void> {
     const started = bothClocks();
     await beat(this.#sql, this.#ownBeat());
@@ -83,7 +83,7 @@ export class ClusterNode {
     this.#timers = [setInterval(() => this.look(), lookEveryMs), setInterval(() => this.beat(), beatEveryMs)];
   }
 
-  /** Calls these when something has changed. Nothing may be cached before. */
+  /** Calls these hooks after each change. No cache may be filled before this call. */
   whenChanged(hooks: ChangeHooks): void {
     this.#hooks = hooks;
     this.#changes.restart();
@@ -96,22 +96,22 @@ export class ClusterNode {
     onNodes();
   }
 
-  /** Sends this with every heartbeat. @param status of the leader's work as JSON; null while this node does not lead */
+  /** Sends this with every heartbeat. @param status of the leader's work as JSON. Null while this node does not lead */
   whileLeading(status: () => string | null): void {
     this.#leaderStatus = status;
   }
 
-  /** The node's own connections, for statements that must not wait behind other work. */
+  /** The node's own connections, for statements that must not wait for other work. */
   get sql(): Sql {
     return this.#sql;
   }
 
-  /** All that live, this one among them. */
+  /** All live nodes, including this one. */
   get live(): readonly LiveNode[] {
     return this.#look.nodes;
   }
 
-  /** How many intake processes live, this one among them; 1 at least. */
+  /** The number of live intake processes, including this one. At least 1. */
   get liveIntakes(): number {
     return Math.max(1, this.live.filter(({ role }) => role === "intake").length);
   }
@@ -121,7 +121,7 @@ export class ClusterNode {
     return this.live.find(({ leaderStatus }) => leaderStatus !== null);
   }
 
-  /** Why the ledger cannot be reached; undefined while all is well. */
+  /** The reason why the ledger cannot be reached. Undefined while it can. */
   get failure(): string | undefined {
     return performance.now() - this.#lookedAtMs < patienceMs ? undefined : (this.#failure ?? "no answer");
   }
@@ -129,7 +129,7 @@ export class ClusterNode {
   /** Whether caches may be trusted. */
   readonly isFresh = (): boolean => performance.now() - this.#lookedAtMs < believedMs;
 
-  /** What to do when a newer node has changed the ledger's tables. This node writes nothing then. */
+  /** The instruction for operators after a newer node has changed the ledger's tables. Then this node writes nothing. */
   get outdated(): string | undefined {
     if (this.#look.form <= knownForm) return undefined;
     return "the ledger was brought to a newer form: upgrade this node";
@@ -144,37 +144,37 @@ export class ClusterNode {
     throw new Error("This node's last heartbeat is too old: it writes nothing until the next one succeeds.");
   };
 
-  /** Resolves when every intake node that lives has stored the counts that it had in memory, or after 5 s. */
+  /** Resolves when every live intake node has stored the counts in its memory, or after 5 s. */
   readonly countsFlushed = (): Promise<void> => countsFlushedEverywhere(this.#sql);
 
-  /** The secret with which nodes ask each other. */
+  /** The secret for requests between nodes. */
   key(): Promise<string> {
     return nodeKey(this.#sql);
   }
 
-  /** Users and accounts that were erased a moment ago. Caches of this node may still hold them. */
+  /** Users and accounts that were just erased. Caches of this node may still have them. */
   erased(): Promise<readonly ErasedName[]> {
     return erasedNames(this.#sql);
   }
 
-  /** Shows messages of the live view to the other nodes. */
+  /** Publishes messages of the live view to the other nodes. */
   sendLive(rows: readonly LiveItemRow[]): Promise<void> {
     return sendLive(this.#sql, this.id, rows);
   }
 
-  /** Messages of these organizations that other nodes have shown since `after`: see `newLive`. */
+  /** Messages of these organizations that other nodes have published since `after`: see `newLive`. */
   newLive(after: number | null, organizations: readonly number[]): ReturnType<typeof newLive> {
     return newLive(this.#sql, { node: this.id, after, organizations });
   }
 
-  /** Publishes for which organizations the live view is open on this node. */
+  /** Publishes the organizations whose live view is open on this node. */
   watch(organizations: readonly number[]): void {
     const before = this.#watches.join();
     this.#watches = organizations;
     if (organizations.join() !== before) this.beat();
   }
 
-  /** Resolves when every node has committed what it admitted before the last change. */
+  /** Resolves when every node has committed all requests that it admitted before the last change. */
   async settledEverywhere(): Promise<void> {
     const startedMs = performance.now();
     for (let waiting = 1; ; waiting += 1) {
@@ -188,17 +188,17 @@ export class ClusterNode {
     }
   }
 
-  /** Resolves when no other node uses cache entries from before the last change: each node says so, or its entries are too
-   * old to be trusted. */
+  /** Resolves when no other node uses cache entries from before the last change. Each node has reported it, or its
+   * entries are too old to be trusted. */
   async knownEverywhere(): Promise<void> {
     const endMs = performance.now() + believedMs;
     const others = () => unsettled(this.#sql).then((ids) => ids.some((id) => id !== this.id));
-    // Where PostgreSQL does not answer, time does it as well.
+    // If PostgreSQL does not answer, the entries become too old after this time.
     while (performance.now() < endMs && (await answerWithin(patienceMs, others()).catch(() => true)))
       await Bun.sleep(settledPollMs);
   }
 
-  /** Deletes the heartbeat, so that other nodes ask this one nothing more. */
+  /** Deletes the heartbeat, so that other nodes send no further requests to this one. */
   async leave(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#hasLeft = true;
@@ -212,7 +212,7 @@ export class ClusterNode {
     await this.#sql.end({ timeout: 1 });
   }
 
-  /** Reads what has changed; one look at a time. */
+  /** Reads the last change and the live nodes, one look at a time. */
   look(): Promise<void> {
     this.#looking ??= this.#try(async (sql) => {
       const startedMs = performance.now();
@@ -226,7 +226,7 @@ export class ClusterNode {
     return this.#looking;
   }
 
-  /** Writes a heartbeat, one at a time. After `leave` it writes none, which would bring the node back. */
+  /** Writes a heartbeat, one at a time. After `leave` it writes none: the node would appear again. */
   beat(): Promise<void> {
     if (this.#hasLeft) return Promise.resolve();
     this.#beating ??= this.#try(async (sql) => {
@@ -274,7 +274,7 @@ export class ClusterNode {
   }
 
   async #beatAgain(): Promise<void> {
-    // One that is under way does not have it yet.
+    // A heartbeat that is under way does not include it.
     await this.#beating;
     await this.beat();
   }
@@ -293,13 +293,13 @@ export class ClusterNode {
   }
 }
 
-/** A counter of the ledger, and how far this node has followed it. */
+/** A counter of the ledger, and the number that this node has reached. */
 class Reached {
   #begun = 0;
   /** The highest number for which the work is done. */
   done = 0;
 
-  /** Does the work for a number, unless it was begun for that number. After an error it is begun again.
+  /** Runs the work for a number, once for each number. After an error the next call runs it again.
    * @returns whether the work was done */
   async reach(number: number, work: () => Promise<unknown>): Promise<boolean> {
     if (number === this.#begun) return false;
@@ -314,7 +314,7 @@ class Reached {
     return true;
   }
 
-  /** Begins again for the present number. */
+  /** Lets the next call run the work for the present number again. */
   restart(): void {
     this.#begun = 0;
   }

@@ -1,6 +1,6 @@
 /**
- * The table of nodes, and the number of the last change of what nodes remember: tokens, keys, organizations, users who
- * are erased. Triggers add one in the commit of every change.
+ * The table of nodes, and the number of the last change of data that nodes cache: tokens, keys, organizations, erased
+ * users. Triggers add one in the commit of every change.
  */
 import type { LiveNode, NodeRole } from "../../ports/nodes.ts";
 import type { Sql } from "../client/connect.ts";
@@ -8,16 +8,16 @@ import type { Sql } from "../client/connect.ts";
 /** A node with an older heartbeat counts as dead. */
 export const liveSeconds = 10;
 /**
- * Longest time in which a node that counts as dead can still commit. It begins no write 8 s after its last heartbeat, and
- * the server ends a transaction whose statements take longer than 30 s.
+ * The longest time in which a node that counts as dead can still commit. It begins no write 8 s after its last
+ * heartbeat. The server ends a transaction whose statements take longer than 30 s.
  */
 const overSeconds = 60;
 
 /**
- * `asked` is the number of requests for counts that nodes hold in memory: see `countsFlushed`.
+ * `asked` is the number of requests to store the counts in memory: see `countsFlushed`.
  *
  * The row of `changes` is locked at the end of the transaction (deferred), so that its holder waits for no other lock.
- * `last_used_at_ms` of tokens is written every minute, and is no change.
+ * `last_used_at_ms` of tokens is written every minute, and does not count as a change.
  */
 export const nodeTables = `
   CREATE TABLE nodes (
@@ -57,15 +57,15 @@ export const nodeTables = `
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change();
 `;
 
-/** What a node writes with its heartbeat. */
+/** The content of a heartbeat. */
 export interface Beat {
   readonly id: string;
   readonly role: NodeRole;
   readonly url: string | null;
   readonly version: string;
-  /** Everything that it admitted before it knew of this change is committed. */
+  /** All requests that it admitted before it read this change are committed. */
   readonly settledVersion: number;
-  /** Everything that it had counted before this request for counts is stored. */
+  /** All counts from before this request for counts are stored. */
   readonly countsFlushed: number;
   readonly leaderStatus: string | null;
   readonly watches: readonly number[];
@@ -89,16 +89,16 @@ export async function forgetNode(sql: Sql, id: string): Promise<void> {
 }
 
 export interface Look {
-  /** Of the last change. */
+  /** The number of the last change. */
   readonly version: number;
   /** The number of the last request for counts. */
   readonly asked: number;
-  /** Steps that brought the ledger to its form. */
+  /** The number of the ledger's migration steps. */
   readonly form: number;
   readonly nodes: readonly LiveNode[];
 }
 
-/** The number of the last change, the ledger's form and the nodes that live, in one statement. */
+/** Reads the number of the last change, the ledger's form and the live nodes, in one statement. */
 export async function look(sql: Sql): Promise<Look> {
   const rows = await sql<LookRow[]>`
     SELECT changes.version, changes.asked, (SELECT steps FROM ledger_form) AS form,
@@ -115,7 +115,7 @@ export async function look(sql: Sql): Promise<Look> {
   return { version: first.version, form: first.form, asked: first.asked, nodes };
 }
 
-/** All columns of the node are null when no node lives. */
+/** All columns of the node are null if there is no live node. */
 interface LookRow {
   readonly version: number;
   readonly asked: number;
@@ -127,7 +127,7 @@ interface LookRow {
   readonly watches: string | null;
 }
 
-/** Nodes that may still write what they admitted before they knew of the last change. */
+/** Nodes that may still write requests from before they read the last change. */
 export async function unsettled(sql: Sql): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     SELECT nodes.id::text AS id FROM nodes JOIN changes ON nodes.settled_version < changes.version
@@ -136,11 +136,11 @@ export async function unsettled(sql: Sql): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** A killed node still counts as living for some seconds, and stores nothing any more. */
+/** The longest wait for counts. A killed node still counts as live for some seconds, and stores nothing any more. */
 const countsWaitMs = 5_000;
 const countsPollMs = 50;
 
-/** Resolves when every intake node that lives has stored the counts that it had in memory, or after 5 s. */
+/** Resolves when every live intake node has stored the counts in its memory, or after 5 s. */
 export async function countsFlushedEverywhere(sql: Sql): Promise<void> {
   const [changed] = await sql<{ asked: number }[]>`UPDATE changes SET asked = asked + 1 RETURNING asked`;
   const asked = changed?.asked ?? 0;
@@ -154,7 +154,7 @@ export async function countsFlushedEverywhere(sql: Sql): Promise<void> {
   while (performance.now() < endMs && (await isMissing())) await Bun.sleep(countsPollMs);
 }
 
-/** The secret with which nodes ask each other. */
+/** The secret for requests between nodes. */
 export async function nodeKey(sql: Sql): Promise<string> {
   const [row] = await sql<{ key: string }[]>`SELECT key FROM node_key`;
   if (row === undefined) throw new Error("The ledger in PostgreSQL has lost the key of its nodes.");

@@ -1,21 +1,22 @@
 /**
- * Transactions that stay open for long, of which `rekindle doctor` warns. While one is open PostgreSQL keeps every version of
- * the rows that are changed all the time (totals, positions, signs of life), and reads them all at each change: 0.3 ms before,
- * 5 ms after 24,000 changes of one row under a snapshot. Nothing is wrong yet, and `pg_dump` of much takes long.
+ * Transactions that stay open for long. `rekindle doctor` warns about them. While one is open, PostgreSQL keeps every
+ * version of frequently changed rows (totals, positions, heartbeats), and reads them all at each change. A change took
+ * 0.3 ms at first, and 5 ms after 24,000 changes of one row under a snapshot. It is only a warning, because a `pg_dump` of
+ * a large database takes long.
  */
 import type { Probed } from "../../../process/process.ts";
 import type { Sql } from "../client/connect.ts";
 
 /** A session with an open transaction. Its statement is not read: it may contain data of senders. */
 interface OldTransaction {
-  /** Null of one that was prepared for a commit in two phases, which no process holds. */
+  /** Null for a transaction that was prepared for a commit in two phases. It belongs to no process. */
   readonly pid: number | null;
   readonly application: string;
   readonly state: string;
   readonly seconds: number;
 }
 
-/** Looks for transactions of the database that are older. @param olderThanMs by PostgreSQL's clock */
+/** Searches for old transactions of the database. @param olderThanMs their age by PostgreSQL's clock */
 export async function probeOldTransactions(sql: Sql, olderThanMs: number): Promise<Probed> {
   const name = "old transactions";
   const old = await sql<OldTransaction[]>`

@@ -1,20 +1,20 @@
-/** What `rekindle doctor` finds out about PostgreSQL: what loses data, refuses work or is about to. It changes nothing. */
+/** The checks of `rekindle doctor` for PostgreSQL: risks of lost data and of failed requests. They change nothing. */
 import type { Probed } from "../../../process/process.ts";
 import { oldestPostgres, type Sql } from "../client/connect.ts";
 import { probeOldTransactions } from "./old-transactions.ts";
 
 export interface ProbeOptions {
-  /** What each process may open at most. */
+  /** The most connections of each process. */
   readonly connections: number;
-  /** Of each node that lives, what it does. */
+  /** The live nodes, with their roles. */
   readonly nodes: readonly LivingNode[];
   /** This machine's clock. */
   readonly nowMs: () => number;
-  /** A transaction that is open for longer is named. */
+  /** The warning lists transactions that are open for longer. */
   readonly oldTransactionMs?: number;
 }
 
-/** A process that said within the last ten seconds that it lives. */
+/** A process with a heartbeat in the last ten seconds. */
 export interface LivingNode {
   readonly role: string;
   readonly version: string;
@@ -35,22 +35,22 @@ interface Found {
   readonly timezone: string;
   readonly mayConnect: number;
   readonly mayCreate: boolean;
-  /** Tables that belong to somebody whose rights this user lacks. */
+  /** The number of tables whose owner's rights this user lacks. */
   readonly foreignTables: number;
   readonly transactionsAge: number;
   readonly clockMs: number;
 }
 
-/** Each node's own limits of time go by its own clock; leases and signs of life go by PostgreSQL's. */
+/** Each node uses its own clock for its own time limits, and PostgreSQL's clock for leases and heartbeats. */
 const maxClockDifferenceMs = 2_000;
-/** PostgreSQL stops taking writes at 2.1 billion; autovacuum begins at 0.2. */
+/** PostgreSQL rejects writes at 2.1 billion. Autovacuum begins at 0.2. */
 const maxTransactionsAge = 1_000_000_000;
-/** None of Rekindle's own takes as long but those of a move and of an upgrade. */
+/** Of Rekindle's own transactions, only those of a move and of an upgrade take longer. */
 const oldTransactionMs = 5 * 60_000;
 
-/** Looks at the server, the database and the rights of the user. @throws Error when PostgreSQL does not answer */
+/** Checks the server, the database and the rights of the user. @throws Error when PostgreSQL does not answer */
 export async function probePostgres(sql: Sql, options: ProbeOptions): Promise<readonly Probed[]> {
-  // The first statement opens the connection, which is no part of the way to the clock and back.
+  // The first statement opens the connection. So this time is no part of the measured round trip.
   await sql`SELECT 1`;
   const askedMs = options.nowMs();
   const found = await look(sql);
@@ -71,7 +71,7 @@ export async function probePostgres(sql: Sql, options: ProbeOptions): Promise<re
   ];
 }
 
-/** The nodes that live, by PostgreSQL's clock; none before the tables are made. */
+/** The live nodes, by PostgreSQL's clock. None before the tables are created. */
 export async function livingNodes(sql: Sql): Promise<readonly LivingNode[]> {
   const [table] = await sql<{ isThere: boolean }[]>`SELECT to_regclass('nodes') IS NOT NULL AS "isThere"`;
   if (!table?.isThere) return [];
@@ -145,7 +145,7 @@ function ofDisk({ fsync, fullPageWrites }: Found): Probed {
   };
 }
 
-/** The service asks for it on each connection; a pool in between (PgBouncer) may swallow that. */
+/** The service sets `synchronous_commit` on each connection. A pool in between (PgBouncer) may drop the setting. */
 function ofCommit({ synchronousCommit }: Found): Probed {
   const ok = ["on", "local", "remote_apply", "remote_write"].includes(synchronousCommit);
   const words = ok
@@ -169,10 +169,10 @@ function ofVacuum({ autovacuum, transactionsAge }: Found): Probed {
   return { name, ok: true, words: `on, the oldest transaction is ${millions} million back` };
 }
 
-/** Each process has two more, with which it says that it lives (node.ts). */
+/** Each process has two more connections, for its heartbeats (node.ts). */
 const connectionsOfNode = 2;
 
-/** During a rolling restart there is one process more: the new one is there before the old one has left. */
+/** During a rolling restart there is one more process: the new one starts before the old one has left. */
 function ofConnections({ mayConnect }: Found, { connections, nodes }: ProbeOptions): Probed {
   const each = connections + connectionsOfNode;
   const needed = (nodes.length + 1) * each;
@@ -194,7 +194,7 @@ function ofNodes({ nodes }: ProbeOptions): Probed {
   return { name, ok, words: ok ? words : `${words}: start one with --role analysis, or nothing is loaded` };
 }
 
-/** Questions of one node to another carry figures, people and the nodes' key. */
+/** Requests between nodes contain figures, people and the nodes' key. */
 function ofTraffic({ nodes }: ProbeOptions): Probed {
   const name = "traffic between nodes";
   const urls = [...new Set(nodes.flatMap(({ url }) => (url === null ? [] : [url])))];
@@ -209,7 +209,7 @@ function ofTraffic({ nodes }: ProbeOptions): Probed {
 function ofClock({ clockMs, timezone }: Found, askedMs: number, answeredMs: number): Probed {
   const halfWayMs = (answeredMs - askedMs) / 2;
   const differenceMs = clockMs - (askedMs + halfWayMs);
-  // It was read at any moment between question and answer.
+  // The server read its clock at an unknown moment between request and answer.
   const ok = Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs;
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
   const words = `${seconds} s ${differenceMs < 0 ? "behind" : "ahead of"} this machine's, sessions in ${timezone}`;

@@ -1,4 +1,4 @@
-/** What look-ups need: links of visitors, and users by their address. */
+/** Tables and indexes for look-ups: links of visitors, and users by their address. */
 export const identities = `
   CREATE TABLE person_links (
     organization bigint NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
-/** What answers a decision's questions about held events, links and names of events. Each function is one statement. */
+/** The look-ups of a decision for held events, links and names of events. Each function is one statement. */
 import type { ParkedItem, PersonId, PersonLink } from "../../ports/parking.ts";
 import type { KnownUser } from "../../ports/transact.ts";
 import { personOf } from "../../rules/person-text.ts";
@@ -7,14 +7,14 @@ import { restored, storable } from "../client/text.ts";
 import { type Key, tableOfKeys } from "../write/keys.ts";
 import { type Found, grouped, type Lookup } from "../write/lookup.ts";
 
-/** So many items are read at once, and the rest when it is asked for again. A decision stops at about as many. */
+/** A statement reads at most this many items. The next one reads the others. A decision stops at about this number. */
 const itemsAtOnce = 5_000;
 
 type LinkRow = PersonLink & { organization: number; id: string } & {
   [Field in keyof KnownUser]: number | null;
 };
 
-/** Finds links, and whether the linked user exists: a decision asks for both. @param users takes the latter */
+/** Finds links, and whether the linked user exists, because a decision needs both. @param users gets the latter */
 export async function findLinks(
   tx: Tx,
   keys: readonly Key[],

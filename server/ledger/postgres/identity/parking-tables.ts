@@ -1,5 +1,5 @@
-/** What connected sources need: see sqlite/identity/parking-tables.ts; `person_links` is in identity-tables.ts. How many people have
- * something parked is counted when it is asked, so that `parked_totals` is changed by one statement. */
+/** The tables for connected sources: see sqlite/identity/parking-tables.ts. `person_links` is in identity-tables.ts. The
+ * number of people with held events is counted when it is read, so that one statement changes `parked_totals`. */
 export const parkingTables = `
   CREATE TABLE parked_items (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,6 +1,6 @@
 /**
- * Writes what a transaction decided about held events, links and names of events. Totals of people and organizations change
- * in the statement that changes the items.
+ * Writes a transaction's changes of held events, links and names of events. Totals of people and organizations change in
+ * the statement that changes the items.
  *
  * Invariant: a transaction that changes held events of an organization holds its row of `populations` (see locks.ts).
  */
@@ -22,8 +22,8 @@ export interface DroppedItems {
   readonly items: number;
 }
 
-/** Writes it inside the caller's transaction, in one round trip.
- * @returns warnings of dropped and refused items, which the caller adds last */
+/** Writes the changes inside the caller's transaction, in one round trip.
+ * @returns warnings about dropped and rejected items, which the caller adds last */
 export async function writeParking(
   tx: Tx,
   writes: ParkingWrites,
@@ -35,7 +35,7 @@ export async function writeParking(
     tx,
     organizations.filter((organization) => !reads.isLocked(organization)),
   );
-  // Statements are sent in the order in which they are made.
+  // Statements are sent in the order in which they are created.
   const before = [
     ...beginTotals(tx, organizationsOf([...parked, ...links])),
     ...(taken.length === 0 ? [] : [take(tx, taken)]),
@@ -62,8 +62,8 @@ export async function writeParking(
   ];
 }
 
-/** Deletes the held events under these ids of an organization and every link from the ids, inside the caller's transaction,
- * which has locked the organization. @returns the ids that had any */
+/** Deletes the held events under these ids of an organization and every link from the ids. The caller's transaction
+ * has locked the organization. @returns the ids that had held events or links */
 export async function forgetParked(
   tx: Tx,
   organization: number,
@@ -82,7 +82,7 @@ export async function forgetParked(
   return people.filter((person) => found.has(storable(personText(person))));
 }
 
-/** Drops items that were received before, at most `limit`, in the caller's transaction, which has locked the organization. */
+/** Drops at most `limit` items that were received before, in the caller's transaction, which has locked the organization. */
 export function dropBefore(tx: Tx, organization: number, beforeMs: number, limit: number) {
   return change(
     tx,
@@ -94,7 +94,7 @@ export function dropBefore(tx: Tx, organization: number, beforeMs: number, limit
   );
 }
 
-/** The same for the oldest of an organization, until no more bytes are left than `maxBytes`. */
+/** The same for an organization's oldest items, until at most `maxBytes` are left. */
 export function dropOldest(tx: Tx, organization: number, maxBytes: number, limit: number) {
   return change(
     tx,
@@ -109,13 +109,13 @@ export function dropOldest(tx: Tx, organization: number, maxBytes: number, limit
   );
 }
 
-/** Deletes the rows of people who have no held events left. */
+/** Deletes the rows of people without held events. */
 export function forgetEmpty(tx: Tx, organizations: readonly number[]): Statement<readonly object[]>[] {
   if (organizations.length === 0) return [];
   return [tx`DELETE FROM parked_people WHERE organization = ANY (${organizations}::bigint[]) AND items = 0`];
 }
 
-/** Sends them at once; the server does one after another. */
+/** Sends the statements at once. The server runs them one after another. */
 export async function inOrder(statements: readonly Statement<readonly object[]>[]): Promise<void> {
   await Promise.all(statements.map((statement) => statement.execute()));
 }
@@ -187,7 +187,7 @@ function park(tx: Tx, parked: ParkingWrites["parked"]) {
   );
 }
 
-/** Of one person the newest are kept. */
+/** Drops the oldest items of each person above the limits. */
 function dropOldestOf(tx: Tx, people: readonly PersonKey[]) {
   const unique = [...new Map(people.map((key) => [`${key.organization} ${personText(key)}`, key])).values()];
   return change(
@@ -206,7 +206,7 @@ function dropOldestOf(tx: Tx, people: readonly PersonKey[]) {
   );
 }
 
-/** Adds as many as there is room for. A name that is stored stays. */
+/** Adds as many labels as there is room for. A stored label stays. */
 function writeLabels(queries: Queries, labels: ParkingWrites["labels"]): Statement<readonly object[]>[] {
   if (labels.length === 0) return [];
   const rows = labels.map(({ organization, event, label }) => ({

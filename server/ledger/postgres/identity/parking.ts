@@ -19,14 +19,14 @@ import { byIndex, lockOrganizations } from "../write/organization-locks.ts";
 import { dropBefore, dropOldest, forgetEmpty, inOrder } from "./parking-writes.ts";
 import { expireLinks, hasStale } from "./person-links.ts";
 
-/** An identify of the organization waits for one step: about 10 ms. */
+/** Items of a step. An identify of the organization may wait for one step: about 10 ms. */
 const droppedInAStep = 1_000;
 
 export class PostgresParking implements ParkingStore {
   readonly #sql: Sql;
   readonly #maxBytes: number;
 
-  /** @param maxBytes of an organization: the oldest beyond are dropped */
+  /** @param maxBytes of an organization. Above it the oldest items are dropped */
   constructor(sql: Sql, maxBytes: number) {
     this.#sql = sql;
     this.#maxBytes = maxBytes;
@@ -61,8 +61,8 @@ export class PostgresParking implements ParkingStore {
     return Object.fromEntries(found.map(({ event, label }) => [restored(event), restored(label)]));
   }
 
-  /** Drops events that were held for 30 days, and the oldest of an organization that has too many. Deletes links to users
-   * that were not identified and not named for 30 days. */
+  /** Drops events that were held for 30 days, and the oldest ones of an organization with too many. Deletes links to users
+   * that were neither identified nor named for 30 days. */
   async tidy(nowMs: number): Promise<void> {
     const expiredMs = nowMs - limits.parkedDays * msPerDay;
     const sql = this.#sql;

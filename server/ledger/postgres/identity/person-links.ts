@@ -16,7 +16,7 @@ import { storable } from "../client/text.ts";
 import { type Key, tableOfKeys } from "../write/keys.ts";
 import type { Reads } from "../write/reads.ts";
 
-/** A link that was not written for so long may be deleted. */
+/** A link that was not written for this time may be deleted. */
 const staleAfterMs = limits.parkedDays * msPerDay;
 
 /** The number of links of an organization that were over a limit. */
@@ -25,19 +25,19 @@ export interface RefusedLinks {
   readonly links: number;
 }
 
-/** The statements that write links as far as there is room, to be sent in this order. The last returns the refused ones.
- * @param maxWaiting links of an organization to people who are not identified */
+/** The statements that write links as far as there is room. They are sent in this order. The last returns the rejected
+ * links. @param maxWaiting the most links of an organization to users who are not identified */
 export function linkStatements(
   tx: Tx,
   links: readonly (PersonKey & { readonly link: PersonLink | null })[],
   { nowMs, maxWaiting }: { readonly nowMs: number; readonly maxWaiting: number },
 ) {
-  const said = links.map(({ link, ...person }) => ({
+  const rows = links.map(({ link, ...person }) => ({
     ...{ organization: person.organization, id: storable(personText(person)) },
     ...{ userId: link === null ? null : storable(link.userId), atMs: link?.atMs ?? null },
   }));
   const given = tx`
-    ROWS FROM (json_to_recordset(${JSON.stringify(said)}::text::json)
+    ROWS FROM (json_to_recordset(${JSON.stringify(rows)}::text::json)
       AS (organization bigint, id text, "userId" text, "atMs" bigint)) WITH ORDINALITY AS given`;
   return {
     before: [deleteOthers(tx, given), updateStored(tx, given, nowMs), makeRoom(tx, given, nowMs)],
@@ -45,8 +45,8 @@ export function linkStatements(
   };
 }
 
-/** Links to users of this transaction that are new, or have a new e-mail address, wait no longer. To be sent behind the
- * users. */
+/** Links to new users of this transaction, or to new e-mail addresses of users, do not wait any more. Sent after the
+ * statements that write the users. */
 export function identifiedStatements(
   tx: Tx,
   users: readonly User[],
@@ -71,7 +71,7 @@ export function identifiedStatements(
   ];
 }
 
-/** Deletes the links from these ids. @returns a statement that gives `organization` and the `id` as it is stored */
+/** Deletes the links from these ids. @returns a statement that returns `organization` and the stored `id` */
 export function deleteLinks(tx: Tx, people: readonly PersonKey[]) {
   const keys = people.map((person) => ({ organization: person.organization, id: personText(person) }));
   return countWaiting(
@@ -113,7 +113,7 @@ function countWaiting(tx: Tx, changes: Statement<readonly object[]>) {
     SELECT * FROM changed`;
 }
 
-/** Deletes links that are removed or lead to another user now, whether or not the new link has room. */
+/** Deletes links that are removed or lead to another user now, even if there is no room for the new link. */
 function deleteOthers(tx: Tx, given: Statement<readonly object[]>) {
   return countWaiting(
     tx,
@@ -124,7 +124,7 @@ function deleteOthers(tx: Tx, given: Statement<readonly object[]>) {
   );
 }
 
-/** Updates links that are stored. With `=` they would be looked up among all links of the user: 20,000 took 2.5 s. */
+/** Updates stored links. With `=` PostgreSQL would search all links of the user: with 20,000 it took 2.5 s. */
 function updateStored(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
   return tx`
     UPDATE identity_links AS stored SET at_ms = given."atMs", written_at_ms = ${nowMs} FROM ${given}
@@ -140,14 +140,14 @@ function freshLinks(tx: Tx, given: Statement<readonly object[]>) {
       SELECT FROM identity_links AS known WHERE known.organization = given.organization AND known.id = given.id)`;
 }
 
-/** How many links a user of `target` has. */
+/** The number of links of a user in `target`. */
 function linkedOf(tx: Tx) {
   return tx`(
     SELECT count(*) FROM identity_links AS own
     WHERE own.organization = target.organization AND own.user_id = target."userId")`;
 }
 
-/** Deletes the oldest stale links of users that would have too many. */
+/** Deletes the oldest stale links of users who would have too many. */
 function makeRoom(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
   return countWaiting(
     tx,
@@ -166,8 +166,8 @@ function makeRoom(tx: Tx, given: Statement<readonly object[]>, nowMs: number) {
   );
 }
 
-/** Adds links as far as there is room: of each user, and of all users that are not identified together. Links are added in the
- * order of the list, all of one user at the place of the first. */
+/** Adds links as far as there is room. There is a limit for each user, and one for all users that are not identified
+ * together. Links are added in the order of the list, all of one user at the position of the first. */
 function addLinks(tx: Tx, given: Statement<readonly object[]>, nowMs: number, maxWaiting: number) {
   return tx<RefusedLinks[]>`
     WITH fresh AS (
@@ -202,8 +202,8 @@ function addLinks(tx: Tx, given: Statement<readonly object[]>, nowMs: number, ma
     LEFT JOIN added USING (organization) WHERE wanted > coalesce(kept, 0)`;
 }
 
-/** Whether the user of `target` exists, or a user has the address that it stands for. With EXISTS PostgreSQL would read all
- * users into memory. */
+/** Whether the user of `target` exists, or a user has its address. With EXISTS, PostgreSQL would read all users into
+ * memory. */
 function isIdentified(tx: Tx) {
   return tx`coalesce((
     SELECT true FROM users WHERE users.organization = target.organization AND users.user_id = target."userId"

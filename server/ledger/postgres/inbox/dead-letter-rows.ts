@@ -1,5 +1,5 @@
-/** The table of rejected events, as the inbox writes it and erasures take from it. A transaction that changes it holds its lock until
- * the commit: that is rare, and so no letter is taken twice. */
+/** The table of rejected events. The inbox writes it, and erasures delete from it. A transaction that changes it holds its
+ * lock until the commit, so that no letter is read twice. Such changes are rare. */
 
 import type { DeadLetter } from "../../ports/inbox.ts";
 import {
@@ -20,15 +20,15 @@ interface Batch {
   readonly schema: number;
 }
 
-/** Text of one statement: its JSON may be several times as long. */
+/** The text of one statement. Its JSON may be several times as long. */
 const buriedAtOnceBytes = 8 * 1024 * 1024;
 
-/** Readers do not wait for it. */
+/** Locks the table for changes. Readers do not wait for it. */
 export function lockDeadLetters(tx: Tx): Promise<unknown> {
   return tx`LOCK TABLE dead_letters IN SHARE ROW EXCLUSIVE MODE`.execute();
 }
 
-/** Buries the rows of a batch, inside the caller's transaction. @throws Refusal when there is no room. */
+/** Stores the rejected rows of a batch, inside the caller's transaction. @throws Refusal when there is no room. */
 export async function bury(
   tx: Tx,
   batch: Batch,
@@ -65,15 +65,15 @@ function insert(tx: Tx, { number, year, schema }: Batch, rows: readonly unknown[
       bytes bigint, organization bigint, "utcDay" integer, checksum bigint, number bigint, version bigint)`;
 }
 
-/** Deletes the dead letters of a user, and what is remembered of those that were dropped, inside the caller's
- * transaction. @returns how they were counted */
+/** Deletes the rejected events of a user, and the stored versions of dropped ones, inside the caller's transaction.
+ * @returns their counts */
 export async function takeLettersOfUser(
   tx: Tx,
   { organization, user }: { readonly organization: number; readonly user: number },
 ) {
   await lockDeadLetters(tx);
   const beginning = beginningOfRow(organization, user);
-  // A row that says of itself neither organization nor user is known by its beginning.
+  // A row without a readable organization and user is recognized by its beginning.
   const taken = await tx<Pick<BuriedLetter, "table" | "organization" | "utcDay" | "checksum" | "version">[]>`
     DELETE FROM dead_letters
     WHERE organization IN (0, ${organization}) AND warehouse_table <> 'accounts'

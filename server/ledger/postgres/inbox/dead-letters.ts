@@ -1,5 +1,5 @@
-/** What can be done with dead letters: read them, send them again, drop them. They are written by `finish` of
- * the inbox, in the commit that finishes their batch. */
+/** Lists rejected events, sends them again, and drops them. `finish` of the inbox writes them, in the commit that
+ * finishes their batch. */
 import type { Actor } from "../../ports/audit.ts";
 import type {
   DeadLetterSelection,
@@ -31,10 +31,10 @@ import { appendRows, joinInbox } from "./inbox-segments.ts";
 
 const stepRows = 2_000;
 const stepBytes = 8 * 1024 * 1024;
-/** Of `day_counts`. Any slot will do: no request waits for this. */
+/** A slot of `day_counts`. Any slot is right, because no request waits for this. */
 const slot = 0;
 
-/** Takes a step of the selected letters away, in the order of their ids.
+/** Deletes and returns the selected letters of one step, in the order of their ids.
  * @param after the last id of the step before */
 type TakeNext = (tx: Tx, after: number) => Promise<readonly BuriedLetter[]>;
 
@@ -92,7 +92,7 @@ export class PostgresDeadLetters implements DeadLetterStore {
     );
   }
 
-  /** Does `work` with some of the selected letters in a commit with the entries, until none is left. */
+  /** Runs `work` with some of the selected letters in a commit with the entries, until none is left. */
   async #inSteps(
     selection: DeadLetterSelection,
     entries: LetterEntries,
@@ -137,7 +137,7 @@ export class PostgresDeadLetters implements DeadLetterStore {
   }
 }
 
-/** Takes the selected letters step by step; those that are buried meanwhile are not among them. */
+/** Reads the selected letters in steps, without those that are stored meanwhile. */
 async function reader(sql: Sql, { organization = 0, ids }: DeadLetterSelection): Promise<TakeNext> {
   const whose = (queries: Queries) =>
     queries`${ofOrganization(queries, organization)} AND ${notErased(queries)}`;
@@ -172,14 +172,14 @@ async function take(tx: Tx, ids: readonly number[]): Promise<readonly BuriedLett
     .toSorted((one, other) => one.id - other.id);
 }
 
-/** Takes rows out of what was acknowledged. The user or account itself stays in the ledger, and its next version reaches
- * the warehouse whole; so only the dropped version is remembered. */
+/** Subtracts rows from the counts of acknowledged rows. The user or account itself stays in the ledger, and its next
+ * version reaches the warehouse whole. So only the dropped version is stored. */
 async function forget(tx: Tx, taken: readonly BuriedLetter[]): Promise<void> {
   const timezones = await timezonesOf(tx, taken);
   const letters = taken.filter(({ organization }) => timezones.has(organization));
   const { dayCounts, versionRows } = countsOf(letters);
   const byOrganization = [...Map.groupBy(versionRows, (row) => row.organization)];
-  // Of `populations`, in the order in which others lock them.
+  // The rows of `populations` are locked in the same order everywhere.
   for (const [organization, rows] of byOrganization.toSorted(([one], [other]) => one - other)) {
     const versions = rows.reduce((sum, row) => sum + row.versions, 0);
     await addVersionRows(tx, organization, { rows: -rows.length, versions: -versions });
@@ -224,7 +224,7 @@ async function missingOf(tx: Tx, organization: number): Promise<MissingRows> {
   };
 }
 
-/** The timezones of the organizations that the letters name and that exist, which they do until the commit. */
+/** The timezones of the letters' existing organizations. They cannot be deleted before the commit. */
 async function timezonesOf(tx: Tx, letters: readonly BuriedLetter[]): Promise<ReadonlyMap<number, string>> {
   const ids = [...new Set(letters.map(({ organization }) => organization))];
   const found = await tx<{ id: number; timezone: string }[]>`
@@ -232,12 +232,12 @@ async function timezonesOf(tx: Tx, letters: readonly BuriedLetter[]): Promise<Re
   return new Map(found.map(({ id, timezone }) => [id, timezone]));
 }
 
-/** Organization 0 stands for everybody's. */
+/** Organization 0 selects the rows of all organizations. */
 function ofOrganization(queries: Queries, organization: number) {
   return organization === 0 ? queries`true` : queries`organization = ${organization}`;
 }
 
-/** What an erasure will take is left to it: a row that is sent again meanwhile would come after it. */
+/** Leaves out rows that a pending erasure will delete: a row that is sent again meanwhile would come after it. */
 function notErased(queries: Queries) {
   return queries`NOT EXISTS (
     SELECT FROM erasures

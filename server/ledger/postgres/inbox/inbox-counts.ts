@@ -1,19 +1,25 @@
 /**
- * Counts the inbox without reading all rows that wait. Rows are counted once, up to a position. The loader's position is
- * one. While it stands still, because the warehouse is away, a second one (`inbox_counted`) follows the writers. Rows behind
- * both are counted at each question, some thousands at most. Without the second position a question took 2.1 to 3.0 s when
- * 600,000 rows waited, and 22 to 100 ms with it (docs/decisions/0028).
+ * Counts the inbox without a read of all waiting rows. Rows are counted once, up to a position. The loader's position is
+ * one. While it does not move, because the warehouse is away, a second one (`inbox_counted`) follows the writers. Rows
+ * after both are counted at each call, some thousands at most. With 600,000 waiting rows, a call took 2.1 to 3.0 s
+ * without the second position, and 22 to 100 ms with it (docs/decisions/0028).
  */
 import type { Backlog, FrozenBatch } from "../../ports/inbox.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
-import { inTransaction, lockIsHeld, repeated, tableIsGone, unless } from "../client/transaction.ts";
+import {
+  inTransaction,
+  lockIsHeld,
+  repeated,
+  tableIsGone,
+  undefinedIfRefused,
+} from "../client/transaction.ts";
 import { inboxPatienceMs, lockInbox, tableOf } from "./inbox-segments.ts";
 
-/** A place in the inbox, and the totals of all rows up to it. */
+/** A position in the inbox, and the totals of all rows up to it. */
 export interface Position {
   readonly segment: number;
   readonly seq: number;
-  /** Rows of the inbox, of which each has a body with many of the warehouse's. */
+  /** The number of rows of the inbox. Each has a body with many rows of the warehouse. */
   readonly inboxId: number;
   readonly rows: number;
   readonly bytes: number;
@@ -43,8 +49,8 @@ export const inboxPositions = `
   INSERT INTO inbox_counted VALUES (1, 1, 0, 0, 0, 0);
 `;
 
-/** So many rows are counted at a question at most, and those of the second until the position moves: some 5 ms. Moving the
- * position makes writers wait until those that are under way have committed. */
+/** A call counts at most this many rows, and those of the second until the position moves: some 5 ms. A move of the
+ * position makes new writers wait until the present ones have committed. */
 const countedRowByRow = 5_000;
 
 /** The loader's position: all rows before it are frozen. */
@@ -57,8 +63,8 @@ export async function positionOf(queries: Queries, lock?: "for update"): Promise
   return position;
 }
 
-/** Counts the rows that wait. @param patienceMs writers wait no longer than this
- * @returns a position, up to which rows are counted for good */
+/** Counts the waiting rows. @param patienceMs the longest wait of writers
+ * @returns a position. Rows up to it are counted permanently */
 export function countWaiting(sql: Sql, patienceMs: number): Promise<Position> {
   // A segment may be dropped after its name was read.
   return repeated(async () => {
@@ -70,12 +76,12 @@ export function countWaiting(sql: Sql, patienceMs: number): Promise<Position> {
   }, tableIsGone);
 }
 
-/** Moves the second position, when many rows are behind it. Called about once a second. */
+/** Moves the second position, if many rows come after it. Called about once a second. */
 export async function moveCounted(sql: Sql): Promise<void> {
   const { seq } = await lastCounted(sql);
   if ((await lastSeq(sql)) - seq < countedRowByRow) return;
-  // Where a writer is slow it is counted a second later.
-  const counted = await unless(lockIsHeld, () => countWaiting(sql, inboxPatienceMs(0)));
+  // If a writer is slow, the rows are counted a second later.
+  const counted = await undefinedIfRefused(lockIsHeld, () => countWaiting(sql, inboxPatienceMs(0)));
   if (counted === undefined) return;
   await sql`
     UPDATE inbox_counted SET segment = ${counted.segment}, upto_seq = ${counted.seq},
@@ -83,7 +89,7 @@ export async function moveCounted(sql: Sql): Promise<void> {
     WHERE upto_seq < ${counted.seq}`;
 }
 
-/** The rows that wait, frozen or not, in the caller's snapshot. */
+/** The waiting rows, frozen or not, in the caller's snapshot. */
 export async function backlogOf(tx: Tx, unfinished: readonly FrozenBatch[]): Promise<Backlog> {
   const position = await positionOf(tx);
   const newest = await countUpto(tx, Number.MAX_SAFE_INTEGER);
@@ -96,10 +102,10 @@ export async function backlogOf(tx: Tx, unfinished: readonly FrozenBatch[]): Pro
   };
 }
 
-/** The inbox id of the newest row. The caller holds the inbox's lock alone. Rows that were counted before are not counted again,
- * so the lock is held briefly. */
+/** The inbox id of the newest row. The caller holds the inbox's lock alone. Earlier counted rows are not counted again, so
+ * the lock is held briefly. */
 export async function newestInboxId(tx: Tx, counted: Position): Promise<number> {
-  // Rows that were loaded since may be dropped, and could not be counted.
+  // Rows that were loaded since may be dropped, and cannot be counted.
   const position = await positionOf(tx, "for update");
   const from = position.seq > counted.seq ? position : counted;
   const { inboxId } = await countFrom(tx, from, Number.MAX_SAFE_INTEGER);
@@ -111,7 +117,7 @@ async function countUpto(tx: Tx, uptoSeq: number): Promise<Position> {
   return counted.seq >= uptoSeq ? counted : countFrom(tx, counted, uptoSeq);
 }
 
-/** The loader's position or the second one, whichever is further. */
+/** The later one of the loader's position and the second one. */
 async function lastCounted(queries: Queries): Promise<Position> {
   const [counted] = await queries<Position[]>`
     SELECT segment, frozen_upto_seq AS seq, frozen_upto_inbox_id AS "inboxId", frozen_upto_rows AS rows,

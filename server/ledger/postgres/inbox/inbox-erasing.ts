@@ -1,7 +1,6 @@
 /**
- * The inbox's side of an erasure. No row is ever changed, and none is deleted one by one: when an erasure begins the
- * segment that may hold rows of the user is sealed, and when all of it is in the warehouse it is dropped at once, without
- * waiting for its hour.
+ * The inbox's part of an erasure. No row is ever changed or deleted by itself. When an erasure begins, the segment that
+ * may have rows of the user is sealed. When it is loaded, it is dropped at once, before its hour is over.
  */
 
 import type { Erasure } from "../../ports/erasures.ts";
@@ -13,19 +12,19 @@ import { unfinishedBatches } from "./inbox.ts";
 import { positionOf } from "./inbox-counts.ts";
 import { dropSegments, tableOf } from "./inbox-segments.ts";
 
-/** Of bodies in a statement, which has 30 s. */
+/** Bodies that one statement reads. A statement has 30 s. */
 const readAtOnce = 2_000;
 const readAtOnceBytes = 64 * 1024 * 1024;
-/** How long to wait for a table that another session has open for a moment. */
+/** The longest wait for a table that another session has open. */
 const dropPatienceMs = 1_000;
 
-/** What an erasure will take: rows up to this inbox id, in segments up to this one. */
+/** The rows that an erasure will delete: up to this inbox id, in segments up to this one. */
 export interface ErasedRows {
   readonly uptoInboxId: number;
   readonly uptoSegment: number;
 }
 
-/** How many rows of a user, or of an account itself, are still kept in these segments. */
+/** The number of rows of a user, or of an account itself, in these segments. */
 export async function countErasedRows(
   sql: Sql,
   { organization, user, account }: Pick<Erasure, "organization" | "user" | "account">,
@@ -33,7 +32,7 @@ export async function countErasedRows(
 ): Promise<number> {
   const segments = await sql<{ segment: number }[]>`
     SELECT segment FROM inbox_segments WHERE segment <= ${uptoSegment} ORDER BY segment`;
-  // Every line stands behind the end of another, or at the beginning.
+  // Every line comes after the end of another, or at the beginning.
   const beginning = `\n${beginningOfRow(organization, user > 0 ? user : account)}`;
   let rows = 0;
   for (const { segment } of segments) {
@@ -56,7 +55,7 @@ export async function countErasedRows(
   return rows;
 }
 
-/** Takes an erasure's segments out of the inbox and drops them: at once, or when no session has them open.
+/** Removes an erasure's segments from the inbox and drops them: at once, or when no session has them open.
  * @throws Error while rows in them are not loaded. */
 export async function dropErased(sql: Sql, { uptoInboxId, uptoSegment }: ErasedRows): Promise<void> {
   await inTransaction(sql, async (tx) => {

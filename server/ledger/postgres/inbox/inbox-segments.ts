@@ -1,17 +1,24 @@
 /**
- * Segments of the inbox: each is a table of its own, which only grows until it is sealed, and is dropped when all of it
- * is loaded. No row is ever deleted: dead rows are what makes a queue in PostgreSQL slow.
+ * Segments of the inbox. Each is a table of its own. It only grows until it is sealed, and is dropped when all of it is
+ * loaded. No row is ever deleted: dead rows would make a queue in PostgreSQL slow.
  *
- * Invariant: writers share the inbox's lock until the commit, and read the current segment after they have it. While the lock is
- * held alone no writer is under way: every row below the highest position is committed or never will be, although
- * positions are not given in the order of commits.
+ * Invariant: writers share the inbox's lock until the commit, and read the current segment after they have it. While a
+ * transaction holds the lock alone, no writer is under way. Then every row below the highest position is committed or
+ * never will be, although positions are not in the order of commits.
  */
 import type { InboxRows } from "../../ports/inbox.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
 import { advisoryLocks, tryLock } from "../client/locks.ts";
-import { inTransaction, lockIsHeld, tableIsGone, unless, waitAtMost } from "../client/transaction.ts";
+import {
+  inTransaction,
+  lockIsHeld,
+  tableIsGone,
+  undefinedIfRefused,
+  waitAtMost,
+} from "../client/transaction.ts";
 
-/** A table a second would fill PostgreSQL's own tables; a table a day would keep loaded rows for a day. */
+/** The age at which a segment is sealed. A table a second would fill PostgreSQL's own tables. A table a day would keep
+ * loaded rows for a day. */
 const sealedAfterMs = 10 * 60_000;
 const sealedAfterBytes = 512 * 1024 * 1024;
 
@@ -30,20 +37,20 @@ export function appendRows(tx: Tx, segment: number, inbox: readonly InboxRows[])
   });
 }
 
-/** A body whose last line is ended, so that another can follow. */
+/** A body with an end of line after its last line, so that another body can follow. */
 function endedBody(body: string): string {
   return body.endsWith("\n") ? body : `${body}\n`;
 }
 
-/** How long a transaction waits for the inbox alone, and for other locks while it holds it: writers of all nodes queue
- * behind it, so one that stands still must not stop them. That one is ended after 10 s; if it is in vain for longer,
- * writers are slow, and half a second might never be enough.
- * @param inVain times that it waited before */
+/** The longest wait of a transaction for the inbox alone, and for other locks while it holds it. Writers of all nodes
+ * queue after it, so the wait is short: one blocked writer must not stop all others. A blocked writer is ended after
+ * 10 s. If attempts fail for longer, the writers are slow, and half a second may never be enough.
+ * @param inVain the number of failed attempts */
 export function inboxPatienceMs(inVain: number): number {
   return inVain < 10 ? 500 : 2_500;
 }
 
-/** Waits for every writer that is under way, and keeps others waiting until the end of the transaction. */
+/** Waits for every present writer. Other writers wait until the end of the transaction. */
 export async function lockInbox(tx: Tx, patienceMs: number): Promise<void> {
   await Promise.all([
     waitAtMost(tx, patienceMs),
@@ -51,14 +58,14 @@ export async function lockInbox(tx: Tx, patienceMs: number): Promise<void> {
   ]);
 }
 
-/** Seals the current segment when it is old or large, and begins another, unless that has to wait for a slow writer. */
+/** Seals the current segment if it is old or large, and begins another. If a writer is slow, it does nothing. */
 export async function sealSegment(sql: Sql, nowMs: number): Promise<void> {
   const due = await sealable(sql, nowMs);
   if (due === undefined) return;
   const patienceMs = inboxPatienceMs(
     nowMs - due.begunAtMs < 3 * sealedAfterMs ? 0 : Number.POSITIVE_INFINITY,
   );
-  await unless(lockIsHeld, () =>
+  await undefinedIfRefused(lockIsHeld, () =>
     inTransaction(sql, async (tx) => {
       if (!(await tryLock(tx, "sealing"))) return;
       await lockInbox(tx, patienceMs);
@@ -69,8 +76,8 @@ export async function sealSegment(sql: Sql, nowMs: number): Promise<void> {
   );
 }
 
-/** Begins another segment, so that the rows until now can be dropped without later ones. The caller holds the
- * inbox's lock alone. @returns the last segment that is sealed now */
+/** Begins another segment, so that the present rows can be dropped without later ones. The caller holds the inbox's
+ * lock alone. @returns the last sealed segment */
 export async function sealWritten(tx: Tx, nowMs: number): Promise<number> {
   const [current] = await tx<{ segment: number }[]>`SELECT segment FROM inbox_segments WHERE NOT sealed`;
   if (current === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's segment.");
@@ -106,9 +113,9 @@ async function sealable(
   return !isDue || (await isEmpty(queries, current.segment)) ? undefined : current;
 }
 
-/** Forgets batches that were finished before, and drops segments of which no batch is left and nothing waits. */
+/** Deletes batches that were finished before, and drops segments without batches and waiting rows. */
 export async function forgetFinished(sql: Sql, finishedBeforeMs: number): Promise<void> {
-  // Ranges are finished one after another: before the oldest unfinished one there is no unfinished batch.
+  // Ranges are finished one after another, so there is no unfinished batch before the oldest unfinished range.
   await sql`
     DELETE FROM frozen_batches WHERE upto_inbox_id < coalesce(
       (SELECT min(upto_inbox_id) FROM frozen_batches
@@ -116,16 +123,16 @@ export async function forgetFinished(sql: Sql, finishedBeforeMs: number): Promis
   await dropSegments(sql, 100);
 }
 
-/** Drops segments of which no batch is left and nothing waits. Their rows are not read any more, so one that
- * something else has open (a `pg_dump` has every table open until it ends) is left until the next time.
- * @param patienceMs for each to be free */
+/** Drops segments without batches and waiting rows. Their rows are not read any more. A segment that another session
+ * has open is left until the next call: a `pg_dump` has every table open until it ends.
+ * @param patienceMs the longest wait for each segment */
 export async function dropSegments(sql: Sql, patienceMs: number): Promise<void> {
   const droppable = await sql<{ segment: number }[]>`
     SELECT segment FROM inbox_segments WHERE sealed AND segment < (SELECT segment FROM inbox_position)
       AND NOT EXISTS (SELECT FROM frozen_batches WHERE frozen_batches.segment = inbox_segments.segment)`;
   for (const { segment } of droppable) {
     // Another node may drop it, too.
-    await unless([...lockIsHeld, ...tableIsGone], () =>
+    await undefinedIfRefused([...lockIsHeld, ...tableIsGone], () =>
       inTransaction(sql, async (tx) => {
         await waitAtMost(tx, patienceMs);
         await tx`LOCK TABLE ${tx(tableOf(segment))} IN ACCESS EXCLUSIVE MODE`;
@@ -136,7 +143,7 @@ export async function dropSegments(sql: Sql, patienceMs: number): Promise<void> 
   }
 }
 
-/** Joins those who write rows, until the end of the transaction. @returns which segment takes them */
+/** Shares the writers' lock until the end of the transaction. @returns the segment for new rows */
 export async function joinInbox(tx: Tx): Promise<number> {
   await tx`SELECT pg_advisory_xact_lock_shared(${advisoryLocks.inbox}::bigint)`;
   const [current] = await tx<{ segment: number }[]>`SELECT segment FROM inbox_segments WHERE NOT sealed`;

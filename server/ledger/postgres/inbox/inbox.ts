@@ -1,15 +1,21 @@
 /**
- * The inbox as the loader sees it: rows are frozen into numbered batches, read as often as needed, and finished.
+ * The inbox for the loader: rows are frozen into numbered batches, read as often as needed, and finished.
  *
  * Invariants. A row is in exactly one batch: the position moves in the commit that writes the batches. While a frozen
- * batch is unfinished nothing more is frozen. Rows are counted in the order of their positions, so inbox ids have no
- * gaps, although a transaction that failed leaves one among the positions.
+ * batch is unfinished, no other rows are frozen. Rows are counted in the order of their positions. So inbox ids have no
+ * gaps, although a failed transaction leaves a gap among the positions.
  */
 
 import type { Backlog, DeadLetter, FrozenBatch, Inbox, WarehouseTable } from "../../ports/inbox.ts";
 import type { DeadLetterLimits } from "../../rules/dead-letter-facts.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
-import { inTransaction, lockIsHeld, repeated, tableIsGone, unless } from "../client/transaction.ts";
+import {
+  inTransaction,
+  lockIsHeld,
+  repeated,
+  tableIsGone,
+  undefinedIfRefused,
+} from "../client/transaction.ts";
 import { LoaderLease } from "../cluster/loader-lease.ts";
 import { drawMark } from "./batch-numbers.ts";
 import { bury } from "./dead-letter-rows.ts";
@@ -31,15 +37,15 @@ interface Barrier extends Position {
   readonly isSealed: boolean;
 }
 
-/** A batch is one block in the engine's memory: 50,000 events may have 256 KiB each, 13 GB together. */
+/** A batch is one block in the engine's memory. 50,000 events may have 256 KiB each, 13 GB together. */
 const maxFrozenBytes = 32 * 1024 * 1024;
-/** Of the inbox. A batch of 50,000 events has 781 rows in groups of 64, and 50,000 when each came alone. */
+/** Rows of the inbox. A batch of 50,000 events has 781 rows in groups of 64, and 50,000 rows of single events. */
 const readAtOnce = 2_000;
 
-/** Writers have the time between to themselves. */
+/** The pause after a failed attempt. Writers run meanwhile. */
 const againAfterMs = 1_000;
 
-/** When something was loaded: PostgreSQL's time, or the given one where a ledger has a clock of its own. */
+/** The time of a load: PostgreSQL's time, or the given one if the ledger has a clock of its own. */
 export type LoadedAt = (nowMs: number) => Promise<number>;
 
 interface InboxParts {
@@ -54,11 +60,12 @@ export class PostgresInbox implements Inbox {
   readonly #loadedAt: LoadedAt;
   readonly #lease: LoaderLease;
   readonly #deadLetterLimits: DeadLetterLimits;
-  /** Times on end that writers did not come to an end in time, and when it is tried again by `performance.now()`. */
+  /** The number of consecutive attempts in which writers did not end in time, and the time of the next attempt by
+   * `performance.now()`. */
   #inVain = 0;
   #againAtMs = 0;
 
-  /** @param lease of the leader; without one the first process that freezes takes it */
+  /** @param lease of the leader. Default: the first process that freezes takes it */
   constructor(sql: Sql, { clock, loadedAt, deadLetterLimits }: InboxParts, lease = new LoaderLease()) {
     this.#sql = sql;
     this.#clock = clock;
@@ -67,7 +74,7 @@ export class PostgresInbox implements Inbox {
     this.#lease = lease;
   }
 
-  /** Nothing while another node loads, or while a writer is so slow that others would wait behind the loader for it. */
+  /** Freezes nothing while another node loads, or while a writer is so slow that others would wait for it, too. */
   async freeze(maxRows: number): Promise<readonly FrozenBatch[]> {
     for (;;) {
       const nowMs = this.#clock();
@@ -89,7 +96,7 @@ export class PostgresInbox implements Inbox {
   async #findBarrier(): Promise<Barrier | undefined> {
     if (performance.now() < this.#againAtMs) return undefined;
     const patienceMs = inboxPatienceMs(this.#inVain);
-    const barrier = await unless(lockIsHeld, () =>
+    const barrier = await undefinedIfRefused(lockIsHeld, () =>
       inTransaction(this.#sql, (tx) => findBarrier(tx, patienceMs)),
     );
     this.#inVain = barrier === undefined ? this.#inVain + 1 : 0;
@@ -97,7 +104,7 @@ export class PostgresInbox implements Inbox {
     return barrier;
   }
 
-  /** Only for the process that froze last. */
+  /** Only for the process with the last freeze. */
   async read({ number, rows, bytes }: FrozenBatch): Promise<Buffer> {
     return inTransaction(this.#sql, async (tx) => {
       await this.#lease.refuseLate(tx);
@@ -150,7 +157,7 @@ export class PostgresInbox implements Inbox {
     );
   }
 
-  /** Everything that was acknowledged before this instant is loaded; null when that is not known yet. */
+  /** All rows that were acknowledged before this instant are loaded. Null if that is not known yet. */
   async loadedUptoMs(): Promise<number | null> {
     const nowMs = this.#clock();
     const { newestInboxId, loadedUptoInboxId } = await this.backlog();
@@ -175,7 +182,7 @@ async function findBarrier(tx: Tx, patienceMs: number): Promise<Barrier> {
   return { ...position, uptoSeq: newest.seq, isSealed: newest.sealed };
 }
 
-/** @returns whether the position has moved; when it has not, nothing waits */
+/** @returns whether the position has moved. If not, no row waits */
 async function freezeUpto(
   tx: Tx,
   { segment, seq, inboxId, uptoSeq, isSealed }: Barrier,
@@ -216,7 +223,7 @@ async function moveToNext(tx: Tx, segment: number): Promise<boolean> {
   return true;
 }
 
-/** At most `maxRows` and 32 MiB, but one inbox row even when it is larger. */
+/** At most `maxRows` and 32 MiB, but at least one inbox row of any size. */
 async function firstWaiting(
   tx: Tx,
   { segment, seq, uptoSeq }: Pick<Barrier, "segment" | "seq" | "uptoSeq">,
@@ -243,7 +250,7 @@ async function waitingIn(tx: Tx): Promise<Backlog> {
   return backlogOf(tx, await unfinishedBatches(tx));
 }
 
-/** The oldest first. */
+/** Unfinished batches, oldest first. */
 export async function unfinishedBatches(queries: Queries): Promise<readonly FrozenBatch[]> {
   const rows = await queries<FrozenBatch[]>`
     SELECT number, warehouse_table AS "table", year, schema, rows, bytes, after_inbox_id AS "afterInboxId",

@@ -1,13 +1,13 @@
 /**
- * Moves a whole SQLite ledger into an empty PostgreSQL ledger, in one transaction. Either all of it is there in the end,
- * compared table by table, or nothing.
+ * Moves a whole SQLite ledger into an empty PostgreSQL ledger, in one transaction. It compares all tables. Either all
+ * rows are moved, or none.
  *
- * Every id stays as it is. New ids continue behind the highest that was ever given, and so do the numbers of batches, which
- * are the warehouse's tokens, and the numbers of which event ids are made. Rows that wait for the warehouse are not moved:
- * they have to be loaded before.
+ * No id changes. New ids continue after the highest earlier one. So do the numbers of batches, which are the
+ * warehouse's tokens, and the numbers in event ids. Rows that wait for the warehouse are not moved: they have to be
+ * loaded before.
  *
- * Export and import, and the format of backups, are not used here: an export has no members, settings, tokens or message ids,
- * and a backup is a copy of SQLite's file, which has to be read row by row as well.
+ * Export and import are not used here, because an export has no members, settings, tokens or message ids. The format
+ * of backups is not used either: a backup is a copy of SQLite's file. It has to be read row by row, too.
  */
 import { existsSync } from "node:fs";
 import { Refusal } from "../../../../contract/refusal.ts";
@@ -25,34 +25,34 @@ import { beginMoved, finishMoved, isUnfinished } from "./unfinished-move.ts";
 
 const messageIdsAtOnce = 20_000;
 
-/** For the inbox and other locks: nothing else works on the database. */
+/** The longest wait for the inbox and other locks. No other process uses the database. */
 const inboxPatienceMs = 15_000;
 
-/** How many rows of a table are copied. */
+/** The number of copied rows of a table. */
 export interface MoveProgress {
   readonly table: string;
   readonly rows: number;
-  /** All rows of the table. Undefined where they are not counted. */
+  /** All rows of the table. Undefined if they are not counted. */
   readonly of?: number;
 }
 
 export interface MoveOptions {
-  /** The SQLite ledger's database, which no process has open. It is only read, except by an upgrade. */
+  /** The SQLite ledger's database. No process has it open. It is only read, except by an upgrade. */
   readonly file: string;
-  /** Of an empty database of PostgreSQL, on which no node runs. */
+  /** The address of an empty database of PostgreSQL. No node uses it. */
   readonly url: string;
   readonly clock?: () => number;
   readonly progress?: (progress: MoveProgress) => void;
-  /** Called when everything is copied and compared, right before the commit. */
+  /** Called when all tables are copied and compared, right before the commit. */
   readonly beforeCommit?: () => Promise<void>;
 }
 
 /**
  * Moves the ledger and closes both. It cannot be opened before `finishMoveIn`.
- * @returns the rows of each table that were moved, message ids of the last 24 hours among them, when all counts and sums
- * are the same on both sides
+ * @returns the numbers of moved rows by table, including message ids of the last 24 hours, when all counts and sums are
+ * the same on both sides
  * @throws Refusal when rows still wait for the warehouse, the ledger in PostgreSQL is not empty or in use, or the two
- * differ in the end: nothing is moved then
+ * differ in the end. Then nothing is moved
  */
 export async function moveIntoPostgres({
   file,
@@ -78,7 +78,7 @@ export async function moveIntoPostgres({
   }
 }
 
-/** Connects for one step of the move: steps may be hours apart. @throws Refusal when the server is not fit */
+/** Connects for one step of the move, because steps may be hours apart. @throws Refusal when the server is not supported */
 async function onServer<Result>(url: string, work: (sql: Sql) => Promise<Result>): Promise<Result> {
   const sql = openPool(url, { connections: 1 });
   try {
@@ -89,18 +89,18 @@ async function onServer<Result>(url: string, work: (sql: Sql) => Promise<Result>
   }
 }
 
-/** Whether a ledger was moved there and the move was not finished. */
+/** Whether a move to this database was not finished. */
 export function isMoveInUnfinished(url: string): Promise<boolean> {
   return onServer(url, isUnfinished);
 }
 
-/** Lets nodes open the ledger, when the warehouse is complete, too. A second call changes nothing. */
+/** Allows nodes to open the ledger. Called when the warehouse is complete, too. A second call changes nothing. */
 export function finishMoveIn(url: string): Promise<void> {
   return onServer(url, finishMoved);
 }
 
-/** Makes the tables before anything is moved. @returns the ledger's identity
- * @throws Refusal when the server is not fit, or the ledger in PostgreSQL is not empty or in use */
+/** Creates the tables before the move. @returns the ledger's identity
+ * @throws Refusal when the server is not supported, or the ledger in PostgreSQL is not empty or in use */
 export function refuseFilledLedger(url: string): Promise<string> {
   return onServer(url, async (sql) => {
     await migrate(sql);
@@ -112,8 +112,8 @@ export function refuseFilledLedger(url: string): Promise<string> {
   });
 }
 
-/** Brings the ledger to today's form and its journal into its tables.
- * @throws Refusal when there is none, or rows wait */
+/** Runs the ledger's migrations and writes its journal into its tables.
+ * @throws Refusal when there is no ledger, or rows wait */
 async function prepareSource(file: string, clock: () => number): Promise<void> {
   if (!existsSync(file))
     throw new Refusal(`There is no ledger at ${file}: set DATA_DIR to the installation's.`);
@@ -146,18 +146,18 @@ async function moveAll(
   const moved: Record<string, number> = {};
   for (const table of movedTables) {
     const of = source.count(table.name);
-    const said = (rows: number) => progress({ table: table.name, rows, of });
-    moved[table.name] = await moveTable(tx, source, table, said);
+    const report = (rows: number) => progress({ table: table.name, rows, of });
+    moved[table.name] = await moveTable(tx, source, table, report);
   }
   await moveErasureKey(tx, source);
   moved.message_ids = await moveMessageIds(tx, source, nowMs, progress);
   await continueNumbers(tx, source);
-  // So that the first statements are planned with the sizes of the tables.
+  // The first statements need plans with the sizes of the tables.
   await tx`ANALYZE`;
   return moved;
 }
 
-/** A node holds in memory what it has read, the key of erasures for instance. */
+/** A node keeps rows in memory, for example the key of erasures. */
 async function refuseInUse(tx: Tx): Promise<void> {
   const [others] = await tx<{ count: number }[]>`
     SELECT count(*) AS count FROM pg_stat_activity
@@ -179,7 +179,7 @@ async function refuseFilled(tx: Tx): Promise<void> {
   }
 }
 
-/** A table that a later version adds must not be left behind. */
+/** A table that a later version adds must be moved, too. */
 function refuseUnknownTables(source: MovingOut): void {
   const known = new Set([...movedTables.map(({ name }) => name), ...otherTables]);
   const unknown = source.tables().filter((name) => !known.has(name));
@@ -207,7 +207,7 @@ async function moveMessageIds(
   let times: number[] = [];
   await tx`UPDATE ledger_form SET message_kinds_from_ms = ${source.messageKindsFromMs()}`;
   const send = async () => {
-    // Of an id that comes twice the first is the newer.
+    // If an id occurs twice, the first one is newer.
     const added = await tx`
       INSERT INTO message_ids (id, at_ms) SELECT * FROM unnest(${ids}::uuid[], ${times}::bigint[])
       ON CONFLICT DO NOTHING`;
@@ -225,7 +225,7 @@ async function moveMessageIds(
   return rows;
 }
 
-/** Lets all numbers continue behind the highest that SQLite ever gave. */
+/** Continues all numbers after the highest one in SQLite. */
 async function continueNumbers(tx: Tx, source: MovingOut): Promise<void> {
   const identities = await tx<{ name: string; column: string }[]>`
     SELECT table_name AS name, column_name AS "column" FROM information_schema.columns

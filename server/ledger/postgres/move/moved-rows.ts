@@ -1,23 +1,23 @@
-/** The rows of a table on their way from SQLite into PostgreSQL, counted and summed on both sides. */
+/** Copies the rows of a table from SQLite to PostgreSQL, and compares counts and sums of both sides. */
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { MovingOut, StoredRow, StoredValue } from "../../sqlite/sqlite.ts";
 import type { Queries, Tx } from "../client/connect.ts";
 import { storable } from "../client/text.ts";
 import type { MovedTable } from "./moved-tables.ts";
 
-/** Of one statement. */
+/** Limits of one statement. */
 const sentAtOnce = { rows: 5_000, characters: 4 * 1024 * 1024 };
 
-/** Of each column how many values there are, and their sum; of texts that of their bytes. */
+/** For each column the number of its values, and their sum. For texts the sum of their bytes. */
 type Sums = Map<string, { values: bigint; sum: bigint }>;
 
 type Value = string | number | null;
 
 /**
- * Copies a table, and compares what PostgreSQL has then with what SQLite had.
- * @param progress is called with the rows that are copied so far
- * @returns how many rows
- * @throws Refusal when the two differ, or a column has no place
+ * Copies a table, and compares PostgreSQL's rows with SQLite's.
+ * @param progress called with the number of copied rows so far
+ * @returns the number of rows
+ * @throws Refusal when the two differ, or PostgreSQL lacks a column
  */
 export async function moveTable(
   tx: Tx,
@@ -54,7 +54,10 @@ export async function moveTable(
 function rowOf(stored: StoredRow, table: MovedTable, columns: readonly string[], sums: Sums) {
   const row: Record<string, Value> = {};
   for (const name of columns) {
-    const value = movedValue(stored[name] ?? table.with?.[name] ?? null, table.said?.includes(name) === true);
+    const value = movedValue(
+      stored[name] ?? table.with?.[name] ?? null,
+      table.encoded?.includes(name) === true,
+    );
     row[name] = value;
     const sum = sums.get(name);
     if (value === null || sum === undefined) continue;
@@ -69,7 +72,7 @@ function movedValue(value: StoredValue, isSaid: boolean): Value {
   return isSaid && typeof value === "string" ? storable(value) : value;
 }
 
-/** The types of the columns are those of PostgreSQL's table: 0 and 1 become what they are of a boolean. */
+/** The columns get the types of PostgreSQL's table: 0 and 1 become booleans in a boolean column. */
 function insert(tx: Tx, table: string, columns: readonly string[], rows: string) {
   return tx`
     INSERT INTO ${tx(table)} (${listOf(tx, columns)}) OVERRIDING SYSTEM VALUE

@@ -1,13 +1,14 @@
-/** That a ledger was moved here while its warehouse is not whole yet: a table that is there until the move is finished. */
+/** The mark of an unfinished move: a table that exists until the move is finished. Until then the moved ledger's
+ * warehouse is not complete. */
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Queries, Tx } from "../client/connect.ts";
 
-/** In the transaction that moves the ledger. */
+/** Sets the mark, in the transaction that moves the ledger. */
 export async function beginMoved(tx: Tx): Promise<void> {
   await tx`CREATE TABLE unfinished_move (at timestamptz NOT NULL DEFAULT clock_timestamp())`;
 }
 
-/** Nodes may open the ledger from now on. */
+/** Removes the mark. After it nodes may open the ledger. */
 export async function finishMoved(queries: Queries): Promise<void> {
   await queries`DROP TABLE IF EXISTS unfinished_move`;
 }

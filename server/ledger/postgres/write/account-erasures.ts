@@ -1,4 +1,4 @@
-/** What an erasure of an account does in the ledger, inside the caller's transaction: see erasures.ts. */
+/** The ledger's part of an erasure of an account, inside the caller's transaction: see erasures.ts. */
 
 import type { WarehouseTable } from "../../ports/inbox.ts";
 import { bodyWithoutAccount } from "../../ports/parking.ts";
@@ -27,7 +27,7 @@ interface Deleting {
   readonly atMs: number;
 }
 
-/** The id of a user's account, when the user is its only member. */
+/** The id of a user's account, if the user is its only account member. */
 export async function accountOfOnlyMember(
   tx: Tx,
   organization: number,
@@ -41,8 +41,8 @@ export async function accountOfOnlyMember(
   return own === undefined ? undefined : restored(own.accountId);
 }
 
-/** Deletes an account, or takes one that was never stored out of what is parked; leaves a tombstone where there was anything.
- * The caller has locked the organization and the inbox. @returns undefined when there is no such account */
+/** Deletes an account, or removes one that was never stored from held items. Leaves a tombstone if there was any data. The
+ * caller has locked the organization and the inbox. @returns undefined when there is no such account */
 export async function deleteAccount(
   tx: Tx,
   { key, organization, accountId, atMs }: Deleting,
@@ -66,7 +66,7 @@ export async function deleteAccount(
   return { ...account, members: left.count, hmac };
 }
 
-/** They count as many bytes as before. @returns how many items named the account */
+/** Removes the account from held items. Their counted bytes do not change. @returns the number of items */
 async function leaveParked(tx: Tx, organization: number, accountId: string): Promise<number> {
   const items = await tx<{ id: number; body: string }[]>`
     SELECT id, body FROM parked_items
@@ -78,7 +78,7 @@ async function leaveParked(tx: Tx, organization: number, accountId: string): Pro
   return items.length;
 }
 
-/** Deletes an account's dead letters, and takes it out of those of users. @returns how many letters these are */
+/** Deletes an account's rejected events, and removes it from those of users. @returns the number of the latter */
 export async function takeLettersOfAccount(tx: Tx, organization: number, account: number): Promise<number> {
   await lockDeadLetters(tx);
   const deleted = await tx`

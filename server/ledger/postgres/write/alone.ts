@@ -1,4 +1,4 @@
-/** How an erasure or a deletion begins: in one commit, while no other transaction writes rows. */
+/** Begins an erasure or a deletion: in one commit, while no other transaction writes rows. */
 import type { Sql, Tx } from "../client/connect.ts";
 import { inTransaction, lockIsHeld, notInOrder, repeated, tableIsGone } from "../client/transaction.ts";
 import { countWaiting, type Position } from "../inbox/inbox-counts.ts";

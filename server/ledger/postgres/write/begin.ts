@@ -1,4 +1,4 @@
-/** What a transaction locks and reads before it is decided, in one round trip. */
+/** The locks and reads of a transaction before the decision, in one round trip. */
 import type { Needs } from "../../ports/transact.ts";
 import { MessageIdHasher } from "../../rules/message-id-hash.ts";
 import type { Tx } from "../client/connect.ts";
@@ -9,8 +9,8 @@ import { byIndex, lockInTime, OrganizationLockTimedOut, organizationsOf } from "
 import { Known, Reads } from "./reads.ts";
 
 /**
- * Locks and reads what is needed. All statements are sent at once. The server runs one after another, each with a snapshot
- * of its own. So a read behind a lock sees what the last holder of the lock committed.
+ * Takes the locks and reads the needs. All statements are sent at once. The server runs one after another, each with a
+ * snapshot of its own. So a read after a lock sees the commit of the lock's last holder.
  * @throws OrganizationLockTimedOut when the lock of an organization is not free in time. For other locks the error is
  * PostgreSQL's.
  */
@@ -21,7 +21,7 @@ export async function begin(tx: Tx, needs: Needs, nowMs: number): Promise<Reads>
   const hasher = new MessageIdHasher();
   const answers = new Known();
   const begun = byIndex(tx);
-  // First: a transaction that waits for an organization must not hold the inbox or message ids.
+  // It comes first: a transaction that waits for an organization must not hold the inbox or message ids.
   const locking = organizations.length === 0 ? undefined : lockInTime(tx, organizations);
   const loading = Promise.all([
     begun,

@@ -1,4 +1,4 @@
-/** What `doctor` compares the warehouse with: see sqlite/write/counts.ts. Written by transact.ts. */
+/** Counts with which `doctor` compares the warehouse: see sqlite/write/counts.ts. transact.ts writes them. */
 
 import type { VersionRows } from "../../ports/dead-letters.ts";
 import type { Populations } from "../../ports/health.ts";
@@ -10,7 +10,7 @@ type PopulationsRow = Omit<Populations, "versionRows"> & {
   readonly versions: number | null;
 };
 
-/** Days of an organization, of all writers' slots together. */
+/** The days of an organization, with the sums of all writers' slots. */
 export async function dayCountsOf(sql: Sql, organization: number): Promise<readonly DayCount[]> {
   const rows = await sql<DayCount[]>`
     SELECT organization, utc_day AS "utcDay", sum(events)::bigint AS events,
@@ -38,7 +38,7 @@ export async function populationsOf(sql: Sql, organization: number): Promise<Pop
   return { ...totals, versionRows: rows === null || versions === null ? null : { rows, versions } };
 }
 
-/** Adds to the days in the caller's transaction. Negative events take away.
+/** Adds to the days in the caller's transaction, or subtracts negative numbers.
  * @param slot the writer's own, so that it waits for no other commit */
 export function addDayCounts(tx: Tx, dayCounts: readonly DayCount[], slot: number) {
   return tx`
@@ -52,8 +52,8 @@ export function addDayCounts(tx: Tx, dayCounts: readonly DayCount[], slot: numbe
       checksum = (stored.checksum + excluded.checksum) % 4294967296`;
 }
 
-/** Adds to an organization's rows of `user_versions` in the caller's transaction. Negative numbers take away; where the
- * count is not known NULL stays NULL. */
+/** Adds to the count of an organization's rows of `user_versions` in the caller's transaction, or subtracts negative
+ * numbers. An unknown count is NULL and stays NULL. */
 export function addVersionRows(tx: Tx, organization: number, { rows, versions }: VersionRows) {
   return tx`
     UPDATE populations SET version_rows = version_rows + ${rows}, version_row_sum = version_row_sum + ${versions}

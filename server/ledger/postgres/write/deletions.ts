@@ -1,5 +1,5 @@
-/** Deletions of organizations in PostgreSQL: see ../deletions.ts. The tables are those that the schema has, so that none is
- * forgotten that is added later. */
+/** Deletions of organizations in PostgreSQL: see ../deletions.ts. The list of tables comes from the schema, so that it
+ * includes tables that are added later. */
 import type { Deletion, Deletions } from "../../ports/erasures.ts";
 import type { Queries, Sql } from "../client/connect.ts";
 import { inTransaction } from "../client/transaction.ts";
@@ -11,7 +11,7 @@ import { whileNoneWrites } from "./alone.ts";
 type StoredDeletion = Deletion & { readonly uptoSegment: number };
 
 const stepRows = 5_000;
-/** What lets anybody in, and what the warehouse would be changed for, goes first. */
+/** Tables that give access, and tables that cause work in the warehouse, are deleted first. */
 const deletedAtOnce = ["tokens", "read_keys", "memberships", "invite_links", "exclusion_revisions"];
 
 export class PostgresDeletions implements Deletions {
@@ -27,7 +27,7 @@ export class PostgresDeletions implements Deletions {
     return whileNoneWrites(this.#sql, organization, async (tx, counted) => {
       const uptoInboxId = await newestInboxId(tx, counted);
       const uptoSegment = await sealWritten(tx, this.#clock());
-      // No name has a control character, so the one that it had is free.
+      // Names have no control characters, so this name is unique. The earlier name is free again.
       const [begun] = await tx<StoredDeletion[]>`
         UPDATE organizations SET name = chr(1) || id, rebuild_pending = false,
           deletion_upto_inbox_id = ${uptoInboxId}, deletion_upto_segment = ${uptoSegment}
@@ -58,9 +58,9 @@ export class PostgresDeletions implements Deletions {
         deleted = done.count;
       }
     }
-    // Letters that do not say whose they are.
+    // Rejected rows without a readable organization.
     await sql`DELETE FROM dead_letters WHERE organization = 0 AND starts_with(row, ${`[${organization},`})`;
-    // What was written meanwhile, by a request that had begun before, goes with the last row of the organization.
+    // Earlier requests may have written rows meanwhile. They are deleted in the commit of the organization's last row.
     await inTransaction(sql, async (tx) => {
       await tx`SELECT FROM organizations WHERE id = ${organization} FOR UPDATE`;
       for (const table of await tablesOfOrganizations(tx)) {

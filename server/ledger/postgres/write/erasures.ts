@@ -1,8 +1,9 @@
 /**
- * The ledger's side of an erasure. The user or the account, the totals and the tombstone change in one commit; day counts and dead
- * letters in a second; segments of the inbox that may hold rows of the user are dropped when they are loaded.
+ * The ledger's part of an erasure. The first commit changes the user or the account, the totals and the tombstone. The
+ * second changes day counts and rejected events. Segments of the inbox that may have rows of the user are dropped when
+ * they are loaded.
  *
- * Invariant: when an erasure begins no transaction is writing rows, so that no row of the user follows it.
+ * Invariant: when an erasure begins, no transaction is writing rows, so that no row of the user follows it.
  */
 import { type Actor, serviceItself } from "../../ports/audit.ts";
 import {
@@ -34,14 +35,14 @@ import { erasureKey } from "./tombstones.ts";
 
 type StoredErasure = Erasure & { readonly uptoSegment: number };
 
-/** What is deleted, and who asked for it. */
+/** The fields of an erasure that begins. */
 interface Deleted extends Pick<Erasure, "organization" | "user" | "account" | "members" | "versions"> {
   readonly hmac: string;
   readonly by: Actor;
   readonly atMs: number;
 }
 
-/** Of `day_counts`. Any slot will do: no request waits for this. */
+/** A slot of `day_counts`. Any slot is right, because no request waits for this. */
 const slot = 0;
 
 export class PostgresErasures implements Erasures {

@@ -1,4 +1,4 @@
-/** What answers questions about users, accounts and erasures. */
+/** Look-ups of users, accounts and erasures. */
 import type { Account, User, UserAndAccount } from "../../ports/entities.ts";
 import { maxUsersWithEmail } from "../../ports/source-settings.ts";
 import type { KnownUser } from "../../ports/transact.ts";
@@ -10,10 +10,10 @@ import { type Found, grouped, type Lookup } from "./lookup.ts";
 import { type AccountRow, accountColumns, accountOf, type UserRow, userColumns, userOf } from "./rows.ts";
 import { erasedTexts } from "./tombstones.ts";
 
-/** What is asked about an organization itself. The id of the key is empty. */
+/** Facts about an organization itself. The id of the key is empty. */
 export interface OrganizationFacts {
   readonly hasParked: boolean;
-  /** The key of tombstones. Null where neither a user nor an account was erased. */
+  /** The key of tombstones. Null if neither a user nor an account was erased. */
   readonly erasureKey: Uint8Array | null;
 }
 
@@ -74,11 +74,11 @@ export async function findEmails(tx: Tx, keys: readonly Key[]): Promise<readonly
       ...{ organization, id: restored(key), value: restored(userId) },
     })),
   );
-  // An address that was asked for in two spellings is wanted twice.
+  // An address that was looked up in two spellings needs two results.
   return keys.map((key, index) => ({ ...key, value: [...new Set(users[index]?.value)] }));
 }
 
-/** Finds when people and accounts were erased last, in organizations that have erasures. */
+/** Finds the last erasures of people and accounts, in organizations that have erasures. */
 export async function findErased(
   tx: Tx,
   keys: readonly Key[],

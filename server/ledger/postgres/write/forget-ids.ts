@@ -1,4 +1,4 @@
-/** What an erasure of a user forgets beside the user's row: everything that waits or is linked under the user's ids. */
+/** The deletions of a user's erasure beside the user's row: all held events and links under the user's ids. */
 
 import { addressId, type PersonId } from "../../ports/parking.ts";
 import { emailKey } from "../../rules/email-key.ts";
@@ -20,8 +20,8 @@ interface Forgotten {
   readonly atMs: number;
 }
 
-/** Forgets what waits and is linked under the ids of a user who is deleted by now, or of somebody who was never identified,
- * and the warnings that name one; leaves tombstones of all but the user's own. @returns these ids */
+/** Deletes the held events and links under the ids of a deleted user, or under an id that was never identified.
+ * Deletes the warnings that name one. Leaves tombstones of all ids except the user's own. @returns these ids */
 export async function forgetIds(
   tx: Tx,
   { key, organization, userId, email, atMs }: Forgotten,

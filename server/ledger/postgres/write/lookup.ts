@@ -1,13 +1,13 @@
-/** Lookup to one kind of question, and the questions that have no answer yet. */
+/** The results of one kind of look-up, and the keys without a result yet. */
 import type { Tx } from "../client/connect.ts";
 import type { Key } from "./keys.ts";
 
-/** An answer. Without a value the answer is not known, and the question may be asked again. */
+/** A result. Without a value it is not known yet, and the key may be looked up again. */
 export interface Found<Value> extends Key {
   readonly value: Value | undefined;
 }
 
-/** Reads what is stored of these keys, in one statement. A key without an answer has nothing stored. */
+/** Reads the stored values of these keys, in one statement. A key without a result has no stored value. */
 export type Find<Value> = (tx: Tx, keys: readonly Key[]) => Promise<readonly Found<Value>[]>;
 
 export class Lookup<Value> {
@@ -19,7 +19,7 @@ export class Lookup<Value> {
     this.#find = find;
   }
 
-  /** What is stored. Undefined when nothing is, or when the answer is not known yet; then the question is noted. */
+  /** The stored value. Undefined if there is none, or if it is not known yet. An unknown key is recorded as missing. */
   get(organization: number, id: string): Value | undefined {
     const key = { organization, id };
     const known = this.#known.get(textOf(key));
@@ -27,7 +27,7 @@ export class Lookup<Value> {
     return known ?? undefined;
   }
 
-  /** Adds answers. Keys that are not found and not known have nothing stored. */
+  /** Adds results. Keys that are neither found nor known have no stored value. */
   add(keys: readonly Key[], found: readonly Found<Value>[]): void {
     for (const key of keys) {
       if (!this.#known.has(textOf(key))) this.#known.set(textOf(key), null);
@@ -38,13 +38,13 @@ export class Lookup<Value> {
     }
   }
 
-  /** Reads the answers to these keys. */
+  /** Reads the results of these keys. */
   async load(tx: Tx, keys: readonly Key[]): Promise<void> {
     const unique = [...new Map(keys.map((key) => [textOf(key), key])).values()];
     if (unique.length > 0) this.add(unique, await this.#find(tx, unique));
   }
 
-  /** The questions without an answer, in the order in which they were asked. They are not returned again. */
+  /** The keys without a result, in the order of their look-ups. They are not returned again. */
   takeMissing(): readonly Key[] {
     const missing = [...this.#missing.values()];
     this.#missing = new Map();
@@ -52,7 +52,7 @@ export class Lookup<Value> {
   }
 }
 
-/** Lookup that are lists: every key has one, which may be empty. */
+/** Results that are lists: every key has one, which may be empty. */
 export function grouped<Value>(
   keys: readonly Key[],
   found: readonly (Key & { readonly value: Value })[],

@@ -1,4 +1,4 @@
-/** Message ids of the last 24 hours: claimed in the transaction of their message, and deleted when they are older. */
+/** Message ids of the last 24 hours. The transaction of their message claims them. Older ids are deleted. */
 import { limits } from "../../../../contract/limits.ts";
 import type { MessageKey } from "../../ports/transact.ts";
 import { hashWithoutKind, type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
@@ -7,20 +7,20 @@ import { tryLock } from "../client/locks.ts";
 import { inTransaction } from "../client/transaction.ts";
 import { byIndex } from "./organization-locks.ts";
 
-/** An older id may be claimed again while it is still stored: deleting only makes room. */
+/** An older id may be claimed again while it is still stored. Its deletion only frees space. */
 const rememberedMs = limits.messageIdMemoryHours * 3_600_000;
 const forgottenAtOnce = 5_000;
-/** 50,000 a second are 4,000 million a day. */
+/** The most deletion steps of a call. With this, a call a second deletes 50,000 ids, or 4,000 million a day. */
 const steps = 10;
 
-/** The migration since which an id is one of its kind. Older ids were stored without their kind. */
+/** The migration that adds the kind to ids. Older ids were stored without their kind. */
 export const messageIdKinds = `
   ALTER TABLE ledger_form ADD COLUMN message_kinds_from_ms bigint NOT NULL DEFAULT 0;
   UPDATE ledger_form SET message_kinds_from_ms = extract(epoch FROM clock_timestamp()) * 1000
   WHERE EXISTS (SELECT FROM organizations);
 `;
 
-/** Claims the ids that were not acknowledged within the last 24 hours. If another transaction is writing one of them, this
+/** Claims the ids that were not acknowledged in the last 24 hours. If another transaction is writing one of them, this
  * waits for its commit.
  * @returns the claimed ids */
 export function claimIds(tx: Tx, keys: readonly MessageKey[], hasher: MessageIdHasher, nowMs: number) {
@@ -42,7 +42,7 @@ export function claimIds(tx: Tx, keys: readonly MessageKey[], hasher: MessageIdH
     RETURNING id`;
 }
 
-/** Deletes ids that are older than 24 hours, the oldest first. Does nothing while another node deletes some. */
+/** Deletes ids that are older than 24 hours, oldest first. Does nothing while another node deletes some. */
 export async function forgetMessageIds(sql: Sql, nowMs: number): Promise<void> {
   for (let step = 0; step < steps; step += 1) {
     const forgotten = await inTransaction(sql, async (tx) => {

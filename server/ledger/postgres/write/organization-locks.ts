@@ -1,35 +1,35 @@
 /**
  * Locks of organizations. A transaction that changes users, accounts or held events of an organization holds its row of
- * `populations` until the commit. So numbers have no gaps, and a user whom another node is writing is never missing.
+ * `populations` until the commit. So numbers have no gaps, and a transaction never misses a user of another node.
  */
 import type { Needs } from "../../ports/transact.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import { isOneOf, lockIsHeld } from "../client/transaction.ts";
 
-/** The last numbers that were given in an organization. */
+/** The last numbers in an organization. */
 export interface LastNumbers {
   readonly organization: number;
   readonly lastUser: number;
   readonly lastAccount: number;
 }
 
-/** How long a transaction waits for each lock of an organization. The other organizations of the transaction wait as long.
- * It is longer than a commit of another node, for which they should not be separated. */
+/** The longest wait of a transaction for each lock of an organization. The other organizations of the transaction also
+ * wait for this time. It is longer than a commit of another node: such a short lock should not separate them. */
 const lockPatienceMs = 100;
 
-/** Thrown when something else holds the lock of an organization, or of their table, for too long. */
+/** Thrown when another transaction holds the lock of an organization, or of their table, for too long. */
 export class OrganizationLockTimedOut extends Error {}
 
-/** From here on the statements of the transaction use indexes, however many rows a table had when they were planned. Planned
- * over an empty table they would read all of it: with 200,000 links an alias took 140 ms instead of 10. A scan without an
- * index is then estimated as so expensive that servers before 18 would compile the statement, so `jit` is off. */
+/** The later statements of the transaction use indexes, independent of the size of a table when they were planned. A plan
+ * for an empty table reads all of it: with 200,000 links an alias took 140 ms instead of 10. The setting makes the
+ * estimate of a scan so high that servers before 18 would compile the statement, so `jit` is off. */
 export function byIndex(tx: Tx) {
   return tx`
     SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
       set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
 }
 
-/** Locks organizations, and waits for each for `lockPatienceMs` at most. */
+/** Locks organizations. It waits for each at most `lockPatienceMs`. */
 export function lockInTime(tx: Tx, organizations: readonly number[]) {
   const before = tx`
     SELECT set_config('rekindle.lock_timeout', current_setting('lock_timeout'), true),
@@ -43,7 +43,7 @@ export function lockInTime(tx: Tx, organizations: readonly number[]) {
   };
 }
 
-/** @returns those of the organizations that another transaction has locked, or is adding a row for */
+/** @returns the organizations that another transaction has locked, or whose row another transaction is adding */
 export async function heldOrganizations(
   sql: Sql,
   organizations: readonly number[],

@@ -1,7 +1,7 @@
 /**
- * What a transaction has read. A decision asks while it is made, and PostgreSQL answers only between two decisions. A question
- * whose answer is not known yet is noted and answered as if nothing were stored. When the decision ends, the noted questions
- * are answered in one round trip, and the decision is made again (see transact.ts).
+ * The reads of a transaction. A decision is synchronous, and PostgreSQL answers only between two decisions. A look-up
+ * without a known result is recorded and returns no stored value. When the decision ends, the recorded look-ups run in
+ * one round trip, and the decision runs again (see transact.ts).
  */
 import type { Account, User } from "../../ports/entities.ts";
 import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../../ports/parking.ts";
@@ -26,7 +26,7 @@ export class ClaimedMessage implements Message {
   }
 }
 
-/** The kinds of questions. */
+/** The kinds of look-ups. */
 function allLookups() {
   const known = new Lookup(findKnown);
   const facts = new Lookup(findFacts);
@@ -46,40 +46,40 @@ function allLookups() {
 
 type Kind = keyof ReturnType<typeof allLookups>;
 
-/** Questions by their kind. */
+/** Keys of look-ups by their kind. */
 export type Wanted = { readonly [kind in Kind]?: readonly Key[] };
 
-/** All answers that are known by now. */
+/** All known results. */
 export class Known {
   readonly of = allLookups();
 
-  /** Reads answers: all of one kind by one statement, all kinds in one round trip. */
+  /** Reads results: all of one kind by one statement, all kinds in one round trip. */
   async load(tx: Tx, wanted: Wanted): Promise<void> {
     const kinds = Object.keys(wanted) as Kind[];
     await Promise.all(kinds.map((kind) => this.of[kind].load(tx, wanted[kind] ?? [])));
   }
 
-  /** The questions that were asked and have no answer yet. Undefined when every answer was right. */
+  /** The recorded look-ups without a result. Undefined if every result was right. */
   takeMissing(): Wanted | undefined {
     const missing = Object.entries(this.of).map(([kind, answers]) => [kind, answers.takeMissing()] as const);
     return missing.every(([, keys]) => keys.length === 0) ? undefined : Object.fromEntries(missing);
   }
 }
 
-/** What a transaction reads at its beginning. */
+/** The first reads of a transaction. */
 export interface Begun {
   readonly transaction: number;
-  /** Which segment of the inbox takes rows. */
+  /** The segment of the inbox for new rows. */
   readonly segment: number;
-  /** Message ids that were not acknowledged within 24 hours. */
+  /** Message ids that were not acknowledged in the last 24 hours. */
   readonly claimed: ReadonlySet<string>;
   /** The needed organizations that exist. */
   readonly organizations: ReadonlySet<number>;
-  /** Of the organizations that are locked. */
+  /** The last numbers of the locked organizations. */
   readonly numbers: readonly LastNumbers[];
 }
 
-/** Lives as long as its transaction. */
+/** It exists as long as its transaction. */
 export class Reads implements Stored {
   readonly begun: Begun;
   readonly answers: Known;

@@ -1,17 +1,17 @@
-/** Users and accounts as PostgreSQL's rows have them. */
+/** Users and accounts in PostgreSQL's rows. */
 import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
 import type { Account, User } from "../../ports/entities.ts";
 import type { Queries } from "../client/connect.ts";
 import { restored } from "../client/text.ts";
 
-/** A user as `userColumns` give it. */
+/** A row of `userColumns`. */
 export type UserRow = Omit<User, "traits" | "fieldsSaidAtMs" | "email"> & {
   readonly email: string;
   readonly traits: string;
   readonly fieldsSaidAtMs: string;
 };
 
-/** An account as `accountColumns` give it. */
+/** A row of `accountColumns`. */
 export type AccountRow = Omit<Account, "fieldsSaidAtMs"> & { readonly fieldsSaidAtMs: string };
 
 /** The columns of `UserRow`. */
@@ -27,7 +27,7 @@ export function accountColumns(queries: Queries) {
     fields_said_at_ms AS "fieldsSaidAtMs", created_at_ms AS "createdAtMs", updated_at_ms AS "updatedAtMs", version`;
 }
 
-/** A user as its row has it. */
+/** The user of a row. */
 export function userOf(row: UserRow): User {
   return {
     ...row,
@@ -38,7 +38,7 @@ export function userOf(row: UserRow): User {
   };
 }
 
-/** An account as its row has it. */
+/** The account of a row. */
 export function accountOf(row: AccountRow): Account {
   return {
     ...row,

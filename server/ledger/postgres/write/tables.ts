@@ -1,9 +1,10 @@
 /**
- * The first step of PostgreSQL's tables. They mirror those of `sqlite/engine/migrations.ts`, but for what many writers need:
+ * The first step of PostgreSQL's tables. They mirror those of `sqlite/engine/migrations.ts`. Many writers need three
+ * differences:
  *
- * - `day_counts` has a row for each writer's slot, so that writers do not wait for each other's commits;
- * - the last numbers given to users and accounts stand in `populations`, whose row is locked to give new ones;
- * - a segment of the inbox is a table, made when the one before is full: see inbox-segments.ts.
+ * - `day_counts` has a row for each writer's slot, so that writers do not wait for each other's commits.
+ * - The last numbers of users and accounts are in `populations`. Its row is locked for new numbers.
+ * - A segment of the inbox is a table, created when the one before is full: see inbox-segments.ts.
  */
 import { batchNumbers } from "../inbox/batch-numbers.ts";
 import { inboxPositions } from "../inbox/inbox-counts.ts";
@@ -93,7 +94,7 @@ export const usersAndAccounts = `
 `;
 
 /** `id` is the first half of a SHA-256 of organization and message id. A BRIN of the times would be smaller, but its ranges
- * only widen when room is used again: after a day all of the table was read for the oldest. */
+ * only widen when space is used again. After a day, a search for the oldest read the whole table. */
 export const messageIds = `
   CREATE TABLE message_ids (
     id uuid PRIMARY KEY,
@@ -103,10 +104,10 @@ export const messageIds = `
   CREATE SEQUENCE transaction_numbers;
 `;
 
-/** What a row of the inbox may be of. */
+/** The tables of the warehouse that a row of the inbox may belong to. */
 export const warehouseTables = "('events', 'users', 'accounts', 'user_versions')";
 
-/** Every segment is made like `inbox_segment`; they share its sequence, so that no id is ever given twice. Bodies are not
+/** Every segment is created like `inbox_segment`. They share its sequence, so that no id is ever used twice. Bodies are not
  * compressed: rows are dropped soon, and 17 kB took 0.64 ms instead of 0.23. */
 export const inbox = `
   ${batchNumbers}

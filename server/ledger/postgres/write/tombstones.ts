@@ -1,4 +1,5 @@
-/** Which users were erased, and when, and the ids that were linked to them: see sqlite/write/tombstones.ts. An id is kept as an HMAC under a key of this ledger. */
+/** Erased users, with the time of the erasure, and the ids that were linked to them: see sqlite/write/tombstones.ts. An id
+ * is kept as an HMAC under a key of this ledger. */
 import type { PersonId } from "../../ports/parking.ts";
 import { personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
@@ -20,7 +21,7 @@ interface WithKey {
 
 const userPrefix = personText({ kind: "user", id: "" });
 
-/** When each of these was erased last, or a user to whom the id was linked then; what was not erased is not there. */
+/** The last erasure of each of these, or of the user to whom the id was linked at that time. Others are left out. */
 export async function erasedTexts(
   queries: Queries,
   texts: readonly WithKey[],
@@ -47,7 +48,7 @@ export async function erasedTexts(
   });
 }
 
-/** Keeps that ids were erased which are no user's own, inside the caller's transaction. */
+/** Stores tombstones of ids that are no user's own, inside the caller's transaction. */
 export async function eraseLinked(
   tx: Tx,
   key: Uint8Array,
@@ -59,7 +60,7 @@ export async function eraseLinked(
   await keepErased(tx, organization, hmacs, atMs);
 }
 
-/** The same of their HMACs. */
+/** The same for their HMACs. */
 export async function keepErased(
   tx: Tx,
   organization: number,

@@ -1,9 +1,9 @@
 /**
- * The transaction by which requests change the ledger, mostly in two round trips. The first begins, locks and reads what is
- * needed. Then the pure function decides. The second writes what the function returns, and commits.
+ * The transaction by which requests change the ledger, usually in two round trips. The first begins, takes the locks and
+ * reads the needs. Then the pure function decides. The second writes the function's result, and commits.
  *
- * Several transactions run at once, on one node and on many. A message id that another transaction is writing is waited
- * for. Users, accounts and held events of an organization are changed by one transaction at a time.
+ * Several transactions run at once, on one node and on many. A transaction waits for a message id that another one is
+ * writing. One transaction at a time changes users, accounts and held events of an organization.
  */
 import { FairTurns } from "../../../process/process.ts";
 import { isAddressId, type PersonKey } from "../../ports/parking.ts";
@@ -28,15 +28,17 @@ import type { Key } from "./keys.ts";
 import { heldOrganizations, OrganizationLockTimedOut, organizationsOf } from "./organization-locks.ts";
 import { ClaimedMessage, type Reads, type Wanted } from "./reads.ts";
 
-/** Every decision reads more than the one before, so it ends. A group of 500 requests that lead to each other is far below. */
+/** Every decision reads more than the one before, so the loop ends. A group of 500 requests that lead to each other needs
+ * far fewer decisions. */
 const mostDecisions = 1_000;
-/** After a time-out the lock may be free before its organization is found. After so many in a row the lock is a table's. */
+/** After a time-out the lock may be free before its organization is found. After this many in a row, a table is locked. */
 const mostUnexplainedTimeouts = 5;
-/** Of `day_counts`. Writers with slots of their own do not wait for each other. A sum over a day reads so many rows. */
+/** Slots of `day_counts`. Writers with slots of their own do not wait for each other. A sum over a day reads this many
+ * rows. */
 const slots = 32;
 
 interface Heartbeat {
-  /** @throws Error when the node must not write any more what it has admitted */
+  /** @throws Error when the node must not write its admitted requests any more */
   refuseStaleHeartbeat(): void;
 }
 
@@ -50,9 +52,9 @@ export class Transactor {
   readonly #freeSlots = freeSlots();
 
   /**
-   * @param atOnce transactions under way; others wait in their order
-   * @param parkedMaxLinks links of an organization to people who are not identified
-   * @param node whose heartbeat is looked at right before each commit
+   * @param atOnce the most concurrent transactions. Others wait in their order
+   * @param parkedMaxLinks the most links of an organization to users who are not identified
+   * @param node its heartbeat is checked right before each commit
    */
   constructor(
     sql: Sql,
@@ -67,10 +69,10 @@ export class Transactor {
     this.#parkedMaxLinks = parkedMaxLinks;
   }
 
-  /** When it resolves the commit is on disk. When the connection is lost during the commit it rejects, and the outcome is not
-   * known: a request that is sent again is recognized by its message id.
-   * @throws OrganizationsHeld when other transactions hold locks of organizations that it needs. For any other lock it waits
-   * longer, and the error is PostgreSQL's. */
+  /** When it resolves, the commit is on disk. If the connection is lost during the commit, it rejects, and the outcome is
+   * unknown. A repeated request is recognized by its message id.
+   * @throws OrganizationsHeld when other transactions hold locks of organizations that it needs. For any other lock it
+   * waits longer, and the error is PostgreSQL's. */
   async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
     const attempt = () =>
       this.#inTurn((slot) => inTransaction(this.#sql, (tx) => this.#run(tx, needs, decide, slot)));
@@ -100,7 +102,7 @@ export class Transactor {
 
   async #run(tx: Tx, needs: Needs, decide: (stored: Stored) => Writes, slot: number): Promise<void> {
     const { nowMs, ...writes } = await decided(tx, needs, decide, this.#clock());
-    // Alone: when another run has decided these rows nothing else may be sent, and no commit.
+    // It is sent alone: if another run has decided these rows, no other statement and no commit may be sent.
     if (writes.importProgress !== undefined) {
       await runOn(tx, advanceImport(writes.importProgress, nowMs));
     }
@@ -110,7 +112,7 @@ export class Transactor {
     ];
     let warnings: readonly IngestionWarning[] = [];
     if (writes.parking !== undefined) {
-      // A link to a user who is written now does not wait.
+      // Links to users that are written now must not wait, so the users come first.
       await inOrder(people);
       warnings = await writeParking(tx, writes.parking, {
         reads: writes.reads,
@@ -125,7 +127,7 @@ export class Transactor {
       ...appendRows(tx, writes.reads.begun.segment, writes.inbox),
     ];
     if (warnings.length > 0) {
-      // Adding warnings holds a lock that others wait for until the commit.
+      // Warnings come last: other transactions wait for their lock until the commit.
       await inOrder(last);
       await runOn(tx, addWarnings(warnings));
     }
@@ -140,8 +142,8 @@ function freeSlots(): number[] {
   return Array.from({ length: slots }, (_, n) => (first + n) % slots);
 }
 
-/** Decides until every question of the decision had an answer. Mostly once, with one round trip more in an organization
- * that holds events. */
+/** Decides until every look-up of the decision had a result. Usually it decides once. In an organization with held events
+ * it takes one more round trip. */
 async function decided(
   tx: Tx,
   needs: Needs,
@@ -161,7 +163,7 @@ async function decided(
   throw new Error("A group of requests was not decided: each decision asked for more.");
 }
 
-/** The outcome of a decision. An error is thrown only when the decision counts: an answer may have been missing. */
+/** The outcome of a decision. Its error is thrown only if the decision counts, because a result may have been missing. */
 function attempt(decide: (stored: Stored) => Writes, reads: Reads): () => Writes {
   try {
     const writes = decide(reads);
@@ -173,7 +175,7 @@ function attempt(decide: (stored: Stored) => Writes, reads: Reads): () => Writes
   }
 }
 
-/** The questions of nearly every decision about an organization that holds events or has erasures. */
+/** The look-ups of nearly every decision about an organization with held events or erasures. */
 function foreseenOf({ people, accounts }: Needs, reads: Reads): Wanted | undefined {
   const concerned = people.filter(({ organization }) => reads.hasParked(organization));
   const ids = concerned.filter(({ id }) => !isAddressId(id)).map(keyOfPerson);
@@ -190,7 +192,7 @@ function keyOfPerson(person: PersonKey): Key {
   return { organization: person.organization, id: personText(person) };
 }
 
-/** Releases ids that were claimed and whose messages are not stored. */
+/** Releases claimed ids whose messages are not stored. */
 function releaseIds(tx: Tx, writes: Pick<Writes, "messages">, { begun }: Reads) {
   const stored = new Set(
     writes.messages.map((message) => {
@@ -234,7 +236,8 @@ function highest(
   );
 }
 
-/** A stored user keeps its number. A different one becomes NULL, which a constraint refuses, as it does a number that is taken. */
+/** A stored user keeps its number. A different number becomes NULL, which a constraint rejects. Another constraint rejects
+ * a number that is taken. */
 function writeUsers(tx: Tx, users: Writes["users"]) {
   const rows = users.map((user) => ({
     ...user,

@@ -203,7 +203,7 @@ const usersByEmail = "CREATE INDEX users_by_email ON users (organization, lower(
 /** Adds the account of events to `user_event_days`: see the warehouse's migrations. */
 const rebuildOfAll = "UPDATE organizations SET rebuild_pending = 1";
 
-/** The times of an account's name and picture. They are unknown for stored accounts: these get the time of their last
+/** The times of an account's name and picture. They are unknown for stored accounts. These get the time of their last
  * change, so that an import of past data renames no account. */
 const accountTimes = `
   ALTER TABLE accounts ADD COLUMN said_at_ms INTEGER NOT NULL DEFAULT 0;

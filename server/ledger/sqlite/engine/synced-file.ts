@@ -1,6 +1,6 @@
 /**
- * A file that is synced without a pause of the event loop. fsync blocks a thread for 0.3 to 1 ms, so it runs in
- * another thread, while this one reads the next requests.
+ * A file that is synced without a pause of the event loop. A call of fsync blocks a thread for 0.3 to 1 ms. It runs
+ * in another thread, while this one reads the next requests.
  *
  * Invariant: a write is acknowledged only when `synced()`, called after the write, has resolved. Syncs run one after
  * another, so that a failure reaches the callers that wait for it. After a failure every later sync fails, too: the

@@ -78,8 +78,8 @@ export class InboxTidy {
   }
 
   /**
-   * Deletes all loaded rows up to an inbox id. After it, no row that was deleted so far, here or in another table, is left
-   * in a free page, in the write-ahead log or in the journal. It runs in small steps until all work is done.
+   * Deletes all loaded rows up to an inbox id. After it, no free page, write-ahead log or journal contains a row that
+   * was deleted so far, here or in another table. It runs in small steps until all work is done.
    * @throws Error when rows up to this id are not loaded, or a reader locks the log for seconds.
    */
   async erase(uptoInboxId: number): Promise<void> {

@@ -4,7 +4,7 @@
  * commit of SQLite writes many waiting groups.
  *
  *   appended and synced (acknowledged) → waiting, in memory → written into SQLite → resting, once SQLite's own log
- *   is synced; then its place in the file is free
+ *   is synced. Then its space in the file is free
  *
  * Invariants. Inbox ids grow from group to group and from here to SQLite, so that after a crash the newest one in
  * SQLite shows which groups are missing. Reads of the inbox, the counts of days or the message ids in SQLite flush the

@@ -1,7 +1,7 @@
 /**
  * A Bloom filter over the ids of one run. It excludes 99 of 100 ids that the run does not contain. So a new id does
  * not cost a read of a file for every run of the day. It is blocked: all bits of an id are in one line of the
- * processor's cache, so a look-up costs one access to memory (0.05 µs) and not seven.
+ * processor's cache. So a look-up costs one access to memory (0.05 µs) and not seven.
  */
 import type { MessageIdHash } from "../../rules/message-id-hash.ts";
 

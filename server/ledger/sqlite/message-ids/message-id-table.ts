@@ -12,7 +12,8 @@ export const wordsPerSlot = 4;
 const smallestSlots = 2 ** 12;
 /** Above three quarters, linear probing takes many probes. */
 const fullest = 0.75;
-/** At least 2: there are twice as many new slots, and the former ones have to be empty before the new ones are full. */
+/** At least 2, because there are twice as many new slots. The former ones have to be empty before the new ones are
+ * full. */
 const slotsMovedPerAddition = 8;
 
 /**

@@ -7,8 +7,8 @@
  *   3. a run: the sealed table as a file. Then the blobs that it covers are deleted
  *
  * Invariants. The table in memory changes only after the commit. At every moment each acknowledged id is in a blob or
- * in a run that the database names: the run is durable before it is named, and blobs are deleted only when a named
- * run covers them. A file that the database does not name was left by a crash.
+ * in a run that the database names. The run is durable before it is named. Blobs are deleted only when a named run
+ * covers them. A file that the database does not name was left by a crash.
  */
 import type { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";

@@ -224,8 +224,8 @@ export class SqliteErasures implements Erasures {
     return erasure;
   }
 
-  /** Deletes the held events and links under the ids of a user, or of an id that was never identified, and the warnings
-   * that name one. Leaves tombstones of all ids except the user's own.
+  /** Deletes the held events and links under the ids of a user, or under an id that was never identified. Deletes the
+   * warnings that name one. Leaves tombstones of all ids except the user's own.
    * @returns whether there was any data, and the ids */
   #forgetIds(organization: number, userId: string, user: User | undefined): Forgotten {
     const { parking, users, engine, tombstones } = this.#parts;

@@ -1,7 +1,7 @@
 /**
  * Erased users, with the time of the erasure, and the ids that were linked to them. Every identify reads this, so an
- * organization without erasures costs one look-up in a set. An id is kept as an HMAC under a key of this ledger: ids are
- * short and guessable, and a plain hash could be found by trial.
+ * organization without erasures costs one look-up in a set. An id is kept as an HMAC under a key of this ledger. Ids
+ * are short and guessable, so a plain hash could be found by trial.
  */
 import type { Database } from "bun:sqlite";
 import { type PersonId, type PersonKey, personKinds } from "../../ports/parking.ts";
