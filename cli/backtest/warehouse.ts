@@ -1,5 +1,5 @@
 /** A warehouse for one log, with the service's own tables, that is thrown away. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
@@ -17,7 +17,7 @@ export async function withTemporaryWarehouse<Result>(
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
   const stops = Object.entries(exitCodes).map(([signal, exitCode]) => {
     const stop = () => {
-      remove();
+      removeUnderEngine(folder, remove);
       process.exit(exitCode);
     };
     process.on(signal, stop);
@@ -33,5 +33,18 @@ export async function withTemporaryWarehouse<Result>(
   } finally {
     remove();
     for (const off of stops) off();
+  }
+}
+
+/** The engine's threads end with the process. Until then an insert may create its directories again, so the folder is removed
+ * until it stays away for 200 ms, for 5 s at most. */
+function removeUnderEngine(folder: string, remove: () => void): void {
+  const untilMs = performance.now() + 5_000;
+  for (let quiet = 0; quiet < 10 && performance.now() < untilMs; quiet += 1) {
+    if (existsSync(folder)) {
+      remove();
+      quiet = 0;
+    }
+    Bun.sleepSync(20);
   }
 }

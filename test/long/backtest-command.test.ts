@@ -151,13 +151,17 @@ describe("a refusal in words", () => {
 
   test.each([
     ["a column that is not there", "who,when\nu1,2026-01-01\n", ['no column "at"', '"who", "when"']],
-    ["a time that is none", "who,at\nu1,2026-01-01\nu2,yesterday\n", ["line 3", '"yesterday"', "no time"]],
+    [
+      "a time that is none",
+      "who,at\nu1,2026-01-01\nu2,yesterday\n",
+      ["line 3", '"yesterday"', "is not a time"],
+    ],
     ["a time that is missing", "who,at\nu1,2026-01-01\nu2,\n", ["line 3", "is empty"]],
     ["an impossible date", "who,at\nu1,2026-02-30\n", ["line 2", "2026-02-30"]],
     ["a row that is too short", "who,at,n\nu1,2026-01-01,1\nu1\n", ["line 3", "1 cells where 3"]],
     ["an open quote", 'who,at\nu1,2026-01-01\n"u2,2026-01-01\n', ["line 3", "never closed"]],
-    ["a file without rows", "who,at\n", ["no row names somebody"]],
-    ["an empty file", "", ["no row names somebody"]],
+    ["a file without rows", "who,at\n", ["no row has a user"]],
+    ["an empty file", "", ["no row has a user"]],
   ])("for %s", async (name, content, words) => {
     const { exitCode, stdout, stderr } = await bench.run(bench.file(`${name}.csv`, content), ...twoColumns);
     expect([exitCode, stdout]).toEqual([1, ""]);
