@@ -92,7 +92,7 @@ async function secondLedger(): Promise<void> {
   const node = await cluster.node("all", env);
   await until("it says what is wrong", async () => {
     const ready = await fetch(`${node.url}/readyz`);
-    return ready.status === 503 && (await ready.text()).includes("another ledger has taken");
+    return ready.status === 503 && (await ready.text()).includes("belongs to another ledger");
   });
   await node.stop();
   const { exitCode, stdout } = await rekindleWith(cluster.folder(), env, "doctor");
