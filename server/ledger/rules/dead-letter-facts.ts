@@ -48,7 +48,7 @@ export function refuseFull(
   const newBytes = letters.reduce((sum, { row }) => sum + bytesOfRow(row), 0);
   if (rows + letters.length <= limits.rows && bytes + newBytes <= limits.bytes) return;
   throw new Refusal(
-    `${letters.length} rejected events cannot be kept, because ${rows} are kept already. Retry or drop those ` +
+    `There is no room for ${letters.length} more rejected events beside ${rows}. Retry or drop those ` +
       "(rekindle rejected-events list). Loading waits until then, and no row is lost.",
   );
 }
