@@ -40,7 +40,7 @@ export const LiveItem = Type.Object({
   }),
   path: Type.String({ description: "Where it was sent, without what is secret in an address." }),
   kind: nullable(Type.Enum(["identify", "track", "alias", "account"]), {
-    description: "What it was taken for; null where it could not be read.",
+    description: "Type of the item; null where it could not be read.",
   }),
   userId: nullable(Type.String({ description: "A visitor's id where there is no user's." })),
   event: nullable(Type.String({ description: "The event's name, of a track." })),
@@ -59,7 +59,7 @@ export const LiveItem = Type.Object({
     Type.Object({ index: count("The item's place in its batch."), items: count("All of it.") }),
   ),
   payload: nullable(Type.String(), {
-    description: "What was sent, cut off after 8,192 characters; null when it was refused unread.",
+    description: "Payload, cut off after 8,192 characters; null when it was refused unread.",
   }),
   payloadCharacters: count("Of the whole payload; of a single request, bytes."),
   idempotencyKey: nullable(Type.String({ description: "The Idempotency-Key header." })),
@@ -67,7 +67,7 @@ export const LiveItem = Type.Object({
     description: "Null for who has no right to manage: they see no project tokens elsewhere either.",
   }),
   warnings: Type.Array(Type.Object({ kind: Type.Enum([...warningKinds]), detail: nullable(Type.String()) }), {
-    description: "What was unusual about it although it was well-formed.",
+    description: "Warnings about a well-formed item.",
   }),
 });
 

@@ -147,8 +147,10 @@ const organizationFields = {
 export const OrganizationAnswer = Type.Object({
   id,
   ...organizationFields,
-  maxRequestsPerSecond: Type.Integer({ description: "What owners may set at most in this installation." }),
-  maxItemsPerSecond: Type.Integer({ description: "What owners may set at most in this installation." }),
+  maxRequestsPerSecond: Type.Integer({
+    description: "Highest value that owners may set in this installation.",
+  }),
+  maxItemsPerSecond: Type.Integer({ description: "Highest value that owners may set in this installation." }),
   today: Type.String({ format: "date", description: "The day that it is in the timezone." }),
   createdAt: instant("When it was created."),
 });
@@ -290,7 +292,7 @@ export const AuditLogAnswer = Type.Object({
       action: Type.Enum([...auditActions]),
       summary: Type.String({ description: "In words." }),
       detail: Type.Record(Type.String(), Type.Unknown(), {
-        description: "What it was about; `from` and `to` where something was changed.",
+        description: "Subject of the change; `from` and `to` where a value was changed.",
       }),
     }),
     { description: "The newest first." },

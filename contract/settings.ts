@@ -39,14 +39,14 @@ const healthParts = {
 
 const healthWeightsOptions = {
   additionalProperties: false,
-  description: "What the parts of health weigh, one against the other. At least one is above 0.",
+  description: "Relative weights of the parts of health. At least one is above 0.",
   "x-send": "an object with engagement, outlook, momentum and adoption, each from 0 to 1",
 } as const;
 
 const eventWeight = Type.Number({
   minimum: 0,
   maximum: settingsLimits.largestEventWeight,
-  description: "What one event counts for in the volume.",
+  description: "Weight of one event in the volume.",
   "x-send": `a number from 0 to ${settingsLimits.largestEventWeight}`,
 });
 
@@ -146,7 +146,7 @@ export const SettingsChangeBody = Type.Object(
   {
     additionalProperties: false,
     minProperties: 1,
-    description: "What is not sent stays; null puts back what an organization starts with (RFC 7396).",
+    description: "A setting that is not sent stays; null puts its default back (RFC 7396).",
     "x-send": `a JSON object with at least one of ${Object.keys(defaultSettings).join(", ")}`,
   },
 );
@@ -163,7 +163,7 @@ const changedBy = (description: string) => Type.String({ description });
 export const SettingsAnswer = Type.Object({
   version,
   changedAt: nullable(instant("When the last change was made; null before the first.")),
-  changedBy: nullable(changedBy("Who made it; null before the first.")),
+  changedBy: nullable(changedBy("Author of the change; null before the first.")),
   settings: SettingsValues,
 });
 

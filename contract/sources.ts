@@ -70,7 +70,7 @@ export const SourcesAnswer = Type.Object({
   sources: Type.Array(SourceAnswer, { description: "All that there can be, in one order." }),
   held: Type.Object({
     people: count("People who are not identified yet, of whom something was said."),
-    items: count("What was said of them: it waits until an identify or an alias names them."),
+    items: count("Their items, held until an identify or an alias names them."),
     oldestAt: nullable(instant("When the oldest of it came.")),
     droppedFull: count(
       "Items that were dropped since the beginning because a person, or everybody, had too many.",

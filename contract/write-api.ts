@@ -134,7 +134,7 @@ export const TrackBody = Type.Object(
 );
 
 const itemType = (type: "identify" | "track") =>
-  Type.Literal(type, { description: "What the item is.", "x-send": '"identify" or "track"' });
+  Type.Literal(type, { description: "Type of the item.", "x-send": '"identify" or "track"' });
 
 /** An identify among the items of a batch: it may say when it was true. */
 export const BatchIdentify = Type.Object(

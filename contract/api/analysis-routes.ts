@@ -31,7 +31,7 @@ export const analysisRoutes = {
   }),
   "GET /api/users/:userId/timeline": analysisRoute({
     access: "read",
-    summary: "What a user did last",
+    summary: "Latest events of a user",
     query: lists.TimelineParameters,
     answer: lists.TimelineAnswer,
     table: "events",
@@ -65,7 +65,7 @@ export const analysisRoutes = {
   }),
   "GET /api/accounts/:accountId/timeline": analysisRoute({
     access: "read",
-    summary: "What the users of an account did last",
+    summary: "Latest events of an account's users",
     query: lists.TimelineParameters,
     answer: lists.AccountTimelineAnswer,
     table: "events",
@@ -156,7 +156,7 @@ export const analysisRoutes = {
   }),
   "GET /api/ingestion-warnings": analysisRoute({
     access: "read",
-    summary: "What senders did that is worth knowing",
+    summary: "Ingestion warnings about senders",
     query: common.WarningsParameters,
     answer: common.WarningsAnswer,
     table: "warnings",
@@ -182,7 +182,7 @@ export const analysisRoutes = {
   }),
   "GET /api/exclusions": analysisRoute({
     access: "read",
-    summary: "Who is left out of figures",
+    summary: "Users that are left out of figures",
     answer: common.ExclusionsAnswer,
     table: "rules",
   }),
@@ -289,7 +289,7 @@ export const analysisRoutes = {
     table: "counts",
   }),
   "GET /api/movers": figure({
-    summary: "Whose health rose and fell most",
+    summary: "Biggest gains and drops of health",
     query: scores.MoversParameters,
     answer: scores.MoversAnswer,
     table: "movers",
@@ -319,14 +319,14 @@ export const analysisRoutes = {
   }),
   "GET /api/settings/history": analysisRoute({
     access: "read",
-    summary: "Who changed which settings, and when",
+    summary: "Changes of settings, with author and time",
     query: settings.SettingsHistoryParameters,
     answer: settings.SettingsHistoryAnswer,
     table: "versions",
   }),
   "GET /api/sources": analysisRoute({
     access: "read",
-    summary: "What each source sends, when it sent last, and whether it has fallen silent",
+    summary: "Sources: items, latest item, and whether the source has fallen silent",
     answer: sources.SourcesAnswer,
   }),
   "POST /api/sources/:source/retire": analysisRoute({

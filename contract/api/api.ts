@@ -80,7 +80,7 @@ const exclusionRule = {
   id: Type.Integer(),
   kind: exclusionKind,
   key: ruleText("The trait's key; empty for other kinds."),
-  value: ruleText("What is compared."),
+  value: ruleText("Value to compare with."),
   createdAt: instant("When the rule was made."),
 };
 
@@ -180,7 +180,7 @@ export const FreshnessAnswer = Type.Object({
       }),
       since: instant("The first failure in a row."),
     }),
-    { description: "What fails for this organization at this moment. It is tried again." },
+    { description: "Work that fails for this organization at this moment. It is tried again." },
   ),
 });
 
@@ -213,7 +213,7 @@ export const WarningsAnswer = Type.Object({
       firstSeen: instant("On this day."),
       lastSeen: instant("On this day."),
       message: nullable(Type.String(), {
-        description: "What the latest sender was answered; null when 201.",
+        description: "Answer to the latest sender; null when 201.",
       }),
       userId: nullable(Type.String(), { description: "The latest user's, where it could be read." }),
     }),
@@ -254,7 +254,7 @@ export const ExclusionParameters = Type.Object(
   {
     kind: exclusionKind,
     key: Parameter.String({ maxLength: 1_000, default: "", description: "The trait's key." }),
-    value: ruleText("What is compared."),
+    value: ruleText("Value to compare with."),
   },
   closed,
 );

@@ -36,7 +36,7 @@ export const UserActivityAnswer = Type.Object({
 export const AccountActivityAnswer = Type.Object({
   days: Type.Array(
     Type.Object({ ...activityDay, users: count("Users who were active in the account on this day.") }),
-    { description: "Every day, the oldest first. Who is excluded from figures does not count." },
+    { description: "Every day, the oldest first. Excluded users do not count." },
   ),
 });
 
@@ -66,7 +66,7 @@ export const UserEventsAnswer = Type.Object({
 
 export const AccountEventsAnswer = Type.Object({
   events: Type.Array(Type.Object({ ...ownEvent, users: count("Users who did it in the account.") }), {
-    description: "The event done most often first. Who is excluded from figures does not count.",
+    description: "The event done most often first. Excluded users do not count.",
   }),
 });
 

@@ -28,7 +28,7 @@ const limit = (what: string, value = 1_000) =>
 const periodParameters = {
   period: Parameter.Enum(["day", "week", "month"], {
     default: "week",
-    description: "What one row is about.",
+    description: "Subject of one row.",
   }),
   periods: Parameter.Integer({
     minimum: 1,
@@ -296,7 +296,7 @@ export const TraitsAnswer = Type.Object({
       distinctValues: nullable(Type.Integer(), {
         description: `How many different values it has now; null when they are more than ${maxCountedValues}.`,
       }),
-      values: Type.Array(Type.Object({ value: Type.String(), users: count("Who have it now.") }), {
+      values: Type.Array(Type.Object({ value: Type.String(), users: count("Users with this value now.") }), {
         description: `The 20 values that most users have, as text; none when they are more than ${maxCountedValues}.`,
       }),
     }),

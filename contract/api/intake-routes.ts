@@ -27,7 +27,7 @@ export const intakeRoutes = {
   }),
   "GET /api/session": intakeRoute({
     access: "session",
-    summary: "Who is signed in, and where they are members",
+    summary: "The signed-in person and their organizations",
     answer: members.SessionAnswer,
   }),
   "DELETE /api/session": intakeRoute({
@@ -48,7 +48,7 @@ export const intakeRoutes = {
   }),
   "POST /api/invitations/lookup": intakeRoute({
     access: "anybody",
-    summary: "What an invitation is to",
+    summary: "The organization and role of an invitation",
     body: members.InvitationLookupBody,
     answer: members.InvitationLookupAnswer,
   }),
@@ -93,7 +93,7 @@ export const intakeRoutes = {
   }),
   "GET /api/audit-log": intakeRoute({
     access: "own",
-    summary: "What was changed by whom",
+    summary: "Changes and their authors",
     query: members.AuditLogParameters,
     answer: members.AuditLogAnswer,
   }),
@@ -162,8 +162,7 @@ export const intakeRoutes = {
   }),
   "GET /api/live": intakeRoute({
     access: "read",
-    summary:
-      "What senders send, as it arrives: server-sent events named item, skipped and end. First the latest items",
+    summary: "Items as they arrive: server-sent events named item, skipped and end. First the latest items",
     query: live.LiveParameters,
     answer: live.LiveMessages,
     isStream: true,
@@ -205,7 +204,7 @@ export const intakeRoutes = {
   }),
   "POST /api/webhooks/try": intakeRoute({
     access: "manage",
-    summary: "What would come of a body; nothing is stored",
+    summary: "Tries a mapping on a body; nothing is stored",
     body: sourceSettings.WebhookTryBody,
     maxBodyBytes: sourceSettings.sourceSettingLimits.tryBytes,
     answer: sourceSettings.WebhookTryAnswer,

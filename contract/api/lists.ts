@@ -273,7 +273,7 @@ export const TimelineAnswer = Type.Object({
 
 const eventOfUser = Type.Object({
   ...timelineFields,
-  userId: Type.String({ description: "Who did it." }),
+  userId: Type.String({ description: "User of the event." }),
   userLabel: Type.String({ description: "Their name, else their e-mail address, else their id." }),
 });
 

@@ -98,7 +98,7 @@ export const AccountsAtRiskAnswer = Type.Object({
 const Part = Type.Object(
   {
     form: Type.Enum(["words", "count", "change", "share", "day", "user", "account"], {
-      description: "What it is, so that numbers and days can be written in the reader's way.",
+      description: "Type of the value, so that a page can format numbers and days.",
     }),
     text: Type.String({ description: "In English." }),
     value: nullable(Type.Union([Type.Number(), Type.String()]), {

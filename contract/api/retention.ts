@@ -10,7 +10,7 @@ const question = {
   entry: Parameter.Enum(["firstEvent", "signUp", "event"], {
     default: "firstEvent",
     description:
-      "What makes a user a member of a cohort: the first event, sign-up (the trait createdAt, created_at or signedUpAt if it is a valid date, else the first identify), or the first `entryEvent`.",
+      "Rule that puts a user into a cohort: the first event, sign-up (the trait createdAt, created_at or signedUpAt if it is a valid date, else the first identify), or the first `entryEvent`.",
   }),
   entryEvent: eventName("With entry=event, the event's name."),
   returnEvent: eventName("The event that a user has to do to have come back; any, when it is left out."),
@@ -44,7 +44,7 @@ const question = {
   of: Parameter.Enum(["user", "account"], {
     default: "user",
     description:
-      "Whose trait. An account has an `id` and a `name`; any other trait is its owner's, and without an owner its newest member's.",
+      "Owner of the trait. An account has an `id` and a `name`; any other trait is its owner's, and without an owner its newest member's.",
   }),
   asOf: Parameter.Enum(["entry", "now"], {
     default: "entry",

@@ -103,16 +103,16 @@ export const Proof = Type.Object(
     cutoffs: haveAndNeed("Past days as of which models could be trained and judged."),
     rarerLabels: haveAndNeed("Of those judged, who churned or who stayed, whichever are fewer."),
   },
-  { description: "What a back-test takes before it may call a model proven." },
+  { description: "Data that a back-test needs before a model may count as proven." },
 );
 
 export const TrainedOn = Type.Object(
   {
     entities: count("Seen within 26 weeks before the day of the scores."),
     churnedLabels: count("Outcomes that are known: who went silent for the horizon."),
-    retainedLabels: count("Who did not."),
+    retainedLabels: count("Outcomes without churn."),
   },
-  { description: "What there is to learn from. Somebody counts as often as there are outcomes." },
+  { description: "Outcomes to train on. A user counts once for each known outcome." },
 );
 
 export const BgbbParameters = Type.Object({

@@ -48,7 +48,7 @@ export const ScoreAnswer = Type.Object({
     score: nullable(number("0 to 100.")),
     healthBand: HealthBand,
     contributions: parts("Points of each part; with the cap they add up to the score."),
-    cap: number("What a high churn risk took away: zero or negative."),
+    cap: number("Points that a high churn risk took away: zero or negative."),
   }),
   engagement: nullable(
     Type.Object({
@@ -232,7 +232,7 @@ export const ModelAnswer = Type.Object({
       eventNames: Type.Number(),
       halfLifeDays: Type.Number(),
     }),
-    { description: "What full marks of engagement are, this month." },
+    { description: "Values for full points of engagement, this month." },
   ),
   next: nullable(
     Type.Object({
@@ -240,7 +240,7 @@ export const ModelAnswer = Type.Object({
       missing: Type.Array(Type.Object({ what: Type.String(), have: Type.Number(), need: Type.Number() })),
       failures: Type.Array(Type.String()),
     }),
-    { description: "What the next model needs." },
+    { description: "Data that the next model needs." },
   ),
   proof: nullable(Proof),
   trainedOn: nullable(TrainedOn),
@@ -289,7 +289,7 @@ export const ModelAnswer = Type.Object({
       low: number("Of the rate's 95 % interval."),
       high: Type.Number(),
     }),
-    { description: "What became of each health band, from stored scores whose horizon is over." },
+    { description: "Outcomes of each health band, from stored scores whose horizon is over." },
   ),
 });
 
@@ -308,7 +308,7 @@ const Mover = Type.Object({
   accountId: nullable(Type.String({ description: "Of a user; null without an account." })),
   accountName: nullable(Type.String()),
   reason: Type.String({
-    description: "What was done before and after, in words: active on 3 of 28 days, was 14.",
+    description: "Activity after and before, in words: active on 3 of 28 days, was 14.",
   }),
 });
 

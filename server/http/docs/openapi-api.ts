@@ -14,7 +14,7 @@ const analysisErrors: Descriptions = {
   validation_error: "A parameter, or a field of the body, is not valid: the message names it.",
   invalid_write_key: `${errorMessages.invalidReadKey} Or nobody is signed in.`,
   forbidden: "The read key or the role lacks the right, or a page of another site sent the request.",
-  not_found: "What was asked for is not there.",
+  not_found: "The requested object does not exist.",
   rate_limit_exceeded: `${errorMessages.tooManyRequests} Retry-After says how many seconds to wait.`,
   application_error: `${errorMessages.unexpected} Or: ${errorMessages.analysisStarting}.`,
 };

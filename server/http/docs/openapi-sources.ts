@@ -40,7 +40,7 @@ const posthogDescription = [
 ].join(" ");
 
 const responses = {
-  200: { description: "What can be taken is stored, or kept until its user is identified." },
+  200: { description: "Valid items are stored, or held until their user is identified." },
   [errorStatus.validation_error]: {
     description: `\`validation_error\`: the body cannot be parsed, or is larger than ${mebibytes(limits.batchBytes)}, or than ${mebibytes(limits.openBodyBytes)} with its token only in the body, or has more than ${limits.sourceItems} messages, ${limits.values} values or ${limits.bodyKeys} keys.`,
   },
