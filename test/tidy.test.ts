@@ -199,6 +199,11 @@ describe("the subject of a sentence is a thing of the product or of the code", (
     expect(unclearSentences(example("server/a.ts", text))).toEqual([]);
   });
 
+  test("a description of the API is caught, too", () => {
+    const text = '{ summary: "Who is signed in" }';
+    expect(unclearSentences(example("contract/a.ts", text))).toHaveLength(1);
+  });
+
   test("in the project", () => {
     const sentences = unclearSentences(files);
     const counts = new Map(

@@ -24,7 +24,10 @@ export function unclearSentences(files: readonly SourceFile[]): string[] {
 /** Comments as paragraphs without their marks. Documents without code. */
 function proseOf(path: string, text: string): string {
   if (path.endsWith(".md")) return text.replace(/```[\s\S]*?```/g, "");
-  return commentsOf(text)
+  // The contract's texts are the OpenAPI document.
+  const texts = path.startsWith("contract/") ? (text.match(/(?<=")[A-Z][^"\n]* [^"\n]*(?=")/g) ?? []) : [];
+  return [commentsOf(text), ...texts.map((each) => `// ${each}`)]
+    .join("\n")
     .replace(/^\s*(\/\*\*?|\/\/)\s?/gm, "\n\n")
     .replace(/\n\s*\*\/?\s?/g, " ")
     .replace(/\*\//g, "");

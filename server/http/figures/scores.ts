@@ -179,7 +179,7 @@ function noScore(hasRun: boolean) {
     state: "no_data",
     note: hasRun
       ? "Nothing was done before this day: the first score is that of the day after the first event."
-      : "Nobody has been scored yet: scores are worked out every night.",
+      : "No user has been scored yet: scores are computed every night.",
     health: { score: null, healthBand: "none", contributions: {}, cap: 0 },
     ...{
       engagement: null,
