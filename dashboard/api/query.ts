@@ -65,7 +65,8 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
   return client;
 }
 
-/** Reads a path of the present organization. */
+/** Reads a path of the present organization. With `enabled: false` nothing is asked, and the query still needs its
+ * required parameters: send empty texts. */
 export function useRead<Path extends keyof Reads>(
   path: Path,
   ...[options]: Record<never, never> extends ReadOptions<Path> ? [ReadOptions<Path>?] : [ReadOptions<Path>]

@@ -240,6 +240,9 @@ async function open(page: Page, place: string): Promise<() => Promise<string[]>>
   return async () => controlsIn(await holder.ariaSnapshot());
 }
 
+const unlistedControls = (place: string, controls: readonly string[]) =>
+  `${place} has ${controls.join(", ")}. Add names to reading if they only change what is shown, else to table with their roles.`;
+
 test.each(["viewer", "member", "owner"] as const)(
   "a %s has the controls of the table, on every page",
   async (role) => {
@@ -250,6 +253,8 @@ test.each(["viewer", "member", "owner"] as const)(
         return roles.includes(role);
       });
       const look = await open(page, place);
+      const unlisted = (await look()).filter((control) => controls[control] === undefined);
+      if (unlisted.length > 0) throw new Error(unlistedControls(place, unlisted));
       // Some lists come after the rest of the page.
       await becomes(async () => [place, await look()], [place, wanted.toSorted()]);
     }

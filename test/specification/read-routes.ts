@@ -30,7 +30,7 @@ export function readRoutes(ids: Readonly<Record<string, string>>): readonly Read
     .map(([name, route]) => {
       const pattern = name.replace("GET ", "");
       const path = pattern.replace(/:(\w+)/g, (_, part: string) => ids[part] ?? part);
-      const query = neededParameters(route).map((parameter) => `${parameter}=${needed[parameter] ?? ""}`);
+      const query = neededParameters(route).map((parameter) => `${parameter}=${exampleOf(parameter, name)}`);
       return {
         template: pattern.replace(/:(\w+)/g, "{$1}"),
         address: query.length === 0 ? path : `${path}?${query.join("&")}`,
@@ -38,6 +38,15 @@ export function readRoutes(ids: Readonly<Record<string, string>>): readonly Read
         parameters: Object.keys(propertiesOf(route)),
       };
     });
+}
+
+function exampleOf(parameter: string, route: string): string {
+  const example = needed[parameter];
+  if (example === undefined)
+    throw new Error(
+      `${route} requires ${parameter}: add an example to needed in test/specification/read-routes.ts`,
+    );
+  return example;
 }
 
 /** An address with one more parameter. */
