@@ -3,7 +3,7 @@
  * and whether one has fallen silent.
  */
 import Type from "typebox";
-import { count, instant, nullable } from "./api/api.ts";
+import { boolean, count, instant, nullable, textOrNull } from "./api/schema.ts";
 
 /** Connected sources, by the tool whose client sends. */
 export const sourceNames = ["segment", "rudderstack", "customerio", "posthog", "stripe", "webhook"] as const;
@@ -47,9 +47,7 @@ export const SourceAnswer = Type.Object({
   lastSentAt: nullable(instant("When its latest item came, taken or not.")),
   silentSince: nullable(instant("Its last item that was taken, while it is silent; else null.")),
   retiredAt: nullable(instant("While it is retired; its next item ends that.")),
-  rhythm: nullable(Type.String(), {
-    description: "How often it usually sends, in words; null while less than a week is known of it.",
-  }),
+  rhythm: textOrNull("How often it usually sends, in words; null while less than a week is known of it."),
   silentFrom: nullable(
     instant("When it will count as silent if nothing comes; null while no claim is made."),
   ),
@@ -57,7 +55,7 @@ export const SourceAnswer = Type.Object({
     description:
       "Its part of what the organization sends: the mean over the days of its last 4 weeks. Null before its first item was taken.",
   }),
-  freezesScores: Type.Boolean({ description: "Whether scores wait because it is silent." }),
+  freezesScores: boolean("Whether scores wait because it is silent."),
   day: Counts,
   week: Counts,
   hours: Type.Array(Type.Integer({ minimum: 0 }), {

@@ -1,7 +1,19 @@
 /** Parts of the answers about scores, as JSON Schema. */
 import Type from "typebox";
 import { SettingChange } from "../settings.ts";
-import { count, day, nullable } from "./api.ts";
+import {
+  boolean,
+  count,
+  day,
+  listOf,
+  nullable,
+  number,
+  objectOrNull,
+  optionalDay,
+  Parameter,
+  text,
+  textOrNull,
+} from "./schema.ts";
 
 /** The state of a user or an account. */
 export const State = Type.Enum(["no_data", "churned", "new", "active"]);
@@ -19,7 +31,24 @@ export const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"),
   description: "Of the churn risk: below .2, below .5, and above.",
 });
 
-const number = (description: string) => Type.Number({ description });
+const kinds = [Type.Literal("user"), Type.Literal("account")] as const;
+export const Kind = Type.Union([...kinds]);
+export const kindParameter = Parameter.Union([...kinds], { default: "user" });
+
+/** The day of the scores. */
+export const scoredDay = nullable(
+  day("Scores are as of the start of this day: only what happened before it counts. Null before the first."),
+);
+export const dataStoppedSince = nullable(
+  day("Far fewer users than usual are active since this day: a source has stopped, and scores wait for it."),
+);
+
+const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
+
+/** The day of the scores that others are compared with. @param days before the newest, by default */
+export const since = (days: number) => optionalDay(`${sinceText} Without it, of ${days} days before.`);
+/** The same of a question that compares only when it is sent. */
+export const sinceIfSent = optionalDay(sinceText);
 
 const Change = Type.Object({
   total: Type.Number(),
@@ -34,65 +63,56 @@ export const ScoreChange = nullable(
     health: nullable(Change),
     engagement: nullable(Change),
     risk: nullable(Change),
-    text: nullable(Type.String(), {
-      description:
-        "The change of health in words: Down 13: active on 1 day of 28, was 6; silent for 24 days.",
-    }),
+    text: textOrNull(
+      "The change of health in words: Down 13: active on 1 day of 28, was 6; silent for 24 days.",
+    ),
   }),
 );
 
 /** The churn event of an organization. */
-export const churnEvent = nullable(Type.String(), {
-  description: "An entity that sends it has churned, unless it is active on a later day. Null without one.",
-});
+export const churnEvent = textOrNull(
+  "An entity that sends it has churned, unless it is active on a later day. Null without one.",
+);
 
 /** Of one user or account. */
 export const churnFields = {
   returnProbability: nullable(
-    Type.Number({
-      description:
-        "For entities that churned by silence: of coming back within the horizon, by BG/BB. Null beyond 26 weeks of silence.",
-    }),
+    number(
+      "For entities that churned by silence: of coming back within the horizon, by BG/BB. Null beyond 26 weeks of silence.",
+    ),
   ),
   churnedDay: nullable(
     day("For the churned: the day of the churn event, or the day on which the horizon of silence was over."),
   ),
-  churnCause: nullable(
-    Type.Object({
-      by: Type.Enum(["event", "silence"]),
-      event: nullable(Type.String(), { description: "The churn event; null with `silence`." }),
-      member: nullable(
-        Type.Object({
-          userId: Type.String(),
-          label: Type.String({ description: "The name, else the e-mail address, else the id." }),
-        }),
-        {
-          description: "Of an account: the member who sent the churn event, unless erased or excluded since.",
-        },
-      ),
-    }),
-    { description: "For the churned: why." },
-  ),
+  churnCause: objectOrNull("For the churned: why.", {
+    by: Type.Enum(["event", "silence"]),
+    event: textOrNull("The churn event; null with `silence`."),
+    member: objectOrNull(
+      "Of an account: the member who sent the churn event, unless erased or excluded since.",
+      {
+        userId: Type.String(),
+        label: text("The name, else the e-mail address, else the id."),
+      },
+    ),
+  }),
 };
 
 /** Of a history. */
-export const Marks = Type.Array(
-  Type.Object({
+export const Marks = listOf(
+  "Where scores begin to follow other rules than on the scored day before, the oldest first.",
+  {
     day: day("The first day whose scores follow the change."),
     changes: Type.Array(SettingChange, { description: "Of the settings that scores depend on." }),
-    exclusionsChanged: Type.Boolean({ description: "Whether others were left out of all figures." }),
-  }),
-  {
-    description: "Where scores begin to follow other rules than on the scored day before, the oldest first.",
+    exclusionsChanged: boolean("Whether others were left out of all figures."),
   },
 );
 
 /** Of lists that hold scores against earlier ones. */
 export const sinceThen = {
   sinceDay: Type.Union([day("The day of the earlier scores."), Type.Null()]),
-  rulesChanged: Type.Boolean({
-    description: "Whether settings or exclusions are others than then: a part of the change is theirs.",
-  }),
+  rulesChanged: boolean(
+    "Whether settings or exclusions are others than then: a part of the change is theirs.",
+  ),
 };
 
 const haveAndNeed = (description: string) =>
