@@ -6,19 +6,7 @@
  * GET /api/session, which needs no right, tells which.
  */
 import Type, { type Static } from "typebox";
-import {
-  boolean,
-  closedObject,
-  day,
-  instant,
-  integer,
-  listOf,
-  nullable,
-  objectOrNull,
-  Parameter,
-  positive,
-  text,
-} from "./api/schema.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./api/schema.ts";
 import { auditActions, auditLimits } from "./audit.ts";
 import { limits } from "./limits.ts";
 import { peopleLimits } from "./member-limits.ts";
@@ -90,8 +78,8 @@ const keepEventsDays = nullable(
 );
 
 export const InstallationAnswer = Type.Object({
-  claimed: boolean("Whether anybody has an account yet."),
-  remoteImages: boolean(
+  claimed: Field.boolean("Whether anybody has an account yet."),
+  remoteImages: Field.boolean(
     "Whether pages load pictures of users and accounts from other hosts (REMOTE_IMAGES).",
   ),
 });
@@ -149,18 +137,18 @@ export const OrganizationCreateAnswer = Type.Object({ id });
 
 const organizationFields = {
   name: Type.String(),
-  timezone: text("IANA name; days are this zone's."),
-  requestsPerSecond: integer("That each project token may send."),
-  itemsPerSecond: integer("Of batches, that each project token may send."),
+  timezone: Field.text("IANA name; days are this zone's."),
+  requestsPerSecond: Field.integer("That each project token may send."),
+  itemsPerSecond: Field.integer("Of batches, that each project token may send."),
   keepEventsDays,
 };
 export const OrganizationAnswer = Type.Object({
   id,
   ...organizationFields,
-  maxRequestsPerSecond: integer("Highest value that owners may set in this installation."),
-  maxItemsPerSecond: integer("Highest value that owners may set in this installation."),
-  today: day("The day that it is in the timezone."),
-  createdAt: instant("When it was created."),
+  maxRequestsPerSecond: Field.integer("Highest value that owners may set in this installation."),
+  maxItemsPerSecond: Field.integer("Highest value that owners may set in this installation."),
+  today: Field.day("The day that it is in the timezone."),
+  createdAt: Field.instant("When it was created."),
 });
 export const OrganizationChangeBody = closedObject(
   {
@@ -186,17 +174,17 @@ export const MembersAnswer = Type.Object({
       name: Type.String(),
       email: Type.String(),
       role: Type.Enum([...roles]),
-      joinedAt: instant("When the person joined the organization."),
-      lastSeenAt: nullable(instant("When the person was last here, to the hour.")),
+      joinedAt: Field.instant("When the person joined the organization."),
+      lastSeenAt: nullable(Field.instant("When the person was last here, to the hour.")),
     }),
   ),
   invitations: listOf("Those that can still be accepted.", {
     id,
     email: Type.String(),
     role: Type.Enum([...roles]),
-    createdAt: instant("When it was made."),
-    expiresAt: instant("When its link stops working."),
-    invitedBy: nullable(text("A name."), {
+    createdAt: Field.instant("When it was made."),
+    expiresAt: Field.instant("When its link stops working."),
+    invitedBy: nullable(Field.text("A name."), {
       description: "Null: the command line.",
     }),
   }),
@@ -214,16 +202,16 @@ export const MemberAnswer = Type.Object({ id, role: Type.Enum([...roles]) });
 export const InvitationCreateBody = closedObject({ email, role });
 export const InvitationCreateAnswer = Type.Object({
   id,
-  link: text("Shown this once, to be sent to who is invited."),
+  link: Field.text("Shown this once, to be sent to who is invited."),
 });
 
 const credential = {
   id,
   name: Type.String(),
-  lastFour: text("All that is kept of the secret that can be read."),
-  createdAt: instant("When it was created."),
-  lastUsedAt: nullable(instant("When it was last used.")),
-  revokedAt: nullable(instant("When it was revoked; null while it lives.")),
+  lastFour: Field.text("All that is kept of the secret that can be read."),
+  createdAt: Field.instant("When it was created."),
+  lastUsedAt: nullable(Field.instant("When it was last used.")),
+  revokedAt: nullable(Field.instant("When it was revoked; null while it lives.")),
   madeBy: objectOrNull("The person who made it, or the owner who kept it. Null: the command line.", {
     id,
     name: Type.String(),
@@ -243,7 +231,7 @@ export const TokenCreateBody = closedObject({ name, scope: Type.Optional({ ...sc
 export type TokenCreateBody = Static<typeof TokenCreateBody>;
 export const TokenCreateAnswer = Type.Object({
   id,
-  token: text("Shown this once."),
+  token: Field.text("Shown this once."),
 });
 
 /** The rights that a read key may have beside `read`, which every one has. */
@@ -259,11 +247,11 @@ export const ReadKeysAnswer = Type.Object({
 export const ReadKeyCreateBody = closedObject({ name, rights });
 export const ReadKeyCreateAnswer = Type.Object({
   id,
-  readKey: text("Shown this once."),
+  readKey: Field.text("Shown this once."),
 });
 
 export const AuditLogParameters = closedObject({
-  limit: positive(auditLimits.entriesPerPage, 50, "At most this many entries."),
+  limit: Parameter.positive(auditLimits.entriesPerPage, 50, "At most this many entries."),
   before: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -275,13 +263,13 @@ export const AuditLogParameters = closedObject({
 export const AuditLogAnswer = Type.Object({
   entries: listOf("The newest first.", {
     id,
-    at: instant("When it was changed."),
+    at: Field.instant("When it was changed."),
     person: objectOrNull(
       "Null: the command line, a read key or the service itself; `detail.by` says which.",
       { id, name: Type.String() },
     ),
     action: Type.Enum([...auditActions]),
-    summary: text("In words."),
+    summary: Field.text("In words."),
     detail: Type.Record(Type.String(), Type.Unknown(), {
       description: "Subject of the change; `from` and `to` where a value was changed.",
     }),
@@ -290,5 +278,5 @@ export const AuditLogAnswer = Type.Object({
 
 /** How the deletion of an organization is asked for. */
 export const OrganizationDeletionParameters = closedObject({
-  name: text("The organization's name, to confirm."),
+  name: Field.text("The organization's name, to confirm."),
 });

@@ -4,7 +4,7 @@
  * replaced whole, and null puts back what an organization starts with.
  */
 import Type, { type Static } from "typebox";
-import { closedObject, instant, listOf, nullable, positive, text } from "./api/schema.ts";
+import { closedObject, Field, listOf, nullable, Parameter } from "./api/schema.ts";
 import { EventName } from "./write-api.ts";
 
 export const settingsLimits = {
@@ -158,13 +158,13 @@ const version = Type.Integer({
 
 export const SettingsAnswer = Type.Object({
   version,
-  changedAt: nullable(instant("When the last change was made; null before the first.")),
-  changedBy: nullable(text("Author of the change; null before the first.")),
+  changedAt: nullable(Field.instant("When the last change was made; null before the first.")),
+  changedBy: nullable(Field.text("Author of the change; null before the first.")),
   settings: SettingsValues,
 });
 
 export const SettingsHistoryParameters = closedObject({
-  limit: positive(settingsLimits.historyVersions, 20, "At most this many versions."),
+  limit: Parameter.positive(settingsLimits.historyVersions, 20, "At most this many versions."),
   before: Type.Optional(
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Older than this version." }),
   ),
@@ -172,7 +172,7 @@ export const SettingsHistoryParameters = closedObject({
 
 /** One setting that a change moved. */
 export const SettingChange = Type.Object({
-  setting: text("`churnHorizonDays` or `eventWeights.report_created`, say."),
+  setting: Field.text("`churnHorizonDays` or `eventWeights.report_created`, say."),
   from: Type.Unknown({ description: "Null for an event without a weight of its own." }),
   to: Type.Unknown(),
 });
@@ -180,8 +180,8 @@ export const SettingChange = Type.Object({
 export const SettingsHistoryAnswer = Type.Object({
   versions: listOf("The newest first.", {
     version,
-    changedAt: instant("When it was changed."),
-    changedBy: text(
+    changedAt: Field.instant("When it was changed."),
+    changedBy: Field.text(
       "`command line`, `read key` and the key's id, or a name and `(person` with the person's id `)`.",
     ),
     changes: Type.Array(SettingChange),

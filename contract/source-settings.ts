@@ -1,7 +1,7 @@
 /** Settings of sources, as JSON Schema: Stripe's signing secrets, and how the webhooks of other
  * tools are read. */
 import Type, { type Static } from "typebox";
-import { closedObject, instant, listOf, nullable, text, textOrNull } from "./api/schema.ts";
+import { closedObject, Field, listOf, nullable } from "./api/schema.ts";
 
 export const sourceSettingLimits = {
   webhooksPerOrganization: 20,
@@ -108,8 +108,8 @@ export const WebhookAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   name: webhookName,
   mapping: WebhookMapping,
-  createdAt: instant("When it was made."),
-  updatedAt: instant("When it was changed last."),
+  createdAt: Field.instant("When it was made."),
+  updatedAt: Field.instant("When it was changed last."),
 });
 
 export const WebhooksAnswer = Type.Object({
@@ -127,12 +127,12 @@ export const WebhookTryBody = closedObject({
 /** One item of a sample, and what would come of it. */
 const TriedItem = Type.Object({
   sent: Type.Unknown({ description: "The item as it was sent." }),
-  invalid: nullable(text("Why it cannot be taken; null when it can.")),
-  ignored: nullable(text("Why it says nothing to us; null when it does.")),
+  invalid: nullable(Field.text("Why it cannot be taken; null when it can.")),
+  ignored: nullable(Field.text("Why it says nothing to us; null when it does.")),
   items: Type.Array(
     Type.Object({
       type: Type.Enum(["identify", "track", "alias", "account"]),
-      at: instant("When it was, or holds from."),
+      at: Field.instant("When it was, or holds from."),
       messageId: nullable(Type.String()),
       userId: nullable(Type.String()),
       anonymousId: nullable(Type.String()),
@@ -148,7 +148,7 @@ const TriedItem = Type.Object({
 export type TriedItem = Static<typeof TriedItem>;
 
 export const WebhookTryAnswer = Type.Object({
-  invalid: textOrNull("Why the body as a whole cannot be read; null when it can."),
+  invalid: Field.textOrNull("Why the body as a whole cannot be read; null when it can."),
   items: Type.Array(TriedItem, { description: "The first 20." }),
 });
 
@@ -167,7 +167,7 @@ export const StripeSettingsAnswer = Type.Object({
     { lastFour: Type.String() },
   ),
   unknownCustomers: unknownCustomersField,
-  updatedAt: nullable(instant("When it was changed last."), { description: "Null while nothing was." }),
+  updatedAt: nullable(Field.instant("When it was changed last."), { description: "Null while nothing was." }),
 });
 
 export const StripeSettingsChangeBody = closedObject(

@@ -1,6 +1,6 @@
 /** Views of lists that an organization has saved, as JSON Schema: filters, sort and columns under a name. */
 import Type from "typebox";
-import { closedObject, instant, nullable, text } from "./api/schema.ts";
+import { closedObject, Field, nullable } from "./api/schema.ts";
 import { nameRules } from "./names.ts";
 
 export const viewLimits = { nameCharacters: 80, queryCharacters: 2_000, viewsPerOrganization: 200 } as const;
@@ -27,12 +27,12 @@ export const ViewAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   page: Type.Enum([...viewPages]),
   name: Type.String(),
-  query: text(queryText),
-  createdBy: nullable(text("A name."), {
+  query: Field.text(queryText),
+  createdBy: nullable(Field.text("A name."), {
     description: "Null when the person is not there any more.",
   }),
-  createdAt: instant("When it was saved."),
-  updatedAt: instant("When it was changed last."),
+  createdAt: Field.instant("When it was saved."),
+  updatedAt: Field.instant("When it was changed last."),
 });
 
 export const ViewsAnswer = Type.Object({

@@ -3,20 +3,7 @@
  * with these schemas, types answers by them, and prints them in the OpenAPI document.
  */
 import Type from "typebox";
-import {
-  boolean,
-  closedObject,
-  count,
-  day,
-  instant,
-  listOf,
-  nullable,
-  objectOrNull,
-  Parameter,
-  positive,
-  text,
-  textOrNull,
-} from "./schema.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 
 /** Kinds of ingestion warnings. */
 export const warningKinds = [
@@ -39,7 +26,7 @@ export const warningKinds = [
 export const exclusionKinds = ["user", "email_domain", "email", "trait", "account"] as const;
 
 /** Beside an event's name. */
-export const eventLabel = textOrNull(
+export const eventLabel = Field.textOrNull(
   "The name as a connected source sent it, with its white space; null where it is the name itself.",
 );
 
@@ -56,26 +43,26 @@ const exclusionRule = {
   kind: exclusionKind,
   key: ruleText("The trait's key; empty for other kinds."),
   value: ruleText("Value to compare with."),
-  createdAt: instant("When the rule was made."),
+  createdAt: Field.instant("When the rule was made."),
 };
 
 export const ExclusionAnswer = Type.Object(exclusionRule);
 
 export const UserAnswer = Type.Object({
   userId: Type.String(),
-  email: textOrNull("Null until it is known."),
+  email: Field.textOrNull("Null until it is known."),
   traits: Type.Record(Type.String(), Type.Unknown()),
   isAccountOwner: nullable(Type.Boolean()),
-  isExcluded: boolean("Whether the user counts in no figure, and has no scores."),
+  isExcluded: Field.boolean("Whether the user counts in no figure, and has no scores."),
   excludedBy: listOf(
     "The rules that match the user as it is now. A new rule takes effect within seconds.",
     exclusionRule,
   ),
   account: nullable(Type.Object({ id: Type.String(), name: Type.String(), avatar: nullable(Type.String()) })),
-  firstIdentifiedAt: instant("When the user was identified first."),
-  updatedAt: instant("When something about the user changed last."),
-  firstSeenDay: nullable(day("The day of the user's first engagement event.")),
-  lastSeenDay: nullable(day("The day of the user's last engagement event.")),
+  firstIdentifiedAt: Field.instant("When the user was identified first."),
+  updatedAt: Field.instant("When something about the user changed last."),
+  firstSeenDay: nullable(Field.day("The day of the user's first engagement event.")),
+  lastSeenDay: nullable(Field.day("The day of the user's last engagement event.")),
 });
 
 export const EraseParameters = closedObject({
@@ -86,28 +73,28 @@ export const EraseParameters = closedObject({
 });
 
 const erasureFields = {
-  erasedAt: instant("When nothing was left."),
-  rejectedEvents: count("Rows that the warehouse had rejected."),
-  inboxRows: count("Rows that were still kept on their way to the warehouse."),
+  erasedAt: Field.instant("When nothing was left."),
+  rejectedEvents: Field.count("Rows that the warehouse had rejected."),
+  inboxRows: Field.count("Rows that were still kept on their way to the warehouse."),
   seconds: Type.Number({ minimum: 0, description: "From the request to the end." }),
 };
 
 /** The receipt for the erasure of an account. */
 export const AccountErasureAnswer = Type.Object({
   accountId: Type.String(),
-  members: count("Users who were in the account. They stay, in no account."),
-  events: count("Events that do not name the account any more. They stay with their users."),
-  versions: count("Versions of the account's name and avatar that were erased."),
-  days: count("Days whose figures were computed again without the account."),
+  members: Field.count("Users who were in the account. They stay, in no account."),
+  events: Field.count("Events that do not name the account any more. They stay with their users."),
+  versions: Field.count("Versions of the account's name and avatar that were erased."),
+  days: Field.count("Days whose figures were computed again without the account."),
   ...erasureFields,
 });
 
 /** The receipt for the erasure of a user. */
 export const ErasureAnswer = Type.Object({
   userId: Type.String(),
-  events: count("Events that were erased."),
-  versions: count("Versions of the user's traits that were erased."),
-  days: count("Days whose figures were computed again without the user."),
+  events: Field.count("Events that were erased."),
+  versions: Field.count("Versions of the user's traits that were erased."),
+  days: Field.count("Days whose figures were computed again without the user."),
   ...erasureFields,
   account: nullable(AccountErasureAnswer, {
     description: "Of the account that was erased with the user; null when it stays.",
@@ -116,40 +103,40 @@ export const ErasureAnswer = Type.Object({
 
 /** How far a figure is to be trusted at this moment. */
 export const FreshnessAnswer = Type.Object({
-  loadedUpto: nullable(instant("Everything that was acknowledged before is in the figure."), {
+  loadedUpto: nullable(Field.instant("Everything that was acknowledged before is in the figure."), {
     description: "Null until that is known, for a moment after a start.",
   }),
   rebuilding: objectOrNull(
     "While days are computed again, in a new timezone say, figures may be of the old ones.",
     {
-      since: instant("When the days had to be computed again."),
+      since: Field.instant("When the days had to be computed again."),
       progress: Type.Number({ minimum: 0, maximum: 1 }),
     },
   ),
-  excludedUsers: count("Users who are excluded as internal, test or bot, and count in no figure."),
-  timezone: text("Days are this IANA timezone's."),
+  excludedUsers: Field.count("Users who are excluded as internal, test or bot, and count in no figure."),
+  timezone: Field.text("Days are this IANA timezone's."),
   silentSources: listOf("Sources from which nothing came for much longer than their own rhythm explains.", {
-    source: text("As GET /api/sources names it."),
-    since: instant("Its last item that was taken."),
-    freezesScores: boolean(
+    source: Field.text("As GET /api/sources names it."),
+    since: Field.instant("Its last item that was taken."),
+    freezesScores: Field.boolean(
       "It sent a tenth or more of what comes, so scores wait until it is back or retired.",
     ),
   }),
   earlierScores: objectOrNull(
     "While earlier days are being scored, after an import say: history and changes are not whole yet.",
-    { done: count("Earlier days that are scored."), of: count("All of them.") },
+    { done: Field.count("Earlier days that are scored."), of: Field.count("All of them.") },
   ),
   failures: listOf("Work that fails for this organization at this moment. It is tried again.", {
     of: Type.Enum(["exclusions", "scores", "training"], {
       description:
         "exclusions: the last applied rules stay in use. scores: the last scores stay. training: the last model serves.",
     }),
-    since: instant("The first failure in a row."),
+    since: Field.instant("The first failure in a row."),
   }),
 });
 
 export const WarningsParameters = closedObject({
-  limit: positive(10_000, 100, "At most this many warnings."),
+  limit: Parameter.positive(10_000, 100, "At most this many warnings."),
   kind: Type.Optional(
     Type.Enum([...warningKinds], { description: "Only warnings of this kind; without it, of all kinds." }),
   ),
@@ -157,35 +144,35 @@ export const WarningsParameters = closedObject({
 
 export const WarningsAnswer = Type.Object({
   warnings: listOf("The latest first, of the last 30 days.", {
-    day: day("UTC."),
+    day: Field.day("UTC."),
     kind: Type.Enum([...warningKinds], {
       description:
         "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or held until its user is identified, and dropped when it is too much (held_full), its user is not identified in 30 days (held_expired), or it cannot become its user's (held_refused); of links_full it was taken, and not remembered that two ids are one person; the others were refused.",
     }),
     endpoint: Type.String(),
-    detail: textOrNull(
+    detail: Field.textOrNull(
       "The key, the event's name or the message; null where there are too many to tell apart.",
     ),
-    count: count("Requests; for unknown_key, keys."),
-    firstSeen: instant("On this day."),
-    lastSeen: instant("On this day."),
-    message: textOrNull("Answer to the latest sender; null when 201."),
-    userId: textOrNull("The latest user's, where it could be read."),
+    count: Field.count("Requests; for unknown_key, keys."),
+    firstSeen: Field.instant("On this day."),
+    lastSeen: Field.instant("On this day."),
+    message: Field.textOrNull("Answer to the latest sender; null when 201."),
+    userId: Field.textOrNull("The latest user's, where it could be read."),
   }),
 });
 
 export const RejectedEventsParameters = closedObject({
-  limit: positive(10_000, 100, "At most this many rejected events."),
+  limit: Parameter.positive(10_000, 100, "At most this many rejected events."),
 });
 
 export const RejectedEventsAnswer = Type.Object({
-  total: count("Rejected events of the organization."),
+  total: Field.count("Rejected events of the organization."),
   rejectedEvents: listOf("The newest first.", {
     id: Type.Integer(),
-    at: instant("When the warehouse refused the row."),
+    at: Field.instant("When the warehouse refused the row."),
     table: Type.String(),
     reason: Type.String(),
-    row: text("The row as it was sent to the warehouse."),
+    row: Field.text("The row as it was sent to the warehouse."),
   }),
 });
 
@@ -197,7 +184,7 @@ export const SelectionParameters = closedObject({
   all: Parameter.Boolean({ default: false, description: "All rejected events of the organization." }),
 });
 
-export const SelectedAnswer = Type.Object({ rows: count("Rows that it was done with.") });
+export const SelectedAnswer = Type.Object({ rows: Field.count("Rows that it was done with.") });
 
 export const ExclusionParameters = closedObject({
   kind: exclusionKind,
@@ -206,22 +193,22 @@ export const ExclusionParameters = closedObject({
 });
 
 export const ExclusionsAnswer = Type.Object({
-  excludedUsers: count("Users who are excluded by now."),
+  excludedUsers: Field.count("Users who are excluded by now."),
   rules: Type.Array(
     Type.Object({
       ...exclusionRule,
-      users: count("Users whom the rule matches; a user whom several rules match counts in each."),
+      users: Field.count("Users whom the rule matches; a user whom several rules match counts in each."),
     }),
   ),
 });
 
 export const ExclusionPreviewAnswer = Type.Object({
-  users: count("Users whom the rule matches."),
-  alreadyExcluded: count("Those of them whom other rules, or this one, exclude already."),
+  users: Field.count("Users whom the rule matches."),
+  alreadyExcluded: Field.count("Those of them whom other rules, or this one, exclude already."),
   examples: listOf("At most 3, those who are not excluded yet before others.", {
     userId: Type.String(),
-    name: textOrNull("The trait `name`, if it is a text."),
-    email: textOrNull("Null until it is known."),
+    name: Field.textOrNull("The trait `name`, if it is a text."),
+    email: Field.textOrNull("Null until it is known."),
   }),
 });
 
@@ -229,9 +216,9 @@ export const DoneAnswer = Type.Object({ success: Type.Literal(true) });
 
 export const HealthCheckAnswer = Type.Object({
   lastCheck: objectOrNull("The last nightly check; null before the first.", {
-    at: instant("When it began."),
+    at: Field.instant("When it began."),
     tookSeconds: Type.Number(),
-    differences: count("Between ledger, events and rollups; 0 when all agree."),
+    differences: Field.count("Between ledger, events and rollups; 0 when all agree."),
     examples: Type.Array(Type.String(), { description: "The first of them in words." }),
   }),
 });

@@ -1,35 +1,20 @@
 /** Figures of one user or account beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { eventLabel } from "./api.ts";
-import {
-  boolean,
-  closedObject,
-  count,
-  day,
-  listOf,
-  nullable,
-  number,
-  optionalDay,
-  order,
-  Parameter,
-  pageParameters,
-  positive,
-  share,
-  textOrNull,
-} from "./schema.ts";
+import { closedObject, Field, listOf, nullable, Parameter } from "./schema.ts";
 import { HealthBand, kindParameter, RiskBand, State, Verdict } from "./score-parts.ts";
 import { RiskModelName, riskModelText } from "./scores.ts";
 
-const score = (description: string) => nullable(number(description));
+const score = (description: string) => nullable(Field.number(description));
 
 export const ActivityParameters = closedObject({
-  days: positive(3_660, 365, "This many days, the last of them `to`."),
-  to: optionalDay("The last day, not after today. Default: today in the organization's timezone."),
+  days: Parameter.positive(3_660, 365, "This many days, the last of them `to`."),
+  to: Parameter.optionalDay("The last day, not after today. Default: today in the organization's timezone."),
 });
 
 const activityDay = {
-  day: day("In the organization's timezone."),
-  events: count("Events of this day, passive ones too."),
+  day: Field.day("In the organization's timezone."),
+  events: Field.count("Events of this day, passive ones too."),
 };
 
 export const UserActivityAnswer = Type.Object({
@@ -39,20 +24,20 @@ export const UserActivityAnswer = Type.Object({
 export const AccountActivityAnswer = Type.Object({
   days: listOf("Every day, the oldest first. Excluded users do not count.", {
     ...activityDay,
-    users: count("Users who were active in the account on this day."),
+    users: Field.count("Users who were active in the account on this day."),
   }),
 });
 
 export const OwnEventsParameters = closedObject({
-  limit: positive(1_000, 1_000, "At most this many names."),
+  limit: Parameter.positive(1_000, 1_000, "At most this many names."),
 });
 
 const ownEvent = {
   event: Type.String(),
   label: eventLabel,
-  count: count("How often it was done until today."),
-  firstDay: day("In the organization's timezone."),
-  lastDay: day("In the organization's timezone."),
+  count: Field.count("How often it was done until today."),
+  firstDay: Field.day("In the organization's timezone."),
+  lastDay: Field.day("In the organization's timezone."),
 };
 
 export const UserEventsAnswer = Type.Object({
@@ -62,43 +47,43 @@ export const UserEventsAnswer = Type.Object({
 export const AccountEventsAnswer = Type.Object({
   events: listOf("The event done most often first. Excluded users do not count.", {
     ...ownEvent,
-    users: count("Users who did it in the account."),
+    users: Field.count("Users who did it in the account."),
   }),
 });
 
 export const AccountMembersParameters = closedObject({
   sort: Parameter.Enum(["share", "lastActive", "health", "risk", "email"], { default: "share" }),
-  order,
-  ...pageParameters,
+  order: Parameter.order,
+  ...Parameter.page,
 });
 
 export const AccountMembersAnswer = Type.Object({
-  day: day("Activity is counted before the start of this day: that of the account's newest scores."),
-  total: count("Members on all pages together."),
-  active28: count("Of them, those with an engagement event in the account within 28 days."),
-  active90: count("The same within 90 days."),
-  activeShare: nullable(share("active28 / active90; null when nobody was active in 90 days.")),
-  topShare: nullable(share("The largest share of a member; null when nothing was done in 28 days.")),
+  day: Field.day("Activity is counted before the start of this day: that of the account's newest scores."),
+  total: Field.count("Members on all pages together."),
+  active28: Field.count("Of them, those with an engagement event in the account within 28 days."),
+  active90: Field.count("The same within 90 days."),
+  activeShare: nullable(Field.share("active28 / active90; null when nobody was active in 90 days.")),
+  topShare: nullable(Field.share("The largest share of a member; null when nothing was done in 28 days.")),
   activeDays28: nullable(
-    count("Days on which any member was active in the account, of the last 28; null without scores."),
+    Field.count("Days on which any member was active in the account, of the last 28; null without scores."),
   ),
-  isInUse: boolean(
+  isInUse: Field.boolean(
     "Whether shares of members say who carries the account: it has not churned, was active on 7 of the last 28 days, and within the last 14. Without scores: whether anybody was active in 28 days.",
   ),
   members: Type.Array(
     Type.Object({
       userId: Type.String(),
-      email: textOrNull("Null until it is known."),
-      name: textOrNull("The trait `name`, if it is a text."),
-      avatar: textOrNull("The trait `avatar`, if it is a text."),
+      email: Field.textOrNull("Null until it is known."),
+      name: Field.textOrNull("The trait `name`, if it is a text."),
+      avatar: Field.textOrNull("The trait `avatar`, if it is a text."),
       isAccountOwner: nullable(Type.Boolean()),
-      isMember: boolean(
+      isMember: Field.boolean(
         "False for who was active in the account within 90 days and has gone to another one.",
       ),
-      lastActiveDay: nullable(day("Of the last engagement event in the account within 90 days.")),
-      activeDays28: count("Days with an engagement event in the account, of the last 28."),
+      lastActiveDay: nullable(Field.day("Of the last engagement event in the account within 90 days.")),
+      activeDays28: Field.count("Days with an engagement event in the account, of the last 28."),
       share: nullable(
-        share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
+        Field.share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
       ),
       verdict: Verdict,
       state: State,
@@ -115,7 +100,7 @@ export const ModelChangesParameters = closedObject({ kind: kindParameter });
 
 export const ModelChangesAnswer = Type.Object({
   changes: listOf("The oldest first. The weekly training of the same model is no change.", {
-    day: day("The first scored day on which the model serves."),
+    day: Field.day("The first scored day on which the model serves."),
     from: nullable(RiskModelName, { description: "The model of the scored day before; null: none." }),
     to: nullable(RiskModelName, { description: riskModelText }),
     why: Type.String(),

@@ -1,42 +1,27 @@
 /** The JSON API's figures of engagement as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { eventLabel } from "./api.ts";
-import {
-  anyText,
-  boolean,
-  closedObject,
-  count,
-  day,
-  listOf,
-  nullable,
-  optionalDay,
-  optionalName,
-  order,
-  Parameter,
-  positive,
-  share,
-  textOrNull,
-  weekStart,
-} from "./schema.ts";
+import { closedObject, Field, listOf, nullable, Parameter } from "./schema.ts";
 
-const to = optionalDay(
+const to = Parameter.optionalDay(
   "The last day that counts, not after today. Default: today in the organization's timezone.",
 );
-const days = (byDefault: number) => positive(800, byDefault, "This many days, the last of them `to`.");
-const limit = positive(1_000, 1_000, "At most this many events.");
-const event = anyText("One event's name; empty for all events.");
+const days = (byDefault: number) =>
+  Parameter.positive(800, byDefault, "This many days, the last of them `to`.");
+const limit = Parameter.positive(1_000, 1_000, "At most this many events.");
+const event = Parameter.anyText("One event's name; empty for all events.");
 
 const periodParameters = {
   period: Parameter.Enum(["day", "week", "month"], { default: "week", description: "Subject of one row." }),
-  periods: positive(800, 12, "This many calendar periods, the last of them that of `to`."),
-  weekStart,
+  periods: Parameter.positive(800, 12, "This many calendar periods, the last of them that of `to`."),
+  weekStart: Parameter.weekStart,
   to,
 };
 
 const periodColumns = {
-  fromDay: day("The first day of the period."),
-  toDay: day("Its last day, or `to` when the period goes on after it."),
-  isComplete: boolean("Whether all days of the period count."),
+  fromDay: Field.day("The first day of the period."),
+  toDay: Field.day("Its last day, or `to` when the period goes on after it."),
+  isComplete: Field.boolean("Whether all days of the period count."),
 };
 
 export const ActiveUsersParameters = closedObject({ days: days(30), to });
@@ -44,12 +29,14 @@ export const ActiveUsersParameters = closedObject({ days: days(30), to });
 export const ActiveUsersAnswer = Type.Object({
   days: Type.Array(
     Type.Object({
-      day: day("In the organization's timezone."),
-      daily: count("Users with an engagement event on this day (DAU). Passive events make nobody active."),
-      weekly: count("Users who were active within the 7 days that end with this one (WAU)."),
-      monthly: count("Users who were active within the 30 days that end with this one (MAU)."),
+      day: Field.day("In the organization's timezone."),
+      daily: Field.count(
+        "Users with an engagement event on this day (DAU). Passive events make nobody active.",
+      ),
+      weekly: Field.count("Users who were active within the 7 days that end with this one (WAU)."),
+      monthly: Field.count("Users who were active within the 30 days that end with this one (MAU)."),
       stickiness: nullable(
-        share(
+        Field.share(
           "The mean of daily over the 28 days that end with this one, from the first active day of the 30, ÷ monthly; null when nobody was active.",
         ),
       ),
@@ -58,15 +45,17 @@ export const ActiveUsersAnswer = Type.Object({
 });
 
 export const ActiveDaysParameters = closedObject({
-  to: optionalDay("The last of the 28 days, not after today. Default: yesterday, because today is not over."),
+  to: Parameter.optionalDay(
+    "The last of the 28 days, not after today. Default: yesterday, because today is not over.",
+  ),
 });
 
 export const ActiveDaysAnswer = Type.Object({
-  users: count("Users who were active within the 28 days."),
+  users: Field.count("Users who were active within the 28 days."),
   activeDays: listOf("28 rows.", {
     activeDays: Type.Integer({ minimum: 1, maximum: 28 }),
-    users: count("Users who were active on exactly this many of the 28 days."),
-    share: nullable(share("Of all users who were active within them; null when there is none.")),
+    users: Field.count("Users who were active on exactly this many of the 28 days."),
+    share: nullable(Field.share("Of all users who were active within them; null when there is none.")),
   }),
 });
 
@@ -75,24 +64,24 @@ export const LifecycleParameters = closedObject(periodParameters);
 export const LifecycleAnswer = Type.Object({
   periods: listOf("The oldest first.", {
     ...periodColumns,
-    active: count("Users who were active in the period: new, returning and resurrected ones together."),
-    new: count("Their first activity ever lies in the period."),
-    returning: count("They were active in the period before, too."),
-    resurrected: count("They were active before, but not in the period before."),
-    dormant: count("They were active in the period before, and not in this one (so far)."),
+    active: Field.count("Users who were active in the period: new, returning and resurrected ones together."),
+    new: Field.count("Their first activity ever lies in the period."),
+    returning: Field.count("They were active in the period before, too."),
+    resurrected: Field.count("They were active before, but not in the period before."),
+    dormant: Field.count("They were active in the period before, and not in this one (so far)."),
   }),
 });
 
 export const AdoptionParameters = closedObject({ days: days(28), to, limit });
 
 export const AdoptionAnswer = Type.Object({
-  activeUsers: count("Users who were active within the days: shares are of them."),
+  activeUsers: Field.count("Users who were active within the days: shares are of them."),
   events: listOf("Those of the most users first.", {
     event: Type.String(),
     label: eventLabel,
-    users: count("Users who did it within the days."),
-    share: share("Of the users who were active within them."),
-    firstTimeUsers: count("Users who did it within the days and never before."),
+    users: Field.count("Users who did it within the days."),
+    share: Field.share("Of the users who were active within them."),
+    firstTimeUsers: Field.count("Users who did it within the days and never before."),
     medianDaysToFirstUse: nullable(
       Type.Number({
         minimum: 0,
@@ -104,21 +93,21 @@ export const AdoptionAnswer = Type.Object({
 });
 
 export const EventNamesParameters = closedObject({
-  search: anyText("Only names that hold this text, whatever the case."),
+  search: Parameter.anyText("Only names that hold this text, whatever the case."),
   sort: Parameter.Enum(["count", "users", "event", "firstDay", "lastDay"], { default: "count" }),
-  order,
+  order: Parameter.order,
   limit,
 });
 
 export const EventNamesAnswer = Type.Object({
-  total: count("Names that were looked for, whatever the limit."),
+  total: Field.count("Names that were looked for, whatever the limit."),
   events: listOf("As they are sorted; by default those done most often first.", {
     event: Type.String(),
     label: eventLabel,
-    count: count("How often it was done."),
-    users: count("By how many people."),
-    firstDay: day("When it was done first."),
-    lastDay: day("When it was done last."),
+    count: Field.count("How often it was done."),
+    users: Field.count("By how many people."),
+    firstDay: Field.day("When it was done first."),
+    lastDay: Field.day("When it was done last."),
   }),
 });
 
@@ -129,21 +118,21 @@ export const EventsOverTimeParameters = closedObject({
     description:
       "Split by the event's name, by the value of a property, or by the value that a trait of the user has now.",
   }),
-  key: optionalName("The property or trait to split by."),
-  top: positive(50, 20, "So many of the largest groups are shown by themselves."),
+  key: Parameter.optionalName("The property or trait to split by."),
+  top: Parameter.positive(50, 20, "So many of the largest groups are shown by themselves."),
   ...periodParameters,
 });
 
 export const EventsOverTimeAnswer = Type.Object({
   periods: listOf("A row for every period and group: the oldest first, in it the largest group first.", {
     ...periodColumns,
-    value: textOrNull(
+    value: Field.textOrNull(
       "The event's name, or the value, cut off after 256 characters; what is no string as its JSON. Null where there is none.",
     ),
     label: eventLabel,
-    isRest: boolean("Everything that is not among the largest groups."),
-    count: count("How often events were done."),
-    users: count("By how many people."),
+    isRest: Field.boolean("Everything that is not among the largest groups."),
+    count: Field.count("How often events were done."),
+    users: Field.count("By how many people."),
   }),
 });
 
@@ -154,13 +143,13 @@ export const PropertyNamesParameters = closedObject({
   event,
   days: days(91),
   to,
-  limit: positive(200, 100, "At most this many properties, those of the most events."),
+  limit: Parameter.positive(200, 100, "At most this many properties, those of the most events."),
 });
 
 export const PropertyNamesAnswer = Type.Object({
   properties: listOf("Those of the most events first.", {
     property: Type.String(),
-    events: count(
+    events: Field.count(
       `Events that have it, of those that were looked at: at most ${maxLookedAtEvents.toLocaleString("en")}.`,
     ),
   }),
@@ -171,7 +160,7 @@ export const UsageIntervalsParameters = closedObject({ to });
 const gapDays = (description: string) => nullable(Type.Integer({ minimum: 1, description }));
 
 export const UsageIntervalsAnswer = Type.Object({
-  gaps: count("Gaps between active days of the same user within 26 weeks."),
+  gaps: Field.count("Gaps between active days of the same user within 26 weeks."),
   percentiles: Type.Object({
     p10: gapDays("A tenth of the gaps is at most this many days long."),
     p25: gapDays("A quarter."),
@@ -191,9 +180,9 @@ export const UsageIntervalsAnswer = Type.Object({
       minimum: 1,
       description: "From one active day to the next; 1 is the very next day.",
     }),
-    gaps: count("Gaps of this length."),
-    share: share("Of all gaps."),
-    cumulativeShare: share("Of all gaps, those of this length and the shorter ones."),
+    gaps: Field.count("Gaps of this length."),
+    share: Field.share("Of all gaps."),
+    cumulativeShare: Field.share("Of all gaps, those of this length and the shorter ones."),
   }),
 });
 
@@ -201,19 +190,19 @@ export const UsageIntervalsAnswer = Type.Object({
 export const maxCountedValues = 100;
 
 export const TraitsParameters = closedObject({
-  limit: positive(200, 100, "At most this many traits, those of the most users."),
+  limit: Parameter.positive(200, 100, "At most this many traits, those of the most users."),
 });
 
 export const TraitsAnswer = Type.Object({
   traits: listOf("Those of the most users first.", {
     trait: Type.String(),
-    users: count("Users who have it now; null is no value."),
+    users: Field.count("Users who have it now; null is no value."),
     distinctValues: nullable(Type.Integer(), {
       description: `How many different values it has now; null when they are more than ${maxCountedValues}.`,
     }),
     values: listOf(
       `The 20 values that most users have, as text; none when they are more than ${maxCountedValues}.`,
-      { value: Type.String(), users: count("Users with this value now.") },
+      { value: Type.String(), users: Field.count("Users with this value now.") },
     ),
   }),
 });
@@ -224,8 +213,8 @@ export const DeparturesAnswer = Type.Object({
     {
       event: Type.String(),
       label: eventLabel,
-      users: count("Users who sent it, without those who are excluded from figures."),
-      isPassive: boolean(
+      users: Field.count("Users who sent it, without those who are excluded from figures."),
+      isPassive: Field.boolean(
         "Whether it counts as no activity until there is an answer: its name is that of a departure, as `subscription_canceled`. Other names with `cancel` are only asked about.",
       ),
     },

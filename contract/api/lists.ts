@@ -1,28 +1,11 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { eventLabel } from "./api.ts";
-import {
-  anyText,
-  boolean,
-  closedObject,
-  count,
-  day,
-  instant,
-  listOf,
-  nullable,
-  objectOrNull,
-  optionalDay,
-  optionalName,
-  order,
-  Parameter,
-  pageParameters,
-  text,
-  textOrNull,
-} from "./schema.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import { HealthBand, RiskBand, State, since, Verdict } from "./score-parts.ts";
 import { listedScores, listHead } from "./scores.ts";
 
-const flag = (description: string) => Type.Optional(boolean(description));
+const flag = (description: string) => Type.Optional(Field.boolean(description));
 
 /** Which accounts and users are to be called: said wherever it is used. */
 export const toCallText =
@@ -54,17 +37,17 @@ const stages = ["new", "returning", "resurrected", "dormant"] as const;
 
 /** By what was done on which days: of users. Excluded users count in no figure, so these filters leave them out. */
 const activityFilters = {
-  activeFrom: optionalDay(
+  activeFrom: Parameter.optionalDay(
     "Only users with an engagement event on this day or later, up to `activeTo`; send both.",
   ),
-  activeTo: optionalDay("The last of these days."),
+  activeTo: Parameter.optionalDay("The last of these days."),
   lifecycle: Type.Optional(
     Type.Enum([...stages], {
       description:
         "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrected` earlier only. `dormant` were active in the 7 days before and not on these days.",
     }),
   ),
-  activeInAccount: optionalName(
+  activeInAccount: Parameter.optionalName(
     "With activeFrom and activeTo: only users with such an event that carries the account with this id. They may belong to another one now.",
   ),
 } as const;
@@ -101,15 +84,15 @@ const usualChange = nullable(Type.Number(), {
 
 const userFields = {
   userId: Type.String(),
-  email: textOrNull("Null until it is known."),
-  name: textOrNull("The trait `name`, if it is a text."),
+  email: Field.textOrNull("Null until it is known."),
+  name: Field.textOrNull("The trait `name`, if it is a text."),
   accountId: nullable(Type.String()),
   accountName: nullable(Type.String()),
   isAccountOwner: nullable(Type.Boolean()),
-  isExcluded: boolean("Whether the user counts in no figure."),
-  firstIdentifiedAt: instant("When the user was identified first."),
-  firstSeenDay: nullable(day("The day of the user's first engagement event.")),
-  lastSeenDay: nullable(day("The day of the user's last engagement event.")),
+  isExcluded: Field.boolean("Whether the user counts in no figure."),
+  firstIdentifiedAt: Field.instant("When the user was identified first."),
+  firstSeenDay: nullable(Field.day("The day of the user's first engagement event.")),
+  lastSeenDay: nullable(Field.day("The day of the user's last engagement event.")),
   traits: Type.Record(Type.String(), Type.Unknown()),
 };
 
@@ -120,8 +103,8 @@ const maxTraitFilters = 8;
 const traitMatches = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"] as const;
 
 export const UserListParameters = closedObject({
-  search: anyText("A text in userId, email or the trait `name`, whatever the case."),
-  trait: optionalName("Only users whose trait of this name …"),
+  search: Parameter.anyText("A text in userId, email or the trait `name`, whatever the case."),
+  trait: Parameter.optionalName("Only users whose trait of this name …"),
   match: Parameter.Enum([...traitMatches], {
     default: "is",
     description:
@@ -146,7 +129,7 @@ export const UserListParameters = closedObject({
       },
     ),
   ),
-  account: optionalName("Only users of the account with this id."),
+  account: Parameter.optionalName("Only users of the account with this id."),
   excluded: Parameter.Enum(["leftOut", "only", "included"], {
     default: "leftOut",
     description:
@@ -158,15 +141,17 @@ export const UserListParameters = closedObject({
     default: "lastSeen",
     description: `${sortText} \`name\` is the e-mail of a user without one.`,
   }),
-  sortTrait: optionalName("With sort=trait: the trait's name. Numbers come by their size, before texts."),
-  order,
-  ...pageParameters,
+  sortTrait: Parameter.optionalName(
+    "With sort=trait: the trait's name. Numbers come by their size, before texts.",
+  ),
+  order: Parameter.order,
+  ...Parameter.page,
 });
 
 export const UserListAnswer = Type.Object({
   ...listHead,
   usualChange,
-  total: count("Users on all pages together."),
+  total: Field.count("Users on all pages together."),
   users: listOf("As CSV: all that match, unless limit is sent.", {
     ...userFields,
     verdict: Verdict,
@@ -178,30 +163,30 @@ const accountFields = {
   accountId: Type.String(),
   name: Type.String(),
   avatar: nullable(Type.String()),
-  createdAt: instant("When the account was seen first."),
-  members: count("Users who belong to it now, without those who are excluded from figures."),
-  activeMembers: count(
+  createdAt: Field.instant("When the account was seen first."),
+  members: Field.count("Users who belong to it now, without those who are excluded from figures."),
+  activeMembers: Field.count(
     "Users with an engagement event that carries the account in the 28 days before the day of the scores, or before today without scores. Some may belong to another account now.",
   ),
-  firstSeenDay: nullable(day("The day of its members' first engagement event.")),
-  lastSeenDay: nullable(day("The day of its members' last engagement event.")),
+  firstSeenDay: nullable(Field.day("The day of its members' first engagement event.")),
+  lastSeenDay: nullable(Field.day("The day of its members' last engagement event.")),
 };
 
 export const AccountListParameters = closedObject({
-  search: anyText("A text in id or name, whatever the case."),
+  search: Parameter.anyText("A text in id or name, whatever the case."),
   ...scoreFilters,
   sort: Parameter.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
     default: "lastSeen",
     description: sortText,
   }),
-  order,
-  ...pageParameters,
+  order: Parameter.order,
+  ...Parameter.page,
 });
 
 export const AccountListAnswer = Type.Object({
   ...listHead,
   usualChange,
-  total: count("Accounts on all pages together."),
+  total: Field.count("Accounts on all pages together."),
   accounts: listOf("As CSV: all that match, unless limit is sent.", {
     ...accountFields,
     verdict: Verdict,
@@ -209,7 +194,7 @@ export const AccountListAnswer = Type.Object({
   }),
 });
 
-export const AccountParameters = closedObject(pageParameters);
+export const AccountParameters = closedObject(Parameter.page);
 
 export const AccountAnswer = Type.Object({
   ...accountFields,
@@ -217,8 +202,8 @@ export const AccountAnswer = Type.Object({
 });
 
 export const TimelineParameters = closedObject({
-  limit: pageParameters.limit,
-  event: anyText("Only events with exactly this name; empty for all."),
+  limit: Parameter.page.limit,
+  event: Parameter.anyText("Only events with exactly this name; empty for all."),
   before: Type.Optional(
     Type.String({
       pattern: "^-?[0-9]{1,14}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
@@ -228,16 +213,16 @@ export const TimelineParameters = closedObject({
 });
 
 const timelineFields = {
-  id: text("The event's own id."),
+  id: Field.text("The event's own id."),
   event: Type.String(),
   label: eventLabel,
-  isActivity: boolean("False: a connected source said that it is none, and it counts for no figure."),
-  timestamp: instant("When it happened."),
-  receivedAt: instant("When it was received."),
+  isActivity: Field.boolean("False: a connected source said that it is none, and it counts for no figure."),
+  timestamp: Field.instant("When it happened."),
+  receivedAt: Field.instant("When it was received."),
   properties: Type.Record(Type.String(), Type.Unknown()),
 };
 
-const next = textOrNull("To be sent as `before` for older events; null at the end.");
+const next = Field.textOrNull("To be sent as `before` for older events; null at the end.");
 
 export const TimelineAnswer = Type.Object({
   events: listOf("The newest first.", timelineFields),
@@ -246,8 +231,8 @@ export const TimelineAnswer = Type.Object({
 
 const eventOfUser = {
   ...timelineFields,
-  userId: text("User of the event."),
-  userLabel: text("Their name, else their e-mail address, else their id."),
+  userId: Field.text("User of the event."),
+  userLabel: Field.text("Their name, else their e-mail address, else their id."),
 };
 
 export const LatestEventAnswer = Type.Object({

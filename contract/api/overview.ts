@@ -1,29 +1,17 @@
 /** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the week. */
 import Type from "typebox";
 import { toCallText } from "./lists.ts";
-import {
-  boolean,
-  closedObject,
-  count,
-  day,
-  integer,
-  listOf,
-  nullable,
-  number,
-  objectOrNull,
-  positive,
-  text,
-} from "./schema.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import { dataStoppedSince, Kind, kindParameter, scoredDay, since } from "./score-parts.ts";
 
 const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")]);
 const sinceDay = nullable(
-  day("The day of the scores that changes are told against; null without earlier ones."),
+  Field.day("The day of the scores that changes are told against; null without earlier ones."),
 );
 
 export const HealthByWeekParameters = closedObject({
   kind: kindParameter,
-  weeks: positive(
+  weeks: Parameter.positive(
     104,
     13,
     "Scores are shown as of the newest day, 7 days before it, and so on: so many times.",
@@ -34,45 +22,47 @@ export const HealthByWeekAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
   dataStoppedSince,
-  horizonDays: integer("Churn risk is that of no engagement event within so many days."),
-  baseRate: nullable(number("The share that churned in the back-test of the newest model.")),
+  horizonDays: Field.integer("Churn risk is that of no engagement event within so many days."),
+  baseRate: nullable(Field.number("The share that churned in the back-test of the newest model.")),
   weeks: listOf("The oldest first.", {
-    day: day("As of its start. A week without any scores is left out."),
-    healthy: count("Health of 70 and more."),
-    watch: count("From 40."),
-    atRisk: count("Below 40."),
-    onboarding: count("In their first 14 days."),
-    churned: count("Silent for the horizon, or gone with the churn event."),
-    none: count("Without a score."),
-    withRisk: count("Those who have a churn risk: they are there, so they can leave."),
-    expectedChurn: nullable(number("The sum of their churn risks: so many of them are expected to churn.")),
-    meanRisk: nullable(number("expectedChurn / withRisk.")),
+    day: Field.day("As of its start. A week without any scores is left out."),
+    healthy: Field.count("Health of 70 and more."),
+    watch: Field.count("From 40."),
+    atRisk: Field.count("Below 40."),
+    onboarding: Field.count("In their first 14 days."),
+    churned: Field.count("Silent for the horizon, or gone with the churn event."),
+    none: Field.count("Without a score."),
+    withRisk: Field.count("Those who have a churn risk: they are there, so they can leave."),
+    expectedChurn: nullable(
+      Field.number("The sum of their churn risks: so many of them are expected to churn."),
+    ),
+    meanRisk: nullable(Field.number("expectedChurn / withRisk.")),
   }),
 });
 
 export const AccountsAtRiskParameters = closedObject({
   since: since(7),
-  limit: positive(1_000, 10, "At most this many accounts."),
+  limit: Parameter.positive(1_000, 10, "At most this many accounts."),
 });
 
 export const AccountsAtRiskAnswer = Type.Object({
   day: scoredDay,
   sinceDay,
   dataStoppedSince,
-  total: count("Accounts whose health is at risk, below 40."),
-  scored: count("Accounts that are there and have a score: neither churned nor without data."),
-  members: count("Members of all accounts at risk, without those who are excluded from figures."),
+  total: Field.count("Accounts whose health is at risk, below 40."),
+  scored: Field.count("Accounts that are there and have a score: neither churned nor without data."),
+  members: Field.count("Members of all accounts at risk, without those who are excluded from figures."),
   accounts: listOf("Those with the most members first.", {
     id: Type.String(),
-    label: text("The account's name."),
-    members: count("Users who belong to it now, without those who are excluded from figures."),
-    activeMembers: count(
+    label: Field.text("The account's name."),
+    members: Field.count("Users who belong to it now, without those who are excluded from figures."),
+    activeMembers: Field.count(
       "Users with an engagement event that carries the account in the 28 days before the day of the scores.",
     ),
     health: nullable(Type.Number()),
-    risk: nullable(number("Of no engagement event of any member within the horizon.")),
+    risk: nullable(Field.number("Of no engagement event of any member within the horizon.")),
     riskBand: nullable(RiskBand),
-    change: nullable(number("Of health, since the earlier scores.")),
+    change: nullable(Field.number("Of health, since the earlier scores.")),
   }),
 });
 
@@ -81,7 +71,7 @@ const Part = Type.Object(
     form: Type.Enum(["words", "count", "change", "share", "day", "user", "account"], {
       description: "Type of the value, so that a page can format numbers and days.",
     }),
-    text: text("In English."),
+    text: Field.text("In English."),
     value: nullable(Type.Union([Type.Number(), Type.String()]), {
       description: "The number, the share of 1, the day, or the id; null for words.",
     }),
@@ -99,8 +89,8 @@ const Part = Type.Object(
 );
 
 export const WeekSummaryAnswer = Type.Object({
-  fromDay: day("The first of the last seven whole days."),
-  toDay: day("The last of them: yesterday in the organization's timezone."),
+  fromDay: Field.day("The first of the last seven whole days."),
+  toDay: Field.day("The last of them: yesterday in the organization's timezone."),
   day: scoredDay,
   sinceDay,
   dataStoppedSince,
@@ -112,31 +102,31 @@ export const WeekSummaryAnswer = Type.Object({
     usual: objectOrNull(
       "Where 19 of 20 changes lie. Null when nothing is compared, or with fewer than 8 weeks.",
       {
-        low: number("Of the change from one week to the next."),
+        low: Field.number("Of the change from one week to the next."),
         high: Type.Number(),
-        weeks: count("Weeks before from whose changes it was worked out."),
+        weeks: Field.count("Weeks before from whose changes it was worked out."),
       },
     ),
-    isUnusual: nullable(boolean("Whether the change lies beyond `usual`.")),
+    isUnusual: nullable(Field.boolean("Whether the change lies beyond `usual`.")),
   }),
-  callNote: nullable(text("Why users are to be called and no accounts; null when it needs no word.")),
+  callNote: nullable(Field.text("Why users are to be called and no accounts; null when it needs no word.")),
   callFirst: listOf(
     `The first three of the accounts that are to be called; of the users where no account is. ${toCallText} Their order is churn risk × members active in the last 90 days, a user being one member; without churn risks the fall of health × these members.`,
     {
       kind: Kind,
       id: Type.String(),
-      label: text("An account's name; a user's name, else their e-mail address, else their id."),
-      members: nullable(count("Of an account: those active in the last 90 days; null for a user.")),
+      label: Field.text("An account's name; a user's name, else their e-mail address, else their id."),
+      members: nullable(Field.count("Of an account: those active in the last 90 days; null for a user.")),
       health: nullable(Type.Number()),
       risk: nullable(Type.Number()),
       riskBand: nullable(RiskBand),
-      change: nullable(number("Of health, against the scores of 7 days before.")),
-      reason: nullable(text("The weightiest reason of the churn risk.")),
-      why: text("Why it is to be called, in words."),
+      change: nullable(Field.number("Of health, against the scores of 7 days before.")),
+      reason: nullable(Field.text("The weightiest reason of the churn risk.")),
+      why: Field.text("Why it is to be called, in words."),
       parts: Type.Array(Part, { description: "The parts of `why`." }),
     },
   ),
-  callTotal: count(
+  callTotal: Field.count(
     "How many are to be called: the list of accounts, or of users, with toCall=true has exactly these.",
   ),
 });

@@ -1,23 +1,6 @@
 /** The questions about retention cohorts as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import {
-  boolean,
-  closedObject,
-  count,
-  day,
-  listOf,
-  nullable,
-  number,
-  objectOrNull,
-  optionalDay,
-  optionalName,
-  Parameter,
-  pageParameters,
-  positive,
-  share,
-  textOrNull,
-  weekStart,
-} from "./schema.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 
 const question = {
   entry: Parameter.Enum(["firstEvent", "signUp", "event"], {
@@ -25,13 +8,15 @@ const question = {
     description:
       "Rule that puts a user into a cohort: the first event, sign-up (the trait createdAt, created_at or signedUpAt if it is a valid date, else the first identify), or the first `entryEvent`.",
   }),
-  entryEvent: optionalName("With entry=event, the event's name."),
-  returnEvent: optionalName("The event that a user has to do to have come back; any, when it is left out."),
+  entryEvent: Parameter.optionalName("With entry=event, the event's name."),
+  returnEvent: Parameter.optionalName(
+    "The event that a user has to do to have come back; any, when it is left out.",
+  ),
   period: Parameter.Enum(["day", "week", "month"], {
     default: "week",
     description: "In the organization's timezone.",
   }),
-  weekStart,
+  weekStart: Parameter.weekStart,
   measure: Parameter.Enum(["in", "inOrAfter"], {
     default: "in",
     description: "Active in the period, or in it or any later one until today.",
@@ -41,7 +26,7 @@ const question = {
     description:
       "Whether cohorts of users who were there before the data begins count in means, projections and comparisons.",
   }),
-  trait: optionalName(
+  trait: Parameter.optionalName(
     "Splits the cohorts by this trait: plan, acquisitionChannel, companySize, segment, or any other. The 20 values with the most users stand for themselves, the others together.",
   ),
   of: Parameter.Enum(["user", "account"], {
@@ -54,11 +39,11 @@ const question = {
     description:
       "The trait as it was at the end of the day on which the user entered the cohort (before anything was known of the user: the first known value), or as it is now.",
   }),
-  from: optionalDay(
+  from: Parameter.optionalDay(
     "The first cohort is that of this day. 30 days, 26 weeks or 12 months until today, when it is left out.",
   ),
-  to: optionalDay("The last cohort is that of this day; today's, when it is left out."),
-  periods: positive(120, 26, "Periods shown of a cohort at most, its own among them."),
+  to: Parameter.optionalDay("The last cohort is that of this day; today's, when it is left out."),
+  periods: Parameter.positive(120, 26, "Periods shown of a cohort at most, its own among them."),
 };
 
 export const RetentionParameters = closedObject(question);
@@ -70,54 +55,54 @@ const group = {
     description:
       "all: not split; value: users with this value; other: with one of the values that few have; none: with none.",
   }),
-  value: textOrNull("The value of the trait; null but for the kind value."),
+  value: Field.textOrNull("The value of the trait; null but for the kind value."),
 };
 
 const interval = {
-  share: share("users / cohortUsers"),
-  low: share("Of the share's 95 % interval, by Wilson."),
-  high: share("Of the share's 95 % interval, by Wilson."),
+  share: Field.share("users / cohortUsers"),
+  low: Field.share("Of the share's 95 % interval, by Wilson."),
+  high: Field.share("Of the share's 95 % interval, by Wilson."),
 };
 
 export const RetentionAnswer = Type.Object({
   cells: listOf("By group, cohort and period; a cohort without users has no cells.", {
     ...group,
-    cohortDay: day("The first day of the cohort's period."),
-    cohortUsers: count("Users of the cohort."),
-    period: count("Periods after the cohort's own."),
-    users: count("Users of the cohort who were active then."),
+    cohortDay: Field.day("The first day of the cohort's period."),
+    cohortUsers: Field.count("Users of the cohort."),
+    period: Field.count("Periods after the cohort's own."),
+    users: Field.count("Users of the cohort who were active then."),
     ...interval,
-    isComplete: boolean(
+    isComplete: Field.boolean(
       "Whether the period is over, and with measure=inOrAfter also a churn horizon after it; else the figure may still rise.",
     ),
-    isAlreadyHere: boolean(
+    isAlreadyHere: Field.boolean(
       "Whether the cohort is of users who were there before the data begins: by the first event, within the first 28 days of data, over 3 times the usual number a day.",
     ),
   }),
   mean: listOf("Complete cells together, each cohort with the weight of its size.", {
     ...group,
-    period: count("Periods after the cohort's own."),
-    cohorts: count("Cohorts whose period is over."),
-    cohortUsers: count("Their users."),
-    users: count("Those of them who were active then."),
+    period: Field.count("Periods after the cohort's own."),
+    cohorts: Field.count("Cohorts whose period is over."),
+    cohortUsers: Field.count("Their users."),
+    users: Field.count("Those of them who were active then."),
     ...interval,
   }),
   projections: listOf("Of measure=inOrAfter.", {
     ...group,
-    completePeriods: count("Periods after the first that some cohort has completed; five are needed."),
+    completePeriods: Field.count("Periods after the first that some cohort has completed; five are needed."),
     fit: objectOrNull("The shifted beta-geometric model; null while fewer than five periods are complete.", {
       alpha: Type.Number(),
       beta: Type.Number(),
-      isReliable: boolean(
+      isReliable: Field.boolean(
         "False when the curve has no shape of this family, as when nobody leaves, or the model misses the mean by more than 5 points and its interval.",
       ),
       shares: listOf(
         "From the last complete share of the mean that three cohorts know, 12 periods beyond completePeriods; empty when the fit is not reliable.",
         {
-          period: count("Periods after the cohort's own."),
-          share: share("Still there."),
-          low: share("Of its 95 % interval."),
-          high: share("Of its 95 % interval."),
+          period: Field.count("Periods after the cohort's own."),
+          share: Field.share("Still there."),
+          low: Field.share("Of its 95 % interval."),
+          high: Field.share("Of its 95 % interval."),
         },
       ),
     }),
@@ -137,15 +122,15 @@ export const RetentionComparisonParameters = closedObject({
 });
 
 export const RetentionComparisonAnswer = Type.Object({
-  at: count("Periods after the cohort's own."),
+  at: Field.count("Periods after the cohort's own."),
   groups: listOf("The 12 groups with the most users, the highest share first.", {
     ...group,
-    cohorts: count("Cohorts that have completed this period."),
-    cohortUsers: count("Their users."),
-    users: count("Those of them who were active then."),
-    share: share("users / cohortUsers"),
-    low: share("Of the share's 95 % interval, with users of one account taken together."),
-    high: share("Of the share's 95 % interval, with users of one account taken together."),
+    cohorts: Field.count("Cohorts that have completed this period."),
+    cohortUsers: Field.count("Their users."),
+    users: Field.count("Those of them who were active then."),
+    share: Field.share("users / cohortUsers"),
+    low: Field.share("Of the share's 95 % interval, with users of one account taken together."),
+    high: Field.share("Of the share's 95 % interval, with users of one account taken together."),
     designEffect: Type.Number({
       minimum: 1,
       description:
@@ -153,15 +138,15 @@ export const RetentionComparisonAnswer = Type.Object({
     }),
   }),
   pairs: listOf("Every two groups.", {
-    first: count("The place in `groups`, from 0, of the group with the higher share."),
-    second: count("The place in `groups` of the other."),
-    difference: number("Of the two shares."),
-    low: number("Of its 95 % interval (Newcombe 1998)."),
-    high: number("Of its 95 % interval."),
-    probability: share(
+    first: Field.count("The place in `groups`, from 0, of the group with the higher share."),
+    second: Field.count("The place in `groups` of the other."),
+    difference: Field.number("Of the two shares."),
+    low: Field.number("Of its 95 % interval (Newcombe 1998)."),
+    high: Field.number("Of its 95 % interval."),
+    probability: Field.share(
       "That a difference at least as large comes by chance, corrected for the number of pairs (Holm 1979).",
     ),
-    curveProbability: nullable(share("The same of the whole curves, by a log-rank test."), {
+    curveProbability: nullable(Field.share("The same of the whole curves, by a log-rank test."), {
       description: "Of measure=inOrAfter.",
     }),
   }),
@@ -169,7 +154,7 @@ export const RetentionComparisonAnswer = Type.Object({
 
 export const RetentionPeopleParameters = closedObject({
   ...question,
-  cohort: day("A day of the cohort's period."),
+  cohort: Field.day("A day of the cohort's period."),
   at: Type.Integer({ minimum: 0, maximum: 119, description: "Periods after the cohort's own." }),
   kind: Parameter.Enum([...kinds], { default: "all", description: "With a trait: value, other or none." }),
   value: Type.Optional(Type.String({ maxLength: 256, description: "With kind=value, the value." })),
@@ -177,7 +162,7 @@ export const RetentionPeopleParameters = closedObject({
     default: true,
     description: "Those who were active then, or, when false, those who were not.",
   }),
-  limit: pageParameters.limit,
+  limit: Parameter.page.limit,
   after: Parameter.Integer({
     minimum: 0,
     maximum: 4_294_967_295,
@@ -187,13 +172,13 @@ export const RetentionPeopleParameters = closedObject({
 });
 
 export const RetentionPeopleAnswer = Type.Object({
-  cohortUsers: count("Users of the cohort."),
-  users: count("Those of them who were active in the period of the question."),
+  cohortUsers: Field.count("Users of the cohort."),
+  users: Field.count("Those of them who were active in the period of the question."),
   people: listOf("In the order in which they became known.", {
     userId: Type.String(),
-    email: textOrNull("Null until it is known."),
+    email: Field.textOrNull("Null until it is known."),
     name: nullable(Type.String()),
-    lastSeenDay: nullable(day("The day of the last engagement event, today at the latest.")),
+    lastSeenDay: nullable(Field.day("The day of the last engagement event, today at the latest.")),
   }),
   next: nullable(Type.Integer(), {
     description: "To be sent as `after` for those who follow; null at the end.",

@@ -1,22 +1,7 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
 import { judgedModels, riskModels } from "./model-names.ts";
-import {
-  boolean,
-  closedObject,
-  count,
-  day,
-  integer,
-  listOf,
-  nullable,
-  number,
-  objectOrNull,
-  optionalDay,
-  Parameter,
-  positive,
-  text,
-  textOrNull,
-} from "./schema.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import {
   BgbbParameters,
   churnEvent,
@@ -47,38 +32,38 @@ export const riskModelText =
 export const ScoreParameters = closedObject({ since: sinceIfSent });
 
 export const ScoreAnswer = Type.Object({
-  id: text("The user's or the account's own id."),
+  id: Field.text("The user's or the account's own id."),
   day: scoredDay,
   dataStoppedSince,
   state: State,
   verdict: Verdict,
-  note: nullable(text("Why there is no score.")),
+  note: nullable(Field.text("Why there is no score.")),
   health: Type.Object({
-    score: nullable(number("0 to 100.")),
+    score: nullable(Field.number("0 to 100.")),
     healthBand: HealthBand,
     contributions: parts("Points of each part; with the cap they add up to the score."),
-    cap: number("Points that a high churn risk took away: zero or negative."),
+    cap: Field.number("Points that a high churn risk took away: zero or negative."),
   }),
   engagement: nullable(
     Type.Object({
-      score: number("0 to 100."),
+      score: Field.number("0 to 100."),
       contributions: parts("Points of each part; they add up to the score."),
-      rank: nullable(number("The share of those active in 28 days whose engagement is lower.")),
-      confidence: text("`low` in the first week, otherwise `normal`."),
+      rank: nullable(Field.number("The share of those active in 28 days whose engagement is lower.")),
+      confidence: Field.text("`low` in the first week, otherwise `normal`."),
     }),
   ),
-  momentum: nullable(number("0 to 100; 50 is as four weeks ago. Null under 56 days.")),
+  momentum: nullable(Field.number("0 to 100; 50 is as four weeks ago. Null under 56 days.")),
   risk: nullable(
     Type.Object({
-      probability: number("Of no engagement event within the horizon."),
+      probability: Field.number("Of no engagement event within the horizon."),
       riskBand: RiskBand,
-      ratioToBaseRate: nullable(number("Times the share that churned in the back-test.")),
-      referenceRisk: number("The risk that reasons are told against."),
+      ratioToBaseRate: nullable(Field.number("Times the share that churned in the back-test.")),
+      referenceRisk: Field.number("The risk that reasons are told against."),
       reasons: listOf(
         "Step by step from referenceRisk to probability, each reason after those before it: no sum on the way leaves 0 to 100.",
         {
           group: Type.String(),
-          points: number("Percentage points; they add up to 100 · (probability − referenceRisk)."),
+          points: Field.number("Percentage points; they add up to 100 · (probability − referenceRisk)."),
           text: Type.String(),
         },
       ),
@@ -92,19 +77,19 @@ export const ScoreAnswer = Type.Object({
       why: Type.String(),
       horizonDays: Type.Integer(),
       churnEvent,
-      trainedDay: day("The day as of which it was trained."),
-      baseRate: nullable(number("The share that churned in the back-test.")),
-      logLoss: nullable(number("In the back-test.")),
-      auc: nullable(number("In the back-test.")),
-      calibrationError: nullable(number("In the back-test.")),
+      trainedDay: Field.day("The day as of which it was trained."),
+      baseRate: nullable(Field.number("The share that churned in the back-test.")),
+      logLoss: nullable(Field.number("In the back-test.")),
+      auc: nullable(Field.number("In the back-test.")),
+      calibrationError: nullable(Field.number("In the back-test.")),
     }),
   ),
   change: ScoreChange,
 });
 
 export const HistoryParameters = closedObject({
-  from: optionalDay("The first day."),
-  to: optionalDay("The last day."),
+  from: Parameter.optionalDay("The first day."),
+  to: Parameter.optionalDay("The last day."),
 });
 
 const scores = {
@@ -118,7 +103,7 @@ const scores = {
 
 export const HistoryAnswer = Type.Object({
   days: listOf("The oldest first. When settings change, scores of earlier days stay as they were told.", {
-    day: day("As of its start."),
+    day: Field.day("As of its start."),
     ...scores,
   }),
   marks: Marks,
@@ -128,13 +113,13 @@ export const HistoryAnswer = Type.Object({
 export const listedScores = {
   ...scores,
   riskBand: nullable(RiskBand),
-  change: nullable(number("Of health, since the earlier scores.")),
+  change: nullable(Field.number("Of health, since the earlier scores.")),
 };
 
 /** A row of a list of scores. */
 const Listed = Type.Object({
   id: Type.String(),
-  label: text("A user's name, else their e-mail address, else their id; an account's name."),
+  label: Field.text("A user's name, else their e-mail address, else their id; an account's name."),
   ...listedScores,
 });
 
@@ -158,18 +143,18 @@ export const listHead = {
 
 export const ScoreListAnswer = Type.Object({
   ...listHead,
-  total: count("On all pages."),
+  total: Field.count("On all pages."),
   scores: Type.Array(Listed),
 });
 
 export const ScoreNowAnswer = Type.Object({
-  day: day("The day as of whose start everybody was scored: today."),
-  users: count("Users who were scored; 0 before the first whole day with events."),
-  accounts: count("Accounts that were scored."),
+  day: Field.day("The day as of whose start everybody was scored: today."),
+  users: Field.count("Users who were scored; 0 before the first whole day with events."),
+  accounts: Field.count("Accounts that were scored."),
   stoppedSince: nullable(
-    day("Far fewer users than usual are active since this day, so scores stay as they were."),
+    Field.day("Far fewer users than usual are active since this day, so scores stay as they were."),
   ),
-  silentSource: textOrNull("The source that is silent, so that scores stay as they were."),
+  silentSource: Field.textOrNull("The source that is silent, so that scores stay as they were."),
 });
 
 export const SummaryParameters = closedObject({
@@ -182,19 +167,19 @@ export const SummaryAnswer = Type.Object({
   day: scoredDay,
   ...sinceThen,
   dataStoppedSince,
-  baseRate: nullable(number("The share that churned in the back-test.")),
+  baseRate: nullable(Field.number("The share that churned in the back-test.")),
   counts: Type.Array(
     Type.Object({
       healthBand: HealthBand,
       riskBand: nullable(RiskBand),
-      count: count("Users, or accounts."),
+      count: Field.count("Users, or accounts."),
     }),
   ),
   movement: Type.Array(
     Type.Object({
       from: nullable(HealthBand, { description: "Null for who was not there." }),
       to: nullable(HealthBand),
-      count: count("Users, or accounts."),
+      count: Field.count("Users, or accounts."),
     }),
   ),
 });
@@ -207,17 +192,17 @@ export const ModelAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
   dataStoppedSince,
-  isCurrent: boolean("Whether events that came since are not in the scores yet."),
+  isCurrent: Field.boolean("Whether events that came since are not in the scores yet."),
   model: nullable(RiskModelName, { description: riskModelText }),
   isProven: Type.Boolean(),
   why: Type.String(),
   horizonDays: Type.Integer(),
   churnEvent,
-  advisedHorizonDays: nullable(integer("Nine of ten gaps between active days are no longer than it.")),
-  trainedDay: nullable(day("The day as of which models were trained and back-tested.")),
-  baseRate: nullable(number("The share that churned in the back-test.")),
+  advisedHorizonDays: nullable(Field.integer("Nine of ten gaps between active days are no longer than it.")),
+  trainedDay: nullable(Field.day("The day as of which models were trained and back-tested.")),
+  baseRate: nullable(Field.number("The share that churned in the back-test.")),
   scale: objectOrNull("Values for full points of engagement, this month.", {
-    measuredDay: day("The day as of which it was measured."),
+    measuredDay: Field.day("The day as of which it was measured."),
     activeDays: Type.Number(),
     volume: Type.Number(),
     eventNames: Type.Number(),
@@ -231,14 +216,14 @@ export const ModelAnswer = Type.Object({
   proof: nullable(Proof),
   trainedOn: nullable(TrainedOn),
   parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
-  isReturnCalibrated: boolean(
+  isReturnCalibrated: Field.boolean(
     "Of returnProbability: by `bgbb-platt` and `logistic`, once 50 of the churned came back and 50 did not.",
   ),
   isConverged: Type.Boolean(),
   models: listOf("Every model that could be trained, and both baselines, in the back-test.", {
     model: Type.Enum([...judgedModels]),
     cutoffs: Type.Integer(),
-    count: count("Rows judged."),
+    count: Field.count("Rows judged."),
     baseRate: Type.Number(),
     auc: metric,
     logLoss: Type.Number(),
@@ -256,15 +241,15 @@ export const ModelAnswer = Type.Object({
     count: Type.Integer(),
     meanPrediction: Type.Number(),
     rate: Type.Number(),
-    low: number("Of the rate's 95 % interval."),
+    low: Field.number("Of the rate's 95 % interval."),
     high: Type.Number(),
   }),
   realised: listOf("Outcomes of each health band, from stored scores whose horizon is over.", {
     healthBand: HealthBand,
-    count: count("With scores of a horizon ago or earlier."),
-    churned: count("Those who really churned."),
+    count: Field.count("With scores of a horizon ago or earlier."),
+    churned: Field.count("Those who really churned."),
     rate: Type.Number(),
-    low: number("Of the rate's 95 % interval."),
+    low: Field.number("Of the rate's 95 % interval."),
     high: Type.Number(),
   }),
 });
@@ -273,14 +258,14 @@ export const MoversParameters = closedObject({
   kind: kindParameter,
   state: Type.Optional(State),
   since: since(7),
-  limit: positive(100, 10, "Of each direction."),
+  limit: Parameter.positive(100, 10, "Of each direction."),
 });
 
 const Mover = Type.Object({
   ...Listed.properties,
-  accountId: nullable(text("Of a user; null without an account.")),
+  accountId: nullable(Field.text("Of a user; null without an account.")),
   accountName: nullable(Type.String()),
-  reason: text("Activity after and before, in words: active on 3 of 28 days, was 14."),
+  reason: Field.text("Activity after and before, in words: active on 3 of 28 days, was 14."),
 });
 
 export const MoversAnswer = Type.Object({
@@ -296,9 +281,9 @@ export const MoversAnswer = Type.Object({
   }),
   totals: Type.Object(
     {
-      fell: count("Health fell."),
-      rose: count("Health rose."),
-      returned: count("They returned from churned."),
+      fell: Field.count("Health fell."),
+      rose: Field.count("Health rose."),
+      returned: Field.count("They returned from churned."),
     },
     { description: "How many there are, shown or not." },
   ),
