@@ -3,6 +3,7 @@
 import { isJsonObject } from "../../../contract/json.ts";
 import type {
   AccountListRow,
+  AccountTimelineEvent,
   ScoresOfRow,
   TimelineEvent,
   TimelinePosition,
@@ -40,12 +41,10 @@ export function listedAccount(row: AccountListRow) {
 export function listedScores(row: ScoresOfRow) {
   const { state, healthBand, health, risk, engagement, momentum, change } = row;
   return {
-    ...{
-      verdict: verdictOf(row),
-      state: state === "" ? ("no_data" as const) : state,
-      healthBand: healthBand === "" ? ("none" as const) : healthBand,
-    },
-    ...{ health, risk, engagement, momentum, riskBand: risk === null ? null : riskBandOf(risk), change },
+    verdict: verdictOf(row),
+    state: state === "" ? ("no_data" as const) : state,
+    healthBand: healthBand === "" ? ("none" as const) : healthBand,
+    ...{ health, risk, engagement, momentum, riskBand: riskBandOrNull(risk), change },
   };
 }
 
@@ -63,6 +62,11 @@ export function timelineEvent(row: TimelineEvent & { readonly label: string | nu
     receivedAt: instant(receivedAtMs),
     properties: objectIn(properties),
   };
+}
+
+/** An event of any user. */
+export function eventOfUser(row: AccountTimelineEvent & { readonly label: string | null }) {
+  return { ...timelineEvent(row), userId: row.userId, userLabel: row.userLabel };
 }
 
 /** Where a timeline reads on after this page; null when nothing is left. */
@@ -83,9 +87,24 @@ export function dayOrNull(day: number | null): string | null {
   return day === null ? null : formatDay(day);
 }
 
+/** The first and the last day of a row as texts. */
+export function withSpan<Row extends { readonly firstDay: number; readonly lastDay: number }>(row: Row) {
+  return { ...row, firstDay: formatDay(row.firstDay), lastDay: formatDay(row.lastDay) };
+}
+
 /** The time as a date-time in UTC. */
 export function instant(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** The same; null where there is none. */
+export function instantOrNull(ms: number | null | undefined): string | null {
+  return ms == null ? null : instant(ms);
+}
+
+/** The risk band of a churn risk; null without one. */
+export function riskBandOrNull(risk: number | null) {
+  return risk === null ? null : riskBandOf(risk);
 }
 
 function objectIn(text: string): Record<string, unknown> {

@@ -8,6 +8,7 @@ import { eventNamesOf } from "../../warehouse/warehouse.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
+import { instant, instantOrNull } from "./rows.ts";
 
 export const settingsHandlers = {
   "GET /api/settings": async ({ ledger, organization }) => {
@@ -24,7 +25,7 @@ export const settingsHandlers = {
     return {
       versions: records.map(({ version, changedAtMs, changedBy, changes }) => ({
         version,
-        changedAt: new Date(changedAtMs).toISOString(),
+        changedAt: instant(changedAtMs),
         changedBy,
         changes: changes.map((change) => ({ ...change })),
       })),
@@ -48,8 +49,7 @@ function settingsAnswer({
   changedBy,
   settings,
 }: SettingsVersion): RouteAnswer<"GET /api/settings"> {
-  const changedAt = changedAtMs === null ? null : new Date(changedAtMs).toISOString();
-  return { version, changedAt, changedBy, settings };
+  return { version, changedAt: instantOrNull(changedAtMs), changedBy, settings };
 }
 
 /** More questions than this do not fit one page. */

@@ -14,7 +14,7 @@ import type { UserAndAccount } from "../../ledger/ledger.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { exclusionRule, instant, nextPosition, positionOf, timelineEvent } from "./rows.ts";
+import { eventOfUser, exclusionRule, instant, nextPosition, positionOf, timelineEvent } from "./rows.ts";
 
 type OfUser = Pick<ApiContext<"GET /api/users/:userId">, "ledger" | "organization" | "path">;
 
@@ -76,7 +76,7 @@ export const usersHandlers = {
     const found = await latestEvent(warehouse, { organization: organization.id, toDay: today(context) });
     const [event] = await withLabels(context, found === undefined ? [] : [found]);
     if (event === undefined) return { event: null };
-    return { event: { ...timelineEvent(event), userId: event.userId, userLabel: event.userLabel } };
+    return { event: eventOfUser(event) };
   },
 } satisfies Partial<AnalysisHandlers>;
 

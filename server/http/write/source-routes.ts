@@ -95,7 +95,7 @@ function receivePosthogBatch(route: SourceRoute, parts: WriteParts, batch: Recei
   const secret = tokenInHead(request, parts.authorizer);
   if (secret === undefined || isInvalid(body) || typeof body.value.api_key !== "string") return undefined;
   watched?.from(senderIn(request, { secret, caller: batch.caller }));
-  return receiveBytes(route, parts, { ...batch, secret, parsed: body });
+  return receiveBytes({ ...parts, route }, { ...batch, secret, parsed: body });
 }
 
 function queryOf({ url }: { readonly url: string }): URLSearchParams {
