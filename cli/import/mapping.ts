@@ -7,20 +7,23 @@ import type { TimestampFormat } from "./time.ts";
 export const importTypes = ["events", "users"] as const;
 export type ImportType = (typeof importTypes)[number];
 
+/** The roles of a column that an option can give to it. */
+export const columnRoles = [
+  "userId",
+  "event",
+  "timestamp",
+  "messageId",
+  "isActivity",
+  "email",
+  "isAccountOwner",
+  "account",
+  "accountId",
+  "accountName",
+  "accountAvatar",
+] as const;
+
 /** The roles of a column; every other column is a property, or a trait. */
-export type Role =
-  | "userId"
-  | "event"
-  | "timestamp"
-  | "messageId"
-  | "isActivity"
-  | "email"
-  | "isAccountOwner"
-  | "accountId"
-  | "accountName"
-  | "accountAvatar"
-  | "account"
-  | "properties";
+export type Role = (typeof columnRoles)[number] | "properties";
 
 export interface Mapping {
   readonly type: ImportType;
