@@ -33,19 +33,20 @@ export const LiveParameters = closedObject({
 export const LiveItem = Type.Object({
   id: Field.text("Counts up within one life of the service."),
   at: Field.instant("When the request came in."),
-  endpoint: Type.Enum(["identify", "track", "batch", ...sourceNames], {
-    description: "Of the write API, or the connected source that sent it.",
-  }),
+  endpoint: Field.oneOf(
+    ["identify", "track", "batch", ...sourceNames],
+    "Of the write API, or the connected source that sent it.",
+  ),
   path: Field.text("Where it was sent, without what is secret in an address."),
   kind: nullable(Type.Enum(["identify", "track", "alias", "account"]), {
     description: "Type of the item; null where it could not be read.",
   }),
   userId: nullable(Field.text("A visitor's id where there is no user's.")),
   event: nullable(Field.text("The event's name, of a track.")),
-  outcome: Type.Enum([...sourceOutcomes], {
-    description:
-      "held: its user is not identified yet. ignored: it says nothing that is kept here. Both only of connected sources.",
-  }),
+  outcome: Field.oneOf(
+    sourceOutcomes,
+    "held: its user is not identified yet. ignored: it says nothing that is kept here. Both only of connected sources.",
+  ),
   error: nullable(ErrorBody, {
     description:
       "Why it was rejected, as the sender was told; clients of connected sources are told only of whole requests.",

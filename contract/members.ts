@@ -6,7 +6,7 @@
  * GET /api/session, which needs no right, tells which.
  */
 import Type, { type Static } from "typebox";
-import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./api/schema.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./api/schema.ts";
 import { auditActions, auditLimits } from "./audit.ts";
 import { limits } from "./limits.ts";
 import { peopleLimits } from "./member-limits.ts";
@@ -168,16 +168,14 @@ export const OrganizationChangeBody = closedObject(
 export type OrganizationChangeBody = Static<typeof OrganizationChangeBody>;
 
 export const MembersAnswer = Type.Object({
-  members: Type.Array(
-    Type.Object({
-      id: Type.Integer({ minimum: 1, description: "The person's." }),
-      name: Type.String(),
-      email: Type.String(),
-      role: Type.Enum([...roles]),
-      joinedAt: Field.instant("When the person joined the organization."),
-      lastSeenAt: nullable(Field.instant("When the person was last here, to the hour.")),
-    }),
-  ),
+  members: objects({
+    id: Type.Integer({ minimum: 1, description: "The person's." }),
+    name: Type.String(),
+    email: Type.String(),
+    role: Type.Enum([...roles]),
+    joinedAt: Field.instant("When the person joined the organization."),
+    lastSeenAt: nullable(Field.instant("When the person was last here, to the hour.")),
+  }),
   invitations: listOf("Those that can still be accepted.", {
     id,
     email: Type.String(),
@@ -226,7 +224,7 @@ const scope = Type.Enum([...tokenScopes], {
     "changes neither the e-mail nor isAccountOwner nor the account; it joins no two identified users; webhooks refuse it.",
   "x-send": `one of ${tokenScopes.join(", ")}`,
 });
-export const TokensAnswer = Type.Object({ tokens: Type.Array(Type.Object({ ...credential, scope })) });
+export const TokensAnswer = Type.Object({ tokens: objects({ ...credential, scope }) });
 export const TokenCreateBody = closedObject({ name, scope: Type.Optional({ ...scope, default: "server" }) });
 export type TokenCreateBody = Static<typeof TokenCreateBody>;
 export const TokenCreateAnswer = Type.Object({
@@ -242,7 +240,7 @@ const rights = Type.Array(Type.Enum([...readKeyRights]), {
   "x-send": `an array of ${readKeyRights.join(", ")}`,
 });
 export const ReadKeysAnswer = Type.Object({
-  readKeys: Type.Array(Type.Object({ ...credential, rights })),
+  readKeys: objects({ ...credential, rights }),
 });
 export const ReadKeyCreateBody = closedObject({ name, rights });
 export const ReadKeyCreateAnswer = Type.Object({

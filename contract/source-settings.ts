@@ -1,7 +1,7 @@
 /** Settings of sources, as JSON Schema: Stripe's signing secrets, and how the webhooks of other
  * tools are read. */
 import Type, { type Static } from "typebox";
-import { closedObject, Field, listOf, nullable } from "./api/schema.ts";
+import { closedObject, Field, listOf, nullable, objects } from "./api/schema.ts";
 
 export const sourceSettingLimits = {
   webhooksPerOrganization: 20,
@@ -129,21 +129,19 @@ const TriedItem = Type.Object({
   sent: Type.Unknown({ description: "The item as it was sent." }),
   invalid: nullable(Field.text("Why it cannot be taken; null when it can.")),
   ignored: nullable(Field.text("Why it says nothing to us; null when it does.")),
-  items: Type.Array(
-    Type.Object({
-      type: Type.Enum(["identify", "track", "alias", "account"]),
-      at: Field.instant("When it was, or holds from."),
-      messageId: nullable(Type.String()),
-      userId: nullable(Type.String()),
-      anonymousId: nullable(Type.String()),
-      email: nullable(Type.String()),
-      event: nullable(Type.String()),
-      isActivity: nullable(Type.Boolean()),
-      account: nullable(Type.Object({ id: Type.String(), name: nullable(Type.String()) })),
-      traits: nullable(Type.Record(Type.String(), Type.Unknown())),
-      properties: nullable(Type.Record(Type.String(), Type.Unknown())),
-    }),
-  ),
+  items: objects({
+    type: Type.Enum(["identify", "track", "alias", "account"]),
+    at: Field.instant("When it was, or holds from."),
+    messageId: nullable(Type.String()),
+    userId: nullable(Type.String()),
+    anonymousId: nullable(Type.String()),
+    email: nullable(Type.String()),
+    event: nullable(Type.String()),
+    isActivity: nullable(Type.Boolean()),
+    account: nullable(Type.Object({ id: Type.String(), name: nullable(Type.String()) })),
+    traits: nullable(Type.Record(Type.String(), Type.Unknown())),
+    properties: nullable(Type.Record(Type.String(), Type.Unknown())),
+  }),
 });
 export type TriedItem = Static<typeof TriedItem>;
 

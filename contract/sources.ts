@@ -36,13 +36,11 @@ const Counts = Type.Object({
 
 /** Stripe's and a webhook's items come when something happens there, the others' when a client sends. */
 export const SourceAnswer = Type.Object({
-  source: Type.Enum([...senderNames], {
-    description: "api is the write API itself: /identify, /track and /batch.",
-  }),
-  state: Type.Enum(["never_sent", "sending", "silent", "retired"], {
-    description:
-      "silent: nothing that could be taken has come for much longer than its own rhythm explains. retired: somebody said that it was removed.",
-  }),
+  source: Field.oneOf(senderNames, "api is the write API itself: /identify, /track and /batch."),
+  state: Field.oneOf(
+    ["never_sent", "sending", "silent", "retired"],
+    "silent: nothing that could be taken has come for much longer than its own rhythm explains. retired: somebody said that it was removed.",
+  ),
   firstSentAt: nullable(Field.instant("When its first item came.")),
   lastSentAt: nullable(Field.instant("When its latest item came, taken or not.")),
   silentSince: nullable(Field.instant("Its last item that was taken, while it is silent; else null.")),

@@ -3,7 +3,7 @@
  * with these schemas, types answers by them, and prints them in the OpenAPI document.
  */
 import Type from "typebox";
-import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
 
 /** Kinds of ingestion warnings. */
 export const warningKinds = [
@@ -32,10 +32,10 @@ export const eventLabel = Field.textOrNull(
 
 export const NoParameters = closedObject({});
 
-const exclusionKind = Type.Enum([...exclusionKinds], {
-  description:
-    "user: this userId; email_domain: addresses at this domain; email: addresses like this, * for any text; trait: users whose trait `key` is this; account: users of the account with this id.",
-});
+const exclusionKind = Field.oneOf(
+  exclusionKinds,
+  "user: this userId; email_domain: addresses at this domain; email: addresses like this, * for any text; trait: users whose trait `key` is this; account: users of the account with this id.",
+);
 const ruleText = (description: string) => Type.String({ maxLength: 1_000, description });
 
 const exclusionRule = {
@@ -127,28 +127,26 @@ export const FreshnessAnswer = Type.Object({
     { done: Field.count("Earlier days that are scored."), of: Field.count("All of them.") },
   ),
   failures: listOf("Work that fails for this organization at this moment. It is tried again.", {
-    of: Type.Enum(["exclusions", "scores", "training"], {
-      description:
-        "exclusions: the last applied rules stay in use. scores: the last scores stay. training: the last model serves.",
-    }),
+    of: Field.oneOf(
+      ["exclusions", "scores", "training"],
+      "exclusions: the last applied rules stay in use. scores: the last scores stay. training: the last model serves.",
+    ),
     since: Field.instant("The first failure in a row."),
   }),
 });
 
 export const WarningsParameters = closedObject({
   limit: Parameter.positive(10_000, 100, "At most this many warnings."),
-  kind: Type.Optional(
-    Type.Enum([...warningKinds], { description: "Only warnings of this kind; without it, of all kinds." }),
-  ),
+  kind: Type.Optional(Field.oneOf(warningKinds, "Only warnings of this kind; without it, of all kinds.")),
 });
 
 export const WarningsAnswer = Type.Object({
   warnings: listOf("The latest first, of the last 30 days.", {
     day: Field.day("UTC."),
-    kind: Type.Enum([...warningKinds], {
-      description:
-        "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or held until its user is identified, and dropped when it is too much (held_full), its user is not identified in 30 days (held_expired), or it cannot become its user's (held_refused); of links_full it was taken, and not remembered that two ids are one person; the others were refused.",
-    }),
+    kind: Field.oneOf(
+      warningKinds,
+      "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or held until its user is identified, and dropped when it is too much (held_full), its user is not identified in 30 days (held_expired), or it cannot become its user's (held_refused); of links_full it was taken, and not remembered that two ids are one person; the others were refused.",
+    ),
     endpoint: Type.String(),
     detail: Field.textOrNull(
       "The key, the event's name or the message; null where there are too many to tell apart.",
@@ -194,12 +192,10 @@ export const ExclusionParameters = closedObject({
 
 export const ExclusionsAnswer = Type.Object({
   excludedUsers: Field.count("Users who are excluded by now."),
-  rules: Type.Array(
-    Type.Object({
-      ...exclusionRule,
-      users: Field.count("Users whom the rule matches; a user whom several rules match counts in each."),
-    }),
-  ),
+  rules: objects({
+    ...exclusionRule,
+    users: Field.count("Users whom the rule matches; a user whom several rules match counts in each."),
+  }),
 });
 
 export const ExclusionPreviewAnswer = Type.Object({

@@ -1,7 +1,7 @@
 /** Figures of one user or account beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { eventLabel } from "./api.ts";
-import { closedObject, Field, listOf, nullable, Parameter } from "./schema.ts";
+import { closedObject, Field, listOf, nullable, objects, Parameter } from "./schema.ts";
 import { HealthBand, kindParameter, RiskBand, State, Verdict } from "./score-parts.ts";
 import { RiskModelName, riskModelText } from "./scores.ts";
 
@@ -70,30 +70,28 @@ export const AccountMembersAnswer = Type.Object({
   isInUse: Field.boolean(
     "Whether shares of members say who carries the account: it has not churned, was active on 7 of the last 28 days, and within the last 14. Without scores: whether anybody was active in 28 days.",
   ),
-  members: Type.Array(
-    Type.Object({
-      userId: Type.String(),
-      email: Field.textOrNull("Null until it is known."),
-      name: Field.textOrNull("The trait `name`, if it is a text."),
-      avatar: Field.textOrNull("The trait `avatar`, if it is a text."),
-      isAccountOwner: nullable(Type.Boolean()),
-      isMember: Field.boolean(
-        "False for who was active in the account within 90 days and has gone to another one.",
-      ),
-      lastActiveDay: nullable(Field.day("Of the last engagement event in the account within 90 days.")),
-      activeDays28: Field.count("Days with an engagement event in the account, of the last 28."),
-      share: nullable(
-        Field.share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
-      ),
-      verdict: Verdict,
-      state: State,
-      healthBand: HealthBand,
-      health: score("The user's own, 0 to 100."),
-      engagement: score("The user's own, 0 to 100."),
-      risk: score("The user's own churn risk, 0 to 1."),
-      riskBand: nullable(RiskBand),
-    }),
-  ),
+  members: objects({
+    userId: Type.String(),
+    email: Field.textOrNull("Null until it is known."),
+    name: Field.textOrNull("The trait `name`, if it is a text."),
+    avatar: Field.textOrNull("The trait `avatar`, if it is a text."),
+    isAccountOwner: nullable(Type.Boolean()),
+    isMember: Field.boolean(
+      "False for who was active in the account within 90 days and has gone to another one.",
+    ),
+    lastActiveDay: nullable(Field.day("Of the last engagement event in the account within 90 days.")),
+    activeDays28: Field.count("Days with an engagement event in the account, of the last 28."),
+    share: nullable(
+      Field.share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
+    ),
+    verdict: Verdict,
+    state: State,
+    healthBand: HealthBand,
+    health: score("The user's own, 0 to 100."),
+    engagement: score("The user's own, 0 to 100."),
+    risk: score("The user's own churn risk, 0 to 1."),
+    riskBand: nullable(RiskBand),
+  }),
 });
 
 export const ModelChangesParameters = closedObject({ kind: kindParameter });

@@ -1,7 +1,7 @@
 /** The JSON API's figures of engagement as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { eventLabel } from "./api.ts";
-import { closedObject, Field, listOf, nullable, Parameter } from "./schema.ts";
+import { closedObject, Field, listOf, nullable, objects, Parameter } from "./schema.ts";
 
 const to = Parameter.optionalDay(
   "The last day that counts, not after today. Default: today in the organization's timezone.",
@@ -27,21 +27,19 @@ const periodColumns = {
 export const ActiveUsersParameters = closedObject({ days: days(30), to });
 
 export const ActiveUsersAnswer = Type.Object({
-  days: Type.Array(
-    Type.Object({
-      day: Field.day("In the organization's timezone."),
-      daily: Field.count(
-        "Users with an engagement event on this day (DAU). Passive events make nobody active.",
+  days: objects({
+    day: Field.day("In the organization's timezone."),
+    daily: Field.count(
+      "Users with an engagement event on this day (DAU). Passive events make nobody active.",
+    ),
+    weekly: Field.count("Users who were active within the 7 days that end with this one (WAU)."),
+    monthly: Field.count("Users who were active within the 30 days that end with this one (MAU)."),
+    stickiness: nullable(
+      Field.share(
+        "The mean of daily over the 28 days that end with this one, from the first active day of the 30, ÷ monthly; null when nobody was active.",
       ),
-      weekly: Field.count("Users who were active within the 7 days that end with this one (WAU)."),
-      monthly: Field.count("Users who were active within the 30 days that end with this one (MAU)."),
-      stickiness: nullable(
-        Field.share(
-          "The mean of daily over the 28 days that end with this one, from the first active day of the 30, ÷ monthly; null when nobody was active.",
-        ),
-      ),
-    }),
-  ),
+    ),
+  }),
 });
 
 export const ActiveDaysParameters = closedObject({

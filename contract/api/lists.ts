@@ -18,16 +18,16 @@ const moves = ["changed", "worse", "better", "fell", "rose", "churned", "returne
 const movementFilters = {
   isPresent: flag("True: only those who have a health score and have not churned. False: only the others."),
   healthBandBefore: Type.Optional(
-    Type.Enum([...HealthBand.enum, "present"], {
-      description:
-        "Only those whose health had this health band in the scores that changes are told against (`since`). `present` is any but churned and none.",
-    }),
+    Field.oneOf(
+      [...HealthBand.enum, "present"],
+      "Only those whose health had this health band in the scores that changes are told against (`since`). `present` is any but churned and none.",
+    ),
   ),
   moved: Type.Optional(
-    Type.Enum([...moves], {
-      description:
-        "Only those whose health went this way since the earlier scores. `changed`: to another band. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
-    }),
+    Field.oneOf(
+      moves,
+      "Only those whose health went this way since the earlier scores. `changed`: to another band. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
+    ),
   ),
   toCall: flag(`True: only those who are to be called. False: only the others. ${toCallText}`),
 } as const;
@@ -42,10 +42,10 @@ const activityFilters = {
   ),
   activeTo: Parameter.optionalDay("The last of these days."),
   lifecycle: Type.Optional(
-    Type.Enum([...stages], {
-      description:
-        "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrected` earlier only. `dormant` were active in the 7 days before and not on these days.",
-    }),
+    Field.oneOf(
+      stages,
+      "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrected` earlier only. `dormant` were active in the 7 days before and not on these days.",
+    ),
   ),
   activeInAccount: Parameter.optionalName(
     "With activeFrom and activeTo: only users with such an event that carries the account with this id. They may belong to another one now.",

@@ -68,9 +68,10 @@ export const AccountsAtRiskAnswer = Type.Object({
 
 const Part = Type.Object(
   {
-    form: Type.Enum(["words", "count", "change", "share", "day", "user", "account"], {
-      description: "Type of the value, so that a page can format numbers and days.",
-    }),
+    form: Field.oneOf(
+      ["words", "count", "change", "share", "day", "user", "account"],
+      "Type of the value, so that a page can format numbers and days.",
+    ),
     text: Field.text("In English."),
     value: nullable(Type.Union([Type.Number(), Type.String()]), {
       description: "The number, the share of 1, the day, or the id; null for words.",
@@ -96,7 +97,7 @@ export const WeekSummaryAnswer = Type.Object({
   dataStoppedSince,
   sentences: listOf("The weightiest first.", {
     about: Type.Enum(["data", "active", "lifecycle", "health", "risk", "call"]),
-    tone: Type.Enum(["good", "bad", "neutral"], { description: "Whether it is good news." }),
+    tone: Field.oneOf(["good", "bad", "neutral"], "Whether it is good news."),
     text: Type.String(),
     parts: Type.Array(Part),
     usual: objectOrNull(

@@ -51,10 +51,10 @@ export const RetentionParameters = closedObject(question);
 const kinds = ["all", "value", "other", "none"] as const;
 
 const group = {
-  kind: Type.Enum([...kinds], {
-    description:
-      "all: not split; value: users with this value; other: with one of the values that few have; none: with none.",
-  }),
+  kind: Field.oneOf(
+    kinds,
+    "all: not split; value: users with this value; other: with one of the values that few have; none: with none.",
+  ),
   value: Field.textOrNull("The value of the trait; null but for the kind value."),
 };
 

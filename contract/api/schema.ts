@@ -12,6 +12,10 @@ export const closedObject = <Properties extends Type.TProperties>(
 ) => Type.Object(properties, { additionalProperties: false, ...options });
 
 /** An array of objects with these properties. */
+export const objects = <Properties extends Type.TProperties>(properties: Properties) =>
+  Type.Array(Type.Object(properties));
+
+/** The same with a description. */
 export const listOf = <Properties extends Type.TProperties>(description: string, properties: Properties) =>
   Type.Array(Type.Object(properties), { description });
 
@@ -26,6 +30,8 @@ export const Field = {
   text: (description: string) => Type.String({ description }),
   textOrNull: (description: string) => nullable(Type.String(), { description }),
   boolean: (description: string) => Type.Boolean({ description }),
+  oneOf: <Values extends string[]>(values: readonly [...Values], description: string) =>
+    Type.Enum(values, { description }),
   integer: (description: string) => Type.Integer({ description }),
   number: (description: string) => Type.Number({ description }),
   /** A date. */

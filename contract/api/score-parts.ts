@@ -6,12 +6,9 @@ import { Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 /** The state of a user or an account. */
 export const State = Type.Enum(["no_data", "churned", "new", "active"]);
 /** A verdict on a user or an account, in one word. */
-export const Verdict = Type.Enum(
+export const Verdict = Field.oneOf(
   ["churned", "account_churned", "high_risk", "at_risk", "new", "watch", "healthy", "no_score"],
-  {
-    description:
-      "The first that holds. `churned`. `account_churned`: the account of this user has churned. `high_risk`: churn risk from .5. `at_risk`: health below 40. `new`: first seen under 14 days ago. `watch`: health below 70, or churn risk from .2. `healthy`. `no_score`.",
-  },
+  "The first that holds. `churned`. `account_churned`: the account of this user has churned. `high_risk`: churn risk from .5. `at_risk`: health below 40. `new`: first seen under 14 days ago. `watch`: health below 70, or churn risk from .2. `healthy`. `no_score`.",
 );
 /** Of health. */
 export const HealthBand = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);

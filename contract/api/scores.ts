@@ -1,7 +1,7 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
 import { judgedModels, riskModels } from "./model-names.ts";
-import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
 import {
   BgbbParameters,
   churnEvent,
@@ -168,20 +168,16 @@ export const SummaryAnswer = Type.Object({
   ...sinceThen,
   dataStoppedSince,
   baseRate: nullable(Field.number("The share that churned in the back-test.")),
-  counts: Type.Array(
-    Type.Object({
-      healthBand: HealthBand,
-      riskBand: nullable(RiskBand),
-      count: Field.count("Users, or accounts."),
-    }),
-  ),
-  movement: Type.Array(
-    Type.Object({
-      from: nullable(HealthBand, { description: "Null for who was not there." }),
-      to: nullable(HealthBand),
-      count: Field.count("Users, or accounts."),
-    }),
-  ),
+  counts: objects({
+    healthBand: HealthBand,
+    riskBand: nullable(RiskBand),
+    count: Field.count("Users, or accounts."),
+  }),
+  movement: objects({
+    from: nullable(HealthBand, { description: "Null for who was not there." }),
+    to: nullable(HealthBand),
+    count: Field.count("Users, or accounts."),
+  }),
 });
 
 export const ModelParameters = closedObject({ kind: kindParameter });
@@ -210,7 +206,7 @@ export const ModelAnswer = Type.Object({
   }),
   next: objectOrNull("Data that the next model needs.", {
     model: RiskModelName,
-    missing: Type.Array(Type.Object({ what: Type.String(), have: Type.Number(), need: Type.Number() })),
+    missing: objects({ what: Type.String(), have: Type.Number(), need: Type.Number() }),
     failures: Type.Array(Type.String()),
   }),
   proof: nullable(Proof),
