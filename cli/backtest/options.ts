@@ -1,8 +1,7 @@
 /** The options of `rekindle backtest`. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { Zone } from "../../server/calendar/calendar.ts";
-import type { EntityKind } from "../../server/scoring/scoring.ts";
-import { daysBetween, maxFolds } from "../../server/scoring/scoring.ts";
+import { daysBetween, type EntityKind, maxFolds } from "../../server/scoring/scoring.ts";
 import { addReadingOptions, type ReadingOptions } from "../import/options.ts";
 import { dateIn, wholeNumber } from "../numbers.ts";
 

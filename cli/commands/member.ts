@@ -2,8 +2,7 @@
 import { Command, Option } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { type Role, roles } from "../../contract/roles.ts";
-import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import { commandLine } from "../../server/ledger/ledger.ts";
+import { commandLine, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/members/members.ts";
 import {
   type OfOrganization,

@@ -3,8 +3,7 @@ import type { Static } from "typebox";
 import { peopleLimits } from "../../contract/member-limits.ts";
 import type { MembersAnswer } from "../../contract/members.ts";
 import type { Role } from "../../contract/roles.ts";
-import type { Actor, SharedLedger } from "../ledger/ledger.ts";
-import { loginEmail, newCode } from "../ledger/ledger.ts";
+import { type Actor, loginEmail, newCode, type SharedLedger } from "../ledger/ledger.ts";
 
 type People = Pick<SharedLedger, "members">;
 

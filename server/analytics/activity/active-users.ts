@@ -1,8 +1,7 @@
 /** How many users did anything on each day (DAU), and within the 7 (WAU) and 30 (MAU) days that end with it, and
  * their stickiness. 90 days from the bitmaps take 11 ms. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { activeDaysTable, included, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import { activeDaysTable, included, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 export interface ActiveUsersQuestion extends UsersQuestion {

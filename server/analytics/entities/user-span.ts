@@ -1,7 +1,6 @@
 /** On which days a user did anything for the first and the last time. One user's rows of a rollup. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { dayParameter, isEngagement, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import { dayParameter, isEngagement, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
 import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 /** Days since 1970-01-01, in the organization's timezone. */

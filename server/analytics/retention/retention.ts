@@ -4,8 +4,7 @@
  * figures.
  */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { activeDaysTable, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import { activeDaysTable, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import { engagementRows } from "../sql/sql.ts";
 import { type CohortRow, cohortsWithPeriods } from "./cohorts.ts";

@@ -68,9 +68,8 @@ export const operationHandlers = {
     return { ...counts, examples: [...examples] };
   },
 
-  "POST /api/exclusions": async ({ ledger, organization, actor, nowMs, query }) => {
-    return exclusionRule(await ledger.exclusions.add(organization.id, query, actor, nowMs()));
-  },
+  "POST /api/exclusions": async ({ ledger, organization, actor, nowMs, query }) =>
+    exclusionRule(await ledger.exclusions.add(organization.id, query, actor, nowMs())),
 
   "DELETE /api/exclusions/:id": async ({ ledger, organization, actor, nowMs, path: { id } }) => {
     const rules = await ledger.exclusions.list(organization.id);

@@ -27,13 +27,9 @@ export const monthDays = 28;
 const weekDays = 7;
 
 export const scoreListsHandlers = {
-  "GET /api/scores/users": (context) => {
-    return listAnswer(context, "user");
-  },
+  "GET /api/scores/users": (context) => listAnswer(context, "user"),
 
-  "GET /api/scores/accounts": (context) => {
-    return listAnswer(context, "account");
-  },
+  "GET /api/scores/accounts": (context) => listAnswer(context, "account"),
 
   "GET /api/score-summary": async (context) => {
     const { warehouse, query } = context;

@@ -49,21 +49,14 @@ interface Entity {
 }
 
 export const scoresHandlers = {
-  "GET /api/users/:userId/score": async (context) => {
-    return scoreAnswer(context, await userOf(context));
-  },
+  "GET /api/users/:userId/score": async (context) => scoreAnswer(context, await userOf(context)),
 
-  "GET /api/users/:userId/score/history": async (context) => {
-    return historyAnswer(context, await userOf(context));
-  },
+  "GET /api/users/:userId/score/history": async (context) => historyAnswer(context, await userOf(context)),
 
-  "GET /api/accounts/:accountId/score": async (context) => {
-    return scoreAnswer(context, await accountOf(context));
-  },
+  "GET /api/accounts/:accountId/score": async (context) => scoreAnswer(context, await accountOf(context)),
 
-  "GET /api/accounts/:accountId/score/history": async (context) => {
-    return historyAnswer(context, await accountOf(context));
-  },
+  "GET /api/accounts/:accountId/score/history": async (context) =>
+    historyAnswer(context, await accountOf(context)),
 
   /** @throws ApiError within the time for which scheduled runs of a day rest, too */
   "POST /api/scores": async (context) => {

@@ -11,13 +11,11 @@ import { withLabels } from "./event-labels.ts";
 import { instant, instantOrNull } from "./rows.ts";
 
 export const settingsHandlers = {
-  "GET /api/settings": async ({ ledger, organization }) => {
-    return settingsAnswer(await ledger.settings.get(organization.id));
-  },
+  "GET /api/settings": async ({ ledger, organization }) =>
+    settingsAnswer(await ledger.settings.get(organization.id)),
 
-  "PATCH /api/settings": async ({ ledger, organization, body, actor, nowMs }) => {
-    return settingsAnswer(await ledger.settings.change(organization.id, body, actor, nowMs()));
-  },
+  "PATCH /api/settings": async ({ ledger, organization, body, actor, nowMs }) =>
+    settingsAnswer(await ledger.settings.change(organization.id, body, actor, nowMs())),
 
   "GET /api/settings/history": async ({ ledger, organization, query: { limit, before } }) => {
     const page = { limit, ...(before !== undefined && { beforeVersion: before }) };
