@@ -188,7 +188,7 @@ function refuseUnknown(
   complete: boolean,
 ): void {
   const optional = [...Object.keys(options.properties ?? {}), ...options.numbers];
-  const templated = columnsOf(mapping.emailTemplate ?? "");
+  const templated = Array.from((mapping.emailTemplate ?? "").matchAll(inBraces), ([, column = ""]) => column);
   // JSON lines may first bring a property further down.
   const used = [...Object.values(options.columns), ...templated, ...(complete ? optional : [])];
   refuseMissingColumns(used, fileColumns);
@@ -203,10 +203,6 @@ export function refuseMissingColumns(used: readonly string[], fileColumns: reado
 }
 
 const inBraces = /\{([^{}]+)\}/g;
-
-function columnsOf(template: string): string[] {
-  return Array.from(template.matchAll(inBraces), ([, column = ""]) => column);
-}
 
 /** A template with its columns' values in their places; undefined when one of them is not sent. */
 export function fillTemplate(template: string, cellIn: (column: string) => unknown): string | undefined {

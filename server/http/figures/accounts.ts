@@ -7,7 +7,7 @@ import { type OfRun, rowsOf } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { eventOfUser, listedAccount, listedUser, nextPosition, positionOf } from "./rows.ts";
+import { eventOfUser, listedAccount, listedUser, nextPosition, timelinePage } from "./rows.ts";
 import { scoreContext } from "./score-context.ts";
 
 type OfAccount = Pick<
@@ -36,18 +36,10 @@ export const accountsHandlers = {
 
   "GET /api/accounts/:accountId/timeline": async (context) => {
     const { account } = await knownAccount(context);
-    const { limit, event, before } = context.query;
-    const events = await accountTimeline(context.warehouse, {
-      organization: context.organization.id,
-      account,
-      limit,
-      event,
-      before: positionOf(before),
-    });
-    return {
-      events: (await withLabels(context, events)).map(eventOfUser),
-      next: nextPosition(events, limit),
-    };
+    const page = timelinePage(context);
+    const events = await accountTimeline(context.warehouse, { ...page, account });
+    const labelled = await withLabels(context, events);
+    return { events: labelled.map(eventOfUser), next: nextPosition(events, page.limit) };
   },
 } satisfies Partial<AnalysisHandlers>;
 

@@ -16,18 +16,14 @@ import {
   accountsAtRisk,
   healthByWeek,
   movementBetween,
-  type RunBody,
   rowsOf,
-  type ScoreRecord,
   scoredAccounts,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { whomToCall } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
 import { dayOrNull, riskBandOrNull } from "./rows.ts";
-import { baseRateOf, earlierRun, scoreContext } from "./score-context.ts";
-
-type Run = ScoreRecord<RunBody>;
+import { baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
 
 const weekDays = 7;
 /** Half a year of weeks. The newest week is compared with their changes. */

@@ -12,6 +12,7 @@ import type {
 import { formatDay } from "../../calendar/calendar.ts";
 import type { StoredExclusionRule } from "../../ledger/ledger.ts";
 import { riskBandOf, verdictOf } from "../../scoring/scoring.ts";
+import type { ApiContext } from "../api/context.ts";
 
 /** A user of a list, without scores. */
 export function listedUser(row: UserListRow) {
@@ -69,6 +70,14 @@ export function eventOfUser(row: AccountTimelineEvent & { readonly label: string
   return { ...timelineEvent(row), userId: row.userId, userLabel: row.userLabel };
 }
 
+/** The page of a timeline that a request asks for. */
+export function timelinePage({
+  organization,
+  query: { limit, event, before },
+}: ApiContext<"GET /api/users/:userId/timeline" | "GET /api/accounts/:accountId/timeline">) {
+  return { organization: organization.id, limit, event, before: positionOf(before) };
+}
+
 /** Where a timeline reads on after this page; null when nothing is left. */
 export function nextPosition(events: readonly TimelineEvent[], limit: number): string | null {
   const last = events.at(-1);
@@ -76,7 +85,7 @@ export function nextPosition(events: readonly TimelineEvent[], limit: number): s
 }
 
 /** The position that `next` said; undefined where nothing was sent. */
-export function positionOf(text: string | undefined): TimelinePosition | undefined {
+function positionOf(text: string | undefined): TimelinePosition | undefined {
   if (text === undefined) return undefined;
   const [timeMs = "", id = ""] = text.split(".");
   return { timeMs: Number(timeMs), id };

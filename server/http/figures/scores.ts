@@ -18,10 +18,8 @@ import {
   historyOf,
   marksOf,
   nameOfRung,
-  type RunBody,
   riskBandOf,
   rowsOf,
-  type ScoreRecord,
   scoreOf,
   servingResult,
   verdictOf,
@@ -29,7 +27,7 @@ import {
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
 import { dayOrNull } from "./rows.ts";
-import { accountsRun, baseRateOf, earlierRun, scoreContext } from "./score-context.ts";
+import { accountsRun, baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
 import { knownUser } from "./users.ts";
 
 type ScoreContext =
@@ -38,7 +36,6 @@ type ScoreContext =
 type HistoryContext =
   | ApiContext<"GET /api/users/:userId/score/history">
   | ApiContext<"GET /api/accounts/:accountId/score/history">;
-type Run = ScoreRecord<RunBody>;
 
 interface Entity {
   readonly kind: EntityKind;

@@ -41,12 +41,8 @@ export const settingsHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-function settingsAnswer({
-  version,
-  changedAtMs,
-  changedBy,
-  settings,
-}: SettingsVersion): RouteAnswer<"GET /api/settings"> {
+function settingsAnswer(stored: SettingsVersion): RouteAnswer<"GET /api/settings"> {
+  const { version, changedAtMs, changedBy, settings } = stored;
   return { version, changedAt: instantOrNull(changedAtMs), changedBy, settings };
 }
 

@@ -136,12 +136,9 @@ async function openBody(
  * path. */
 function openRefusal(route: SourceRoute, { headers }: Request, why: Invalid): Response | undefined {
   // PostHog's clients send a body again in halves when they are told that it is too large.
-  if (route.isShared && !(why.isTooLarge && isOfPosthog(headers))) return undefined;
+  const isOfPosthog = headers.get("user-agent")?.startsWith("posthog-") ?? false;
+  if (route.isShared && !(why.isTooLarge && isOfPosthog)) return undefined;
   return refusal(route, why, `${why.invalid} With the token in a header it may be larger.`);
-}
-
-function isOfPosthog(headers: Headers): boolean {
-  return headers.get("user-agent")?.startsWith("posthog-") ?? false;
 }
 
 /** A source's request after authorization, and its body. */

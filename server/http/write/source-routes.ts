@@ -1,5 +1,4 @@
 /** The paths that clients of other tools send to: Segment's, PostHog's and webhooks. */
-import type { SourceName } from "../../../contract/sources.ts";
 import { isInvalid } from "../../intake/intake.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import {
@@ -38,15 +37,11 @@ const calls = Object.keys(segmentPaths) as SegmentCall[];
 
 const segmentRoutes: readonly SourceRoute[] = calls.flatMap((call) =>
   segmentPaths[call].map((path) => ({
-    ...{ source: "segment" as const, path, senderOf, success: segmentSuccess },
-    ...{ unwrap: unwrapGzip, tokenIn: tokenInBody },
+    ...{ source: "segment" as const, path, senderOf, unwrap: unwrapGzip, tokenIn: tokenInBody },
     translate: (body, delivery) => translateSegment(body, delivery, call),
+    success: (sender) => (sender === "rudderstack" ? new Response("OK") : Response.json({ success: true })),
   })),
 );
-
-function segmentSuccess(sender: SourceName): Response {
-  return sender === "rudderstack" ? new Response("OK") : Response.json({ success: true });
-}
 
 /** PostHog's paths: of servers and of pages, of current and of older clients. /batch is theirs too, see `sharedBatch`. */
 const posthogPaths = ["/i/v0/e", "/e", "/capture", "/i/v1/analytics/events"] as const;
