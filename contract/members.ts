@@ -165,7 +165,6 @@ export const OrganizationChangeBody = closedObject(
     "x-send": `a JSON object with at least one of ${Object.keys(organizationFields).join(", ")}`,
   },
 );
-export type OrganizationChangeBody = Static<typeof OrganizationChangeBody>;
 
 export const MembersAnswer = Type.Object({
   members: objects({
@@ -226,7 +225,6 @@ const scope = Type.Enum([...tokenScopes], {
 });
 export const TokensAnswer = Type.Object({ tokens: objects({ ...credential, scope }) });
 export const TokenCreateBody = closedObject({ name, scope: Type.Optional({ ...scope, default: "server" }) });
-export type TokenCreateBody = Static<typeof TokenCreateBody>;
 export const TokenCreateAnswer = Type.Object({
   id,
   token: Field.text("Shown this once."),

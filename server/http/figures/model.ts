@@ -12,15 +12,13 @@ import {
   nameOfRung,
   proofOf,
   type RealisedChurn,
-  type RunBody,
   realisedChurn,
-  type ScoreRecord,
   servingResult,
   wilson,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
-import { baseRateOf, scoreContext } from "./score-context.ts";
+import { baseRateOf, type Run, scoreContext } from "./score-context.ts";
 
 type Card = RouteAnswer<"GET /api/model">;
 
@@ -63,7 +61,7 @@ const noCard = {
 };
 
 function cardOf(
-  run: ScoreRecord<RunBody>,
+  run: Run,
 ): Omit<Card, "kind" | "day" | "dataStoppedSince" | "advisedHorizonDays" | "realised"> {
   const { body, stale } = run;
   const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
@@ -92,12 +90,12 @@ function cardOf(
   };
 }
 
-function proofAnswer({ backtest }: RunBody): Card["proof"] {
+function proofAnswer({ backtest }: Run["body"]): Card["proof"] {
   const { cutoffs, rarerLabels } = proofOf(backtest);
   return { cutoffs: { ...cutoffs }, rarerLabels: { ...rarerLabels } };
 }
 
-function nextAnswer({ rung, missing, failures }: NonNullable<RunBody["choice"]["next"]>) {
+function nextAnswer({ rung, missing, failures }: NonNullable<Run["body"]["choice"]["next"]>) {
   return { model: riskModels[rung], missing: missing.map((each) => ({ ...each })), failures: [...failures] };
 }
 

@@ -115,10 +115,9 @@ export const organizationHandlers = {
     answer: await readKeysOf(context, context.place.organization.id),
   }),
 
-  "POST /api/read-keys": async (context) => {
-    const { name, rights } = context.body;
-    return { answer: await newReadKey(context, ordered(context), name, rights) };
-  },
+  "POST /api/read-keys": async (context) => ({
+    answer: await newReadKey(context, ordered(context), context.body),
+  }),
 
   "DELETE /api/read-keys/:id": async (context) => {
     await revoke("readKeys", context, ordered(context), idIn(context.path.id, "read key"));
