@@ -231,7 +231,7 @@ export const TokenCreateAnswer = Type.Object({
 });
 
 /** The rights that a read key may have beside `read`, which every one has. */
-export const readKeyRights = ["read", "manage", "erase"] as const;
+const readKeyRights = ["read", "manage", "erase"] as const;
 const rights = Type.Array(Type.Enum([...readKeyRights]), {
   maxItems: readKeyRights.length,
   uniqueItems: true,
