@@ -7,9 +7,7 @@
  *
  * 20 million take five minutes, most of them for loading.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import { defaultSettings } from "../contract/settings.ts";
 import { activeUsers } from "../server/analytics/activity/active-users.ts";
 import { timeline } from "../server/analytics/entities/timeline.ts";
@@ -19,7 +17,6 @@ import { fitBgbb } from "../server/scoring/churn/bgbb-fit.ts";
 import { cellsQuery } from "../server/scoring/queries/cell-query.ts";
 import { read } from "../server/scoring/queries/query.ts";
 import { type KindSummary, scoreDay } from "../server/scoring/run/score-day.ts";
-import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { loadHistory, weeklyRetention } from "./history/history.ts";
 import { rawRetention } from "./history/raw-retention.ts";
@@ -99,45 +96,40 @@ async function scoring(warehouse: Warehouse): Promise<void> {
   }
 }
 
-async function measure(millions: number): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "rekindle-analytics-"));
-  const warehouse = await openChdbWarehouse({ folder });
-  try {
-    const size = { events: millions * 1e6, users, days: weeks * 7, toDay: today };
-    const loaded = await loadHistory(warehouse, { organization, ...size });
-    console.log(
-      `\n${loaded.events} events of ${loaded.users} users, loaded in ${loaded.seconds.toFixed(0)} s (aims are those for 20 million)`,
-    );
-    await compare(warehouse, "retention over 26 weeks", {
-      ask: () => retention(warehouse, cohorts),
-      forms: { "a join": rawRetention.join, "one pass": rawRetention.onePass },
-      aim: { ms: 25, times: 40 },
-    });
-    const split = { trait: "plan", of: "user", asOf: "entry" } as const;
-    await compare(warehouse, "the same by plan as of entry", {
-      ask: () => retention(warehouse, { ...cohorts, split }),
-      forms: { "a join": rawRetention.byPlan },
-      aim: { ms: 150 },
-    });
-    const active = { organization, toDay: today, days: 90, passiveEvents: [] };
-    await compare(warehouse, "DAU, WAU, MAU of 90 days", {
-      ask: () => activeUsers(warehouse, active),
-      forms: { "of each day only": rawActiveUsers },
-      aim: { ms: 30 },
-    });
-    const passive = { ...active, passiveEvents: ["event_3", "event_9"] };
-    const filtered = await timed(() => activeUsers(warehouse, passive), 9);
-    printTook("the same with two passive events", filtered);
-    const last = { organization, user: 4_711, limit: 50 };
-    const line = await timed(() => timeline(warehouse, last), 9);
-    printTook("a user's timeline", line, withinMs(line, { ms: 20 }));
-    await scoring(warehouse);
-  } finally {
-    await warehouse.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
+async function measure(warehouse: Warehouse, millions: number): Promise<void> {
+  const size = { events: millions * 1e6, users, days: weeks * 7, toDay: today };
+  const loaded = await loadHistory(warehouse, { organization, ...size });
+  console.log(
+    `\n${loaded.events} events of ${loaded.users} users, loaded in ${loaded.seconds.toFixed(0)} s (aims are those for 20 million)`,
+  );
+  await compare(warehouse, "retention over 26 weeks", {
+    ask: () => retention(warehouse, cohorts),
+    forms: { "a join": rawRetention.join, "one pass": rawRetention.onePass },
+    aim: { ms: 25, times: 40 },
+  });
+  const split = { trait: "plan", of: "user", asOf: "entry" } as const;
+  await compare(warehouse, "the same by plan as of entry", {
+    ask: () => retention(warehouse, { ...cohorts, split }),
+    forms: { "a join": rawRetention.byPlan },
+    aim: { ms: 150 },
+  });
+  const active = { organization, toDay: today, days: 90, passiveEvents: [] };
+  await compare(warehouse, "DAU, WAU, MAU of 90 days", {
+    ask: () => activeUsers(warehouse, active),
+    forms: { "of each day only": rawActiveUsers },
+    aim: { ms: 30 },
+  });
+  const passive = { ...active, passiveEvents: ["event_3", "event_9"] };
+  const filtered = await timed(() => activeUsers(warehouse, passive), 9);
+  printTook("the same with two passive events", filtered);
+  const last = { organization, user: 4_711, limit: 50 };
+  const line = await timed(() => timeline(warehouse, last), 9);
+  printTook("a user's timeline", line, withinMs(line, { ms: 20 }));
+  await scoring(warehouse);
 }
 
 const sizes = process.argv.slice(2).map(Number);
-for (const millions of sizes.length === 0 ? [1, 5, 20] : sizes) await measure(millions);
+for (const millions of sizes.length === 0 ? [1, 5, 20] : sizes) {
+  await withTemporaryWarehouse((warehouse) => measure(warehouse, millions));
+}
 process.exit(0);

@@ -4,13 +4,10 @@
  *
  *   cli/with-bun bench/bytes.ts [thousands of events, 60 by default]
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import { settingUp } from "../server/ledger/ports/audit.ts";
 import { openPool, type Sql } from "../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
-import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { PostgresServer } from "../test/postgres.ts";
 import { type Node, storeEvents } from "./history/event-groups.ts";
@@ -90,7 +87,6 @@ async function measureWarehouse(warehouse: Warehouse): Promise<void> {
   console.log(counted.map(({ event, value }) => `${event} ${value}`).join(", "));
 }
 
-const folder = mkdtempSync(join(tmpdir(), "rekindle-bytes-"));
 const server = await PostgresServer.start();
 try {
   for (const size of groupSizes) {
@@ -101,11 +97,5 @@ try {
 } finally {
   await server.stop();
 }
-const warehouse = await openChdbWarehouse({ folder });
-try {
-  await measureWarehouse(warehouse);
-} finally {
-  await warehouse.close();
-  rmSync(folder, { recursive: true, force: true });
-}
+await withTemporaryWarehouse(measureWarehouse);
 process.exit(0);

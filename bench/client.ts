@@ -6,6 +6,7 @@
  */
 import { Rekindle } from "../client/rekindle.ts";
 import { Server } from "../test/server.ts";
+import { median } from "./load/alternate.ts";
 import { eventWithId } from "./load/events.ts";
 
 const rounds = Number(process.argv[2] ?? 5);
@@ -54,20 +55,11 @@ function microsecondsOfACall(): number {
   return (tookMs * 1_000) / events.length;
 }
 
-const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
 const server = await Server.start();
 try {
   const token = await server.organization("bench");
-  await server.command(
-    "organization",
-    "set",
-    "bench",
-    "--rate-limit",
-    "1000000",
-    "--item-rate-limit",
-    "1000000",
-  );
+  const limits = ["--rate-limit", "1000000", "--item-rate-limit", "1000000"];
+  await server.command("organization", "set", "bench", ...limits);
   await server.post("/identify", token, user);
   const variants = [
     () => single(server, token, 1),

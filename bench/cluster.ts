@@ -8,13 +8,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { settingUp } from "../server/ledger/ports/audit.ts";
-import type { Ledger } from "../server/ledger/ports/ledger.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { openSqliteLedger } from "../server/ledger/sqlite/engine/open.ts";
 import { inboxRows, messageOf, needs, writes } from "../test/ledger/writes.ts";
 import { PostgresServer } from "../test/postgres.ts";
-
-type Node = Pick<Ledger, "transact" | "organizations" | "close">;
+import type { Node } from "./history/event-groups.ts";
+import { median } from "./load/alternate.ts";
 
 const rowsOfGroup = 64;
 const sendersOfNode = 4;
@@ -36,8 +35,7 @@ async function measure(nodes: readonly Node[]): Promise<{ perSecond: number; med
     }
   };
   await Promise.all(nodes.flatMap((node) => Array.from({ length: sendersOfNode }, () => send(node))));
-  const medianMs = took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)] ?? 0;
-  return { perSecond: took.length / seconds, medianMs };
+  return { perSecond: took.length / seconds, medianMs: median(took) };
 }
 
 function storeGroup(node: Node, organization: number): Promise<void> {

@@ -2,9 +2,7 @@
  * The time of every figure: random users of an organization are loaded into a warehouse, and every query runs nine
  * times. `cli/with-bun bench/figures.ts [events] [users] [word of a query's name]`, 2 million and 100,000 by default.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import { activeDays } from "../server/analytics/activity/active-days.ts";
 import { activeUsers } from "../server/analytics/activity/active-users.ts";
 import { adoption } from "../server/analytics/activity/adoption.ts";
@@ -17,8 +15,8 @@ import { userCount, userList } from "../server/analytics/entities/user-list.ts";
 import { eventNames } from "../server/analytics/events/event-names.ts";
 import { eventsByValue } from "../server/analytics/events/events-by-value.ts";
 import { eventsOverTime } from "../server/analytics/events/events-over-time.ts";
-import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
+import { printTook, timed } from "./history/timed.ts";
 
 const organization = 1;
 const toDay = 20_600;
@@ -42,11 +40,7 @@ async function generate(warehouse: Warehouse, events: number, users: number): Pr
           toDateTime64('2026-05-01', 3, 'UTC') AS time
         FROM numbers({from:UInt64}, {perInsert:UInt64}))`,
       {
-        perAccount: usersPerAccount,
-        users,
-        toDay,
-        days,
-        from,
+        ...{ perAccount: usersPerAccount, users, toDay, days, from },
         perInsert: Math.min(perInsert, events - from),
       },
       { maxSeconds: 600 },
@@ -146,28 +140,11 @@ const everything = {
 
 const [events = 2_000_000, users = 100_000] = process.argv.slice(2, 4).map(Number);
 const only = process.argv[4] ?? "";
-const folder = mkdtempSync(join(tmpdir(), "rekindle-figures-"));
-const warehouse = await openChdbWarehouse({ folder: join(folder, "warehouse") });
-try {
+await withTemporaryWarehouse(async (warehouse) => {
   const startMs = performance.now();
   await generate(warehouse, events, users);
   console.log(`${events} events of ${users} users in ${Math.round(performance.now() - startMs)} ms`);
   for (const [name, ask] of Object.entries(questions).filter(([name]) => name.includes(only))) {
-    const times: number[] = [];
-    const cpu = process.cpuUsage();
-    for (let round = 0; round < rounds; round += 1) {
-      const beginMs = performance.now();
-      await ask(warehouse);
-      times.push(performance.now() - beginMs);
-    }
-    const { user, system } = process.cpuUsage(cpu);
-    times.sort((a, b) => a - b);
-    const best = times[0]?.toFixed(0).padStart(5);
-    const median = times[rounds >> 1]?.toFixed(0).padStart(5);
-    const busy = ((user + system) / rounds / 1_000).toFixed(0).padStart(5);
-    console.log(`${name.padEnd(52)} best ${best} ms, median ${median} ms, ${busy} ms of CPU`);
+    printTook(name, await timed(() => ask(warehouse), rounds));
   }
-} finally {
-  await warehouse.close();
-  rmSync(folder, { recursive: true });
-}
+});

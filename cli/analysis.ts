@@ -17,8 +17,7 @@ export async function withAnalysis(work: Work): Promise<void> {
     if (config.cluster !== null) return withOwnNode(installation, config.cluster, work);
     // Loaded here only: a command that a server answers starts without the engine, in a third of the time.
     const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/warehouse.ts");
-    const { Scoring } = await import("../server/scoring/scoring.ts");
-    const { SourceWatch } = await import("../server/scoring/scoring.ts");
+    const { Scoring, SourceWatch } = await import("../server/scoring/scoring.ts");
     const { createLogger } = await import("../server/process/process.ts");
     const lock = await takeAnalysisLock(config.dataDir);
     const log = createLogger("analysis", "warn");

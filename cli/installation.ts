@@ -172,6 +172,11 @@ export async function organizationNamed(ledger: SharedLedger, name: string): Pro
   );
 }
 
+/** The option that names a command's organization. */
+export interface OfOrganization {
+  readonly organization: string;
+}
+
 /** Opens the installation and finds the organization of this name, for the time of `work`.
  * @throws Refusal as `withInstallation` and `organizationNamed` */
 export function withOrganization<Result>(

@@ -1,5 +1,6 @@
-/** Reads the numbers that commands take. */
+/** Reads the numbers and dates that commands take. */
 import { InvalidArgumentError } from "commander";
+import { dayNumber } from "../server/calendar/calendar.ts";
 
 /** How many at most, for lists. */
 export const readLimit = wholeNumber(1, 100_000);
@@ -18,4 +19,14 @@ export function readId(text: string): number {
   const id = Number(text);
   if (Number.isSafeInteger(id) && id >= 1) return id;
   throw new InvalidArgumentError("Give the number in the first column of the list.");
+}
+
+/** Reads a date as days since 1970-01-01. @param form of its text, with the year, the month and the day */
+export function dateIn(form: RegExp): (text: string) => number {
+  return (text) => {
+    const [, year, month, day] = form.exec(text) ?? [];
+    const number = dayNumber(Number(year), Number(month), Number(day));
+    if (number === undefined) throw new InvalidArgumentError("Give a date, such as 2026-01-31.");
+    return number;
+  };
 }

@@ -1,8 +1,7 @@
 /** Team members in commands: finding them by e-mail, and making owners. */
 import { limits } from "../contract/limits.ts";
 import { Refusal } from "../contract/refusal.ts";
-import type { SharedLedger } from "../server/ledger/ledger.ts";
-import { commandLine, loginEmail, type Person } from "../server/ledger/ledger.ts";
+import { commandLine, loginEmail, type Person, type SharedLedger } from "../server/ledger/ledger.ts";
 import { invite } from "../server/members/members.ts";
 import { remoteService, socketPath } from "../server/process/process.ts";
 import type { PublicPort } from "../server/start-intake.ts";

@@ -2,8 +2,7 @@
  * first fault. */
 import type { ClusterConfig } from "../server/config.ts";
 import { ledgerIdentity, livingNodes, openPool, probePostgres } from "../server/ledger/postgres/postgres.ts";
-import type { Probed } from "../server/process/process.ts";
-import { messageOf } from "../server/process/process.ts";
+import { messageOf, type Probed } from "../server/process/process.ts";
 import { connectClickHouse, probeClickHouse, refuseOtherLedger } from "../server/warehouse/warehouse.ts";
 
 /** Looks at PostgreSQL. A server that does not answer is one thing that is not as it should be. */

@@ -49,7 +49,10 @@ interface FieldError {
 
 function firstError(validator: Validator, value: unknown): FieldError {
   for (const { instancePath, schemaPath, keyword, params } of validator.Errors(value)) {
-    const path = instancePath.split("/").slice(1).map(unescapePointer);
+    const path = instancePath
+      .split("/")
+      .slice(1)
+      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
     if (keyword === "required") {
       return { path: [...path, params.requiredProperties[0] ?? ""], keyword, isName: false };
     }
@@ -57,10 +60,6 @@ function firstError(validator: Validator, value: unknown): FieldError {
     return { path, keyword, isName: schemaPath.endsWith("/propertyNames") };
   }
   return { path: [], keyword: "", isName: false };
-}
-
-function unescapePointer(part: string): string {
-  return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 /** A path is as long as its sender makes it; the message shows its first characters. */

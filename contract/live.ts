@@ -1,6 +1,7 @@
 /** The stream of `GET /api/live`: server-sent events about an organization's items as they arrive. */
 import Type, { type Static } from "typebox";
-import { count, instant, nullable, Parameter, warningKinds } from "./api/api.ts";
+import { warningKinds } from "./api/api.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./api/schema.ts";
 import { sourceNames, sourceOutcomes } from "./sources.ts";
 import { ErrorBody } from "./write-api.ts";
 
@@ -20,71 +21,69 @@ export const liveLimits = {
   watchers: 50,
 } as const;
 
-export const LiveParameters = Type.Object(
-  {
-    after: Parameter.String({
-      pattern: "^([a-z0-9]{1,20}-[0-9]{1,15})?$",
-      default: "",
-      description: "The id of the last item that is known: only newer ones are sent.",
-    }),
-  },
-  { additionalProperties: false },
-);
+export const LiveParameters = closedObject({
+  after: Parameter.String({
+    pattern: "^([a-z0-9]{1,20}-[0-9]{1,15})?$",
+    default: "",
+    description: "The id of the last item that is known: only newer ones are sent.",
+  }),
+});
 
 /** One identify, track or alias, alone or of a batch; a request that could not be read is one item. */
 export const LiveItem = Type.Object({
-  id: Type.String({ description: "Counts up within one life of the service." }),
-  at: instant("When the request came in."),
-  endpoint: Type.Enum(["identify", "track", "batch", ...sourceNames], {
-    description: "Of the write API, or the connected source that sent it.",
-  }),
-  path: Type.String({ description: "Where it was sent, without what is secret in an address." }),
+  id: Field.text("Counts up within one life of the service."),
+  at: Field.instant("When the request came in."),
+  endpoint: Field.oneOf(
+    ["identify", "track", "batch", ...sourceNames],
+    "Of the write API, or the connected source that sent it.",
+  ),
+  path: Field.text("Where it was sent, without what is secret in an address."),
   kind: nullable(Type.Enum(["identify", "track", "alias", "account"]), {
     description: "Type of the item; null where it could not be read.",
   }),
-  userId: nullable(Type.String({ description: "A visitor's id where there is no user's." })),
-  event: nullable(Type.String({ description: "The event's name, of a track." })),
-  outcome: Type.Enum([...sourceOutcomes], {
-    description:
-      "held: its user is not identified yet. ignored: it says nothing that is kept here. Both only of connected sources.",
-  }),
+  userId: nullable(Field.text("A visitor's id where there is no user's.")),
+  event: nullable(Field.text("The event's name, of a track.")),
+  outcome: Field.oneOf(
+    sourceOutcomes,
+    "held: its user is not identified yet. ignored: it says nothing that is kept here. Both only of connected sources.",
+  ),
   error: nullable(ErrorBody, {
     description:
       "Why it was rejected, as the sender was told; clients of connected sources are told only of whole requests.",
   }),
-  ignoredBecause: nullable(Type.String(), { description: "Why it was ignored." }),
-  status: Type.Integer({ description: "The status of the request's answer." }),
-  answer: Type.String({ description: "The body of the request's answer, cut off after 2,048 characters." }),
+  ignoredBecause: Field.textOrNull("Why it was ignored."),
+  status: Field.integer("The status of the request's answer."),
+  answer: Field.text("The body of the request's answer, cut off after 2,048 characters."),
   batch: nullable(
-    Type.Object({ index: count("The item's place in its batch."), items: count("All of it.") }),
+    Type.Object({ index: Field.count("The item's place in its batch."), items: Field.count("All of it.") }),
   ),
-  payload: nullable(Type.String(), {
-    description: "Payload, cut off after 8,192 characters; null when it was refused unread.",
+  payload: Field.textOrNull("Payload, cut off after 8,192 characters; null when it was refused unread."),
+  payloadCharacters: Field.count("Of the whole payload; of a single request, bytes."),
+  idempotencyKey: nullable(Field.text("The Idempotency-Key header.")),
+  token: objectOrNull("Null for who has no right to manage: they see no project tokens elsewhere either.", {
+    name: Type.String(),
+    lastFour: Type.String(),
   }),
-  payloadCharacters: count("Of the whole payload; of a single request, bytes."),
-  idempotencyKey: nullable(Type.String({ description: "The Idempotency-Key header." })),
-  token: nullable(Type.Object({ name: Type.String(), lastFour: Type.String() }), {
-    description: "Null for who has no right to manage: they see no project tokens elsewhere either.",
-  }),
-  warnings: Type.Array(Type.Object({ kind: Type.Enum([...warningKinds]), detail: nullable(Type.String()) }), {
-    description: "Warnings about a well-formed item.",
+  warnings: listOf("Warnings about a well-formed item.", {
+    kind: Type.Enum([...warningKinds]),
+    detail: nullable(Type.String()),
   }),
 });
 
 /** Items that were not sent, because there were too many or the watcher was too slow. */
 export const LiveSkipped = Type.Object({
-  at: instant("When it was counted."),
-  accepted: count("Stored."),
-  held: count("Kept until their user is identified."),
-  duplicate: count("Answered 201 and not stored again."),
-  rejected: count("Refused."),
-  ignored: count("Of no meaning here."),
+  at: Field.instant("When it was counted."),
+  accepted: Field.count("Stored."),
+  held: Field.count("Kept until their user is identified."),
+  duplicate: Field.count("Answered 201 and not stored again."),
+  rejected: Field.count("Refused."),
+  ignored: Field.count("Of no meaning here."),
 });
 
 /** The last message of a stream that the service ends. */
 export const LiveEnd = Type.Object({
   message: Type.String(),
-  isFinal: Type.Boolean({ description: "To connect again is of no use." }),
+  isFinal: Field.boolean("To connect again is of no use."),
 });
 
 /** The data of one server-sent event, by the event's name. */

@@ -6,7 +6,7 @@
  * GET /api/session, which needs no right, tells which.
  */
 import Type, { type Static } from "typebox";
-import { instant, nullable, Parameter } from "./api/api.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./api/schema.ts";
 import { auditActions, auditLimits } from "./audit.ts";
 import { limits } from "./limits.ts";
 import { peopleLimits } from "./member-limits.ts";
@@ -28,7 +28,6 @@ export const sessionHeader = { name: "X-Rekindle", value: "dashboard" } as const
 /** The query parameter that says which of the person's organizations is meant. */
 export const organizationParameter = "organization";
 
-const strict = { additionalProperties: false } as const;
 const id = Type.Integer({ minimum: 1 });
 
 /** An e-mail as it is sent: read without the spaces around it, and compared without regard to case. */
@@ -79,82 +78,79 @@ const keepEventsDays = nullable(
 );
 
 export const InstallationAnswer = Type.Object({
-  claimed: Type.Boolean({ description: "Whether anybody has an account yet." }),
-  remoteImages: Type.Boolean({
-    description: "Whether pages load pictures of users and accounts from other hosts (REMOTE_IMAGES).",
-  }),
+  claimed: Field.boolean("Whether anybody has an account yet."),
+  remoteImages: Field.boolean(
+    "Whether pages load pictures of users and accounts from other hosts (REMOTE_IMAGES).",
+  ),
 });
 
-export const ClaimBody = Type.Object({ code, name, email, password: newPassword }, strict);
-export const SignInBody = Type.Object({ email, password: presentPassword }, strict);
+export const ClaimBody = closedObject({ code, name, email, password: newPassword });
+export const SignInBody = closedObject({ email, password: presentPassword });
 
 /** The signed-in person and their memberships. */
 export const SessionAnswer = Type.Object({
   person: Type.Object({ id, name: Type.String(), email: Type.String() }),
-  organizations: Type.Array(
-    Type.Object({ id, name: Type.String(), timezone: Type.String(), role: Type.Enum([...roles]) }),
-    { description: "By name." },
-  ),
+  organizations: listOf("By name.", {
+    id,
+    name: Type.String(),
+    timezone: Type.String(),
+    role: Type.Enum([...roles]),
+  }),
 });
 export type SessionAnswer = Static<typeof SessionAnswer>;
 
 /** Email and password are changed only with the current password. A new password signs out everywhere else. */
-export const PersonChangeBody = Type.Object(
+export const PersonChangeBody = closedObject(
   {
     name: Type.Optional(name),
     email: Type.Optional(email),
     currentPassword: Type.Optional(presentPassword),
     newPassword: Type.Optional(newPassword),
   },
-  { ...strict, minProperties: 1, "x-send": "at least one of name, email, newPassword" },
+  { minProperties: 1, "x-send": "at least one of name, email, newPassword" },
 );
 export const PersonAnswer = SessionAnswer.properties.person;
 
-export const InvitationLookupBody = Type.Object({ code }, strict);
+export const InvitationLookupBody = closedObject({ code });
 export const InvitationLookupAnswer = Type.Object({
   organization: Type.Object({ name: Type.String() }),
   email: Type.String(),
   role: Type.Enum([...roles]),
 });
-export const InvitationAcceptBody = Type.Object(
-  {
-    code,
-    name: Type.Optional({ ...name, description: "Makes an account. Left out by a person who has one." }),
-    password: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: peopleLimits.passwordMaxCharacters,
-        description:
-          "Of the account. A new one needs at least 10 characters. Needless for a person who is signed in.",
-        "x-send": "the password",
-      }),
-    ),
-  },
-  strict,
-);
-export const PasswordResetBody = Type.Object({ code, password: newPassword }, strict);
+export const InvitationAcceptBody = closedObject({
+  code,
+  name: Type.Optional({ ...name, description: "Makes an account. Left out by a person who has one." }),
+  password: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: peopleLimits.passwordMaxCharacters,
+      description:
+        "Of the account. A new one needs at least 10 characters. Needless for a person who is signed in.",
+      "x-send": "the password",
+    }),
+  ),
+});
+export const PasswordResetBody = closedObject({ code, password: newPassword });
 
-export const OrganizationCreateBody = Type.Object({ name, timezone }, strict);
+export const OrganizationCreateBody = closedObject({ name, timezone });
 export const OrganizationCreateAnswer = Type.Object({ id });
 
 const organizationFields = {
   name: Type.String(),
-  timezone: Type.String({ description: "IANA name; days are this zone's." }),
-  requestsPerSecond: Type.Integer({ description: "That each project token may send." }),
-  itemsPerSecond: Type.Integer({ description: "Of batches, that each project token may send." }),
+  timezone: Field.text("IANA name; days are this zone's."),
+  requestsPerSecond: Field.integer("That each project token may send."),
+  itemsPerSecond: Field.integer("Of batches, that each project token may send."),
   keepEventsDays,
 };
 export const OrganizationAnswer = Type.Object({
   id,
   ...organizationFields,
-  maxRequestsPerSecond: Type.Integer({
-    description: "Highest value that owners may set in this installation.",
-  }),
-  maxItemsPerSecond: Type.Integer({ description: "Highest value that owners may set in this installation." }),
-  today: Type.String({ format: "date", description: "The day that it is in the timezone." }),
-  createdAt: instant("When it was created."),
+  maxRequestsPerSecond: Field.integer("Highest value that owners may set in this installation."),
+  maxItemsPerSecond: Field.integer("Highest value that owners may set in this installation."),
+  today: Field.day("The day that it is in the timezone."),
+  createdAt: Field.instant("When it was created."),
 });
-export const OrganizationChangeBody = Type.Object(
+export const OrganizationChangeBody = closedObject(
   {
     name: Type.Optional(name),
     timezone: Type.Optional(timezone),
@@ -165,66 +161,57 @@ export const OrganizationChangeBody = Type.Object(
     keepEventsDays: Type.Optional(keepEventsDays),
   },
   {
-    ...strict,
     minProperties: 1,
     "x-send": `a JSON object with at least one of ${Object.keys(organizationFields).join(", ")}`,
   },
 );
-export type OrganizationChangeBody = Static<typeof OrganizationChangeBody>;
 
 export const MembersAnswer = Type.Object({
-  members: Type.Array(
-    Type.Object({
-      id: Type.Integer({ minimum: 1, description: "The person's." }),
-      name: Type.String(),
-      email: Type.String(),
-      role: Type.Enum([...roles]),
-      joinedAt: instant("When the person joined the organization."),
-      lastSeenAt: nullable(instant("When the person was last here, to the hour.")),
+  members: objects({
+    id: Type.Integer({ minimum: 1, description: "The person's." }),
+    name: Type.String(),
+    email: Type.String(),
+    role: Type.Enum([...roles]),
+    joinedAt: Field.instant("When the person joined the organization."),
+    lastSeenAt: nullable(Field.instant("When the person was last here, to the hour.")),
+  }),
+  invitations: listOf("Those that can still be accepted.", {
+    id,
+    email: Type.String(),
+    role: Type.Enum([...roles]),
+    createdAt: Field.instant("When it was made."),
+    expiresAt: Field.instant("When its link stops working."),
+    invitedBy: nullable(Field.text("A name."), {
+      description: "Null: the command line.",
     }),
-  ),
-  invitations: Type.Array(
-    Type.Object({
-      id,
-      email: Type.String(),
-      role: Type.Enum([...roles]),
-      createdAt: instant("When it was made."),
-      expiresAt: instant("When its link stops working."),
-      invitedBy: nullable(Type.String({ description: "A name." }), {
-        description: "Null: the command line.",
-      }),
-    }),
-    { description: "Those that can still be accepted." },
-  ),
+  }),
 });
-export const MemberChangeBody = Type.Object({ role }, strict);
-export const MemberRemovalParameters = Type.Object(
-  {
-    readKeys: Parameter.Enum(["revoke", "keep"], {
-      default: "revoke",
-      description: "The member's read keys: revoke them, or move them to the owner who removes the member.",
-    }),
-  },
-  strict,
-);
+export const MemberChangeBody = closedObject({ role });
+export const MemberRemovalParameters = closedObject({
+  readKeys: Parameter.Enum(["revoke", "keep"], {
+    default: "revoke",
+    description: "The member's read keys: revoke them, or move them to the owner who removes the member.",
+  }),
+});
 /** A change that is done has nothing more to say. */
 export const MemberAnswer = Type.Object({ id, role: Type.Enum([...roles]) });
 
-export const InvitationCreateBody = Type.Object({ email, role }, strict);
+export const InvitationCreateBody = closedObject({ email, role });
 export const InvitationCreateAnswer = Type.Object({
   id,
-  link: Type.String({ description: "Shown this once, to be sent to who is invited." }),
+  link: Field.text("Shown this once, to be sent to who is invited."),
 });
 
 const credential = {
   id,
   name: Type.String(),
-  lastFour: Type.String({ description: "All that is kept of the secret that can be read." }),
-  createdAt: instant("When it was created."),
-  lastUsedAt: nullable(instant("When it was last used.")),
-  revokedAt: nullable(instant("When it was revoked; null while it lives.")),
-  madeBy: nullable(Type.Object({ id, name: Type.String() }), {
-    description: "The person who made it, or the owner who kept it. Null: the command line.",
+  lastFour: Field.text("All that is kept of the secret that can be read."),
+  createdAt: Field.instant("When it was created."),
+  lastUsedAt: nullable(Field.instant("When it was last used.")),
+  revokedAt: nullable(Field.instant("When it was revoked; null while it lives.")),
+  madeBy: objectOrNull("The person who made it, or the owner who kept it. Null: the command line.", {
+    id,
+    name: Type.String(),
   }),
 };
 /** `server` does all that the write API says. `browser` is for a token in a page, which is public. */
@@ -236,71 +223,56 @@ const scope = Type.Enum([...tokenScopes], {
     "changes neither the e-mail nor isAccountOwner nor the account; it joins no two identified users; webhooks refuse it.",
   "x-send": `one of ${tokenScopes.join(", ")}`,
 });
-export const TokensAnswer = Type.Object({ tokens: Type.Array(Type.Object({ ...credential, scope })) });
-export const TokenCreateBody = Type.Object(
-  { name, scope: Type.Optional({ ...scope, default: "server" }) },
-  strict,
-);
-export type TokenCreateBody = Static<typeof TokenCreateBody>;
+export const TokensAnswer = Type.Object({ tokens: objects({ ...credential, scope }) });
+export const TokenCreateBody = closedObject({ name, scope: Type.Optional({ ...scope, default: "server" }) });
 export const TokenCreateAnswer = Type.Object({
   id,
-  token: Type.String({ description: "Shown this once." }),
+  token: Field.text("Shown this once."),
 });
 
 /** The rights that a read key may have beside `read`, which every one has. */
-export const readKeyRights = ["read", "manage", "erase"] as const;
+const readKeyRights = ["read", "manage", "erase"] as const;
 const rights = Type.Array(Type.Enum([...readKeyRights]), {
   maxItems: readKeyRights.length,
   uniqueItems: true,
   "x-send": `an array of ${readKeyRights.join(", ")}`,
 });
 export const ReadKeysAnswer = Type.Object({
-  readKeys: Type.Array(Type.Object({ ...credential, rights })),
+  readKeys: objects({ ...credential, rights }),
 });
-export const ReadKeyCreateBody = Type.Object({ name, rights }, strict);
+export const ReadKeyCreateBody = closedObject({ name, rights });
 export const ReadKeyCreateAnswer = Type.Object({
   id,
-  readKey: Type.String({ description: "Shown this once." }),
+  readKey: Field.text("Shown this once."),
 });
 
-export const AuditLogParameters = Type.Object(
-  {
-    limit: Parameter.Integer({
+export const AuditLogParameters = closedObject({
+  limit: Parameter.positive(auditLimits.entriesPerPage, 50, "At most this many entries."),
+  before: Type.Optional(
+    Type.Integer({
       minimum: 1,
-      maximum: auditLimits.entriesPerPage,
-      default: 50,
-      description: "At most this many entries.",
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "Older than the entry with this id.",
     }),
-    before: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: "Older than the entry with this id.",
-      }),
-    ),
-  },
-  strict,
-);
-export const AuditLogAnswer = Type.Object({
-  entries: Type.Array(
-    Type.Object({
-      id,
-      at: instant("When it was changed."),
-      person: nullable(Type.Object({ id, name: Type.String() }), {
-        description: "Null: the command line, a read key or the service itself; `detail.by` says which.",
-      }),
-      action: Type.Enum([...auditActions]),
-      summary: Type.String({ description: "In words." }),
-      detail: Type.Record(Type.String(), Type.Unknown(), {
-        description: "Subject of the change; `from` and `to` where a value was changed.",
-      }),
-    }),
-    { description: "The newest first." },
   ),
+});
+export const AuditLogAnswer = Type.Object({
+  entries: listOf("The newest first.", {
+    id,
+    at: Field.instant("When it was changed."),
+    person: objectOrNull(
+      "Null: the command line, a read key or the service itself; `detail.by` says which.",
+      { id, name: Type.String() },
+    ),
+    action: Type.Enum([...auditActions]),
+    summary: Field.text("In words."),
+    detail: Type.Record(Type.String(), Type.Unknown(), {
+      description: "Subject of the change; `from` and `to` where a value was changed.",
+    }),
+  }),
 });
 
 /** How the deletion of an organization is asked for. */
-export const OrganizationDeletionParameters = Type.Object(
-  { name: Type.String({ description: "The organization's name, to confirm." }) },
-  { additionalProperties: false },
-);
+export const OrganizationDeletionParameters = closedObject({
+  name: Field.text("The organization's name, to confirm."),
+});

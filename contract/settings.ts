@@ -4,6 +4,7 @@
  * replaced whole, and null puts back what an organization starts with.
  */
 import Type, { type Static } from "typebox";
+import { closedObject, Field, listOf, nullable, Parameter } from "./api/schema.ts";
 import { EventName } from "./write-api.ts";
 
 export const settingsLimits = {
@@ -18,9 +19,6 @@ export const settingsLimits = {
   changesPerDay: 100,
   historyVersions: 100,
 } as const;
-
-const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
-  Type.Union([schema, Type.Null()], options);
 
 const churnHorizonDays = Type.Enum([7, 14, 28, 56, 84], {
   description: "H, the churn horizon: who does nothing for this many days has churned.",
@@ -153,52 +151,39 @@ export const SettingsChangeBody = Type.Object(
 
 export type SettingsChange = Static<typeof SettingsChangeBody>;
 
-const instant = (description: string) => Type.String({ format: "date-time", description });
 const version = Type.Integer({
   minimum: 0,
   description: "0 before the first change, then one more with each.",
 });
-const changedBy = (description: string) => Type.String({ description });
 
 export const SettingsAnswer = Type.Object({
   version,
-  changedAt: nullable(instant("When the last change was made; null before the first.")),
-  changedBy: nullable(changedBy("Author of the change; null before the first.")),
+  changedAt: nullable(Field.instant("When the last change was made; null before the first.")),
+  changedBy: nullable(Field.text("Author of the change; null before the first.")),
   settings: SettingsValues,
 });
 
-export const SettingsHistoryParameters = Type.Object(
-  {
-    limit: Type.Integer({
-      minimum: 1,
-      maximum: settingsLimits.historyVersions,
-      default: 20,
-      description: "At most this many versions.",
-    }),
-    before: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Older than this version." }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const SettingsHistoryParameters = closedObject({
+  limit: Parameter.positive(settingsLimits.historyVersions, 20, "At most this many versions."),
+  before: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Older than this version." }),
+  ),
+});
 
 /** One setting that a change moved. */
 export const SettingChange = Type.Object({
-  setting: Type.String({ description: "`churnHorizonDays` or `eventWeights.report_created`, say." }),
+  setting: Field.text("`churnHorizonDays` or `eventWeights.report_created`, say."),
   from: Type.Unknown({ description: "Null for an event without a weight of its own." }),
   to: Type.Unknown(),
 });
 
 export const SettingsHistoryAnswer = Type.Object({
-  versions: Type.Array(
-    Type.Object({
-      version,
-      changedAt: instant("When it was changed."),
-      changedBy: changedBy(
-        "`command line`, `read key` and the key's id, or a name and `(person` with the person's id `)`.",
-      ),
-      changes: Type.Array(SettingChange),
-    }),
-    { description: "The newest first." },
-  ),
+  versions: listOf("The newest first.", {
+    version,
+    changedAt: Field.instant("When it was changed."),
+    changedBy: Field.text(
+      "`command line`, `read key` and the key's id, or a name and `(person` with the person's id `)`.",
+    ),
+    changes: Type.Array(SettingChange),
+  }),
 });

@@ -1,7 +1,7 @@
 /** Settings of sources, as JSON Schema: Stripe's signing secrets, and how the webhooks of other
  * tools are read. */
 import Type, { type Static } from "typebox";
-import { instant, nullable } from "./api/api.ts";
+import { closedObject, Field, listOf, nullable, objects } from "./api/schema.ts";
 
 export const sourceSettingLimits = {
   webhooksPerOrganization: 20,
@@ -14,7 +14,6 @@ export const sourceSettingLimits = {
   tryBytes: 256 * 1024,
 } as const;
 
-const strict = { additionalProperties: false } as const;
 const { pathCharacters, keysPerTable, keyCharacters } = sourceSettingLimits;
 
 const aPath = "a path such as data.user.id, items[0].name or $.account.id";
@@ -53,7 +52,7 @@ const pathOrTable = (description: string) =>
   );
 
 /** How a webhook's body becomes users and events. Paths start at each item; those with `$` at the whole body. */
-export const WebhookMapping = Type.Object(
+export const WebhookMapping = closedObject(
   {
     items: Type.Optional(path("of the list of items, or of the one item. Without it the body is the item.")),
     userId: Type.Optional(path("of the user's id.")),
@@ -62,11 +61,10 @@ export const WebhookMapping = Type.Object(
     event: Type.Optional(
       Type.Union(
         [
-          Type.Object({ path: path("of the event's name.") }, strict),
-          Type.Object(
-            { text: Type.String({ minLength: 1, maxLength: 256, pattern: "\\S", "x-send": "a name" }) },
-            strict,
-          ),
+          closedObject({ path: path("of the event's name.") }),
+          closedObject({
+            text: Type.String({ minLength: 1, maxLength: 256, pattern: "\\S", "x-send": "a name" }),
+          }),
         ],
         {
           description: "The event's name: where it is, or a fixed text. Without it nothing is an event.",
@@ -85,15 +83,15 @@ export const WebhookMapping = Type.Object(
     ),
     messageId: Type.Optional(path("of an id of the message: what comes twice is stored once.")),
     account: Type.Optional(
-      Type.Object(
+      closedObject(
         { id: path("of the account's id."), name: Type.Optional(path("of the account's name.")) },
-        { ...strict, "x-send": "an object with id and perhaps name, both paths" },
+        { "x-send": "an object with id and perhaps name, both paths" },
       ),
     ),
     traits: Type.Optional(pathOrTable("The user's traits.")),
     properties: Type.Optional(pathOrTable("The event's properties.")),
   },
-  { ...strict, "x-send": "an object of paths" },
+  { "x-send": "an object of paths" },
 );
 export type WebhookMapping = Static<typeof WebhookMapping>;
 
@@ -110,52 +108,45 @@ export const WebhookAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   name: webhookName,
   mapping: WebhookMapping,
-  createdAt: instant("When it was made."),
-  updatedAt: instant("When it was changed last."),
+  createdAt: Field.instant("When it was made."),
+  updatedAt: Field.instant("When it was changed last."),
 });
 
 export const WebhooksAnswer = Type.Object({
   webhooks: Type.Array(WebhookAnswer, { description: "By name." }),
 });
 
-export const WebhookCreateBody = Type.Object({ name: webhookName, mapping: WebhookMapping }, strict);
-export const WebhookChangeBody = Type.Object({ mapping: WebhookMapping }, strict);
+export const WebhookCreateBody = closedObject({ name: webhookName, mapping: WebhookMapping });
+export const WebhookChangeBody = closedObject({ mapping: WebhookMapping });
 
-export const WebhookTryBody = Type.Object(
-  {
-    mapping: WebhookMapping,
-    payload: Type.Unknown({ description: "A body as the tool sends it.", "x-send": "any JSON" }),
-  },
-  strict,
-);
+export const WebhookTryBody = closedObject({
+  mapping: WebhookMapping,
+  payload: Type.Unknown({ description: "A body as the tool sends it.", "x-send": "any JSON" }),
+});
 
 /** One item of a sample, and what would come of it. */
 const TriedItem = Type.Object({
   sent: Type.Unknown({ description: "The item as it was sent." }),
-  invalid: nullable(Type.String({ description: "Why it cannot be taken; null when it can." })),
-  ignored: nullable(Type.String({ description: "Why it says nothing to us; null when it does." })),
-  items: Type.Array(
-    Type.Object({
-      type: Type.Enum(["identify", "track", "alias", "account"]),
-      at: instant("When it was, or holds from."),
-      messageId: nullable(Type.String()),
-      userId: nullable(Type.String()),
-      anonymousId: nullable(Type.String()),
-      email: nullable(Type.String()),
-      event: nullable(Type.String()),
-      isActivity: nullable(Type.Boolean()),
-      account: nullable(Type.Object({ id: Type.String(), name: nullable(Type.String()) })),
-      traits: nullable(Type.Record(Type.String(), Type.Unknown())),
-      properties: nullable(Type.Record(Type.String(), Type.Unknown())),
-    }),
-  ),
+  invalid: nullable(Field.text("Why it cannot be taken; null when it can.")),
+  ignored: nullable(Field.text("Why it says nothing to us; null when it does.")),
+  items: objects({
+    type: Type.Enum(["identify", "track", "alias", "account"]),
+    at: Field.instant("When it was, or holds from."),
+    messageId: nullable(Type.String()),
+    userId: nullable(Type.String()),
+    anonymousId: nullable(Type.String()),
+    email: nullable(Type.String()),
+    event: nullable(Type.String()),
+    isActivity: nullable(Type.Boolean()),
+    account: nullable(Type.Object({ id: Type.String(), name: nullable(Type.String()) })),
+    traits: nullable(Type.Record(Type.String(), Type.Unknown())),
+    properties: nullable(Type.Record(Type.String(), Type.Unknown())),
+  }),
 });
 export type TriedItem = Static<typeof TriedItem>;
 
 export const WebhookTryAnswer = Type.Object({
-  invalid: nullable(Type.String(), {
-    description: "Why the body as a whole cannot be read; null when it can.",
-  }),
+  invalid: Field.textOrNull("Why the body as a whole cannot be read; null when it can."),
   items: Type.Array(TriedItem, { description: "The first 20." }),
 });
 
@@ -169,15 +160,15 @@ const unknownCustomersField = Type.Enum([...unknownCustomers], {
 });
 
 export const StripeSettingsAnswer = Type.Object({
-  signingSecrets: Type.Array(Type.Object({ lastFour: Type.String() }), {
-    description:
-      "Never shown again but for their last four characters. Without one, signatures are not looked at.",
-  }),
+  signingSecrets: listOf(
+    "Never shown again but for their last four characters. Without one, signatures are not looked at.",
+    { lastFour: Type.String() },
+  ),
   unknownCustomers: unknownCustomersField,
-  updatedAt: nullable(instant("When it was changed last."), { description: "Null while nothing was." }),
+  updatedAt: nullable(Field.instant("When it was changed last."), { description: "Null while nothing was." }),
 });
 
-export const StripeSettingsChangeBody = Type.Object(
+export const StripeSettingsChangeBody = closedObject(
   {
     signingSecrets: Type.Optional(
       Type.Array(
@@ -195,6 +186,6 @@ export const StripeSettingsChangeBody = Type.Object(
     ),
     unknownCustomers: Type.Optional(unknownCustomersField),
   },
-  { ...strict, minProperties: 1, "x-send": "a JSON object with signingSecrets or unknownCustomers" },
+  { minProperties: 1, "x-send": "a JSON object with signingSecrets or unknownCustomers" },
 );
 export type StripeSettingsChangeBody = Static<typeof StripeSettingsChangeBody>;

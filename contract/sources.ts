@@ -3,7 +3,7 @@
  * and whether one has fallen silent.
  */
 import Type from "typebox";
-import { count, instant, nullable } from "./api/api.ts";
+import { Field, nullable } from "./api/schema.ts";
 
 /** Connected sources, by the tool whose client sends. */
 export const sourceNames = ["segment", "rudderstack", "customerio", "posthog", "stripe", "webhook"] as const;
@@ -27,37 +27,35 @@ export const sourceLimits = {
 } as const;
 
 const Counts = Type.Object({
-  accepted: count("Items that were stored."),
-  held: count("Items of people who are not identified yet: they wait for 30 days."),
-  duplicate: count("Items that were stored before."),
-  rejected: count("Items that were refused, each with its reason in the live view."),
-  ignored: count("Items that say nothing that is kept here."),
+  accepted: Field.count("Items that were stored."),
+  held: Field.count("Items of people who are not identified yet: they wait for 30 days."),
+  duplicate: Field.count("Items that were stored before."),
+  rejected: Field.count("Items that were refused, each with its reason in the live view."),
+  ignored: Field.count("Items that say nothing that is kept here."),
 });
 
 /** Stripe's and a webhook's items come when something happens there, the others' when a client sends. */
 export const SourceAnswer = Type.Object({
-  source: Type.Enum([...senderNames], {
-    description: "api is the write API itself: /identify, /track and /batch.",
-  }),
-  state: Type.Enum(["never_sent", "sending", "silent", "retired"], {
-    description:
-      "silent: nothing that could be taken has come for much longer than its own rhythm explains. retired: somebody said that it was removed.",
-  }),
-  firstSentAt: nullable(instant("When its first item came.")),
-  lastSentAt: nullable(instant("When its latest item came, taken or not.")),
-  silentSince: nullable(instant("Its last item that was taken, while it is silent; else null.")),
-  retiredAt: nullable(instant("While it is retired; its next item ends that.")),
-  rhythm: nullable(Type.String(), {
-    description: "How often it usually sends, in words; null while less than a week is known of it.",
-  }),
+  source: Field.oneOf(senderNames, "api is the write API itself: /identify, /track and /batch."),
+  state: Field.oneOf(
+    ["never_sent", "sending", "silent", "retired"],
+    "silent: nothing that could be taken has come for much longer than its own rhythm explains. retired: somebody said that it was removed.",
+  ),
+  firstSentAt: nullable(Field.instant("When its first item came.")),
+  lastSentAt: nullable(Field.instant("When its latest item came, taken or not.")),
+  silentSince: nullable(Field.instant("Its last item that was taken, while it is silent; else null.")),
+  retiredAt: nullable(Field.instant("While it is retired; its next item ends that.")),
+  rhythm: Field.textOrNull(
+    "How often it usually sends, in words; null while less than a week is known of it.",
+  ),
   silentFrom: nullable(
-    instant("When it will count as silent if nothing comes; null while no claim is made."),
+    Field.instant("When it will count as silent if nothing comes; null while no claim is made."),
   ),
   share: nullable(Type.Number({ minimum: 0, maximum: 1 }), {
     description:
       "Its part of what the organization sends: the mean over the days of its last 4 weeks. Null before its first item was taken.",
   }),
-  freezesScores: Type.Boolean({ description: "Whether scores wait because it is silent." }),
+  freezesScores: Field.boolean("Whether scores wait because it is silent."),
   day: Counts,
   week: Counts,
   hours: Type.Array(Type.Integer({ minimum: 0 }), {
@@ -69,14 +67,16 @@ export const SourceAnswer = Type.Object({
 export const SourcesAnswer = Type.Object({
   sources: Type.Array(SourceAnswer, { description: "All that there can be, in one order." }),
   held: Type.Object({
-    people: count("People who are not identified yet, of whom something was said."),
-    items: count("Their items, held until an identify or an alias names them."),
-    oldestAt: nullable(instant("When the oldest of it came.")),
-    droppedFull: count(
+    people: Field.count("People who are not identified yet, of whom something was said."),
+    items: Field.count("Their items, held until an identify or an alias names them."),
+    oldestAt: nullable(Field.instant("When the oldest of it came.")),
+    droppedFull: Field.count(
       "Items that were dropped since the beginning because a person, or everybody, had too many.",
     ),
-    droppedExpired: count("Items that were dropped since the beginning because nobody was named in 30 days."),
-    links: count(
+    droppedExpired: Field.count(
+      "Items that were dropped since the beginning because nobody was named in 30 days.",
+    ),
+    links: Field.count(
       "Ids that an alias says are somebody's who is not identified yet; without a word for 30 days they are forgotten.",
     ),
   }),
@@ -84,5 +84,5 @@ export const SourcesAnswer = Type.Object({
 
 export const SourceRetiredAnswer = Type.Object({
   source: Type.Enum([...senderNames]),
-  retiredAt: instant("When it was retired. Its next item undoes it."),
+  retiredAt: Field.instant("When it was retired. Its next item undoes it."),
 });

@@ -1,6 +1,6 @@
 /** Views of lists that an organization has saved, as JSON Schema: filters, sort and columns under a name. */
 import Type from "typebox";
-import { instant, nullable } from "./api/api.ts";
+import { closedObject, Field, nullable } from "./api/schema.ts";
 import { nameRules } from "./names.ts";
 
 export const viewLimits = { nameCharacters: 80, queryCharacters: 2_000, viewsPerOrganization: 200 } as const;
@@ -8,7 +8,6 @@ export const viewLimits = { nameCharacters: 80, queryCharacters: 2_000, viewsPer
 /** Pages whose views can be saved. */
 export const viewPages = ["users", "accounts"] as const;
 
-const strict = { additionalProperties: false } as const;
 const page = Type.Enum([...viewPages], { "x-send": `one of ${viewPages.join(", ")}` });
 const name = Type.String({
   ...nameRules,
@@ -28,21 +27,21 @@ export const ViewAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   page: Type.Enum([...viewPages]),
   name: Type.String(),
-  query: Type.String({ description: queryText }),
-  createdBy: nullable(Type.String({ description: "A name." }), {
+  query: Field.text(queryText),
+  createdBy: nullable(Field.text("A name."), {
     description: "Null when the person is not there any more.",
   }),
-  createdAt: instant("When it was saved."),
-  updatedAt: instant("When it was changed last."),
+  createdAt: Field.instant("When it was saved."),
+  updatedAt: Field.instant("When it was changed last."),
 });
 
 export const ViewsAnswer = Type.Object({
   views: Type.Array(ViewAnswer, { description: "By page and name." }),
 });
 
-export const ViewCreateBody = Type.Object({ page, name, query }, strict);
+export const ViewCreateBody = closedObject({ page, name, query });
 
-export const ViewChangeBody = Type.Object(
+export const ViewChangeBody = closedObject(
   { name: Type.Optional(name), query: Type.Optional(query) },
-  { ...strict, minProperties: 1, "x-send": "a JSON object with at least one of name, query" },
+  { minProperties: 1, "x-send": "a JSON object with at least one of name, query" },
 );

@@ -3,12 +3,10 @@
  * the types that clients use. `x-send` on a field is the end of its error message: what to send instead.
  */
 import Type, { type Static } from "typebox";
+import { nullable } from "./api/schema.ts";
 import { apiErrorStatus, errorStatus } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { timestampAliases } from "./timestamp-aliases.ts";
-
-const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
-  Type.Union([schema, Type.Null()], options);
 
 const identifier = (description: string) =>
   Type.Union([Type.String({ minLength: 1, maxLength: limits.identifierCharacters }), Type.Number()], {

@@ -15,16 +15,13 @@ const rowsPerBatch = 50_000;
 /** Takes the ledger's place before a loader. */
 export class GeneratedInbox implements Inbox {
   readonly #rows: Iterator<GeneratedRow>;
-  readonly #progress: (rows: number) => void;
   #pending: GeneratedRow | undefined;
   #body: Buffer = Buffer.alloc(0);
   #batch: FrozenBatch | undefined;
   #batches = 0;
-  #done = 0;
 
-  constructor(rows: Iterator<GeneratedRow>, progress: (rows: number) => void) {
+  constructor(rows: Iterator<GeneratedRow>) {
     this.#rows = rows;
-    this.#progress = progress;
     this.#pending = this.#next();
   }
 
@@ -42,8 +39,6 @@ export class GeneratedInbox implements Inbox {
   }
 
   async finish(): Promise<void> {
-    this.#done += this.#batch?.rows ?? 0;
-    this.#progress(this.#done);
     this.#batch = undefined;
   }
 

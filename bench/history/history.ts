@@ -25,8 +25,6 @@ export interface HistoryOptions {
   readonly days: number;
   /** The last day, in days since 1970-01-01, UTC. */
   readonly toDay: number;
-  readonly eventNames?: number;
-  readonly seed?: number;
 }
 
 export interface History {
@@ -57,14 +55,10 @@ interface Person {
   readonly eventsPerActiveDay: number;
 }
 
-/** Loads a history through the loader; `progress` is called with the number of loaded rows. */
-export async function loadHistory(
-  warehouse: Warehouse,
-  options: HistoryOptions,
-  progress: (rows: number) => void = () => undefined,
-): Promise<History> {
+/** Loads a history through the loader. */
+export async function loadHistory(warehouse: Warehouse, options: HistoryOptions): Promise<History> {
   const startedMs = performance.now();
-  const random = new Random(options.seed ?? 20_260_301);
+  const random = new Random(20_260_301);
   const people = peopleOf(random, options);
   let events = 0;
   const inbox = new GeneratedInbox(
@@ -75,7 +69,6 @@ export async function loadHistory(
         yield row;
       }
     })(),
-    progress,
   );
   const loader = new Loader({ inbox, warehouse });
   while (!inbox.isEmpty) await loader.replay();
@@ -163,18 +156,16 @@ function userOf(
 const accountOf = (number: number) => Math.ceil(number / usersPerAccount);
 
 function account(organization: number, number: number): Account {
-  const [createdAtMs, updatedAtMs] = [0, 0];
-  const accountId = `account-${number}`;
   return {
     organization,
     number,
-    accountId,
+    accountId: `account-${number}`,
     name: `Account ${number}`,
     avatar: null,
     saidAtMs: 0,
     fieldsSaidAtMs: {},
-    createdAtMs,
-    updatedAtMs,
+    createdAtMs: 0,
+    updatedAtMs: 0,
     version: 1,
   };
 }
@@ -182,9 +173,9 @@ function account(organization: number, number: number): Account {
 function* eventRows(
   random: Random,
   people: readonly Person[],
-  { organization, days, toDay, eventNames = 60 }: HistoryOptions,
+  { organization, days, toDay }: HistoryOptions,
 ): Generator<GeneratedRow> {
-  const names = zipf(eventNames);
+  const names = zipf(60);
   let counter = 0;
   let present: Person[] = [];
   let next = 0;

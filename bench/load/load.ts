@@ -106,7 +106,9 @@ class Generator {
       this.fail = reject;
     });
     failed.catch(() => {});
-    const all = Array.from({ length: this.load.connections ?? 64 }, () => emptyConnection());
+    const all = Array.from({ length: this.load.connections ?? 64 }, (): Connection => {
+      return { socket: undefined, request: -1, startedMs: 0, partial: undefined, unsent: undefined };
+    });
     try {
       await Promise.all(all.map((connection) => this.connect(connection)));
       this.startMs = this.clock.nowMs();
@@ -263,8 +265,4 @@ class Generator {
       lost: this.lost,
     };
   }
-}
-
-function emptyConnection(): Connection {
-  return { socket: undefined, request: -1, startedMs: 0, partial: undefined, unsent: undefined };
 }

@@ -56,12 +56,10 @@ export async function loadLog(
   const batch = new Batch(warehouse);
   const users = new Numbers();
   const accounts = new Numbers();
-  let [count, rowsWithoutEntity, firstDay, lastDay] = [
-    0,
-    0,
-    Number.POSITIVE_INFINITY,
-    Number.NEGATIVE_INFINITY,
-  ];
+  let count = 0;
+  let rowsWithoutEntity = 0;
+  let firstDay = Number.POSITIVE_INFINITY;
+  let lastDay = Number.NEGATIVE_INFINITY;
   let leftOutHeader = false;
   let isFirst = true;
   for await (const row of rows) {

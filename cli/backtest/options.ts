@@ -1,10 +1,9 @@
 /** The options of `rekindle backtest`. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { dayNumber, Zone } from "../../server/calendar/calendar.ts";
-import type { EntityKind } from "../../server/scoring/scoring.ts";
-import { daysBetween, maxFolds } from "../../server/scoring/scoring.ts";
+import { Zone } from "../../server/calendar/calendar.ts";
+import { daysBetween, type EntityKind, maxFolds } from "../../server/scoring/scoring.ts";
 import { addReadingOptions, type ReadingOptions } from "../import/options.ts";
-import { wholeNumber } from "../numbers.ts";
+import { dateIn, wholeNumber } from "../numbers.ts";
 
 export interface BacktestOptions extends ReadingOptions {
   readonly entity: string;
@@ -24,6 +23,8 @@ export interface BacktestOptions extends ReadingOptions {
 
 const maxHorizonDays = 3_650;
 const maxCutoffs = 1_000;
+
+const date = dateIn(/^(\d{4})-?(\d{2})-?(\d{2})$/);
 
 /** The command with its options, without its action. */
 export function backtestOptions(): Command {
@@ -61,13 +62,6 @@ export function backtestOptions(): Command {
       new Option("--timezone <zone>", "in which days begin").argParser(zone).default(new Zone("UTC"), "UTC"),
     )
     .option("--json", "print JSON", false);
-}
-
-function date(text: string): number {
-  const [, year, month, day] = /^(\d{4})-?(\d{2})-?(\d{2})$/.exec(text) ?? [];
-  const number = dayNumber(Number(year), Number(month), Number(day));
-  if (number === undefined) throw new InvalidArgumentError("Give a date, such as 2026-01-31.");
-  return number;
 }
 
 function zone(text: string): Zone {

@@ -63,7 +63,7 @@ export function printTables(report: Report): void {
     say(`\n${missingOf(report)}`);
     return;
   }
-  say(`${judged.n} scored, of whom ${percent(judged.baseRate)} churned\n`);
+  say(`${judged.n} scored, of whom ${(100 * judged.baseRate).toFixed(1)} % churned\n`);
   const rows = result.results.map((one) => [
     ...cellsOf(figuresOf(one)),
     ...[String(one.metrics.count), digits(one.metrics.baseRate), verdictOf(one)],
@@ -174,8 +174,4 @@ function missingOf({ log, options, folds }: Report): string {
 
 function digits(value: number | null, count = 3): string {
   return value === null ? "-" : value.toFixed(count);
-}
-
-function percent(rate: number): string {
-  return `${(100 * rate).toFixed(1)} %`;
 }

@@ -14,7 +14,7 @@ import {
   scopeOf,
   secretPrefix,
 } from "../../server/ledger/ledger.ts";
-import { withInstallation, withOrganization } from "../installation.ts";
+import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
@@ -45,11 +45,6 @@ const keyKind: Kind = {
     "MADE BY": ({ madeBy }) => (madeBy === null ? "-" : `${oneLine(madeBy.name)} (person ${madeBy.id})`),
   },
 };
-
-interface CreateOptions {
-  readonly organization: string;
-  readonly name: string;
-}
 
 /** The command for project tokens, which write. */
 export function tokenCommand(): Command {
@@ -105,7 +100,7 @@ function create<More extends object>(
     .description(`Create a ${title} and print it, this once`)
     .requiredOption("--organization <name>", whose)
     .option("--name <name>", "its purpose", readCredentialName, "unnamed")
-    .action((options: CreateOptions & More) =>
+    .action((options: OfOrganization & { readonly name: string } & More) =>
       withOrganization(options.organization, async ({ ledger }, { id }) => {
         const wanted = { organization: id, name: options.name, nowMs: Date.now() };
         const { secret } = await make(ledger, wanted, options);
@@ -125,7 +120,7 @@ function list({ word, title, prefix, store, moreColumns }: Kind): Command {
   return new Command("list")
     .description(`List the ${title}s of an organization; their secrets are never shown`)
     .requiredOption("--organization <name>", "the organization")
-    .action(({ organization: name }: { organization: string }) =>
+    .action(({ organization: name }: OfOrganization) =>
       withOrganization(name, async ({ ledger }, organization) => {
         const credentials = await ledger[store].list(organization.id);
         printTable(

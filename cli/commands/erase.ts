@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
 import { withAnalysis } from "../analysis.ts";
-import { organizationNamed, withOrganization } from "../installation.ts";
+import { type OfOrganization, organizationNamed, withOrganization } from "../installation.ts";
 import { instant, printTable } from "../print.ts";
 
 export function eraseCommand(): Command {
@@ -31,8 +31,7 @@ function user(): Command {
     );
 }
 
-interface UserOptions {
-  readonly organization: string;
+interface UserOptions extends OfOrganization {
   readonly withAccount?: boolean;
 }
 
@@ -41,7 +40,7 @@ function account(): Command {
     .description("Erase all data of an account and print a receipt; its members stay, without an account")
     .argument("<id>", "the account's id")
     .requiredOption("--organization <name>", "the account's organization")
-    .action((accountId: string, { organization: name }: { organization: string }) =>
+    .action((accountId: string, { organization: name }: OfOrganization) =>
       withAnalysis(async ({ ledger }, analysis) => {
         const { id } = await organizationNamed(ledger, name);
         const receipt = await analysis.eraseAccount(id, accountId, { by: commandLine });
@@ -55,7 +54,7 @@ function list(): Command {
   return new Command("list")
     .description("List an organization's erasures; the ids that were erased are not kept")
     .requiredOption("--organization <name>", "the organization")
-    .action(({ organization: name }: { organization: string }) =>
+    .action(({ organization: name }: OfOrganization) =>
       withOrganization(name, async ({ ledger }, { id }) => {
         const erasures = await ledger.erasures.list(id);
         printTable(

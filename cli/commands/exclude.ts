@@ -1,8 +1,7 @@
 /** `rekindle exclude add | list | remove` */
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import type { ExclusionRule } from "../../server/ledger/ledger.ts";
-import { commandLine } from "../../server/ledger/ledger.ts";
+import { commandLine, type ExclusionRule } from "../../server/ledger/ledger.ts";
 import { withOrganization } from "../installation.ts";
 import { readId } from "../numbers.ts";
 import { printable } from "../output.ts";

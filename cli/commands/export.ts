@@ -8,12 +8,7 @@ import {
   exportTables,
 } from "../../server/warehouse/warehouse.ts";
 import { withAnalysis } from "../analysis.ts";
-import { organizationNamed } from "../installation.ts";
-
-interface Options {
-  readonly organization: string;
-  readonly format: ExportFormat;
-}
+import { type OfOrganization, organizationNamed } from "../installation.ts";
 
 export function exportCommand(): Command {
   return new Command("export")
@@ -21,7 +16,7 @@ export function exportCommand(): Command {
     .addArgument(new Argument("<what>", "what to export").choices(exportTables))
     .requiredOption("--organization <name>", "the organization")
     .addOption(new Option("--format <format>", "how it is written").choices(exportFormats).default("jsonl"))
-    .action((what: ExportTable, { organization: name, format }: Options) =>
+    .action((what: ExportTable, { organization: name, format }: OfOrganization & { format: ExportFormat }) =>
       withAnalysis(async ({ ledger }, analysis) => {
         const { id } = await organizationNamed(ledger, name);
         try {

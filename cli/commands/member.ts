@@ -2,10 +2,14 @@
 import { Command, Option } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { type Role, roles } from "../../contract/roles.ts";
-import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import { commandLine } from "../../server/ledger/ledger.ts";
+import { commandLine, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/members/members.ts";
-import { organizationNamed, withInstallation, withOrganization } from "../installation.ts";
+import {
+  type OfOrganization,
+  organizationNamed,
+  withInstallation,
+  withOrganization,
+} from "../installation.ts";
 import { addressOf, personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
@@ -17,10 +21,6 @@ export function memberCommand(): Command {
     .addCommand(invite())
     .addCommand(resetLink())
     .addCommand(remove());
-}
-
-interface OfOrganization {
-  readonly organization: string;
 }
 
 function list(): Command {

@@ -1,8 +1,7 @@
 /** `rekindle rejected-events list | retry | drop` */
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import type { SharedLedger } from "../../server/ledger/ledger.ts";
-import { commandLine } from "../../server/ledger/ledger.ts";
+import { commandLine, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId, readLimit } from "../numbers.ts";
 import { instant, oneLine, printTable } from "../print.ts";

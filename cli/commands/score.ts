@@ -1,10 +1,11 @@
 /** `rekindle score` */
 
-import { Command, InvalidArgumentError } from "commander";
-import { dayNumber, formatDay } from "../../server/calendar/calendar.ts";
+import { Command } from "commander";
+import { formatDay } from "../../server/calendar/calendar.ts";
 import { nameOfRung, type ScoreSummary } from "../../server/scoring/scoring.ts";
 import { withAnalysis } from "../analysis.ts";
 import { eachOrganization } from "../each-organization.ts";
+import { dateIn } from "../numbers.ts";
 import { printable } from "../output.ts";
 import { Progress } from "../progress.ts";
 
@@ -26,7 +27,7 @@ export function scoreCommand(): Command {
     .option(
       "--as-of <date>",
       "as of the start of this day, from events before it; without it, of today",
-      dateOf,
+      dateIn(/^(\d{4})-(\d{2})-(\d{2})$/),
     )
     .option(
       "--even-if-stopped",
@@ -74,11 +75,4 @@ function sentence(name: string, { day, kinds, stoppedSince, silence }: ScoreSumm
     return `${entities} ${kind}s (${by}, ${(tookMs / 1_000).toFixed(1)} s)`;
   });
   return `scored ${name} as of ${formatDay(day)}: ${parts.join(", ")}`;
-}
-
-function dateOf(text: string): number {
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
-  const number = dayNumber(Number(year), Number(month), Number(day));
-  if (number === undefined) throw new InvalidArgumentError("Give a date, such as 2026-01-31.");
-  return number;
 }

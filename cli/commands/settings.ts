@@ -3,7 +3,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
-import { withOrganization } from "../installation.ts";
+import { type OfOrganization, withOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
@@ -18,10 +18,6 @@ export function settingsCommand(): Command {
     .addCommand(history());
 }
 
-interface OfOrganization {
-  readonly organization: string;
-}
-
 function show(): Command {
   return new Command("show")
     .description("Show the settings by the names of their options")
@@ -29,7 +25,10 @@ function show(): Command {
     .action(({ organization: name }: OfOrganization) =>
       withOrganization(name, async ({ ledger }, { id }) => {
         const { version, settings, changedAtMs, changedBy } = await ledger.settings.get(id);
-        printTable(["SETTING", "VALUE"], rowsOf(settings).map(cells));
+        printTable(
+          ["SETTING", "VALUE"],
+          rowsOf(settings).map(([setting, value]) => [setting, oneLine(value)]),
+        );
         process.stderr.write(
           changedAtMs === null
             ? "nothing was changed yet\n"
@@ -41,27 +40,18 @@ function show(): Command {
 
 /** Each setting under its option; a row for every event, since there may be hundreds. */
 function rowsOf(settings: Settings): (readonly [string, string])[] {
-  const {
-    churnHorizonDays,
-    healthWeights,
-    eventWeights,
-    passiveEvents,
-    keyEvents,
-    churnEvent,
-    ordinaryEvents,
-  } = settings;
   const pairs = (weights: Readonly<Record<string, number>>) =>
     Object.entries(weights).map(([name, weight]) => `${name}=${weight}`);
   const rows = (option: string, values: readonly string[]) =>
     (values.length === 0 ? ["none"] : values).map((value) => [option, value] as const);
   return [
-    ["churn-horizon", String(churnHorizonDays)],
-    ["health-weights", pairs(healthWeights).join(",")],
-    ...rows("event-weight", pairs(eventWeights)),
-    ...rows("passive-event", passiveEvents),
-    ...rows("key-event", keyEvents),
-    ["churn-event", churnEvent ?? "none"],
-    ...rows("ordinary-event", ordinaryEvents),
+    ["churn-horizon", String(settings.churnHorizonDays)],
+    ["health-weights", pairs(settings.healthWeights).join(",")],
+    ...rows("event-weight", pairs(settings.eventWeights)),
+    ...rows("passive-event", settings.passiveEvents),
+    ...rows("key-event", settings.keyEvents),
+    ["churn-event", settings.churnEvent ?? "none"],
+    ...rows("ordinary-event", settings.ordinaryEvents),
     ["week-start", weekStarts.find(({ day }) => day === settings.weekStart)?.name ?? ""],
   ];
 }
@@ -183,10 +173,6 @@ function history(): Command {
         );
       }),
     );
-}
-
-function cells([setting, value]: readonly [string, string]): readonly string[] {
-  return [setting, oneLine(value)];
 }
 
 function readVersion(text: string): number {

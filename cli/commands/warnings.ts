@@ -2,14 +2,9 @@
 import { Command } from "commander";
 import { formatDay } from "../../server/calendar/calendar.ts";
 import { warningKindOf } from "../../server/ledger/ledger.ts";
-import { withOrganization } from "../installation.ts";
+import { type OfOrganization, withOrganization } from "../installation.ts";
 import { readLimit } from "../numbers.ts";
 import { instant, oneLine, printTable } from "../print.ts";
-
-interface Options {
-  readonly organization: string;
-  readonly limit: number;
-}
 
 /** The command that lists ingestion warnings. */
 export function warningsCommand(): Command {
@@ -17,7 +12,7 @@ export function warningsCommand(): Command {
     .description("List an organization's ingestion warnings of the last 30 days")
     .requiredOption("--organization <name>", "the organization")
     .option("--limit <number>", "at most this many, the latest first", readLimit, 100)
-    .action(({ organization: name, limit }: Options) =>
+    .action(({ organization: name, limit }: OfOrganization & { limit: number }) =>
       withOrganization(name, async ({ ledger }, { id }) => {
         const warnings = await ledger.warnings.list(id, limit);
         printTable(

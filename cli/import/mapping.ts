@@ -7,20 +7,23 @@ import type { TimestampFormat } from "./time.ts";
 export const importTypes = ["events", "users"] as const;
 export type ImportType = (typeof importTypes)[number];
 
+/** The roles of a column that an option can give to it. */
+export const columnRoles = [
+  "userId",
+  "event",
+  "timestamp",
+  "messageId",
+  "isActivity",
+  "email",
+  "isAccountOwner",
+  "account",
+  "accountId",
+  "accountName",
+  "accountAvatar",
+] as const;
+
 /** The roles of a column; every other column is a property, or a trait. */
-export type Role =
-  | "userId"
-  | "event"
-  | "timestamp"
-  | "messageId"
-  | "isActivity"
-  | "email"
-  | "isAccountOwner"
-  | "accountId"
-  | "accountName"
-  | "accountAvatar"
-  | "account"
-  | "properties";
+export type Role = (typeof columnRoles)[number] | "properties";
 
 export interface Mapping {
   readonly type: ImportType;
@@ -185,7 +188,7 @@ function refuseUnknown(
   complete: boolean,
 ): void {
   const optional = [...Object.keys(options.properties ?? {}), ...options.numbers];
-  const templated = columnsOf(mapping.emailTemplate ?? "");
+  const templated = Array.from((mapping.emailTemplate ?? "").matchAll(inBraces), ([, column = ""]) => column);
   // JSON lines may first bring a property further down.
   const used = [...Object.values(options.columns), ...templated, ...(complete ? optional : [])];
   refuseMissingColumns(used, fileColumns);
@@ -200,10 +203,6 @@ export function refuseMissingColumns(used: readonly string[], fileColumns: reado
 }
 
 const inBraces = /\{([^{}]+)\}/g;
-
-function columnsOf(template: string): string[] {
-  return Array.from(template.matchAll(inBraces), ([, column = ""]) => column);
-}
 
 /** A template with its columns' values in their places; undefined when one of them is not sent. */
 export function fillTemplate(template: string, cellIn: (column: string) => unknown): string | undefined {

@@ -1,7 +1,7 @@
 /** The options of `rekindle import`, and their combined meaning. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ImportFile } from "./file.ts";
-import { type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
+import { columnRoles, type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
 import { type Format, formats, type Reading, whiteSpace } from "./row.ts";
 import { type TimestampFormat, timestampFormats } from "./time.ts";
 
@@ -33,20 +33,6 @@ export interface MaxRejected {
   readonly text: string;
   readonly rowsOf: (rows: number) => number;
 }
-
-const columnRoles = [
-  "userId",
-  "event",
-  "timestamp",
-  "messageId",
-  "isActivity",
-  "email",
-  "isAccountOwner",
-  "account",
-  "accountId",
-  "accountName",
-  "accountAvatar",
-] as const;
 
 const delimiters: Readonly<Record<string, string>> = {
   comma: ",",

@@ -38,8 +38,9 @@ export async function* parquetRows(
     const link = join(folder, "input.parquet");
     symlinkSync(realpathSync(path), link);
     const from = `file('${link.replace(/[\\']/g, "\\$&")}', 'Parquet')`;
-    const columns = await describe(session, from);
-    counter.total = await count(session, from);
+    const columns = await linesOf<Column>(session, `DESCRIBE TABLE ${from}`);
+    const [counted] = await linesOf<{ rows: number }>(session, `SELECT count() AS rows FROM ${from}`);
+    counter.total = Number(counted?.rows ?? 0);
     const selected = columns.map(({ name, type }) => select(name, type)).join(", ");
     yield* rowsOf(session, `SELECT ${selected} FROM ${from} SETTINGS ${settings}`, counter);
   } catch (error) {
@@ -63,23 +64,9 @@ interface Column {
   readonly type: string;
 }
 
-async function describe(session: Session, from: string): Promise<readonly Column[]> {
-  return lines(await session.queryAsync(`DESCRIBE TABLE ${from}`, { format: "JSONEachRow" })) as Column[];
-}
-
-async function count(session: Session, from: string): Promise<number> {
-  const [row] = lines(
-    await session.queryAsync(`SELECT count() AS rows FROM ${from}`, { format: "JSONEachRow" }),
-  ) as { rows: number }[];
-  return Number(row?.rows ?? 0);
-}
-
-function lines(result: { text(): string }): unknown[] {
-  return result
-    .text()
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
+async function linesOf<Line>(session: Session, sql: string): Promise<Line[]> {
+  const text = (await session.queryAsync(sql, { format: "JSONEachRow" })).text();
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Line]));
 }
 
 function select(name: string, type: string): string {

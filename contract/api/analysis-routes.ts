@@ -18,28 +18,19 @@ export const analysisRoutes = {
     answer: lists.UserListAnswer,
     table: "users",
   }),
-  "GET /api/users/:userId": analysisRoute({
-    access: "read",
-    summary: "A user",
-    answer: common.UserAnswer,
-  }),
-  "DELETE /api/users/:userId": analysisRoute({
-    access: "erase",
+  "GET /api/users/:userId": analysisRoute.read({ summary: "A user", answer: common.UserAnswer }),
+  "DELETE /api/users/:userId": analysisRoute.erase({
     summary: "Erase a user",
     query: common.EraseParameters,
     answer: common.ErasureAnswer,
   }),
-  "GET /api/users/:userId/timeline": analysisRoute({
-    access: "read",
+  "GET /api/users/:userId/timeline": analysisRoute.read({
     summary: "Latest events of a user",
     query: lists.TimelineParameters,
     answer: lists.TimelineAnswer,
     table: "events",
   }),
-  "GET /api/latest-event": figure({
-    summary: "The last event of anybody",
-    answer: lists.LatestEventAnswer,
-  }),
+  "GET /api/latest-event": figure({ summary: "The last event of anybody", answer: lists.LatestEventAnswer }),
   "GET /api/traits": figure({
     summary: "Which traits users have, and which values of them",
     query: figures.TraitsParameters,
@@ -58,13 +49,11 @@ export const analysisRoutes = {
     answer: lists.AccountAnswer,
     table: "users",
   }),
-  "DELETE /api/accounts/:accountId": analysisRoute({
-    access: "erase",
+  "DELETE /api/accounts/:accountId": analysisRoute.erase({
     summary: "Erase an account; its members stay, in no account",
     answer: common.AccountErasureAnswer,
   }),
-  "GET /api/accounts/:accountId/timeline": analysisRoute({
-    access: "read",
+  "GET /api/accounts/:accountId/timeline": analysisRoute.read({
     summary: "Latest events of an account's users",
     query: lists.TimelineParameters,
     answer: lists.AccountTimelineAnswer,
@@ -154,57 +143,48 @@ export const analysisRoutes = {
     answer: entities.ModelChangesAnswer,
     table: "changes",
   }),
-  "GET /api/ingestion-warnings": analysisRoute({
-    access: "read",
+  "GET /api/ingestion-warnings": analysisRoute.read({
     summary: "Ingestion warnings about senders",
     query: common.WarningsParameters,
     answer: common.WarningsAnswer,
     table: "warnings",
   }),
-  "GET /api/rejected-events": analysisRoute({
-    access: "read",
+  "GET /api/rejected-events": analysisRoute.read({
     summary: "Events and users that the warehouse rejected",
     query: common.RejectedEventsParameters,
     answer: common.RejectedEventsAnswer,
     table: "rejectedEvents",
   }),
-  "POST /api/rejected-events/retry": analysisRoute({
-    access: "manage",
+  "POST /api/rejected-events/retry": analysisRoute.manage({
     summary: "Send rejected events to the warehouse again",
     query: common.SelectionParameters,
     answer: common.SelectedAnswer,
   }),
-  "DELETE /api/rejected-events": analysisRoute({
-    access: "manage",
+  "DELETE /api/rejected-events": analysisRoute.manage({
     summary: "Delete rejected events for good",
     query: common.SelectionParameters,
     answer: common.SelectedAnswer,
   }),
-  "GET /api/exclusions": analysisRoute({
-    access: "read",
+  "GET /api/exclusions": analysisRoute.read({
     summary: "Users that are left out of figures",
     answer: common.ExclusionsAnswer,
     table: "rules",
   }),
-  "GET /api/exclusions/preview": analysisRoute({
-    access: "read",
+  "GET /api/exclusions/preview": analysisRoute.read({
     summary: "Which users an exclusion rule would match",
     query: common.ExclusionParameters,
     answer: common.ExclusionPreviewAnswer,
   }),
-  "POST /api/exclusions": analysisRoute({
-    access: "manage",
+  "POST /api/exclusions": analysisRoute.manage({
     summary: "Leave users out of figures",
     query: common.ExclusionParameters,
     answer: common.ExclusionAnswer,
   }),
-  "DELETE /api/exclusions/:id": analysisRoute({
-    access: "manage",
+  "DELETE /api/exclusions/:id": analysisRoute.manage({
     summary: "Remove a rule that leaves users out",
     answer: common.DoneAnswer,
   }),
-  "GET /api/health-check": analysisRoute({
-    access: "read",
+  "GET /api/health-check": analysisRoute.read({
     summary: "The last nightly comparison of ledger, events and rollups",
     answer: common.HealthCheckAnswer,
   }),
@@ -243,8 +223,7 @@ export const analysisRoutes = {
     answer: retention.RetentionPeopleAnswer,
     table: "people",
   }),
-  "POST /api/scores": analysisRoute({
-    access: "manage",
+  "POST /api/scores": analysisRoute.manage({
     summary: "Score all users and accounts now, at most once a minute; every night they are scored anyway",
     answer: scores.ScoreNowAnswer,
   }),
@@ -300,37 +279,31 @@ export const analysisRoutes = {
     answer: scores.ModelAnswer,
     table: "models",
   }),
-  "GET /api/settings": analysisRoute({
-    access: "read",
+  "GET /api/settings": analysisRoute.read({
     summary: "The organization's settings",
     answer: settings.SettingsAnswer,
   }),
-  "PATCH /api/settings": analysisRoute({
-    access: "manage",
+  "PATCH /api/settings": analysisRoute.manage({
     summary: "Change settings",
     body: settings.SettingsChangeBody,
     answer: settings.SettingsAnswer,
   }),
-  "GET /api/departures": analysisRoute({
-    access: "read",
+  "GET /api/departures": analysisRoute.read({
     summary: "Events that may mean that users have left, and wait for an answer",
     answer: figures.DeparturesAnswer,
     table: "events",
   }),
-  "GET /api/settings/history": analysisRoute({
-    access: "read",
+  "GET /api/settings/history": analysisRoute.read({
     summary: "Changes of settings, with author and time",
     query: settings.SettingsHistoryParameters,
     answer: settings.SettingsHistoryAnswer,
     table: "versions",
   }),
-  "GET /api/sources": analysisRoute({
-    access: "read",
+  "GET /api/sources": analysisRoute.read({
     summary: "Sources: items, latest item, and whether the source has fallen silent",
     answer: sources.SourcesAnswer,
   }),
-  "POST /api/sources/:source/retire": analysisRoute({
-    access: "manage",
+  "POST /api/sources/:source/retire": analysisRoute.manage({
     summary: "Say that a source was removed: scores no longer wait for it. Its next item undoes it",
     answer: sources.SourceRetiredAnswer,
   }),

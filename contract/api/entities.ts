@@ -1,143 +1,106 @@
 /** Figures of one user or account beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { closed, count, day, eventLabel, nullable, Parameter, share } from "./api.ts";
-import { HealthBand, RiskBand, State, Verdict } from "./score-parts.ts";
+import { eventLabel } from "./api.ts";
+import { closedObject, Field, listOf, nullable, objects, Parameter } from "./schema.ts";
+import { HealthBand, kindParameter, RiskBand, State, Verdict } from "./score-parts.ts";
 import { RiskModelName, riskModelText } from "./scores.ts";
 
-const score = (description: string) => nullable(Type.Number({ description }));
+const score = (description: string) => nullable(Field.number(description));
 
-export const ActivityParameters = Type.Object(
-  {
-    days: Parameter.Integer({
-      minimum: 1,
-      maximum: 3_660,
-      default: 365,
-      description: "This many days, the last of them `to`.",
-    }),
-    to: Type.Optional(
-      Type.String({
-        format: "date",
-        description: "The last day, not after today. Default: today in the organization's timezone.",
-      }),
-    ),
-  },
-  closed,
-);
+export const ActivityParameters = closedObject({
+  days: Parameter.positive(3_660, 365, "This many days, the last of them `to`."),
+  to: Parameter.optionalDay("The last day, not after today. Default: today in the organization's timezone."),
+});
 
 const activityDay = {
-  day: day("In the organization's timezone."),
-  events: count("Events of this day, passive ones too."),
+  day: Field.day("In the organization's timezone."),
+  events: Field.count("Events of this day, passive ones too."),
 };
 
 export const UserActivityAnswer = Type.Object({
-  days: Type.Array(Type.Object(activityDay), { description: "Every day, the oldest first." }),
+  days: listOf("Every day, the oldest first.", activityDay),
 });
 
 export const AccountActivityAnswer = Type.Object({
-  days: Type.Array(
-    Type.Object({ ...activityDay, users: count("Users who were active in the account on this day.") }),
-    { description: "Every day, the oldest first. Excluded users do not count." },
-  ),
+  days: listOf("Every day, the oldest first. Excluded users do not count.", {
+    ...activityDay,
+    users: Field.count("Users who were active in the account on this day."),
+  }),
 });
 
-export const OwnEventsParameters = Type.Object(
-  {
-    limit: Parameter.Integer({
-      minimum: 1,
-      maximum: 1_000,
-      default: 1_000,
-      description: "At most this many names.",
-    }),
-  },
-  closed,
-);
+export const OwnEventsParameters = closedObject({
+  limit: Parameter.positive(1_000, 1_000, "At most this many names."),
+});
 
 const ownEvent = {
   event: Type.String(),
   label: eventLabel,
-  count: count("How often it was done until today."),
-  firstDay: day("In the organization's timezone."),
-  lastDay: day("In the organization's timezone."),
+  count: Field.count("How often it was done until today."),
+  firstDay: Field.day("In the organization's timezone."),
+  lastDay: Field.day("In the organization's timezone."),
 };
 
 export const UserEventsAnswer = Type.Object({
-  events: Type.Array(Type.Object(ownEvent), { description: "The event done most often first." }),
+  events: listOf("The event done most often first.", ownEvent),
 });
 
 export const AccountEventsAnswer = Type.Object({
-  events: Type.Array(Type.Object({ ...ownEvent, users: count("Users who did it in the account.") }), {
-    description: "The event done most often first. Excluded users do not count.",
+  events: listOf("The event done most often first. Excluded users do not count.", {
+    ...ownEvent,
+    users: Field.count("Users who did it in the account."),
   }),
 });
 
-export const AccountMembersParameters = Type.Object(
-  {
-    sort: Parameter.Enum(["share", "lastActive", "health", "risk", "email"], { default: "share" }),
-    order: Parameter.Enum(["ascending", "descending"], { default: "descending" }),
-    limit: Parameter.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }),
-    offset: Parameter.Integer({
-      minimum: 0,
-      maximum: 10_000_000,
-      default: 0,
-      description: "So many are passed over.",
-    }),
-  },
-  closed,
-);
+export const AccountMembersParameters = closedObject({
+  sort: Parameter.Enum(["share", "lastActive", "health", "risk", "email"], { default: "share" }),
+  order: Parameter.order,
+  ...Parameter.page,
+});
 
 export const AccountMembersAnswer = Type.Object({
-  day: day("Activity is counted before the start of this day: that of the account's newest scores."),
-  total: count("Members on all pages together."),
-  active28: count("Of them, those with an engagement event in the account within 28 days."),
-  active90: count("The same within 90 days."),
-  activeShare: nullable(share("active28 / active90; null when nobody was active in 90 days.")),
-  topShare: nullable(share("The largest share of a member; null when nothing was done in 28 days.")),
+  day: Field.day("Activity is counted before the start of this day: that of the account's newest scores."),
+  total: Field.count("Members on all pages together."),
+  active28: Field.count("Of them, those with an engagement event in the account within 28 days."),
+  active90: Field.count("The same within 90 days."),
+  activeShare: nullable(Field.share("active28 / active90; null when nobody was active in 90 days.")),
+  topShare: nullable(Field.share("The largest share of a member; null when nothing was done in 28 days.")),
   activeDays28: nullable(
-    count("Days on which any member was active in the account, of the last 28; null without scores."),
+    Field.count("Days on which any member was active in the account, of the last 28; null without scores."),
   ),
-  isInUse: Type.Boolean({
-    description:
-      "Whether shares of members say who carries the account: it has not churned, was active on 7 of the last 28 days, and within the last 14. Without scores: whether anybody was active in 28 days.",
+  isInUse: Field.boolean(
+    "Whether shares of members say who carries the account: it has not churned, was active on 7 of the last 28 days, and within the last 14. Without scores: whether anybody was active in 28 days.",
+  ),
+  members: objects({
+    userId: Type.String(),
+    email: Field.textOrNull("Null until it is known."),
+    name: Field.textOrNull("The trait `name`, if it is a text."),
+    avatar: Field.textOrNull("The trait `avatar`, if it is a text."),
+    isAccountOwner: nullable(Type.Boolean()),
+    isMember: Field.boolean(
+      "False for who was active in the account within 90 days and has gone to another one.",
+    ),
+    lastActiveDay: nullable(Field.day("Of the last engagement event in the account within 90 days.")),
+    activeDays28: Field.count("Days with an engagement event in the account, of the last 28."),
+    share: nullable(
+      Field.share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
+    ),
+    verdict: Verdict,
+    state: State,
+    healthBand: HealthBand,
+    health: score("The user's own, 0 to 100."),
+    engagement: score("The user's own, 0 to 100."),
+    risk: score("The user's own churn risk, 0 to 1."),
+    riskBand: nullable(RiskBand),
   }),
-  members: Type.Array(
-    Type.Object({
-      userId: Type.String(),
-      email: nullable(Type.String(), { description: "Null until it is known." }),
-      name: nullable(Type.String(), { description: "The trait `name`, if it is a text." }),
-      avatar: nullable(Type.String(), { description: "The trait `avatar`, if it is a text." }),
-      isAccountOwner: nullable(Type.Boolean()),
-      isMember: Type.Boolean({
-        description: "False for who was active in the account within 90 days and has gone to another one.",
-      }),
-      lastActiveDay: nullable(day("Of the last engagement event in the account within 90 days.")),
-      activeDays28: count("Days with an engagement event in the account, of the last 28."),
-      share: nullable(
-        share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
-      ),
-      verdict: Verdict,
-      state: State,
-      healthBand: HealthBand,
-      health: score("The user's own, 0 to 100."),
-      engagement: score("The user's own, 0 to 100."),
-      risk: score("The user's own churn risk, 0 to 1."),
-      riskBand: nullable(RiskBand),
-    }),
-  ),
 });
 
-export const ModelChangesParameters = Type.Object(
-  { kind: Parameter.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }) },
-  closed,
-);
+export const ModelChangesParameters = closedObject({ kind: kindParameter });
 
 export const ModelChangesAnswer = Type.Object({
-  changes: Type.Array(
-    Type.Object({
-      day: day("The first scored day on which the model serves."),
-      from: nullable(RiskModelName, { description: "The model of the scored day before; null: none." }),
-      to: nullable(RiskModelName, { description: riskModelText }),
-      why: Type.String(),
-    }),
-    { description: "The oldest first. The weekly training of the same model is no change." },
-  ),
+  changes: listOf("The oldest first. The weekly training of the same model is no change.", {
+    day: Field.day("The first scored day on which the model serves."),
+    from: nullable(RiskModelName, { description: "The model of the scored day before; null: none." }),
+    to: nullable(RiskModelName, { description: riskModelText }),
+    why: Type.String(),
+  }),
 });

@@ -6,227 +6,174 @@ import * as views from "../views.ts";
 import { intakeRoute } from "./route.ts";
 
 export const intakeRoutes = {
-  "GET /api/installation": intakeRoute({
-    access: "anybody",
+  "GET /api/installation": intakeRoute.anybody({
     summary: "Whether anybody has an account yet, and what pages may load",
     answer: members.InstallationAnswer,
   }),
-  "POST /api/claim": intakeRoute({
-    access: "anybody",
+  "POST /api/claim": intakeRoute.anybody({
     summary: "Make the first account, by the link that the first start printed",
     body: members.ClaimBody,
     status: 201,
     answer: members.SessionAnswer,
   }),
-  "POST /api/session": intakeRoute({
-    access: "anybody",
+  "POST /api/session": intakeRoute.anybody({
     summary: "Sign in",
     body: members.SignInBody,
     status: 201,
     answer: members.SessionAnswer,
   }),
-  "GET /api/session": intakeRoute({
-    access: "session",
+  "GET /api/session": intakeRoute.session({
     summary: "The signed-in person and their organizations",
     answer: members.SessionAnswer,
   }),
-  "DELETE /api/session": intakeRoute({
-    access: "session",
-    summary: "Sign out here",
-    status: 204,
-  }),
-  "DELETE /api/sessions": intakeRoute({
-    access: "session",
-    summary: "Sign out everywhere",
-    status: 204,
-  }),
-  "PATCH /api/person": intakeRoute({
-    access: "session",
+  "DELETE /api/session": intakeRoute.session({ summary: "Sign out here", status: 204 }),
+  "DELETE /api/sessions": intakeRoute.session({ summary: "Sign out everywhere", status: 204 }),
+  "PATCH /api/person": intakeRoute.session({
     summary: "Change one's own name, e-mail or password",
     body: members.PersonChangeBody,
     answer: members.PersonAnswer,
   }),
-  "POST /api/invitations/lookup": intakeRoute({
-    access: "anybody",
+  "POST /api/invitations/lookup": intakeRoute.anybody({
     summary: "The organization and role of an invitation",
     body: members.InvitationLookupBody,
     answer: members.InvitationLookupAnswer,
   }),
-  "POST /api/invitations/accept": intakeRoute({
-    access: "anybody",
+  "POST /api/invitations/accept": intakeRoute.anybody({
     summary: "Join an organization by an invitation",
     body: members.InvitationAcceptBody,
     status: 201,
     answer: members.SessionAnswer,
   }),
-  "POST /api/password": intakeRoute({
-    access: "anybody",
+  "POST /api/password": intakeRoute.anybody({
     summary: "Set a new password by a link, and be signed out everywhere else",
     body: members.PasswordResetBody,
     status: 201,
     answer: members.SessionAnswer,
   }),
-  "POST /api/organizations": intakeRoute({
-    access: "session",
+  "POST /api/organizations": intakeRoute.session({
     summary: "Create an organization, as its owner; only who owns one may create another",
     body: members.OrganizationCreateBody,
     status: 201,
     answer: members.OrganizationCreateAnswer,
   }),
-  "GET /api/organization": intakeRoute({
-    access: "read",
+  "GET /api/organization": intakeRoute.read({
     summary: "The organization",
     answer: members.OrganizationAnswer,
   }),
-  "PATCH /api/organization": intakeRoute({
-    access: "own",
+  "PATCH /api/organization": intakeRoute.own({
     summary: "Change the organization; a new timezone has its days computed again",
     body: members.OrganizationChangeBody,
     answer: members.OrganizationAnswer,
   }),
-  "DELETE /api/organization": intakeRoute({
-    access: "own",
+  "DELETE /api/organization": intakeRoute.own({
     summary:
       "Delete the organization with all its data, within seconds of the answer; it cannot be taken back",
     query: members.OrganizationDeletionParameters,
     status: 204,
   }),
-  "GET /api/audit-log": intakeRoute({
-    access: "own",
+  "GET /api/audit-log": intakeRoute.own({
     summary: "Changes and their authors",
     query: members.AuditLogParameters,
     answer: members.AuditLogAnswer,
   }),
-  "GET /api/members": intakeRoute({
-    access: "read",
+  "GET /api/members": intakeRoute.read({
     summary: "Members, and for owners the open invitations",
     answer: members.MembersAnswer,
   }),
-  "PATCH /api/members/:id": intakeRoute({
-    access: "own",
+  "PATCH /api/members/:id": intakeRoute.own({
     summary: "Change a member's role; never the last owner's",
     body: members.MemberChangeBody,
     answer: members.MemberAnswer,
   }),
-  "DELETE /api/members/:id": intakeRoute({
-    access: "read",
+  "DELETE /api/members/:id": intakeRoute.read({
     summary: "Remove a member and revoke their read keys, or leave; never the last owner",
     query: members.MemberRemovalParameters,
     status: 204,
   }),
-  "POST /api/invitations": intakeRoute({
-    access: "own",
+  "POST /api/invitations": intakeRoute.own({
     summary: "Invite somebody; the link is shown this once",
     body: members.InvitationCreateBody,
     status: 201,
     answer: members.InvitationCreateAnswer,
   }),
-  "DELETE /api/invitations/:id": intakeRoute({
-    access: "own",
-    summary: "Take back an invitation",
-    status: 204,
-  }),
-  "GET /api/tokens": intakeRoute({
-    access: "manage",
+  "DELETE /api/invitations/:id": intakeRoute.own({ summary: "Take back an invitation", status: 204 }),
+  "GET /api/tokens": intakeRoute.manage({
     summary: "Project tokens; they themselves are never shown again",
     answer: members.TokensAnswer,
   }),
-  "POST /api/tokens": intakeRoute({
-    access: "manage",
+  "POST /api/tokens": intakeRoute.manage({
     summary: "Create a project token, shown this once",
     body: members.TokenCreateBody,
     status: 201,
     answer: members.TokenCreateAnswer,
   }),
-  "DELETE /api/tokens/:id": intakeRoute({
-    access: "manage",
+  "DELETE /api/tokens/:id": intakeRoute.manage({
     summary: "Revoke a project token; it is refused at once",
     status: 204,
   }),
-  "GET /api/read-keys": intakeRoute({
-    access: "own",
+  "GET /api/read-keys": intakeRoute.own({
     summary: "Read keys; they themselves are never shown again",
     answer: members.ReadKeysAnswer,
   }),
-  "POST /api/read-keys": intakeRoute({
-    access: "own",
+  "POST /api/read-keys": intakeRoute.own({
     summary: "Create a read key, shown this once",
     body: members.ReadKeyCreateBody,
     status: 201,
     answer: members.ReadKeyCreateAnswer,
   }),
-  "DELETE /api/read-keys/:id": intakeRoute({
-    access: "own",
+  "DELETE /api/read-keys/:id": intakeRoute.own({
     summary: "Revoke a read key; it is refused at once",
     status: 204,
   }),
-  "GET /api/live": intakeRoute({
-    access: "read",
+  "GET /api/live": intakeRoute.read({
     summary: "Items as they arrive: server-sent events named item, skipped and end. First the latest items",
     query: live.LiveParameters,
     answer: live.LiveMessages,
     isStream: true,
   }),
-  "GET /api/views": intakeRoute({
-    access: "read",
-    summary: "Saved views of lists",
-    answer: views.ViewsAnswer,
-  }),
-  "POST /api/views": intakeRoute({
-    access: "manage",
+  "GET /api/views": intakeRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
+  "POST /api/views": intakeRoute.manage({
     summary: "Save a view for all members",
     body: views.ViewCreateBody,
     status: 201,
     answer: views.ViewAnswer,
   }),
-  "PATCH /api/views/:id": intakeRoute({
-    access: "manage",
+  "PATCH /api/views/:id": intakeRoute.manage({
     summary: "Rename a view, or change what it shows",
     body: views.ViewChangeBody,
     answer: views.ViewAnswer,
   }),
-  "DELETE /api/views/:id": intakeRoute({
-    access: "manage",
-    summary: "Delete a view",
-    status: 204,
-  }),
-  "GET /api/webhooks": intakeRoute({
-    access: "read",
+  "DELETE /api/views/:id": intakeRoute.manage({ summary: "Delete a view", status: 204 }),
+  "GET /api/webhooks": intakeRoute.read({
     summary: "Webhooks, and how their bodies are read",
     answer: sourceSettings.WebhooksAnswer,
   }),
-  "POST /api/webhooks": intakeRoute({
-    access: "manage",
+  "POST /api/webhooks": intakeRoute.manage({
     summary: "Add a webhook; it is sent to /v1/webhooks/NAME/TOKEN",
     body: sourceSettings.WebhookCreateBody,
     status: 201,
     answer: sourceSettings.WebhookAnswer,
   }),
-  "POST /api/webhooks/try": intakeRoute({
-    access: "manage",
+  "POST /api/webhooks/try": intakeRoute.manage({
     summary: "Tries a mapping on a body; nothing is stored",
     body: sourceSettings.WebhookTryBody,
     maxBodyBytes: sourceSettings.sourceSettingLimits.tryBytes,
     answer: sourceSettings.WebhookTryAnswer,
   }),
-  "PATCH /api/webhooks/:id": intakeRoute({
-    access: "manage",
+  "PATCH /api/webhooks/:id": intakeRoute.manage({
     summary: "Change how a webhook's bodies are read",
     body: sourceSettings.WebhookChangeBody,
     answer: sourceSettings.WebhookAnswer,
   }),
-  "DELETE /api/webhooks/:id": intakeRoute({
-    access: "manage",
+  "DELETE /api/webhooks/:id": intakeRoute.manage({
     summary: "Delete a webhook; what is sent to it is refused from now on",
     status: 204,
   }),
-  "GET /api/stripe": intakeRoute({
-    access: "read",
+  "GET /api/stripe": intakeRoute.read({
     summary: "How events of Stripe's are taken; they are sent to /v1/webhooks/stripe/TOKEN",
     answer: sourceSettings.StripeSettingsAnswer,
   }),
-  "PATCH /api/stripe": intakeRoute({
-    access: "manage",
+  "PATCH /api/stripe": intakeRoute.manage({
     summary: "Change how events of Stripe's are taken",
     body: sourceSettings.StripeSettingsChangeBody,
     answer: sourceSettings.StripeSettingsAnswer,

@@ -1,10 +1,11 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { closed, count, day, eventLabel, instant, nullable, Parameter } from "./api.ts";
-import { HealthBand, RiskBand, State, Verdict } from "./score-parts.ts";
-import { listedScores, listHead, sinceText } from "./scores.ts";
+import { eventLabel } from "./api.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
+import { HealthBand, RiskBand, State, since, Verdict } from "./score-parts.ts";
+import { listedScores, listHead } from "./scores.ts";
 
-const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+const flag = (description: string) => Type.Optional(Field.boolean(description));
 
 /** Which accounts and users are to be called: said wherever it is used. */
 export const toCallText =
@@ -17,16 +18,16 @@ const moves = ["changed", "worse", "better", "fell", "rose", "churned", "returne
 const movementFilters = {
   isPresent: flag("True: only those who have a health score and have not churned. False: only the others."),
   healthBandBefore: Type.Optional(
-    Type.Enum([...HealthBand.enum, "present"], {
-      description:
-        "Only those whose health had this health band in the scores that changes are told against (`since`). `present` is any but churned and none.",
-    }),
+    Field.oneOf(
+      [...HealthBand.enum, "present"],
+      "Only those whose health had this health band in the scores that changes are told against (`since`). `present` is any but churned and none.",
+    ),
   ),
   moved: Type.Optional(
-    Type.Enum([...moves], {
-      description:
-        "Only those whose health went this way since the earlier scores. `changed`: to another band. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
-    }),
+    Field.oneOf(
+      moves,
+      "Only those whose health went this way since the earlier scores. `changed`: to another band. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
+    ),
   ),
   toCall: flag(`True: only those who are to be called. False: only the others. ${toCallText}`),
 } as const;
@@ -36,42 +37,20 @@ const stages = ["new", "returning", "resurrected", "dormant"] as const;
 
 /** By what was done on which days: of users. Excluded users count in no figure, so these filters leave them out. */
 const activityFilters = {
-  activeFrom: Type.Optional(
-    day("Only users with an engagement event on this day or later, up to `activeTo`; send both."),
+  activeFrom: Parameter.optionalDay(
+    "Only users with an engagement event on this day or later, up to `activeTo`; send both.",
   ),
-  activeTo: Type.Optional(day("The last of these days.")),
+  activeTo: Parameter.optionalDay("The last of these days."),
   lifecycle: Type.Optional(
-    Type.Enum([...stages], {
-      description:
-        "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrected` earlier only. `dormant` were active in the 7 days before and not on these days.",
-    }),
+    Field.oneOf(
+      stages,
+      "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrected` earlier only. `dormant` were active in the 7 days before and not on these days.",
+    ),
   ),
-  activeInAccount: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 256,
-      description:
-        "With activeFrom and activeTo: only users with such an event that carries the account with this id. They may belong to another one now.",
-    }),
+  activeInAccount: Parameter.optionalName(
+    "With activeFrom and activeTo: only users with such an event that carries the account with this id. They may belong to another one now.",
   ),
 } as const;
-
-const pageParameters = {
-  limit: Parameter.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }),
-  offset: Parameter.Integer({
-    minimum: 0,
-    maximum: 10_000_000,
-    default: 0,
-    description: "So many are passed over.",
-  }),
-};
-
-const order = Parameter.Enum(["ascending", "descending"], { default: "descending" });
-
-const search = (where: string) =>
-  Parameter.String({ maxLength: 256, default: "", description: `A text in ${where}, whatever the case.` });
-
-const traits = Type.Record(Type.String(), Type.Unknown());
 
 const daysOf = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650, description }));
@@ -88,7 +67,7 @@ const scoreFilters = {
   riskBand: Type.Optional(RiskBand),
   seenWithinDays: daysOf("Only those with an engagement event within so many days that end today."),
   notSeenForDays: daysOf("Only those without any engagement event within so many days that end today."),
-  since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
+  since: since(28),
   ...movementFilters,
 };
 
@@ -105,85 +84,78 @@ const usualChange = nullable(Type.Number(), {
 
 const userFields = {
   userId: Type.String(),
-  email: nullable(Type.String(), { description: "Null until it is known." }),
-  name: nullable(Type.String(), { description: "The trait `name`, if it is a text." }),
+  email: Field.textOrNull("Null until it is known."),
+  name: Field.textOrNull("The trait `name`, if it is a text."),
   accountId: nullable(Type.String()),
   accountName: nullable(Type.String()),
   isAccountOwner: nullable(Type.Boolean()),
-  isExcluded: Type.Boolean({ description: "Whether the user counts in no figure." }),
-  firstIdentifiedAt: instant("When the user was identified first."),
-  firstSeenDay: nullable(day("The day of the user's first engagement event.")),
-  lastSeenDay: nullable(day("The day of the user's last engagement event.")),
-  traits,
+  isExcluded: Field.boolean("Whether the user counts in no figure."),
+  firstIdentifiedAt: Field.instant("When the user was identified first."),
+  firstSeenDay: nullable(Field.day("The day of the user's first engagement event.")),
+  lastSeenDay: nullable(Field.day("The day of the user's last engagement event.")),
+  traits: Type.Record(Type.String(), Type.Unknown()),
 };
-const listedUser = Type.Object(userFields);
 
 /** Each is looked for in the traits of every user. */
 const maxTraitFilters = 8;
 
 /** How a trait is compared. */
 const traitMatches = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"] as const;
-const traitName = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 256, description }));
 
-export const UserListParameters = Type.Object(
-  {
-    search: search("userId, email or the trait `name`"),
-    trait: traitName("Only users whose trait of this name …"),
-    match: Parameter.Enum([...traitMatches], {
-      default: "is",
-      description:
-        "… is the value, is not (also without the trait), contains it whatever the case, is absent or empty, or is there.",
+export const UserListParameters = closedObject({
+  search: Parameter.anyText("A text in userId, email or the trait `name`, whatever the case."),
+  trait: Parameter.optionalName("Only users whose trait of this name …"),
+  match: Parameter.Enum([...traitMatches], {
+    default: "is",
+    description:
+      "… is the value, is not (also without the trait), contains it whatever the case, is absent or empty, or is there.",
+  }),
+  value: Type.Optional(
+    Type.String({
+      maxLength: 256,
+      description: "The value; what is no string is compared as its JSON, cut off after 256 characters.",
     }),
-    value: Type.Optional(
-      Type.String({
-        maxLength: 256,
-        description: "The value; what is no string is compared as its JSON, cut off after 256 characters.",
+  ),
+  traits: Type.Optional(
+    Type.Array(
+      closedObject({
+        trait: Type.String({ minLength: 1, maxLength: 256 }),
+        match: Type.Optional(Type.Enum([...traitMatches])),
+        value: Type.Optional(Type.String({ maxLength: 256 })),
       }),
+      {
+        maxItems: maxTraitFilters,
+        description: "Several traits at once, as JSON, each as above: only users of whom all are true.",
+      },
     ),
-    traits: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            trait: Type.String({ minLength: 1, maxLength: 256 }),
-            match: Type.Optional(Type.Enum([...traitMatches])),
-            value: Type.Optional(Type.String({ maxLength: 256 })),
-          },
-          closed,
-        ),
-        {
-          maxItems: maxTraitFilters,
-          description: "Several traits at once, as JSON, each as above: only users of whom all are true.",
-        },
-      ),
-    ),
-    account: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: "Only users of the account with this id." }),
-    ),
-    excluded: Parameter.Enum(["leftOut", "only", "included"], {
-      default: "leftOut",
-      description:
-        "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
-    }),
-    ...scoreFilters,
-    ...activityFilters,
-    sort: Parameter.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
-      default: "lastSeen",
-      description: `${sortText} \`name\` is the e-mail of a user without one.`,
-    }),
-    sortTrait: traitName("With sort=trait: the trait's name. Numbers come by their size, before texts."),
-    order,
-    ...pageParameters,
-  },
-  closed,
-);
+  ),
+  account: Parameter.optionalName("Only users of the account with this id."),
+  excluded: Parameter.Enum(["leftOut", "only", "included"], {
+    default: "leftOut",
+    description:
+      "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
+  }),
+  ...scoreFilters,
+  ...activityFilters,
+  sort: Parameter.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
+    default: "lastSeen",
+    description: `${sortText} \`name\` is the e-mail of a user without one.`,
+  }),
+  sortTrait: Parameter.optionalName(
+    "With sort=trait: the trait's name. Numbers come by their size, before texts.",
+  ),
+  order: Parameter.order,
+  ...Parameter.page,
+});
 
 export const UserListAnswer = Type.Object({
   ...listHead,
   usualChange,
-  total: count("Users on all pages together."),
-  users: Type.Array(Type.Object({ ...userFields, verdict: Verdict, ...listedScores }), {
-    description: "As CSV: all that match, unless limit is sent.",
+  total: Field.count("Users on all pages together."),
+  users: listOf("As CSV: all that match, unless limit is sent.", {
+    ...userFields,
+    verdict: Verdict,
+    ...listedScores,
   }),
 });
 
@@ -191,102 +163,89 @@ const accountFields = {
   accountId: Type.String(),
   name: Type.String(),
   avatar: nullable(Type.String()),
-  createdAt: instant("When the account was seen first."),
-  members: count("Users who belong to it now, without those who are excluded from figures."),
-  activeMembers: count(
+  createdAt: Field.instant("When the account was seen first."),
+  members: Field.count("Users who belong to it now, without those who are excluded from figures."),
+  activeMembers: Field.count(
     "Users with an engagement event that carries the account in the 28 days before the day of the scores, or before today without scores. Some may belong to another account now.",
   ),
-  firstSeenDay: nullable(day("The day of its members' first engagement event.")),
-  lastSeenDay: nullable(day("The day of its members' last engagement event.")),
+  firstSeenDay: nullable(Field.day("The day of its members' first engagement event.")),
+  lastSeenDay: nullable(Field.day("The day of its members' last engagement event.")),
 };
 
-export const AccountListParameters = Type.Object(
-  {
-    search: search("id or name"),
-    ...scoreFilters,
-    sort: Parameter.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
-      default: "lastSeen",
-      description: sortText,
-    }),
-    order,
-    ...pageParameters,
-  },
-  closed,
-);
+export const AccountListParameters = closedObject({
+  search: Parameter.anyText("A text in id or name, whatever the case."),
+  ...scoreFilters,
+  sort: Parameter.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
+    default: "lastSeen",
+    description: sortText,
+  }),
+  order: Parameter.order,
+  ...Parameter.page,
+});
 
 export const AccountListAnswer = Type.Object({
   ...listHead,
   usualChange,
-  total: count("Accounts on all pages together."),
-  accounts: Type.Array(Type.Object({ ...accountFields, verdict: Verdict, ...listedScores }), {
-    description: "As CSV: all that match, unless limit is sent.",
+  total: Field.count("Accounts on all pages together."),
+  accounts: listOf("As CSV: all that match, unless limit is sent.", {
+    ...accountFields,
+    verdict: Verdict,
+    ...listedScores,
   }),
 });
 
-export const AccountParameters = Type.Object(pageParameters, closed);
+export const AccountParameters = closedObject(Parameter.page);
 
 export const AccountAnswer = Type.Object({
   ...accountFields,
-  users: Type.Array(listedUser, {
-    description: "Its members without excluded users, the last engagement event first.",
-  }),
+  users: listOf("Its members without excluded users, the last engagement event first.", userFields),
 });
 
-export const TimelineParameters = Type.Object(
-  {
-    limit: pageParameters.limit,
-    event: Parameter.String({
-      maxLength: 256,
-      default: "",
-      description: "Only events with exactly this name; empty for all.",
+export const TimelineParameters = closedObject({
+  limit: Parameter.page.limit,
+  event: Parameter.anyText("Only events with exactly this name; empty for all."),
+  before: Type.Optional(
+    Type.String({
+      pattern: "^-?[0-9]{1,14}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+      description: "To read on: `next` of the answer before.",
     }),
-    before: Type.Optional(
-      Type.String({
-        pattern: "^-?[0-9]{1,14}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
-        description: "To read on: `next` of the answer before.",
-      }),
-    ),
-  },
-  closed,
-);
+  ),
+});
 
 const timelineFields = {
-  id: Type.String({ description: "The event's own id." }),
+  id: Field.text("The event's own id."),
   event: Type.String(),
   label: eventLabel,
-  isActivity: Type.Boolean({
-    description: "False: a connected source said that it is none, and it counts for no figure.",
-  }),
-  timestamp: instant("When it happened."),
-  receivedAt: instant("When it was received."),
+  isActivity: Field.boolean("False: a connected source said that it is none, and it counts for no figure."),
+  timestamp: Field.instant("When it happened."),
+  receivedAt: Field.instant("When it was received."),
   properties: Type.Record(Type.String(), Type.Unknown()),
 };
 
-const next = nullable(Type.String(), {
-  description: "To be sent as `before` for older events; null at the end.",
-});
+const next = Field.textOrNull("To be sent as `before` for older events; null at the end.");
 
 export const TimelineAnswer = Type.Object({
-  events: Type.Array(Type.Object(timelineFields), { description: "The newest first." }),
+  events: listOf("The newest first.", timelineFields),
   next,
 });
 
-const eventOfUser = Type.Object({
+const eventOfUser = {
   ...timelineFields,
-  userId: Type.String({ description: "User of the event." }),
-  userLabel: Type.String({ description: "Their name, else their e-mail address, else their id." }),
-});
+  userId: Field.text("User of the event."),
+  userLabel: Field.text("Their name, else their e-mail address, else their id."),
+};
 
 export const LatestEventAnswer = Type.Object({
-  event: nullable(eventOfUser, {
-    description:
-      "The last event that counts as activity, of any user who counts in figures; of several at one time any. Null before the first.",
-  }),
+  event: objectOrNull(
+    "The last event that counts as activity, of any user who counts in figures; of several at one time any. Null before the first.",
+    eventOfUser,
+  ),
 });
 
 export const AccountTimelineAnswer = Type.Object({
-  events: Type.Array(eventOfUser, {
-    description: "Events of users who belonged to the account when they were received. The newest first.",
-  }),
+  events: listOf(
+    "Events of users who belonged to the account when they were received. The newest first.",
+    eventOfUser,
+  ),
   next,
 });

@@ -41,15 +41,26 @@ function entryWith<const Defaults extends Partial<Route>>(defaults: Defaults) {
 }
 
 const ofAnalysis = { answeredBy: "analysis", query: NoParameters, status: 200 } as const;
+const ofIntake = { answeredBy: "intake", query: NoParameters, status: 200 } as const;
 
 /** A figure: read with GET, answered by analysis. */
 export const figure = entryWith({ ...ofAnalysis, access: "read", isFigure: true });
 
-/** Another route of analysis. */
-export const analysisRoute = entryWith(ofAnalysis);
+/** Other routes of analysis, by the access that they need. */
+export const analysisRoute = {
+  read: entryWith({ ...ofAnalysis, access: "read" }),
+  manage: entryWith({ ...ofAnalysis, access: "manage" }),
+  erase: entryWith({ ...ofAnalysis, access: "erase" }),
+};
 
-/** A route of intake. */
-export const intakeRoute = entryWith({ answeredBy: "intake", query: NoParameters, status: 200 });
+/** Routes of intake, by the access that they need. */
+export const intakeRoute = {
+  anybody: entryWith({ ...ofIntake, access: "anybody" }),
+  session: entryWith({ ...ofIntake, access: "session" }),
+  read: entryWith({ ...ofIntake, access: "read" }),
+  manage: entryWith({ ...ofIntake, access: "manage" }),
+  own: entryWith({ ...ofIntake, access: "own" }),
+};
 
 /** The schema of a route's answer, a figure's with its freshness. */
 export function answerOf({ answer, isFigure }: Pick<Route, "answer" | "isFigure">): TSchema | undefined {

@@ -1,17 +1,14 @@
 /** Parts of the answers about scores, as JSON Schema. */
 import Type from "typebox";
 import { SettingChange } from "../settings.ts";
-import { count, day, nullable } from "./api.ts";
+import { Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 
 /** The state of a user or an account. */
 export const State = Type.Enum(["no_data", "churned", "new", "active"]);
 /** A verdict on a user or an account, in one word. */
-export const Verdict = Type.Enum(
+export const Verdict = Field.oneOf(
   ["churned", "account_churned", "high_risk", "at_risk", "new", "watch", "healthy", "no_score"],
-  {
-    description:
-      "The first that holds. `churned`. `account_churned`: the account of this user has churned. `high_risk`: churn risk from .5. `at_risk`: health below 40. `new`: first seen under 14 days ago. `watch`: health below 70, or churn risk from .2. `healthy`. `no_score`.",
-  },
+  "The first that holds. `churned`. `account_churned`: the account of this user has churned. `high_risk`: churn risk from .5. `at_risk`: health below 40. `new`: first seen under 14 days ago. `watch`: health below 70, or churn risk from .2. `healthy`. `no_score`.",
 );
 /** Of health. */
 export const HealthBand = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
@@ -19,80 +16,95 @@ export const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"),
   description: "Of the churn risk: below .2, below .5, and above.",
 });
 
-const number = (description: string) => Type.Number({ description });
+const kinds = [Type.Literal("user"), Type.Literal("account")] as const;
+export const Kind = Type.Union([...kinds]);
+export const kindParameter = Parameter.Union([...kinds], { default: "user" });
+
+/** The day of the scores. */
+export const scoredDay = nullable(
+  Field.day(
+    "Scores are as of the start of this day: only what happened before it counts. Null before the first.",
+  ),
+);
+export const dataStoppedSince = nullable(
+  Field.day(
+    "Far fewer users than usual are active since this day: a source has stopped, and scores wait for it.",
+  ),
+);
+
+const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
+
+/** The day of the scores that others are compared with. @param days before the newest, by default */
+export const since = (days: number) =>
+  Parameter.optionalDay(`${sinceText} Without it, of ${days} days before.`);
+/** The same of a question that compares only when it is sent. */
+export const sinceIfSent = Parameter.optionalDay(sinceText);
 
 const Change = Type.Object({
   total: Type.Number(),
-  behaviour: number("More or less use than on the earlier day. Silence is less use."),
-  time: number("The change of an entity that goes on as before: only its tenure grows."),
-  settings: number("Settings, who is excluded, the month's scale, or the model."),
+  behaviour: Field.number("More or less use than on the earlier day. Silence is less use."),
+  time: Field.number("The change of an entity that goes on as before: only its tenure grows."),
+  settings: Field.number("Settings, who is excluded, the month's scale, or the model."),
 });
 
 export const ScoreChange = nullable(
   Type.Object({
-    sinceDay: day("The day of the earlier scores."),
+    sinceDay: Field.day("The day of the earlier scores."),
     health: nullable(Change),
     engagement: nullable(Change),
     risk: nullable(Change),
-    text: nullable(Type.String(), {
-      description:
-        "The change of health in words: Down 13: active on 1 day of 28, was 6; silent for 24 days.",
-    }),
+    text: Field.textOrNull(
+      "The change of health in words: Down 13: active on 1 day of 28, was 6; silent for 24 days.",
+    ),
   }),
 );
 
 /** The churn event of an organization. */
-export const churnEvent = nullable(Type.String(), {
-  description: "An entity that sends it has churned, unless it is active on a later day. Null without one.",
-});
+export const churnEvent = Field.textOrNull(
+  "An entity that sends it has churned, unless it is active on a later day. Null without one.",
+);
 
 /** Of one user or account. */
 export const churnFields = {
   returnProbability: nullable(
-    Type.Number({
-      description:
-        "For entities that churned by silence: of coming back within the horizon, by BG/BB. Null beyond 26 weeks of silence.",
-    }),
+    Field.number(
+      "For entities that churned by silence: of coming back within the horizon, by BG/BB. Null beyond 26 weeks of silence.",
+    ),
   ),
   churnedDay: nullable(
-    day("For the churned: the day of the churn event, or the day on which the horizon of silence was over."),
+    Field.day(
+      "For the churned: the day of the churn event, or the day on which the horizon of silence was over.",
+    ),
   ),
-  churnCause: nullable(
-    Type.Object({
-      by: Type.Enum(["event", "silence"]),
-      event: nullable(Type.String(), { description: "The churn event; null with `silence`." }),
-      member: nullable(
-        Type.Object({
-          userId: Type.String(),
-          label: Type.String({ description: "The name, else the e-mail address, else the id." }),
-        }),
-        {
-          description: "Of an account: the member who sent the churn event, unless erased or excluded since.",
-        },
-      ),
-    }),
-    { description: "For the churned: why." },
-  ),
+  churnCause: objectOrNull("For the churned: why.", {
+    by: Type.Enum(["event", "silence"]),
+    event: Field.textOrNull("The churn event; null with `silence`."),
+    member: objectOrNull(
+      "Of an account: the member who sent the churn event, unless erased or excluded since.",
+      {
+        userId: Type.String(),
+        label: Field.text("The name, else the e-mail address, else the id."),
+      },
+    ),
+  }),
 };
 
 /** Of a history. */
-export const Marks = Type.Array(
-  Type.Object({
-    day: day("The first day whose scores follow the change."),
-    changes: Type.Array(SettingChange, { description: "Of the settings that scores depend on." }),
-    exclusionsChanged: Type.Boolean({ description: "Whether others were left out of all figures." }),
-  }),
+export const Marks = listOf(
+  "Where scores begin to follow other rules than on the scored day before, the oldest first.",
   {
-    description: "Where scores begin to follow other rules than on the scored day before, the oldest first.",
+    day: Field.day("The first day whose scores follow the change."),
+    changes: Type.Array(SettingChange, { description: "Of the settings that scores depend on." }),
+    exclusionsChanged: Field.boolean("Whether others were left out of all figures."),
   },
 );
 
 /** Of lists that hold scores against earlier ones. */
 export const sinceThen = {
-  sinceDay: Type.Union([day("The day of the earlier scores."), Type.Null()]),
-  rulesChanged: Type.Boolean({
-    description: "Whether settings or exclusions are others than then: a part of the change is theirs.",
-  }),
+  sinceDay: Type.Union([Field.day("The day of the earlier scores."), Type.Null()]),
+  rulesChanged: Field.boolean(
+    "Whether settings or exclusions are others than then: a part of the change is theirs.",
+  ),
 };
 
 const haveAndNeed = (description: string) =>
@@ -108,9 +120,9 @@ export const Proof = Type.Object(
 
 export const TrainedOn = Type.Object(
   {
-    entities: count("Seen within 26 weeks before the day of the scores."),
-    churnedLabels: count("Outcomes that are known: who went silent for the horizon."),
-    retainedLabels: count("Outcomes without churn."),
+    entities: Field.count("Seen within 26 weeks before the day of the scores."),
+    churnedLabels: Field.count("Outcomes that are known: who went silent for the horizon."),
+    retainedLabels: Field.count("Outcomes without churn."),
   },
   { description: "Outcomes to train on. A user counts once for each known outcome." },
 );

@@ -1,79 +1,70 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
-import { closed, count, day, nullable, Parameter } from "./api.ts";
 import { judgedModels, riskModels } from "./model-names.ts";
+import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
 import {
   BgbbParameters,
   churnEvent,
   churnFields,
+  dataStoppedSince,
   HealthBand,
+  Kind,
+  kindParameter,
   Marks,
   Proof,
   RiskBand,
   ScoreChange,
   State,
+  scoredDay,
+  since,
+  sinceIfSent,
   sinceThen,
   TrainedOn,
   Verdict,
 } from "./score-parts.ts";
 
-const number = (description: string) => Type.Number({ description });
 const parts = (description: string) => Type.Record(Type.String(), Type.Number(), { description });
 
 export const RiskModelName = Type.Enum([...riskModels]);
 export const riskModelText =
   "The model of churn risk that serves. `prior`: a general assumption. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. Null: none is good enough.";
 
-const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);
-export const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
-
-/** The day of the scores. */
-const scoredDay = nullable(
-  day("Scores are as of the start of this day: only what happened before it counts. Null before the first."),
-);
-const dataStoppedSince = nullable(
-  day("Far fewer users than usual are active since this day: a source has stopped, and scores wait for it."),
-);
-
-export const ScoreParameters = Type.Object({ since: Type.Optional(day(sinceText)) }, closed);
+export const ScoreParameters = closedObject({ since: sinceIfSent });
 
 export const ScoreAnswer = Type.Object({
-  id: Type.String({ description: "The user's or the account's own id." }),
+  id: Field.text("The user's or the account's own id."),
   day: scoredDay,
   dataStoppedSince,
   state: State,
   verdict: Verdict,
-  note: nullable(Type.String({ description: "Why there is no score." })),
+  note: nullable(Field.text("Why there is no score.")),
   health: Type.Object({
-    score: nullable(number("0 to 100.")),
+    score: nullable(Field.number("0 to 100.")),
     healthBand: HealthBand,
     contributions: parts("Points of each part; with the cap they add up to the score."),
-    cap: number("Points that a high churn risk took away: zero or negative."),
+    cap: Field.number("Points that a high churn risk took away: zero or negative."),
   }),
   engagement: nullable(
     Type.Object({
-      score: number("0 to 100."),
+      score: Field.number("0 to 100."),
       contributions: parts("Points of each part; they add up to the score."),
-      rank: nullable(number("The share of those active in 28 days whose engagement is lower.")),
-      confidence: Type.String({ description: "`low` in the first week, otherwise `normal`." }),
+      rank: nullable(Field.number("The share of those active in 28 days whose engagement is lower.")),
+      confidence: Field.text("`low` in the first week, otherwise `normal`."),
     }),
   ),
-  momentum: nullable(number("0 to 100; 50 is as four weeks ago. Null under 56 days.")),
+  momentum: nullable(Field.number("0 to 100; 50 is as four weeks ago. Null under 56 days.")),
   risk: nullable(
     Type.Object({
-      probability: number("Of no engagement event within the horizon."),
+      probability: Field.number("Of no engagement event within the horizon."),
       riskBand: RiskBand,
-      ratioToBaseRate: nullable(number("Times the share that churned in the back-test.")),
-      referenceRisk: number("The risk that reasons are told against."),
-      reasons: Type.Array(
-        Type.Object({
-          group: Type.String(),
-          points: number("Percentage points; they add up to 100 · (probability − referenceRisk)."),
-          text: Type.String(),
-        }),
+      ratioToBaseRate: nullable(Field.number("Times the share that churned in the back-test.")),
+      referenceRisk: Field.number("The risk that reasons are told against."),
+      reasons: listOf(
+        "Step by step from referenceRisk to probability, each reason after those before it: no sum on the way leaves 0 to 100.",
         {
-          description:
-            "Step by step from referenceRisk to probability, each reason after those before it: no sum on the way leaves 0 to 100.",
+          group: Type.String(),
+          points: Field.number("Percentage points; they add up to 100 · (probability − referenceRisk)."),
+          text: Type.String(),
         },
       ),
     }),
@@ -86,20 +77,20 @@ export const ScoreAnswer = Type.Object({
       why: Type.String(),
       horizonDays: Type.Integer(),
       churnEvent,
-      trainedDay: day("The day as of which it was trained."),
-      baseRate: nullable(number("The share that churned in the back-test.")),
-      logLoss: nullable(number("In the back-test.")),
-      auc: nullable(number("In the back-test.")),
-      calibrationError: nullable(number("In the back-test.")),
+      trainedDay: Field.day("The day as of which it was trained."),
+      baseRate: nullable(Field.number("The share that churned in the back-test.")),
+      logLoss: nullable(Field.number("In the back-test.")),
+      auc: nullable(Field.number("In the back-test.")),
+      calibrationError: nullable(Field.number("In the back-test.")),
     }),
   ),
   change: ScoreChange,
 });
 
-export const HistoryParameters = Type.Object(
-  { from: Type.Optional(day("The first day.")), to: Type.Optional(day("The last day.")) },
-  closed,
-);
+export const HistoryParameters = closedObject({
+  from: Parameter.optionalDay("The first day."),
+  to: Parameter.optionalDay("The last day."),
+});
 
 const scores = {
   state: State,
@@ -111,8 +102,9 @@ const scores = {
 };
 
 export const HistoryAnswer = Type.Object({
-  days: Type.Array(Type.Object({ day: day("As of its start."), ...scores }), {
-    description: "The oldest first. When settings change, scores of earlier days stay as they were told.",
+  days: listOf("The oldest first. When settings change, scores of earlier days stay as they were told.", {
+    day: Field.day("As of its start."),
+    ...scores,
   }),
   marks: Marks,
 });
@@ -121,31 +113,26 @@ export const HistoryAnswer = Type.Object({
 export const listedScores = {
   ...scores,
   riskBand: nullable(RiskBand),
-  change: nullable(number("Of health, since the earlier scores.")),
+  change: nullable(Field.number("Of health, since the earlier scores.")),
 };
 
 /** A row of a list of scores. */
 const Listed = Type.Object({
   id: Type.String(),
-  label: Type.String({
-    description: "A user's name, else their e-mail address, else their id; an account's name.",
-  }),
+  label: Field.text("A user's name, else their e-mail address, else their id; an account's name."),
   ...listedScores,
 });
 
-export const ScoreListParameters = Type.Object(
-  {
-    sort: Parameter.Enum(["health", "risk", "engagement", "change"], { default: "health" }),
-    order: Parameter.Union([Type.Literal("ascending"), Type.Literal("descending")], { default: "ascending" }),
-    state: Type.Optional(State),
-    healthBand: Type.Optional(HealthBand),
-    riskBand: Type.Optional(RiskBand),
-    since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
-    limit: Parameter.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
-    offset: Parameter.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
-  },
-  closed,
-);
+export const ScoreListParameters = closedObject({
+  sort: Parameter.Enum(["health", "risk", "engagement", "change"], { default: "health" }),
+  order: Parameter.Union([Type.Literal("ascending"), Type.Literal("descending")], { default: "ascending" }),
+  state: Type.Optional(State),
+  healthBand: Type.Optional(HealthBand),
+  riskBand: Type.Optional(RiskBand),
+  since: since(28),
+  limit: Parameter.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+  offset: Parameter.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
+});
 
 /** The scores of a list as a whole. */
 export const listHead = {
@@ -156,56 +143,44 @@ export const listHead = {
 
 export const ScoreListAnswer = Type.Object({
   ...listHead,
-  total: count("On all pages."),
+  total: Field.count("On all pages."),
   scores: Type.Array(Listed),
 });
 
 export const ScoreNowAnswer = Type.Object({
-  day: day("The day as of whose start everybody was scored: today."),
-  users: count("Users who were scored; 0 before the first whole day with events."),
-  accounts: count("Accounts that were scored."),
+  day: Field.day("The day as of whose start everybody was scored: today."),
+  users: Field.count("Users who were scored; 0 before the first whole day with events."),
+  accounts: Field.count("Accounts that were scored."),
   stoppedSince: nullable(
-    day("Far fewer users than usual are active since this day, so scores stay as they were."),
+    Field.day("Far fewer users than usual are active since this day, so scores stay as they were."),
   ),
-  silentSource: nullable(Type.String(), {
-    description: "The source that is silent, so that scores stay as they were.",
-  }),
+  silentSource: Field.textOrNull("The source that is silent, so that scores stay as they were."),
 });
 
-export const SummaryParameters = Type.Object(
-  {
-    kind: Parameter.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
-    since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
-  },
-  closed,
-);
+export const SummaryParameters = closedObject({
+  kind: kindParameter,
+  since: since(28),
+});
 
 export const SummaryAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
   ...sinceThen,
   dataStoppedSince,
-  baseRate: nullable(number("The share that churned in the back-test.")),
-  counts: Type.Array(
-    Type.Object({
-      healthBand: HealthBand,
-      riskBand: nullable(RiskBand),
-      count: count("Users, or accounts."),
-    }),
-  ),
-  movement: Type.Array(
-    Type.Object({
-      from: nullable(HealthBand, { description: "Null for who was not there." }),
-      to: nullable(HealthBand),
-      count: count("Users, or accounts."),
-    }),
-  ),
+  baseRate: nullable(Field.number("The share that churned in the back-test.")),
+  counts: objects({
+    healthBand: HealthBand,
+    riskBand: nullable(RiskBand),
+    count: Field.count("Users, or accounts."),
+  }),
+  movement: objects({
+    from: nullable(HealthBand, { description: "Null for who was not there." }),
+    to: nullable(HealthBand),
+    count: Field.count("Users, or accounts."),
+  }),
 });
 
-export const ModelParameters = Type.Object(
-  { kind: Parameter.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }) },
-  closed,
-);
+export const ModelParameters = closedObject({ kind: kindParameter });
 
 const metric = nullable(Type.Number());
 
@@ -213,103 +188,80 @@ export const ModelAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
   dataStoppedSince,
-  isCurrent: Type.Boolean({ description: "Whether events that came since are not in the scores yet." }),
+  isCurrent: Field.boolean("Whether events that came since are not in the scores yet."),
   model: nullable(RiskModelName, { description: riskModelText }),
   isProven: Type.Boolean(),
   why: Type.String(),
   horizonDays: Type.Integer(),
   churnEvent,
-  advisedHorizonDays: nullable(
-    Type.Integer({ description: "Nine of ten gaps between active days are no longer than it." }),
-  ),
-  trainedDay: nullable(day("The day as of which models were trained and back-tested.")),
-  baseRate: nullable(number("The share that churned in the back-test.")),
-  scale: nullable(
-    Type.Object({
-      measuredDay: day("The day as of which it was measured."),
-      activeDays: Type.Number(),
-      volume: Type.Number(),
-      eventNames: Type.Number(),
-      halfLifeDays: Type.Number(),
-    }),
-    { description: "Values for full points of engagement, this month." },
-  ),
-  next: nullable(
-    Type.Object({
-      model: RiskModelName,
-      missing: Type.Array(Type.Object({ what: Type.String(), have: Type.Number(), need: Type.Number() })),
-      failures: Type.Array(Type.String()),
-    }),
-    { description: "Data that the next model needs." },
-  ),
+  advisedHorizonDays: nullable(Field.integer("Nine of ten gaps between active days are no longer than it.")),
+  trainedDay: nullable(Field.day("The day as of which models were trained and back-tested.")),
+  baseRate: nullable(Field.number("The share that churned in the back-test.")),
+  scale: objectOrNull("Values for full points of engagement, this month.", {
+    measuredDay: Field.day("The day as of which it was measured."),
+    activeDays: Type.Number(),
+    volume: Type.Number(),
+    eventNames: Type.Number(),
+    halfLifeDays: Type.Number(),
+  }),
+  next: objectOrNull("Data that the next model needs.", {
+    model: RiskModelName,
+    missing: objects({ what: Type.String(), have: Type.Number(), need: Type.Number() }),
+    failures: Type.Array(Type.String()),
+  }),
   proof: nullable(Proof),
   trainedOn: nullable(TrainedOn),
   parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
-  isReturnCalibrated: Type.Boolean({
-    description:
-      "Of returnProbability: by `bgbb-platt` and `logistic`, once 50 of the churned came back and 50 did not.",
-  }),
+  isReturnCalibrated: Field.boolean(
+    "Of returnProbability: by `bgbb-platt` and `logistic`, once 50 of the churned came back and 50 did not.",
+  ),
   isConverged: Type.Boolean(),
-  models: Type.Array(
-    Type.Object({
-      model: Type.Enum([...judgedModels]),
-      cutoffs: Type.Integer(),
-      count: count("Rows judged."),
-      baseRate: Type.Number(),
-      auc: metric,
-      logLoss: Type.Number(),
-      brier: Type.Number(),
-      brierSkill: metric,
-      calibrationError: Type.Number(),
-      calibrationErrorOfPerfection: Type.Number(),
-      calibrationSlope: metric,
-      calibrationIntercept: metric,
-      topDecileLift: metric,
-      recencyLogLoss: Type.Number(),
-      failures: Type.Array(Type.String(), { description: "Why it does not ship; none if it may." }),
-    }),
-    { description: "Every model that could be trained, and both baselines, in the back-test." },
-  ),
-  reliability: Type.Array(
-    Type.Object({
-      count: Type.Integer(),
-      meanPrediction: Type.Number(),
-      rate: Type.Number(),
-      low: number("Of the rate's 95 % interval."),
-      high: Type.Number(),
-    }),
-    { description: "Of the model that serves: tenths by prediction." },
-  ),
-  realised: Type.Array(
-    Type.Object({
-      healthBand: HealthBand,
-      count: count("With scores of a horizon ago or earlier."),
-      churned: count("Those who really churned."),
-      rate: Type.Number(),
-      low: number("Of the rate's 95 % interval."),
-      high: Type.Number(),
-    }),
-    { description: "Outcomes of each health band, from stored scores whose horizon is over." },
-  ),
+  models: listOf("Every model that could be trained, and both baselines, in the back-test.", {
+    model: Type.Enum([...judgedModels]),
+    cutoffs: Type.Integer(),
+    count: Field.count("Rows judged."),
+    baseRate: Type.Number(),
+    auc: metric,
+    logLoss: Type.Number(),
+    brier: Type.Number(),
+    brierSkill: metric,
+    calibrationError: Type.Number(),
+    calibrationErrorOfPerfection: Type.Number(),
+    calibrationSlope: metric,
+    calibrationIntercept: metric,
+    topDecileLift: metric,
+    recencyLogLoss: Type.Number(),
+    failures: Type.Array(Type.String(), { description: "Why it does not ship; none if it may." }),
+  }),
+  reliability: listOf("Of the model that serves: tenths by prediction.", {
+    count: Type.Integer(),
+    meanPrediction: Type.Number(),
+    rate: Type.Number(),
+    low: Field.number("Of the rate's 95 % interval."),
+    high: Type.Number(),
+  }),
+  realised: listOf("Outcomes of each health band, from stored scores whose horizon is over.", {
+    healthBand: HealthBand,
+    count: Field.count("With scores of a horizon ago or earlier."),
+    churned: Field.count("Those who really churned."),
+    rate: Type.Number(),
+    low: Field.number("Of the rate's 95 % interval."),
+    high: Type.Number(),
+  }),
 });
 
-export const MoversParameters = Type.Object(
-  {
-    kind: Parameter.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
-    state: Type.Optional(State),
-    since: Type.Optional(day(`${sinceText} Without it, of 7 days before.`)),
-    limit: Parameter.Integer({ minimum: 1, maximum: 100, default: 10, description: "Of each direction." }),
-  },
-  closed,
-);
+export const MoversParameters = closedObject({
+  kind: kindParameter,
+  state: Type.Optional(State),
+  since: since(7),
+  limit: Parameter.positive(100, 10, "Of each direction."),
+});
 
 const Mover = Type.Object({
   ...Listed.properties,
-  accountId: nullable(Type.String({ description: "Of a user; null without an account." })),
+  accountId: nullable(Field.text("Of a user; null without an account.")),
   accountName: nullable(Type.String()),
-  reason: Type.String({
-    description: "Activity after and before, in words: active on 3 of 28 days, was 14.",
-  }),
+  reason: Field.text("Activity after and before, in words: active on 3 of 28 days, was 14."),
 });
 
 export const MoversAnswer = Type.Object({
@@ -325,9 +277,9 @@ export const MoversAnswer = Type.Object({
   }),
   totals: Type.Object(
     {
-      fell: count("Health fell."),
-      rose: count("Health rose."),
-      returned: count("They returned from churned."),
+      fell: Field.count("Health fell."),
+      rose: Field.count("Health rose."),
+      returned: Field.count("They returned from churned."),
     },
     { description: "How many there are, shown or not." },
   ),

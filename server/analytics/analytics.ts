@@ -8,8 +8,8 @@ export { firstActiveDay } from "./activity/first-day.ts";
 export { lifecycle, lifecycleOfSevens } from "./activity/lifecycle.ts";
 export { advisedHorizon, gapPercentile, usageIntervals } from "./activity/usage-intervals.ts";
 export {
+  type AccountListQuestion,
   type AccountListRow,
-  type AccountSelection,
   accountCount,
   accountList,
   accountNumbers,
@@ -21,13 +21,19 @@ export { matchesOfRules, previewOfRule } from "./entities/exclusion-matches.ts";
 export type { ScoresOfRow } from "./entities/list-scores.ts";
 export { accountActivity, everyDay, userActivity } from "./entities/own-activity.ts";
 export { accountEvents, userEvents } from "./entities/own-events.ts";
-export { accountTimeline, type TimelineEvent, type TimelinePosition, timeline } from "./entities/timeline.ts";
+export {
+  type AccountTimelineEvent,
+  accountTimeline,
+  type TimelineEvent,
+  type TimelinePosition,
+  timeline,
+} from "./entities/timeline.ts";
 export { traitKeys } from "./entities/trait-keys.ts";
 export { traitNames } from "./entities/trait-names.ts";
 export {
   type TraitFilter,
+  type UserListQuestion,
   type UserListRow,
-  type UserSelection,
   type UserSort,
   userCount,
   userList,
@@ -46,6 +52,7 @@ export { retention } from "./retention/retention.ts";
 export { retentionComparison } from "./retention/retention-comparison.ts";
 export { retentionPeople } from "./retention/retention-people.ts";
 export type { Entry, RetentionQuestion } from "./retention/retention-question.ts";
+export type { UsersQuestion } from "./sql/sql.ts";
 export { movementReason } from "./week/move-words.ts";
 export { type Part, partsOf } from "./week/sentence.ts";
 export {

@@ -2,7 +2,14 @@
 import type { Registry } from "prom-client";
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import { activeUsers, counts, timeline } from "../analytics/analytics.ts";
-import { AnalysisApi, type ApiParts, analysisHandlers, startingHeader, wholeLists } from "../http/http.ts";
+import {
+  AnalysisApi,
+  type ApiParts,
+  analysisHandlers,
+  begun,
+  startingHeader,
+  wholeLists,
+} from "../http/http.ts";
 import type { AskedErasure, SharedLedger } from "../ledger/ledger.ts";
 import { commandLine } from "../ledger/ledger.ts";
 import type { Logger } from "../process/process.ts";
@@ -141,15 +148,5 @@ function askedErasure(parameters: URLSearchParams): AskedErasure {
 /** A stream as an answer. Its first bytes are waited for, so that a failure before them is an error and not an
  * empty success; a failure after them breaks the connection, which the caller notices. */
 async function streamed(chunks: AsyncIterable<Uint8Array>): Promise<Response> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  return new Response(
-    (async function* () {
-      try {
-        for (let next = first; !next.done; next = await iterator.next()) yield next.value;
-      } finally {
-        await iterator.return?.();
-      }
-    })(),
-  );
+  return new Response(await begun(chunks));
 }

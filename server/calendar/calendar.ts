@@ -9,4 +9,4 @@ export {
   periodsLater,
   startOfPeriod,
 } from "./period-starts.ts";
-export { dayNumber, msPerDay, msPerHour, type OffsetTransition, Zone, zoneNamed } from "./zone.ts";
+export { dayNumber, msPerDay, msPerHour, type OffsetTransition, Zone, zoneNamed, zoneOf } from "./zone.ts";

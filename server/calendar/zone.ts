@@ -66,6 +66,15 @@ export class Zone {
   }
 }
 
+const zones = new Map<string, Zone>();
+
+/** The zone of this name, which is made once. @throws RangeError when there is no such IANA timezone. */
+export function zoneOf(name: string): Zone {
+  const zone = zones.get(name) ?? new Zone(name);
+  zones.set(name, zone);
+  return zone;
+}
+
 function readTransitions(name: string): OffsetTransition[] {
   let at = Temporal.Instant.fromEpochMilliseconds(beginMs).toZonedDateTimeISO(name);
   const transitions: OffsetTransition[] = [];

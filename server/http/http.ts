@@ -2,6 +2,7 @@
 
 export { AnalysisApi } from "./api/analysis-api.ts";
 export type { ApiParts } from "./api/context.ts";
+export { begun } from "./api/csv.ts";
 export { apiHandler, readKeyRequestsPerSecond } from "./api/gateway.ts";
 export { openApiDocument } from "./docs/openapi.ts";
 export { referencePage } from "./docs/reference-page.ts";

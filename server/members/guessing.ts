@@ -5,6 +5,8 @@
  * the same address.
  */
 
+import { setNewest } from "../process/process.ts";
+
 /** Failures that are free, and the longest wait that the others lead to. */
 interface Rule {
   readonly free: number;
@@ -87,13 +89,7 @@ export class Guessing {
     const failures = (this.#counts.get(key)?.failures ?? 0) + 1;
     const waitSeconds = failures < free ? 0 : Math.min(maxWaitSeconds, 2 ** (failures - free));
     const count = { failures, openAtMs: nowMs + waitSeconds * 1_000, lastAtMs: nowMs };
-    // Put at the end: a map keeps the order in which keys came.
-    this.#counts.delete(key);
-    this.#counts.set(key, count);
-    for (const oldest of this.#counts.keys()) {
-      if (this.#counts.size <= maxCounts) break;
-      this.#counts.delete(oldest);
-    }
+    setNewest(this.#counts, key, count, maxCounts);
     return count;
   }
 

@@ -1,10 +1,8 @@
 /** Members of an organization, and open invitations. */
-import type { Static } from "typebox";
+import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { peopleLimits } from "../../contract/member-limits.ts";
-import type { MembersAnswer } from "../../contract/members.ts";
 import type { Role } from "../../contract/roles.ts";
-import type { Actor, SharedLedger } from "../ledger/ledger.ts";
-import { loginEmail, newCode } from "../ledger/ledger.ts";
+import { type Actor, loginEmail, newCode, type SharedLedger } from "../ledger/ledger.ts";
 
 type People = Pick<SharedLedger, "members">;
 
@@ -13,7 +11,7 @@ export async function membersOf(
   { members: store }: People,
   organization: number,
   nowMs: number,
-): Promise<Static<typeof MembersAnswer>> {
+): Promise<RouteAnswer<"GET /api/members">> {
   const members = await store.list(organization);
   const invitations = await store.invitations(organization, nowMs);
   return {

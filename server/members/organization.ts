@@ -1,15 +1,6 @@
 /** Reads and changes an organization itself: its fields, tokens, read keys and audit log. */
-import type { Static } from "typebox";
+import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { peopleLimits } from "../../contract/member-limits.ts";
-import type {
-  AuditLogAnswer,
-  OrganizationAnswer,
-  OrganizationChangeBody,
-  ReadKeysAnswer,
-  readKeyRights,
-  TokenCreateBody,
-  TokensAnswer,
-} from "../../contract/members.ts";
 import { noSuch, Refusal } from "../../contract/refusal.ts";
 import { formatDay, Zone, zoneNamed } from "../calendar/calendar.ts";
 import {
@@ -48,7 +39,7 @@ export function organizationAnswer(
   organization: Organization,
   nowMs: number,
   maximum: number,
-): Static<typeof OrganizationAnswer> {
+): RouteAnswer<"GET /api/organization"> {
   const { id, name, timezone, requestsPerSecond, keepEventsDays, createdAtMs } = organization;
   return {
     ...{ id, name, timezone, today: formatDay(new Zone(timezone).dayOf(nowMs)) },
@@ -70,7 +61,7 @@ function maximaOf(organization: Organization, maximum: number) {
 }
 
 /** @throws Refusal when a rate is beyond what owners may set */
-function refuseBeyond(maxima: ReturnType<typeof maximaOf>, sent: OrganizationChangeBody): void {
+function refuseBeyond(maxima: ReturnType<typeof maximaOf>, sent: RouteBody<"PATCH /api/organization">): void {
   const wanted = [
     ["requestsPerSecond", sent.requestsPerSecond, maxima.maxRequestsPerSecond],
     ["itemsPerSecond", sent.itemsPerSecond, maxima.maxItemsPerSecond],
@@ -88,8 +79,8 @@ export async function updateOrganization(
   { ledger, forget, maxRequestsPerSecond: maximum }: OrganizationParts,
   { organization, by, nowMs }: Ordered,
   before: Organization,
-  sent: OrganizationChangeBody,
-): Promise<Static<typeof OrganizationAnswer>> {
+  sent: RouteBody<"PATCH /api/organization">,
+): Promise<RouteAnswer<"GET /api/organization">> {
   const { name, timezone, requestsPerSecond, itemsPerSecond: items, keepEventsDays } = sent;
   refuseBeyond(maximaOf(before, maximum), sent);
   const after = await ledger.organizations.set(
@@ -121,7 +112,7 @@ export function knownZone(name: string): string {
 export async function tokensOf(
   { ledger, recordUse }: OrganizationParts,
   organization: number,
-): Promise<Static<typeof TokensAnswer>> {
+): Promise<RouteAnswer<"GET /api/tokens">> {
   await recordUse();
   const tokens = await ledger.tokens.list(organization);
   return { tokens: tokens.map((token) => ({ ...credentialAnswer(token), scope: scopeOf(token) })) };
@@ -131,7 +122,7 @@ export async function tokensOf(
 export async function readKeysOf(
   { ledger, recordUse }: OrganizationParts,
   organization: number,
-): Promise<Static<typeof ReadKeysAnswer>> {
+): Promise<RouteAnswer<"GET /api/read-keys">> {
   await recordUse();
   const keys = await ledger.readKeys.list(organization);
   return {
@@ -146,7 +137,7 @@ export async function readKeysOf(
 export async function newToken(
   { ledger }: OrganizationParts,
   { organization, by, nowMs }: Ordered,
-  { name, scope = "server" }: TokenCreateBody,
+  { name, scope = "server" }: RouteBody<"POST /api/tokens">,
 ) {
   await refuseTooMany(ledger.tokens, organization);
   const wanted = { organization, name: name.trim(), nowMs, scope };
@@ -158,8 +149,7 @@ export async function newToken(
 export async function newReadKey(
   { ledger }: OrganizationParts,
   { organization, by, nowMs }: Ordered,
-  name: string,
-  rights: readonly (typeof readKeyRights)[number][],
+  { name, rights }: RouteBody<"POST /api/read-keys">,
 ) {
   await refuseTooMany(ledger.readKeys, organization);
   const more = rights.filter((right) => right !== "read");
@@ -189,7 +179,7 @@ export async function auditLogOf(
   { ledger }: OrganizationParts,
   organization: number,
   page: AuditPage,
-): Promise<Static<typeof AuditLogAnswer>> {
+): Promise<RouteAnswer<"GET /api/audit-log">> {
   const entries = await ledger.audit.list(organization, page);
   return {
     entries: entries.map(({ id, atMs, person, action, summary, detail }) => ({
@@ -206,15 +196,8 @@ async function refuseTooMany(store: Ledger["tokens"], organization: number): Pro
     throw new Refusal(`There are ${most} already: revoke one before you make another.`);
 }
 
-function credentialAnswer({
-  id,
-  name,
-  lastFour,
-  createdAtMs,
-  lastUsedAtMs,
-  revokedAtMs,
-  madeBy,
-}: Credential) {
+function credentialAnswer(credential: Credential) {
+  const { id, name, lastFour, createdAtMs, lastUsedAtMs, revokedAtMs, madeBy } = credential;
   const instant = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
     ...{ id, name, lastFour, createdAt: new Date(createdAtMs).toISOString() },

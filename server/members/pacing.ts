@@ -3,6 +3,7 @@
  * bounded by refusing them. Those of an address are bounded by delaying them: other people may have the same address,
  * and what one of them uses up must not lock out the others. A browser that is known is not delayed.
  */
+import { setNewest } from "../process/process.ts";
 import type { AttemptSource } from "./guessing.ts";
 
 /** So many at once, and then one in so many milliseconds. */
@@ -60,13 +61,7 @@ export class Pacing {
 
   #count(key: string, { everyMs }: Pace, nowMs: number): void {
     const fullAtMs = Math.max(nowMs, this.#fullAtMs.get(key) ?? nowMs) + everyMs;
-    // Put at the end: a map keeps the order in which keys came.
-    this.#fullAtMs.delete(key);
-    this.#fullAtMs.set(key, fullAtMs);
-    for (const oldest of this.#fullAtMs.keys()) {
-      if (this.#fullAtMs.size <= maxKeys) break;
-      this.#fullAtMs.delete(oldest);
-    }
+    setNewest(this.#fullAtMs, key, fullAtMs, maxKeys);
   }
 }
 

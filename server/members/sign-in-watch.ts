@@ -1,9 +1,8 @@
 /** Reports sign-ins: a metric counts all of them, the log has failures, and the audit log has each time that a
  * person's sign-in is held up. Lines and entries are bounded: an attacker chooses how often they come. */
 import { Counter, type Registry } from "prom-client";
-import type { Ledger, Person } from "../ledger/ledger.ts";
-import { type AuditNote, serviceItself } from "../ledger/ledger.ts";
-import type { Logger } from "../process/process.ts";
+import { type AuditNote, type Ledger, type Person, serviceItself } from "../ledger/ledger.ts";
+import { type Logger, setNewest } from "../process/process.ts";
 
 /** In a minute. */
 const maxLines = 10;
@@ -95,12 +94,7 @@ export class SignInWatch {
   #mayNote(person: number): boolean {
     const nowMs = performance.now();
     if (nowMs - (this.#notedAtMs.get(person) ?? -notedEveryMs) < notedEveryMs) return false;
-    this.#notedAtMs.delete(person);
-    this.#notedAtMs.set(person, nowMs);
-    for (const oldest of this.#notedAtMs.keys()) {
-      if (this.#notedAtMs.size <= maxNoted) break;
-      this.#notedAtMs.delete(oldest);
-    }
+    setNewest(this.#notedAtMs, person, nowMs, maxNoted);
     return true;
   }
 

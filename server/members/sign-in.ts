@@ -3,8 +3,8 @@
  * commit that creates its session.
  */
 
+import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { peopleLimits } from "../../contract/member-limits.ts";
-import type { SessionAnswer } from "../../contract/members.ts";
 import { ApiError, Refusal } from "../../contract/refusal.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
@@ -75,7 +75,7 @@ export class SignIn {
   }
 
   /** A person and their memberships. */
-  async describe({ id, name, email }: Person): Promise<SessionAnswer> {
+  async describe({ id, name, email }: Person): Promise<RouteAnswer<"GET /api/session">> {
     const memberships = await this.#members.membershipsOf(id);
     return {
       person: { id, name, email },
@@ -86,10 +86,7 @@ export class SignIn {
   }
 
   /** Makes the first person, by the link that the first start printed. */
-  async claim(
-    sent: { readonly code: string; readonly name: string; readonly email: string; readonly password: string },
-    from: From,
-  ): Promise<Entered> {
+  async claim(sent: RouteBody<"POST /api/claim">, from: From): Promise<Entered> {
     await this.#living("claim", sent.code);
     const email = loginEmail(sent.email);
     refuseGuessable(sent.password, email);
@@ -101,7 +98,7 @@ export class SignIn {
     );
   }
 
-  async signIn(sent: { readonly email: string; readonly password: string }, from: From): Promise<Entered> {
+  async signIn(sent: RouteBody<"POST /api/session">, from: From): Promise<Entered> {
     const email = loginEmail(sent.email);
     const person = await this.#members.withEmail(email);
     return this.#begin(await this.#check.verified(email, person, sent.password, from, wrongPassword), from);
@@ -113,14 +110,7 @@ export class SignIn {
   }
 
   /** Joins an organization: with a name and a password as a new person, or with the password of one's account. */
-  async accept(
-    sent: {
-      readonly code: string;
-      readonly name?: string | undefined;
-      readonly password?: string | undefined;
-    },
-    from: From,
-  ): Promise<Entered> {
+  async accept(sent: RouteBody<"POST /api/invitations/accept">, from: From): Promise<Entered> {
     const { email } = await this.#living("invitation", sent.code);
     if (email === null) return notValid();
     const who = await this.#whoAccepts(email, sent, from);
@@ -129,10 +119,7 @@ export class SignIn {
   }
 
   /** Sets a new password by a link, and signs out everywhere. */
-  async resetPassword(
-    sent: { readonly code: string; readonly password: string },
-    from: From,
-  ): Promise<Entered> {
+  async resetPassword(sent: RouteBody<"POST /api/password">, from: From): Promise<Entered> {
     const { person: id } = await this.#living("password", sent.code);
     const { email } = (id === null ? undefined : await this.#members.find(id)) ?? notValid();
     refuseGuessable(sent.password, email);
@@ -145,12 +132,7 @@ export class SignIn {
    * goes on under a new id. */
   async change(
     { session }: SignedIn,
-    sent: {
-      readonly name?: string | undefined;
-      readonly email?: string | undefined;
-      readonly currentPassword?: string | undefined;
-      readonly newPassword?: string | undefined;
-    },
+    sent: RouteBody<"PATCH /api/person">,
     from: From,
   ): Promise<{ readonly person: Person; readonly entered: Entered | undefined }> {
     const { person } = session;

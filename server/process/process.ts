@@ -23,6 +23,7 @@ export { messageOf } from "./message-of.ts";
 export { AnswerCounts, createRegistry, gauge } from "./metrics.ts";
 export type { Probed } from "./probed.ts";
 export { Retries } from "./retries.ts";
+export { setNewest } from "./set-newest.ts";
 export { socketPath } from "./sockets.ts";
 export { rekindleVersion } from "./version.ts";
 export { within } from "./within.ts";

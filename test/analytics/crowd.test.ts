@@ -23,12 +23,12 @@ const subject = new WarehouseUnderTest();
 const endless = "SELECT sum(cityHash64(number)) AS count FROM numbers(1, 100000000000000)";
 type Row = { count: number };
 const answer = Type.Object({ rows: Type.Array(Type.Object({ count: Type.Number() })) });
-const read = { access: "read", summary: "", answer } as const;
+const read = { summary: "", answer } as const;
 
 const routes = {
-  "GET /api/endless": analysisRoute(read),
-  "GET /api/quick": analysisRoute({ ...read, table: "rows" }),
-  "GET /api/passive": analysisRoute(read),
+  "GET /api/endless": analysisRoute.read(read),
+  "GET /api/quick": analysisRoute.read({ ...read, table: "rows" }),
+  "GET /api/passive": analysisRoute.read(read),
 };
 
 const handlers: Handlers<object> = {

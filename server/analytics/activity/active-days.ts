@@ -4,14 +4,8 @@
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import {
-  activeDaysTable,
-  dayParameter,
-  engagementParameters,
-  included,
-  type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
-import type { UsersQuestion } from "../sql/sql.ts";
+import { activeDaysTable, dayParameter, included, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 /** Four weeks: every weekday counts as often as every other. */
 const activeDaysWindow = 28;
@@ -23,15 +17,8 @@ export interface ActiveDaysRow {
 }
 
 /** 28 rows, also where there is no user. */
-export function activeDays(
-  warehouse: Warehouse,
-  { organization, toDay, passiveEvents }: UsersQuestion,
-): Promise<ActiveDaysRow[]> {
-  const fromDay = toDay - activeDaysWindow + 1;
-  return warehouse.rows<ActiveDaysRow>(sql(passiveEvents), {
-    ...engagementParameters(passiveEvents),
-    ...{ organization, fromDay, toDay },
-  });
+export function activeDays(warehouse: Warehouse, question: UsersQuestion): Promise<ActiveDaysRow[]> {
+  return engagementRows(warehouse, sql, { ...question, fromDay: question.toDay - activeDaysWindow + 1 });
 }
 
 const sql = (passive: PassiveEvents) => `

@@ -1,14 +1,8 @@
 /** How many users did anything on each day (DAU), and within the 7 (WAU) and 30 (MAU) days that end with it, and
  * their stickiness. 90 days from the bitmaps take 11 ms. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import {
-  activeDaysTable,
-  engagementParameters,
-  included,
-  type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
-import type { UsersQuestion } from "../sql/sql.ts";
+import { activeDaysTable, included, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
+import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 export interface ActiveUsersQuestion extends UsersQuestion {
   /** How many days, at most 800. */
@@ -29,15 +23,12 @@ export interface ActiveUsersOfDay {
 /** One row for every day of the question, oldest first, also for days without users. */
 export function activeUsers(
   warehouse: Warehouse,
-  { organization, toDay, days, passiveEvents }: ActiveUsersQuestion,
+  { days, ...question }: ActiveUsersQuestion,
 ): Promise<ActiveUsersOfDay[]> {
   if (!Number.isInteger(days) || days < 1 || days > maxDays) {
     throw new RangeError(`days must be a whole number from 1 to ${maxDays}`);
   }
-  return warehouse.rows<ActiveUsersOfDay>(sql(passiveEvents), {
-    ...engagementParameters(passiveEvents),
-    ...{ organization, toDay, fromDay: toDay - days + 1 },
-  });
+  return engagementRows(warehouse, sql, { ...question, fromDay: question.toDay - days + 1 });
 }
 
 const maxDays = 800;

@@ -7,13 +7,12 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import {
   activeDaysTable,
   dayParameter,
-  engagementParameters,
   firstActiveDays,
   included,
   isEngagement,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
-import type { UsersQuestion } from "../sql/sql.ts";
+import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 export interface AdoptionQuestion extends UsersQuestion {
   readonly days: number;
@@ -37,12 +36,9 @@ export interface AdoptionRow {
 /** One row for every event within the days, the one with the most users first. */
 export function adoption(
   warehouse: Warehouse,
-  { organization, toDay, days, limit, passiveEvents }: AdoptionQuestion,
+  { days, ...question }: AdoptionQuestion,
 ): Promise<AdoptionRow[]> {
-  return warehouse.rows<AdoptionRow>(sql(passiveEvents), {
-    ...engagementParameters(passiveEvents),
-    ...{ organization, fromDay: toDay - days + 1, toDay, limit },
-  });
+  return engagementRows(warehouse, sql, { ...question, fromDay: question.toDay - days + 1 });
 }
 
 const ofOrganization = "organization = {organization:UInt32}";

@@ -1,7 +1,6 @@
 /** The account member who sent an account's churn event. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { dayParameter, isIncluded } from "../../warehouse/warehouse.ts";
+import { dayParameter, isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings, traitName } from "../sql/json-text.ts";
 
 export interface ChurnEventSender {

@@ -1,22 +1,19 @@
 /** The day on which an organization's data begins. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import {
-  engagementParameters,
-  firstActiveDays,
-  isIncluded,
-  type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
+import { firstActiveDays, isIncluded, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import { engagementRows } from "../sql/sql.ts";
 
 /** The first day with an active included user, in days since 1970-01-01; null before any. */
 export async function firstActiveDay(
   warehouse: Warehouse,
   { organization, passiveEvents }: { readonly organization: number; readonly passiveEvents: PassiveEvents },
 ): Promise<number | null> {
-  const [row] = await warehouse.rows<{ users: number; firstDay: number }>(
-    `SELECT count() AS users, toInt32(min(firstDay)) AS firstDay FROM ${firstActiveDays(passiveEvents)}
-     WHERE ${isIncluded("user")}`,
-    { ...engagementParameters(passiveEvents), organization },
-  );
+  const question = { organization, passiveEvents };
+  const [row] = await engagementRows<{ users: number; firstDay: number }>(warehouse, sql, question);
   return row === undefined || row.users === 0 ? null : row.firstDay;
 }
+
+const sql = (passive: PassiveEvents) => `
+  SELECT count() AS users, toInt32(min(firstDay)) AS firstDay FROM ${firstActiveDays(passive)}
+  WHERE ${isIncluded("user")}`;

@@ -8,18 +8,14 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import {
   activeDaysTable,
   dayParameter,
-  engagementParameters,
   firstActiveDays,
   included,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
 import { periodOf } from "../sql/period-of.ts";
+import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
-export interface LifecycleQuestion extends PeriodsQuestion {
-  readonly organization: number;
-  /** Names of events that are no engagement. */
-  readonly passiveEvents: PassiveEvents;
-}
+export type LifecycleQuestion = UsersQuestion & PeriodsQuestion;
 
 /** Users of a period: active = new + returning + resurrected. */
 export interface LifecycleRow {
@@ -39,35 +35,26 @@ export async function lifecycle(warehouse: Warehouse, question: LifecycleQuestio
   const { organization, toDay, passiveEvents } = question;
   // One period more than the question has: the one before the first.
   const starts = periodStarts({ ...question, periods: question.periods + 1 });
-  return lifecycleFrom(warehouse, { organization, toDay, passiveEvents, starts });
+  return lifecycleFrom(warehouse, { organization, toDay, passiveEvents }, starts);
 }
 
 /** The same for complete weeks of seven days, of which the last ends with `toDay`. */
 export function lifecycleOfSevens(
   warehouse: Warehouse,
-  {
-    organization,
-    toDay,
-    passiveEvents,
-    weeks,
-  }: Pick<LifecycleQuestion, "organization" | "toDay" | "passiveEvents"> & { readonly weeks: number },
+  { weeks, ...question }: UsersQuestion & { readonly weeks: number },
 ): Promise<LifecycleRow[]> {
-  const starts = Array.from({ length: weeks + 2 }, (_, index) => toDay + 1 - 7 * (weeks + 1 - index));
-  return lifecycleFrom(warehouse, { organization, toDay, passiveEvents, starts });
+  const endDay = question.toDay + 1;
+  const starts = Array.from({ length: weeks + 2 }, (_, index) => endDay - 7 * (weeks + 1 - index));
+  return lifecycleFrom(warehouse, question, starts);
 }
 
 /** @param starts the first days of the periods, with the one before the first, and the day after the last */
 function lifecycleFrom(
   warehouse: Warehouse,
-  {
-    passiveEvents,
-    ...question
-  }: Pick<LifecycleQuestion, "organization" | "toDay" | "passiveEvents"> & { readonly starts: number[] },
+  question: UsersQuestion,
+  starts: readonly number[],
 ): Promise<LifecycleRow[]> {
-  return warehouse.rows<LifecycleRow>(sql(passiveEvents), {
-    ...engagementParameters(passiveEvents),
-    ...{ ...question, fromDay: question.starts[0] ?? 0 },
-  });
+  return engagementRows(warehouse, sql, { ...question, starts, fromDay: starts[0] ?? 0 });
 }
 
 // Each period's bitmap counts as `now` for itself and as `before` for the next; 0 gives every period a row.

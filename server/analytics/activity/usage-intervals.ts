@@ -5,14 +5,8 @@
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import {
-  activeDaysTable,
-  dayParameter,
-  engagementParameters,
-  included,
-  type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
-import type { UsersQuestion } from "../sql/sql.ts";
+import { activeDaysTable, dayParameter, included, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 /** The window: 26 weeks. */
 const usageIntervalsDays = 182;
@@ -31,15 +25,8 @@ export interface UsageIntervalRow {
 }
 
 /** How many gaps there are of each length, the shortest first; lengths without any are left out. */
-export function usageIntervals(
-  warehouse: Warehouse,
-  { organization, toDay, passiveEvents }: UsersQuestion,
-): Promise<UsageIntervalRow[]> {
-  const fromDay = toDay - usageIntervalsDays + 1;
-  return warehouse.rows<UsageIntervalRow>(sql(passiveEvents), {
-    ...engagementParameters(passiveEvents),
-    ...{ organization, fromDay, toDay },
-  });
+export function usageIntervals(warehouse: Warehouse, question: UsersQuestion): Promise<UsageIntervalRow[]> {
+  return engagementRows(warehouse, sql, { ...question, fromDay: question.toDay - usageIntervalsDays + 1 });
 }
 
 /** The nearest-rank percentile of the gaps' lengths; undefined when there is no gap. */

@@ -1,7 +1,6 @@
 /** Whether one user is excluded from figures. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { isIncluded } from "../../warehouse/warehouse.ts";
+import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
 
 /** @param question the user by its number within the organization */
 export async function isUserExcluded(

@@ -2,14 +2,8 @@
  * of users who ever belonged to the account. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import {
-  dayParameter,
-  engagementParameters,
-  isEngagement,
-  isIncluded,
-  type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
-import type { UsersQuestion } from "../sql/sql.ts";
+import { dayParameter, isEngagement, isIncluded, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 import { everMembers } from "./timeline.ts";
 
 /** Passive events are counted, and make no user active. */
@@ -29,7 +23,7 @@ export function userActivity(
   warehouse: Warehouse,
   question: Days & { readonly user: number },
 ): Promise<ActivityDay[]> {
-  return activity(warehouse, "user = {user:UInt32}", question);
+  return engagementRows(warehouse, (passive) => activityOf("user = {user:UInt32}", passive), { ...question });
 }
 
 /** The days with events of included users in the account with this number. */
@@ -37,18 +31,7 @@ export function accountActivity(
   warehouse: Warehouse,
   question: Days & { readonly account: number },
 ): Promise<ActivityDay[]> {
-  return activity(warehouse, inAccount, question);
-}
-
-function activity(
-  warehouse: Warehouse,
-  whose: string,
-  { passiveEvents, ...question }: Days,
-): Promise<ActivityDay[]> {
-  return warehouse.rows<ActivityDay>(activityOf(whose, passiveEvents), {
-    ...engagementParameters(passiveEvents),
-    ...question,
-  });
+  return engagementRows(warehouse, (passive) => activityOf(inAccount, passive), { ...question });
 }
 
 /** The condition of rows of `user_event_days` that count for an account. */

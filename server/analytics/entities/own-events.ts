@@ -1,7 +1,6 @@
 /** Which events one user did, or were done in one account: how often, by how many, and when first and last. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { dayParameter } from "../../warehouse/warehouse.ts";
+import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { inAccount } from "./own-activity.ts";
 
 interface Question {

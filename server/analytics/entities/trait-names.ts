@@ -1,7 +1,6 @@
 /** The traits that users have now, with their values, to choose a split or a filter from. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { isIncluded } from "../../warehouse/warehouse.ts";
+import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import { maxValueCharacters } from "../sql/json-text.ts";
 
 export interface TraitNamesQuestion {

@@ -1,13 +1,7 @@
 /** On which days a user did anything for the first and the last time. One user's rows of a rollup. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import {
-  dayParameter,
-  engagementParameters,
-  isEngagement,
-  type PassiveEvents,
-} from "../../warehouse/warehouse.ts";
-import type { UsersQuestion } from "../sql/sql.ts";
+import { dayParameter, isEngagement, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
+import { engagementRows, type UsersQuestion } from "../sql/sql.ts";
 
 /** Days since 1970-01-01, in the organization's timezone. */
 export interface UserSpan {
@@ -18,12 +12,9 @@ export interface UserSpan {
 /** The span of a user's events until a day; events with a later time do not count. Undefined for a user without any. */
 export async function userSpan(
   warehouse: Warehouse,
-  { organization, user, toDay, passiveEvents }: UsersQuestion & { readonly user: number },
+  question: UsersQuestion & { readonly user: number },
 ): Promise<UserSpan | undefined> {
-  const [span] = await warehouse.rows<UserSpan>(sql(passiveEvents), {
-    ...engagementParameters(passiveEvents),
-    ...{ organization, user, toDay },
-  });
+  const [span] = await engagementRows<UserSpan>(warehouse, sql, { ...question });
   return span;
 }
 

@@ -1,8 +1,7 @@
 /** How much of an organization's data the warehouse has. Events are counted in the rollup, from which figures are
  * made. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { isIncluded } from "../../warehouse/warehouse.ts";
+import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import { countsOfDays } from "./counts-of-days.ts";
 
 export interface Counts {

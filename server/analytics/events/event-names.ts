@@ -1,7 +1,6 @@
 /** Which events there are: how often each was done, by how many people, and when first and last. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { dayParameter, included } from "../../warehouse/warehouse.ts";
+import { dayParameter, included, type Warehouse } from "../../warehouse/warehouse.ts";
 import { countsOfDays } from "./counts-of-days.ts";
 
 export interface EventNamesQuestion {

@@ -3,8 +3,7 @@
  * ones separately. Counts come from the sums of days, users from the bitmaps.
  */
 import { type PeriodsQuestion, periodStarts } from "../../calendar/calendar.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { dayParameter, included, isIncluded } from "../../warehouse/warehouse.ts";
+import { dayParameter, included, isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import { periodOf } from "../sql/period-of.ts";
 import { countsOfDays } from "./counts-of-days.ts";
 

@@ -1,7 +1,6 @@
 /** The latest event of all users. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { dayParameter, included, isIncluded } from "../../warehouse/warehouse.ts";
+import { dayParameter, included, isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import { type AccountTimelineEvent, eventColumns, userNames } from "../entities/timeline.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 

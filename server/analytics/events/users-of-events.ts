@@ -1,7 +1,6 @@
 /** How many users ever did an event, for each of some events. */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { dayParameter, included } from "../../warehouse/warehouse.ts";
+import { dayParameter, included, type Warehouse } from "../../warehouse/warehouse.ts";
 
 export interface UsersOfEvent {
   readonly event: string;

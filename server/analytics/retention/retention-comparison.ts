@@ -17,8 +17,7 @@ import {
   type Steps,
   shareInterval,
 } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { engagementParameters } from "../../warehouse/warehouse.ts";
+import { engagementParameters, type Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import { alreadyHere } from "./already-here.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";

@@ -1,8 +1,8 @@
 /** The users behind a cell of a retention table: members of the cohort who returned, and members who did not. */
 import { startOfPeriod } from "../../calendar/calendar.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { activeSpansOf, engagementParameters, type PassiveEvents } from "../../warehouse/warehouse.ts";
+import { activeSpansOf, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
+import { engagementRows } from "../sql/sql.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";
 import { daysOfCell, gridOf, type RetentionQuestion } from "./retention-question.ts";
 
@@ -83,9 +83,8 @@ export async function retentionPeople(
   const people =
     page.length === 0
       ? []
-      : await warehouse.rows<Person>(peopleSql(passiveEvents), {
-          ...engagementParameters(passiveEvents),
-          ...{ organization, numbers: page, toDay: today },
+      : await engagementRows<Person>(warehouse, peopleSql, {
+          ...{ organization, passiveEvents, numbers: page, toDay: today },
         });
   const next = numbers.length > limit ? (page.at(-1) ?? null) : null;
   return { cohortUsers: found.cohortUsers, users: found.users, people, next };

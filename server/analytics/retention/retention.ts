@@ -4,9 +4,9 @@
  * figures.
  */
 
-import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { activeDaysTable, engagementParameters } from "../../warehouse/warehouse.ts";
+import { activeDaysTable, type PassiveEvents, type Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
+import { engagementRows } from "../sql/sql.ts";
 import { type CohortRow, cohortsWithPeriods } from "./cohorts.ts";
 import { gridOf, type RetentionQuestion } from "./retention-question.ts";
 import { type RetentionTable, retentionTable } from "./retention-table.ts";
@@ -39,10 +39,10 @@ export async function firstDayOfData(
   warehouse: Warehouse,
   { organization, passiveEvents }: Pick<RetentionQuestion, "organization" | "passiveEvents">,
 ): Promise<number | null> {
-  const [row] = await warehouse.rows<{ firstDay: number }>(
-    `SELECT toInt32(min(day)) AS firstDay FROM ${activeDaysTable(passiveEvents)}
-     WHERE organization = {organization:UInt32} HAVING count() > 0`,
-    { organization, ...engagementParameters(passiveEvents) },
-  );
+  const sql = (passive: PassiveEvents) =>
+    `SELECT toInt32(min(day)) AS firstDay FROM ${activeDaysTable(passive)}
+     WHERE organization = {organization:UInt32} HAVING count() > 0`;
+  const question = { organization, passiveEvents };
+  const [row] = await engagementRows<{ firstDay: number }>(warehouse, sql, question);
   return row?.firstDay ?? null;
 }

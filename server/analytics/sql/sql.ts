@@ -1,6 +1,11 @@
 /** Pieces of longer queries. Each has the values of the placeholders in its text. */
 import type { OffsetTransition } from "../../calendar/calendar.ts";
-import type { Parameter, PassiveEvents } from "../../warehouse/warehouse.ts";
+import {
+  engagementParameters,
+  type Parameter,
+  type PassiveEvents,
+  type Warehouse,
+} from "../../warehouse/warehouse.ts";
 
 export interface Sql {
   readonly text: string;
@@ -14,6 +19,20 @@ export interface UsersQuestion {
   readonly toDay: number;
   /** Names of events that are no engagement. */
   readonly passiveEvents: PassiveEvents;
+}
+
+/** The rows of a query about engagement.
+ * @param sql its text, by the passive events
+ * @param question the passive events, and the values that the query binds */
+export function engagementRows<Row>(
+  warehouse: Warehouse,
+  sql: (passive: PassiveEvents) => string,
+  {
+    passiveEvents,
+    ...bound
+  }: Readonly<Record<string, Parameter>> & { readonly passiveEvents: PassiveEvents },
+): Promise<Row[]> {
+  return warehouse.rows<Row>(sql(passiveEvents), { ...engagementParameters(passiveEvents), ...bound });
 }
 
 /**

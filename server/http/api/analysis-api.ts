@@ -6,7 +6,7 @@ import type { Static, TSchema } from "typebox";
 import type { Route } from "../../../contract/api/route.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { Zone } from "../../calendar/calendar.ts";
+import { zoneOf } from "../../calendar/calendar.ts";
 import type { Actor, Organization, SharedLedger } from "../../ledger/ledger.ts";
 import { type Asker, CallFailed, currentVersionOf, type Logger } from "../../process/process.ts";
 import { askedBy } from "../../warehouse/warehouse.ts";
@@ -31,7 +31,6 @@ export class AnalysisApi {
   readonly #routes: RouteTable;
   readonly #handlers: Handlers<unknown>;
   readonly #wholeTables: Handlers<Chunks>;
-  readonly #zones = new Map<string, Zone>();
   readonly #open = new OpenQuestions();
   readonly #passive = new PassiveEventsOfOrganizations();
 
@@ -79,8 +78,7 @@ export class AnalysisApi {
     const query = checkedQuery(route.query, this.#routes.validator(route.query), sent, ofTable);
     const body = await this.#body(route, request);
     const organization = await organizationOf(parts.ledger, request);
-    const zone = this.#zones.get(organization.timezone) ?? new Zone(organization.timezone);
-    this.#zones.set(organization.timezone, zone);
+    const zone = zoneOf(organization.timezone);
     const actor = actorOf(request);
     const warehouse = askedBy(askerOf(request), parts.warehouse);
     // The service's own warehouse: other requests share the answer, which must not fail when this client leaves.

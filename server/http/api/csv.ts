@@ -178,7 +178,7 @@ function tooManyRows(): ApiError {
 }
 
 /** The same chunks, of which the first is there already. @throws the error of reading it */
-async function begun(chunks: Chunks): Promise<Chunks> {
+export async function begun<Chunk>(chunks: AsyncIterable<Chunk>): Promise<AsyncGenerator<Chunk>> {
   const iterator = chunks[Symbol.asyncIterator]();
   const first = await iterator.next();
   return (async function* () {

@@ -1,23 +1,18 @@
 /** How fresh figures are: an answer's `freshness`. */
 import type { Freshness as FreshnessAnswer } from "../../../contract/api/route.ts";
-import { instant } from "../figures/rows.ts";
+import { instant, instantOrNull } from "../figures/rows.ts";
 import type { OrganizationContext } from "./context.ts";
 
 /** The freshness of an organization's figures at this moment. */
-export async function freshnessOf({
-  organization: { id },
-  zone,
-  freshness,
-  sources,
-  scheduler,
-  failures,
-}: OrganizationContext): Promise<FreshnessAnswer> {
+export async function freshnessOf(context: OrganizationContext): Promise<FreshnessAnswer> {
+  const { organization, zone, freshness, sources, scheduler, failures } = context;
+  const { id } = organization;
   const [{ loadedUptoMs, rebuilding, ...rest }, silent] = await Promise.all([
     freshness(id),
     sources.silent({ id, zone }),
   ]);
   return {
-    loadedUpto: loadedUptoMs === null ? null : instant(loadedUptoMs),
+    loadedUpto: instantOrNull(loadedUptoMs),
     rebuilding:
       rebuilding === null ? null : { since: instant(rebuilding.sinceMs), progress: rebuilding.progress },
     ...rest,

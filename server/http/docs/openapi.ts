@@ -66,7 +66,6 @@ export function openApiDocument(publicUrl: string): object {
           "Call it on sign-up and whenever the profile changes. Properties are merged one level deep into the traits that are stored; keys not sent are kept.",
         body: "Identify",
         success: "The user is stored.",
-        errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
       }),
       "/track": operation({
         operationId: "track",
@@ -74,13 +73,7 @@ export function openApiDocument(publicUrl: string): object {
         description: "Records an event of a user who was identified before.",
         body: "Track",
         success: "The event is stored.",
-        errors: [
-          "validation_error",
-          "invalid_write_key",
-          "not_found",
-          "rate_limit_exceeded",
-          "application_error",
-        ],
+        more: ["not_found"],
       }),
       "/batch": operation({
         operationId: "batch",
@@ -89,7 +82,6 @@ export function openApiDocument(publicUrl: string): object {
         body: "Batch",
         successBody: "BatchSuccess",
         success: "At least one item is stored, or was before.",
-        errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
       }),
       ...sourceDocumentPaths(),
       ...apiPaths(),
@@ -116,13 +108,21 @@ interface Operation {
   readonly body: string;
   readonly successBody?: string;
   readonly success: string;
-  readonly errors: readonly ErrorName[];
+  /** Errors beside those of every operation. */
+  readonly more?: readonly ErrorName[];
 }
+
+const usualErrors = [
+  "validation_error",
+  "invalid_write_key",
+  "rate_limit_exceeded",
+  "application_error",
+] as const;
 
 const compression =
   "It may be compressed, with `Content-Encoding: gzip` or `deflate`; limits count what it inflates to.";
 
-function operation({ body, successBody = "Success", success, errors, ...about }: Operation): object {
+function operation({ body, successBody = "Success", success, more = [], ...about }: Operation): object {
   return {
     post: {
       ...about,
@@ -138,7 +138,7 @@ function operation({ body, successBody = "Success", success, errors, ...about }:
       responses: {
         201: { description: success, content: json(reference(successBody)) },
         ...Object.fromEntries(
-          errors.map((name) => [
+          [...usualErrors, ...more].map((name) => [
             errorStatus[name],
             { description: `\`${name}\`: ${summaries[name]}`, content: json(reference("Error")) },
           ]),

@@ -5,9 +5,9 @@ import { ApiError } from "../../../contract/refusal.ts";
 import { type AccountListRow, accountTimeline, accountWithId, userList } from "../../analytics/analytics.ts";
 import { type OfRun, rowsOf } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
-import { today } from "./days.ts";
+import { today, usersQuestion } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { listedAccount, listedUser, nextPosition, positionOf, timelineEvent } from "./rows.ts";
+import { eventOfUser, listedAccount, listedUser, nextPosition, timelinePage } from "./rows.ts";
 import { scoreContext } from "./score-context.ts";
 
 type OfAccount = Pick<
@@ -19,14 +19,10 @@ export const accountsHandlers = {
   "GET /api/accounts/:accountId": async (context) => {
     const { run } = await scoreContext(context, "account");
     const account = await knownAccount(context, run && rowsOf(context.organization.id, "account", run));
-    const { warehouse, organization, query } = context;
-    const users = await userList(warehouse, {
-      ...{ organization: organization.id, toDay: today(context), run: undefined, earlier: undefined },
-      ...{ search: "", accountId: account.accountId, passiveEvents: await context.passiveEvents() },
-      sort: "lastSeen",
-      descending: true,
-      limit: query.limit,
-      offset: query.offset,
+    const users = await userList(context.warehouse, {
+      ...(await usersQuestion(context, today(context))),
+      ...{ run: undefined, earlier: undefined, search: "", accountId: account.accountId },
+      ...{ sort: "lastSeen", descending: true, ...context.query },
     });
     return { ...listedAccount(account), users: users.map(listedUser) };
   },
@@ -40,36 +36,19 @@ export const accountsHandlers = {
 
   "GET /api/accounts/:accountId/timeline": async (context) => {
     const { account } = await knownAccount(context);
-    const { limit, event, before } = context.query;
-    const events = await accountTimeline(context.warehouse, {
-      organization: context.organization.id,
-      account,
-      limit,
-      event,
-      before: positionOf(before),
-    });
-    return {
-      events: (await withLabels(context, events)).map((event) => ({
-        ...timelineEvent(event),
-        userId: event.userId,
-        userLabel: event.userLabel,
-      })),
-      next: nextPosition(events, limit),
-    };
+    const page = timelinePage(context);
+    const events = await accountTimeline(context.warehouse, { ...page, account });
+    const labelled = await withLabels(context, events);
+    return { events: labelled.map(eventOfUser), next: nextPosition(events, page.limit) };
   },
 } satisfies Partial<AnalysisHandlers>;
 
 /** The account in a path. @param run its active members are counted as of this run's day; by default as of today
  * @throws ApiError when there is none */
 export async function knownAccount(context: OfAccount, run?: OfRun): Promise<AccountListRow> {
-  const { warehouse, organization, path } = context;
-  const account = await accountWithId(warehouse, {
-    organization: organization.id,
-    accountId: path.accountId,
-    passiveEvents: await context.passiveEvents(),
-    toDay: today(context),
-    run,
-  });
+  const question = await usersQuestion(context, today(context));
+  const { accountId } = context.path;
+  const account = await accountWithId(context.warehouse, { ...question, accountId, run });
   if (account === undefined) throw new ApiError("not_found", errorMessages.accountNotFound);
   return account;
 }

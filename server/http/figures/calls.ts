@@ -6,22 +6,16 @@ import {
   type EntityToCall,
   entitiesToCall,
   explainedScore,
-  type RunBody,
   rowsOf,
-  type ScoreRecord,
   type ToCallQuestion,
 } from "../../scoring/scoring.ts";
-import type { OrganizationContext } from "../api/context.ts";
-import { earlierRun, scoreContext } from "./score-context.ts";
-
-type Run = ScoreRecord<RunBody>;
-type Context = Pick<OrganizationContext, "warehouse" | "organization" | "zone" | "nowMs">;
+import { earlierRun, type Run, type RunContext, scoreContext } from "./score-context.ts";
 
 const weekDays = 7;
 const called = 3;
 
 /** The accounts that are to be called first, or the users where no account is. @param ofUsers their newest run */
-export async function whomToCall(context: Context, ofUsers: Run): Promise<ToCallFirst> {
+export async function whomToCall(context: RunContext, ofUsers: Run): Promise<ToCallFirst> {
   const ofAccounts = (await scoreContext(context, "account")).run;
   const hasAccounts = ofAccounts !== undefined && ofAccounts.body.scored > 0;
   const accounts = hasAccounts ? await firstOf(context, "account", ofAccounts) : undefined;
@@ -31,21 +25,21 @@ export async function whomToCall(context: Context, ofUsers: Run): Promise<ToCall
 
 /** By which scores a list says whether its rows are to be called; undefined before the first. */
 export async function questionOfCalls(
-  context: Context,
+  context: RunContext,
   kind: EntityKind,
 ): Promise<ToCallQuestion | undefined> {
   const { run } = await scoreContext(context, kind);
   return run && questionOf(context, kind, run);
 }
 
-async function questionOf(context: Context, kind: EntityKind, run: Run): Promise<ToCallQuestion> {
+async function questionOf(context: RunContext, kind: EntityKind, run: Run): Promise<ToCallQuestion> {
   const { id } = context.organization;
   const weekBefore = await earlierRun(context, kind, run, run.day - weekDays);
   return { run: rowsOf(id, kind, run), weekBefore: weekBefore && rowsOf(id, kind, weekBefore) };
 }
 
 async function firstOf(
-  context: Context,
+  context: RunContext,
   kind: EntityKind,
   run: Run,
 ): Promise<Pick<ToCallFirst, "total" | "first" | "day">> {
@@ -60,7 +54,7 @@ async function firstOf(
 
 /** The weightiest reason that raises a churn risk, without its points; null without one. */
 async function reasonOf(
-  { warehouse, organization, zone }: Context,
+  { warehouse, organization, zone }: RunContext,
   kind: EntityKind,
   entity: number,
   run: Run,

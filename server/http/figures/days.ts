@@ -1,9 +1,10 @@
 /** Which days a figure is about, by the parameters of the JSON API and the organization's settings. */
 
 import { ApiError } from "../../../contract/refusal.ts";
+import type { UsersQuestion } from "../../analytics/analytics.ts";
 import { formatDay, parseDay, type Zone } from "../../calendar/calendar.ts";
 import type { Organization } from "../../ledger/ledger.ts";
-import type { ApiParts } from "../api/context.ts";
+import type { ApiParts, OrganizationContext } from "../api/context.ts";
 
 interface DayContext {
   readonly zone: Zone;
@@ -32,6 +33,14 @@ export function lastDay(context: DayContext, byDefault = today(context)): number
     );
   }
   return day;
+}
+
+/** The common part of questions about the users of the organization. @param toDay nothing after it counts */
+export async function usersQuestion(
+  { organization, passiveEvents }: Pick<OrganizationContext, "organization" | "passiveEvents">,
+  toDay: number,
+): Promise<UsersQuestion> {
+  return { organization: organization.id, toDay, passiveEvents: await passiveEvents() };
 }
 
 /** With which day weeks begin: as the request says, or as the organization has set it. */

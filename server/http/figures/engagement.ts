@@ -19,30 +19,20 @@ import {
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
-import { lastDay, today, weekStart } from "./days.ts";
+import { lastDay, today, usersQuestion, weekStart } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
+import { withSpan } from "./rows.ts";
 
 export const engagementHandlers = {
   "GET /api/active-users": async (context) => {
-    const { warehouse, organization, query } = context;
-    const passiveEvents = await context.passiveEvents();
-    const question = {
-      organization: organization.id,
-      toDay: lastDay(context),
-      days: query.days,
-      passiveEvents,
-    };
-    const days = await activeUsers(warehouse, question);
+    const question = { ...(await usersQuestion(context, lastDay(context))), days: context.query.days };
+    const days = await activeUsers(context.warehouse, question);
     return { days: days.map((figures) => ({ ...figures, day: formatDay(figures.day) })) };
   },
 
   "GET /api/active-days": async (context) => {
-    const { warehouse, organization } = context;
-    const toDay = lastDay(context, today(context) - 1);
-    const rows = await activeDays(warehouse, {
-      ...{ organization: organization.id, toDay },
-      passiveEvents: await context.passiveEvents(),
-    });
+    const question = await usersQuestion(context, lastDay(context, today(context) - 1));
+    const rows = await activeDays(context.warehouse, question);
     const all = rows.reduce((sum, { users }) => sum + users, 0);
     return {
       users: all,
@@ -51,13 +41,10 @@ export const engagementHandlers = {
   },
 
   "GET /api/lifecycle": async (context) => {
-    const { warehouse, organization, query } = context;
-    const periods = await lifecycle(warehouse, {
-      ...query,
+    const periods = await lifecycle(context.warehouse, {
+      ...context.query,
       weekStart: await weekStart(context),
-      organization: organization.id,
-      passiveEvents: await context.passiveEvents(),
-      toDay: lastDay(context),
+      ...(await usersQuestion(context, lastDay(context))),
     });
     return { periods: periods.map(withDates) };
   },
@@ -73,11 +60,7 @@ export const engagementHandlers = {
     const events = await withLabels(context, rows);
     return {
       total: rows[0]?.total ?? 0,
-      events: events.map(({ total: _, ...row }) => ({
-        ...row,
-        firstDay: formatDay(row.firstDay),
-        lastDay: formatDay(row.lastDay),
-      })),
+      events: events.map(({ total: _, ...row }) => withSpan(row)),
     };
   },
 
@@ -114,11 +97,9 @@ export const engagementHandlers = {
   },
 
   "GET /api/adoption": async (context) => {
-    const { warehouse, organization, query } = context;
-    const { days, limit } = query;
-    const passiveEvents = await context.passiveEvents();
-    const question = { organization: organization.id, toDay: lastDay(context), days, limit, passiveEvents };
-    const rows = await adoption(warehouse, question);
+    const { days, limit } = context.query;
+    const question = { ...(await usersQuestion(context, lastDay(context))), days, limit };
+    const rows = await adoption(context.warehouse, question);
     return {
       // Without events there are no active users.
       activeUsers: rows[0]?.activeUsers ?? 0,
@@ -127,11 +108,7 @@ export const engagementHandlers = {
   },
 
   "GET /api/usage-intervals": async (context) => {
-    const { warehouse, organization } = context;
-    const rows = await usageIntervals(warehouse, {
-      ...{ organization: organization.id, toDay: lastDay(context) },
-      passiveEvents: await context.passiveEvents(),
-    });
+    const rows = await usageIntervals(context.warehouse, await usersQuestion(context, lastDay(context)));
     const gaps = rows.reduce((sum, row) => sum + row.gaps, 0);
     const percentile = (percent: number) => gapPercentile(rows, percent) ?? null;
     let seen = 0;

@@ -17,7 +17,6 @@ import {
   nameOfRung,
   newestRun,
   populationOf,
-  riskBandOf,
   rowsOf,
   type StoredScore,
   scoreOf,
@@ -25,21 +24,17 @@ import {
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { knownAccount } from "./accounts.ts";
-import { lastDay, today } from "./days.ts";
+import { lastDay, today, usersQuestion } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { dayOrNull } from "./rows.ts";
+import { dayOrNull, riskBandOrNull, withSpan } from "./rows.ts";
 import { knownUser } from "./users.ts";
 
 export const entitiesHandlers = {
   "GET /api/users/:userId/activity": async (context) => {
     const { user } = await knownUser(context);
     const days = daysOf(context);
-    const rows = await userActivity(context.warehouse, {
-      ...days,
-      passiveEvents: await context.passiveEvents(),
-      organization: user.organization,
-      user: user.number,
-    });
+    const question = { ...(await usersQuestion(context, days.toDay)), fromDay: days.fromDay };
+    const rows = await userActivity(context.warehouse, { ...question, user: user.number });
     return { days: everyDay(days, rows).map(({ day, events }) => ({ day: formatDay(day), events })) };
   },
 
@@ -49,15 +44,14 @@ export const entitiesHandlers = {
     const question = { organization: user.organization, user: user.number, toDay: today(context), limit };
     const rows = await userEvents(context.warehouse, question);
     const events = await withLabels(context, rows);
-    return { events: events.map(({ users: _, ...row }) => withDates(row)) };
+    return { events: events.map(({ users: _, ...row }) => withSpan(row)) };
   },
 
   "GET /api/accounts/:accountId/activity": async (context) => {
     const { account } = await knownAccount(context);
     const days = daysOf(context);
-    const passiveEvents = await context.passiveEvents();
-    const question = { ...days, organization: context.organization.id, account, passiveEvents };
-    const rows = await accountActivity(context.warehouse, question);
+    const question = { ...(await usersQuestion(context, days.toDay)), fromDay: days.fromDay };
+    const rows = await accountActivity(context.warehouse, { ...question, account });
     return { days: everyDay(days, rows).map((row) => ({ ...row, day: formatDay(row.day) })) };
   },
 
@@ -66,7 +60,7 @@ export const entitiesHandlers = {
     const { limit } = context.query;
     const question = { organization: context.organization.id, account, toDay: today(context), limit };
     const rows = await accountEvents(context.warehouse, question);
-    return { events: (await withLabels(context, rows)).map(withDates) };
+    return { events: (await withLabels(context, rows)).map(withSpan) };
   },
 
   "GET /api/accounts/:accountId/members": async (context) => {
@@ -122,10 +116,6 @@ function daysOf(
   return { fromDay: toDay - context.query.days + 1, toDay };
 }
 
-function withDates<Row extends { readonly firstDay: number; readonly lastDay: number }>(row: Row) {
-  return { ...row, firstDay: formatDay(row.firstDay), lastDay: formatDay(row.lastDay) };
-}
-
 /** An account with less use says little about its members' parts in it. */
 const leastActiveDays28 = 7;
 const mostIdleDays = 14;
@@ -142,6 +132,6 @@ function memberAnswer({ name, avatar, lastActiveDay, risk, isAccountChurned, ...
     avatar: avatar === "" ? null : avatar,
     lastActiveDay: dayOrNull(lastActiveDay),
     risk,
-    riskBand: risk === null ? null : riskBandOf(risk),
+    riskBand: riskBandOrNull(risk),
   };
 }

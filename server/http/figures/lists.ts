@@ -3,13 +3,15 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import { ApiError } from "../../../contract/refusal.ts";
 import {
-  type AccountSelection,
+  type AccountListQuestion,
+  type AccountListRow,
   accountCount,
   accountList,
   accountNumbers,
   accountsNumbered,
   type TraitFilter,
-  type UserSelection,
+  type UserListQuestion,
+  type UserListRow,
   type UserSort,
   userCount,
   userList,
@@ -19,7 +21,7 @@ import {
 import { type OfRun, usualChange } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, WholeTables } from "../api/context.ts";
 import { questionOfCalls } from "./calls.ts";
-import { dayOfParameter, today } from "./days.ts";
+import { dayOfParameter, today, usersQuestion } from "./days.ts";
 import { listedAccount, listedScores, listedUser } from "./rows.ts";
 import { accountsRun } from "./score-context.ts";
 import { bothRuns, monthDays } from "./score-lists.ts";
@@ -35,34 +37,24 @@ const chunkRows = 5_000;
 export const listsHandlers = {
   "GET /api/users": async (context) => {
     const { warehouse, query } = context;
-    const { selection, head } = await userSelection(context);
-    const page = { sort: userSort(query), descending: query.order === "descending" };
+    const { question, head } = await usersOf(context);
     const [total, users, usual] = await Promise.all([
-      userCount(warehouse, selection),
-      userList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
-      usualChangeOf(warehouse, selection.run),
+      userCount(warehouse, question),
+      userList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
+      usualChangeOf(warehouse, question.run),
     ]);
-    return {
-      ...head,
-      usualChange: usual,
-      total,
-      users: users.map((row) => ({ ...listedUser(row), ...listedScores(row) })),
-    };
+    return { ...head, usualChange: usual, total, users: users.map(userAnswer) };
   },
 
   "GET /api/accounts": async (context) => {
     const { warehouse, query } = context;
-    const { selection, head } = await accountSelection(context);
-    const page = { sort: query.sort, descending: query.order === "descending" };
+    const { question, head } = await accountsOf(context);
     const [total, accounts, usual] = await Promise.all([
-      accountCount(warehouse, selection),
-      accountList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
-      usualChangeOf(warehouse, selection.run),
+      accountCount(warehouse, question),
+      accountList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
+      usualChangeOf(warehouse, question.run),
     ]);
-    return {
-      ...{ ...head, usualChange: usual, total },
-      accounts: accounts.map((row) => ({ ...listedAccount(row), ...listedScores(row) })),
-    };
+    return { ...head, usualChange: usual, total, accounts: accounts.map(accountAnswer) };
   },
 } satisfies Partial<AnalysisHandlers>;
 
@@ -70,33 +62,21 @@ export const listsHandlers = {
 export const wholeLists = {
   /** all that match. @throws ApiError when they are too many */
   "GET /api/users": async (context) => {
-    const { warehouse, query } = context;
-    const { selection } = await userSelection(context);
-    const numbers = await userNumbers(warehouse, {
-      ...{ ...selection, sort: userSort(query), descending: query.order === "descending" },
-      ...{ limit: csvMaxRows + 1, offset: 0 },
-    });
+    const { warehouse } = context;
+    const { question } = await usersOf(context);
+    const numbers = await userNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      (await usersNumbered(warehouse, selection, chunk)).map((row) => ({
-        ...listedUser(row),
-        ...listedScores(row),
-      })),
+      (await usersNumbered(warehouse, question, chunk)).map(userAnswer),
     );
   },
 
   /** all that match. @throws ApiError when they are too many */
   "GET /api/accounts": async (context) => {
-    const { warehouse, query } = context;
-    const { selection } = await accountSelection(context);
-    const numbers = await accountNumbers(warehouse, {
-      ...{ ...selection, sort: query.sort, descending: query.order === "descending" },
-      ...{ limit: csvMaxRows + 1, offset: 0 },
-    });
+    const { warehouse } = context;
+    const { question } = await accountsOf(context);
+    const numbers = await accountNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      (await accountsNumbered(warehouse, selection, chunk)).map((row) => ({
-        ...listedAccount(row),
-        ...listedScores(row),
-      })),
+      (await accountsNumbered(warehouse, question, chunk)).map(accountAnswer),
     );
   },
 } satisfies WholeTables;
@@ -105,26 +85,35 @@ async function usualChangeOf(warehouse: Users["warehouse"], run: OfRun | undefin
   return run === undefined ? null : usualChange(warehouse, run);
 }
 
-async function userSelection(context: Users) {
-  const { search, account, excluded, ...query } = context.query;
+const userAnswer = (row: UserListRow) => ({ ...listedUser(row), ...listedScores(row) });
+const accountAnswer = (row: AccountListRow) => ({ ...listedAccount(row), ...listedScores(row) });
+
+async function usersOf(context: Users) {
+  const { query } = context;
   const { scores, head } = await scoresOfList(context, "user");
-  const selection: UserSelection = {
-    ...{ ...scores, ...filtersOf(query), organization: context.organization.id, toDay: today(context) },
-    passiveEvents: await context.passiveEvents(),
-    ...{ search, accountId: account, excluded, traits: traitFilters(query) },
+  const question: Omit<UserListQuestion, "limit" | "offset"> = {
+    ...query,
+    ...scores,
+    ...(await usersQuestion(context, today(context))),
+    accountId: query.account,
+    traits: traitFilters(query),
     activity: activityOf(query),
+    sort: userSort(query),
+    descending: query.order === "descending",
   };
-  return { selection, head };
+  return { question, head };
 }
 
-async function accountSelection(context: Accounts) {
+async function accountsOf(context: Accounts) {
+  const { query } = context;
   const { scores, head } = await scoresOfList(context, "account");
-  const selection: AccountSelection = {
-    ...{ ...scores, ...filtersOf(context.query), organization: context.organization.id },
-    passiveEvents: await context.passiveEvents(),
-    ...{ toDay: today(context), search: context.query.search },
+  const question: Omit<AccountListQuestion, "limit" | "offset"> = {
+    ...query,
+    ...scores,
+    ...(await usersQuestion(context, today(context))),
+    descending: query.order === "descending",
   };
-  return { selection, head };
+  return { question, head };
 }
 
 async function scoresOfList(context: Users | Accounts, kind: "user" | "account") {
@@ -136,36 +125,13 @@ async function scoresOfList(context: Users | Accounts, kind: "user" | "account")
   return { scores: { run: runs?.run, earlier: runs?.earlier, ofAccounts, ...call }, head };
 }
 
-type Filters = Pick<
-  Accounts["query"],
-  | ("verdict" | "state" | "healthBand" | "riskBand" | "seenWithinDays" | "notSeenForDays")
-  | ("isPresent" | "healthBandBefore" | "moved")
->;
-
-function filtersOf(query: Filters): Filters {
-  const { verdict, state, healthBand, riskBand, seenWithinDays, notSeenForDays } = query;
-  const { isPresent, healthBandBefore, moved } = query;
-  return {
-    ...{ verdict, state, healthBand, riskBand, seenWithinDays, notSeenForDays },
-    ...{ isPresent, healthBandBefore, moved },
-  } as Filters;
-}
-
 /** Longest period of the filter by activity. */
 const maxActiveDays = 800;
 
 /** @throws ApiError when the days are not both there, or do not follow each other */
-function activityOf(
-  query: Omit<Users["query"], "search" | "account" | "excluded">,
-): UserSelection["activity"] {
+function activityOf(query: Users["query"]): UserListQuestion["activity"] {
   const { activeFrom, activeTo, lifecycle, activeInAccount: inAccount } = query;
-  if (
-    activeFrom === undefined &&
-    activeTo === undefined &&
-    lifecycle === undefined &&
-    inAccount === undefined
-  )
-    return undefined;
+  if ([activeFrom, activeTo, lifecycle, inAccount].every((sent) => sent === undefined)) return undefined;
   if (activeFrom === undefined || activeTo === undefined) {
     throw new ApiError(
       "validation_error",

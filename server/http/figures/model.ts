@@ -12,15 +12,13 @@ import {
   nameOfRung,
   proofOf,
   type RealisedChurn,
-  type RunBody,
   realisedChurn,
-  type ScoreRecord,
   servingResult,
   wilson,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
-import { today } from "./days.ts";
-import { baseRateOf, scoreContext } from "./score-context.ts";
+import { today, usersQuestion } from "./days.ts";
+import { baseRateOf, type Run, scoreContext } from "./score-context.ts";
 
 type Card = RouteAnswer<"GET /api/model">;
 
@@ -32,10 +30,7 @@ export const modelHandlers = {
     const { run, head } = await scoreContext(context, kind);
     if (run === undefined) return { kind, ...head, ...noCard };
     const realised = await realisedChurn(warehouse, { id: organization.id, zone }, kind, run.day);
-    const intervals = await usageIntervals(warehouse, {
-      ...{ organization: organization.id, toDay: today(context) },
-      passiveEvents: await context.passiveEvents(),
-    });
+    const intervals = await usageIntervals(warehouse, await usersQuestion(context, today(context)));
     return {
       ...{ kind, ...head, ...cardOf(run), advisedHorizonDays: advisedHorizon(intervals) ?? null },
       realised: realised.map(realisedAnswer),
@@ -44,30 +39,29 @@ export const modelHandlers = {
 } satisfies Partial<AnalysisHandlers>;
 
 const noCard = {
-  ...{ isCurrent: true, model: null, isProven: false, why: "nobody has been scored yet" },
-  ...{
-    horizonDays: defaultSettings.churnHorizonDays,
-    churnEvent: defaultSettings.churnEvent,
-    advisedHorizonDays: null,
-    trainedDay: null,
-    baseRate: null,
-  },
-  ...{
-    scale: null,
-    next: null,
-    proof: null,
-    trainedOn: null,
-    parameters: null,
-    isReturnCalibrated: false,
-    isConverged: true,
-    models: [],
-    reliability: [],
-    realised: [],
-  },
+  isCurrent: true,
+  model: null,
+  isProven: false,
+  why: "nobody has been scored yet",
+  horizonDays: defaultSettings.churnHorizonDays,
+  churnEvent: defaultSettings.churnEvent,
+  advisedHorizonDays: null,
+  trainedDay: null,
+  baseRate: null,
+  scale: null,
+  next: null,
+  proof: null,
+  trainedOn: null,
+  parameters: null,
+  isReturnCalibrated: false,
+  isConverged: true,
+  models: [],
+  reliability: [],
+  realised: [],
 };
 
 function cardOf(
-  run: ScoreRecord<RunBody>,
+  run: Run,
 ): Omit<Card, "kind" | "day" | "dataStoppedSince" | "advisedHorizonDays" | "realised"> {
   const { body, stale } = run;
   const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
@@ -96,12 +90,12 @@ function cardOf(
   };
 }
 
-function proofAnswer({ backtest }: RunBody): Card["proof"] {
+function proofAnswer({ backtest }: Run["body"]): Card["proof"] {
   const { cutoffs, rarerLabels } = proofOf(backtest);
   return { cutoffs: { ...cutoffs }, rarerLabels: { ...rarerLabels } };
 }
 
-function nextAnswer({ rung, missing, failures }: NonNullable<RunBody["choice"]["next"]>) {
+function nextAnswer({ rung, missing, failures }: NonNullable<Run["body"]["choice"]["next"]>) {
   return { model: riskModels[rung], missing: missing.map((each) => ({ ...each })), failures: [...failures] };
 }
 

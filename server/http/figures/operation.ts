@@ -10,7 +10,7 @@ import {
   warningKindOf,
 } from "../../ledger/ledger.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
-import { exclusionRule } from "./rows.ts";
+import { exclusionRule, instant } from "./rows.ts";
 
 export const operationHandlers = {
   "GET /api/ingestion-warnings": async ({ ledger, organization, query }) => {
@@ -62,15 +62,14 @@ export const operationHandlers = {
   },
 
   /** @throws Refusal when the rule would compare nothing */
-  "GET /api/exclusions/preview": ({ warehouse, organization, query }) => {
-    return previewOfRule(warehouse, { organization: organization.id, rule: checkedRule(query) }).then(
-      ({ examples, ...counts }) => ({ ...counts, examples: [...examples] }),
-    );
+  "GET /api/exclusions/preview": async ({ warehouse, organization, query }) => {
+    const question = { organization: organization.id, rule: checkedRule(query) };
+    const { examples, ...counts } = await previewOfRule(warehouse, question);
+    return { ...counts, examples: [...examples] };
   },
 
-  "POST /api/exclusions": async ({ ledger, organization, actor, nowMs, query }) => {
-    return exclusionRule(await ledger.exclusions.add(organization.id, query, actor, nowMs()));
-  },
+  "POST /api/exclusions": async ({ ledger, organization, actor, nowMs, query }) =>
+    exclusionRule(await ledger.exclusions.add(organization.id, query, actor, nowMs())),
 
   "DELETE /api/exclusions/:id": async ({ ledger, organization, actor, nowMs, path: { id } }) => {
     const rules = await ledger.exclusions.list(organization.id);
@@ -98,8 +97,4 @@ function selectionOf({ organization, query: { ids, all } }: Selecting): DeadLett
     throw new ApiError("validation_error", "Say which rejected events: send ids=1,2 or all=true.");
   }
   return { organization: organization.id, ids: ids?.split(",").map(Number) };
-}
-
-function instant(ms: number): string {
-  return new Date(ms).toISOString();
 }

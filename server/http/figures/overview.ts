@@ -16,18 +16,14 @@ import {
   accountsAtRisk,
   healthByWeek,
   movementBetween,
-  type RunBody,
-  riskBandOf,
   rowsOf,
-  type ScoreRecord,
   scoredAccounts,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { whomToCall } from "./calls.ts";
-import { dayOfParameter, today } from "./days.ts";
-import { baseRateOf, earlierRun, scoreContext } from "./score-context.ts";
-
-type Run = ScoreRecord<RunBody>;
+import { dayOfParameter, today, usersQuestion } from "./days.ts";
+import { dayOrNull, riskBandOrNull } from "./rows.ts";
+import { baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
 
 const weekDays = 7;
 /** Half a year of weeks. The newest week is compared with their changes. */
@@ -37,28 +33,21 @@ const judgedHealthWeeks = 13;
 
 export const overviewHandlers = {
   "GET /api/week-summary": async (context) => {
-    const { warehouse, organization } = context;
+    const { warehouse } = context;
     const toDay = today(context) - 1;
-    const weeks = await lifecycleOfSevens(warehouse, {
-      organization: organization.id,
-      passiveEvents: await context.passiveEvents(),
-      toDay,
-      weeks: judgedWeeks,
-    });
+    const question = await usersQuestion(context, toDay);
+    const weeks = await lifecycleOfSevens(warehouse, { ...question, weeks: judgedWeeks });
     const { run, head } = await scoreContext(context, "user");
     const scores = run === undefined ? null : await scoresOfWeek(context, run);
     const stoppedSince =
       head.dataStoppedSince === null ? null : dayOfParameter("dataStoppedSince", head.dataStoppedSince);
     const call = scores?.call;
-    const passiveEvents = await context.passiveEvents();
     const isSilent = weeks.every(({ active }) => active === 0);
-    const firstDay = isSilent
-      ? await firstActiveDay(warehouse, { organization: organization.id, passiveEvents })
-      : null;
+    const firstDay = isSilent ? await firstActiveDay(warehouse, question) : null;
     return {
       ...{ fromDay: formatDay(toDay - weekDays + 1), toDay: formatDay(toDay) },
       ...head,
-      sinceDay: scores?.sinceDay == null ? null : formatDay(scores.sinceDay),
+      sinceDay: dayOrNull(scores?.sinceDay ?? null),
       sentences: weekSummary({ toDay, weeks, stoppedSince, firstDay, scores }).map(
         ({ parts, ...sentence }) => ({
           ...sentence,
@@ -125,10 +114,6 @@ export const overviewHandlers = {
 
 function partOf({ list, ...part }: Part) {
   return { ...part, ...(list !== undefined && { list: { page: list.page, query: { ...list.query } } }) };
-}
-
-function riskBandOrNull(risk: number | null) {
-  return risk === null ? null : riskBandOf(risk);
 }
 
 async function scoresOfWeek(context: OrganizationContext, run: Run): Promise<ScoresOfWeek> {

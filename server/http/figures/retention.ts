@@ -12,6 +12,7 @@ import {
 import { formatDay, type Period, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter, lastDay, today, weekStart } from "./days.ts";
+import { dayOrNull } from "./rows.ts";
 
 type Query = RouteQuery<"GET /api/retention">;
 type Context = Pick<OrganizationContext, "organization" | "zone" | "nowMs" | "ledger" | "passiveEvents">;
@@ -64,10 +65,7 @@ export const retentionHandlers = {
     );
     return {
       ...answer,
-      people: people.map((person) => ({
-        ...person,
-        lastSeenDay: person.lastSeenDay === null ? null : formatDay(person.lastSeenDay),
-      })),
+      people: people.map((person) => ({ ...person, lastSeenDay: dayOrNull(person.lastSeenDay) })),
     };
   },
 } satisfies Partial<AnalysisHandlers>;

@@ -3,6 +3,7 @@
 import { isJsonObject } from "../../../contract/json.ts";
 import type {
   AccountListRow,
+  AccountTimelineEvent,
   ScoresOfRow,
   TimelineEvent,
   TimelinePosition,
@@ -11,6 +12,7 @@ import type {
 import { formatDay } from "../../calendar/calendar.ts";
 import type { StoredExclusionRule } from "../../ledger/ledger.ts";
 import { riskBandOf, verdictOf } from "../../scoring/scoring.ts";
+import type { ApiContext } from "../api/context.ts";
 
 /** A user of a list, without scores. */
 export function listedUser(row: UserListRow) {
@@ -40,12 +42,10 @@ export function listedAccount(row: AccountListRow) {
 export function listedScores(row: ScoresOfRow) {
   const { state, healthBand, health, risk, engagement, momentum, change } = row;
   return {
-    ...{
-      verdict: verdictOf(row),
-      state: state === "" ? ("no_data" as const) : state,
-      healthBand: healthBand === "" ? ("none" as const) : healthBand,
-    },
-    ...{ health, risk, engagement, momentum, riskBand: risk === null ? null : riskBandOf(risk), change },
+    verdict: verdictOf(row),
+    state: state === "" ? ("no_data" as const) : state,
+    healthBand: healthBand === "" ? ("none" as const) : healthBand,
+    ...{ health, risk, engagement, momentum, riskBand: riskBandOrNull(risk), change },
   };
 }
 
@@ -65,6 +65,19 @@ export function timelineEvent(row: TimelineEvent & { readonly label: string | nu
   };
 }
 
+/** An event of any user. */
+export function eventOfUser(row: AccountTimelineEvent & { readonly label: string | null }) {
+  return { ...timelineEvent(row), userId: row.userId, userLabel: row.userLabel };
+}
+
+/** The page of a timeline that a request asks for. */
+export function timelinePage({
+  organization,
+  query: { limit, event, before },
+}: ApiContext<"GET /api/users/:userId/timeline" | "GET /api/accounts/:accountId/timeline">) {
+  return { organization: organization.id, limit, event, before: positionOf(before) };
+}
+
 /** Where a timeline reads on after this page; null when nothing is left. */
 export function nextPosition(events: readonly TimelineEvent[], limit: number): string | null {
   const last = events.at(-1);
@@ -72,7 +85,7 @@ export function nextPosition(events: readonly TimelineEvent[], limit: number): s
 }
 
 /** The position that `next` said; undefined where nothing was sent. */
-export function positionOf(text: string | undefined): TimelinePosition | undefined {
+function positionOf(text: string | undefined): TimelinePosition | undefined {
   if (text === undefined) return undefined;
   const [timeMs = "", id = ""] = text.split(".");
   return { timeMs: Number(timeMs), id };
@@ -83,9 +96,24 @@ export function dayOrNull(day: number | null): string | null {
   return day === null ? null : formatDay(day);
 }
 
+/** The first and the last day of a row as texts. */
+export function withSpan<Row extends { readonly firstDay: number; readonly lastDay: number }>(row: Row) {
+  return { ...row, firstDay: formatDay(row.firstDay), lastDay: formatDay(row.lastDay) };
+}
+
 /** The time as a date-time in UTC. */
 export function instant(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** The same; null where there is none. */
+export function instantOrNull(ms: number | null | undefined): string | null {
+  return ms == null ? null : instant(ms);
+}
+
+/** The risk band of a churn risk; null without one. */
+export function riskBandOrNull(risk: number | null) {
+  return risk === null ? null : riskBandOf(risk);
 }
 
 function objectIn(text: string): Record<string, unknown> {

@@ -13,8 +13,10 @@ import {
 } from "../../scoring/scoring.ts";
 import type { OrganizationContext } from "../api/context.ts";
 
-type Context = Pick<OrganizationContext, "warehouse" | "organization" | "zone" | "nowMs">;
-type Run = ScoreRecord<RunBody>;
+/** The part of a handler's context that scores need. */
+export type RunContext = Pick<OrganizationContext, "warehouse" | "organization" | "zone" | "nowMs">;
+/** A run of users or accounts. */
+export type Run = ScoreRecord<RunBody>;
 
 export interface ScoreContext {
   /** The newest run; undefined before the first. */
@@ -23,7 +25,7 @@ export interface ScoreContext {
 }
 
 /** The newest run of users or accounts, and whether data flows. */
-export async function scoreContext(context: Context, kind: EntityKind): Promise<ScoreContext> {
+export async function scoreContext(context: RunContext, kind: EntityKind): Promise<ScoreContext> {
   const { warehouse, organization, zone, nowMs } = context;
   const today = zone.dayOf(nowMs());
   const run = await newestRun(warehouse, organization.id, kind, today);
@@ -40,7 +42,7 @@ export async function scoreContext(context: Context, kind: EntityKind): Promise<
 
 /** The newest run as of a day or before, and before the newest of all. */
 export async function earlierRun(
-  { warehouse, organization }: Context,
+  { warehouse, organization }: RunContext,
   kind: EntityKind,
   newest: Run,
   sinceDay: number,
@@ -50,7 +52,7 @@ export async function earlierRun(
 
 /** Where the scores of accounts are, as of a day; undefined before the first run. */
 export async function accountsRun(
-  { warehouse, organization }: Pick<Context, "warehouse" | "organization">,
+  { warehouse, organization }: Pick<RunContext, "warehouse" | "organization">,
   day: number,
 ): Promise<OfRun | undefined> {
   const run = await newestRun(warehouse, organization.id, "account", day);

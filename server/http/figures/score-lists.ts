@@ -13,11 +13,11 @@ import {
   movementBetween,
   moversBetween,
   type OfRun,
-  riskBandOf,
   rowsOf,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
+import { riskBandOrNull } from "./rows.ts";
 import { baseRateOf, earlierRun, type ScoreContext, scoreContext } from "./score-context.ts";
 
 type ListContext = ApiContext<"GET /api/scores/users" | "GET /api/scores/accounts">;
@@ -27,13 +27,9 @@ export const monthDays = 28;
 const weekDays = 7;
 
 export const scoreListsHandlers = {
-  "GET /api/scores/users": (context) => {
-    return listAnswer(context, "user");
-  },
+  "GET /api/scores/users": (context) => listAnswer(context, "user"),
 
-  "GET /api/scores/accounts": (context) => {
-    return listAnswer(context, "account");
-  },
+  "GET /api/scores/accounts": (context) => listAnswer(context, "account"),
 
   "GET /api/score-summary": async (context) => {
     const { warehouse, query } = context;
@@ -61,19 +57,15 @@ export const scoreListsHandlers = {
     const [fell, rose, returned] = [went("fell"), went("rose"), went("returned")];
     const told = (each: Mover) => ({
       ...listed(each),
-      ...{
-        accountId: each.accountId,
-        accountName: each.accountName,
-        reason: movementReason({ kind, ...each }),
-      },
+      accountId: each.accountId,
+      accountName: each.accountName,
+      reason: movementReason({ kind, ...each }),
     });
     return {
       ...head,
       movers: [...rose, ...fell].map(told),
       returned: returned.map(told),
-      totals: {
-        ...{ fell: fell[0]?.total ?? 0, rose: rose[0]?.total ?? 0, returned: returned[0]?.total ?? 0 },
-      },
+      totals: { fell: fell[0]?.total ?? 0, rose: rose[0]?.total ?? 0, returned: returned[0]?.total ?? 0 },
     };
   },
 } satisfies Partial<AnalysisHandlers>;
@@ -82,17 +74,11 @@ async function listAnswer(
   context: ListContext,
   kind: EntityKind,
 ): Promise<RouteAnswer<"GET /api/scores/users">> {
-  const { warehouse, query } = context;
-  const { state, healthBand, riskBand, sort, limit, offset } = query;
-  const { runs, head } = await bothRuns(context, kind, query.since, monthDays);
+  const { since, order, ...asked } = context.query;
+  const { runs, head } = await bothRuns(context, kind, since, monthDays);
   if (runs === undefined) return { ...head, total: 0, scores: [] };
-  const question = {
-    ...runs,
-    ...{ sort, limit, offset, descending: query.order === "descending" },
-    ...(state !== undefined && { state }),
-    ...(healthBand !== undefined && { healthBand }),
-    ...(riskBand !== undefined && { riskBand }),
-  } as const;
+  const { warehouse } = context;
+  const question = { ...asked, ...runs, descending: order === "descending" };
   const [total, scores] = await Promise.all([
     countListed(warehouse, question),
     listScores(warehouse, question),
@@ -137,6 +123,6 @@ export async function bothRuns(
 
 function listed(score: Omit<ListedScore, "day">) {
   const { id, label, state, healthBand, health, risk, engagement, momentum, change } = score;
-  const riskBand = risk === null ? null : riskBandOf(risk);
+  const riskBand = riskBandOrNull(risk);
   return { id, label, state, healthBand, health, risk, riskBand, engagement, momentum, change };
 }

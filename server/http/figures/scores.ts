@@ -18,17 +18,17 @@ import {
   historyOf,
   marksOf,
   nameOfRung,
-  type RunBody,
   riskBandOf,
   rowsOf,
-  type ScoreRecord,
   scoreOf,
   servingResult,
   verdictOf,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
-import { accountsRun, baseRateOf, earlierRun, scoreContext } from "./score-context.ts";
+import { dayOrNull } from "./rows.ts";
+import { accountsRun, baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
+import { knownUser } from "./users.ts";
 
 type ScoreContext =
   | ApiContext<"GET /api/users/:userId/score">
@@ -36,7 +36,6 @@ type ScoreContext =
 type HistoryContext =
   | ApiContext<"GET /api/users/:userId/score/history">
   | ApiContext<"GET /api/accounts/:accountId/score/history">;
-type Run = ScoreRecord<RunBody>;
 
 interface Entity {
   readonly kind: EntityKind;
@@ -47,21 +46,14 @@ interface Entity {
 }
 
 export const scoresHandlers = {
-  "GET /api/users/:userId/score": async (context) => {
-    return scoreAnswer(context, await userOf(context));
-  },
+  "GET /api/users/:userId/score": async (context) => scoreAnswer(context, await userOf(context)),
 
-  "GET /api/users/:userId/score/history": async (context) => {
-    return historyAnswer(context, await userOf(context));
-  },
+  "GET /api/users/:userId/score/history": async (context) => historyAnswer(context, await userOf(context)),
 
-  "GET /api/accounts/:accountId/score": async (context) => {
-    return scoreAnswer(context, await accountOf(context));
-  },
+  "GET /api/accounts/:accountId/score": async (context) => scoreAnswer(context, await accountOf(context)),
 
-  "GET /api/accounts/:accountId/score/history": async (context) => {
-    return historyAnswer(context, await accountOf(context));
-  },
+  "GET /api/accounts/:accountId/score/history": async (context) =>
+    historyAnswer(context, await accountOf(context)),
 
   /** @throws ApiError within the time for which scheduled runs of a day rest, too */
   "POST /api/scores": async (context) => {
@@ -71,14 +63,14 @@ export const scoresHandlers = {
     inHand.add(id);
     try {
       await untilRested(context);
-      const { day, kinds, stoppedSince, silence } = await context.scoring.score(
-        { organization: id },
-        () => undefined,
-      );
+      const scoring = context.scoring.score({ organization: id }, () => undefined);
+      const { day, kinds, stoppedSince, silence } = await scoring;
       const scored = (which: "user" | "account") => kinds.find(({ kind }) => kind === which)?.entities ?? 0;
       return {
-        ...{ day: formatDay(day), users: scored("user"), accounts: scored("account") },
-        stoppedSince: stoppedSince === null ? null : formatDay(stoppedSince),
+        day: formatDay(day),
+        users: scored("user"),
+        accounts: scored("account"),
+        stoppedSince: dayOrNull(stoppedSince),
         silentSource: silence?.source ?? null,
       };
     } finally {
@@ -87,24 +79,15 @@ export const scoresHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-async function userOf({
-  ledger,
-  organization,
-  path,
-}: Pick<ApiContext<"GET /api/users/:userId/score">, "ledger" | "organization" | "path">): Promise<Entity> {
-  const found = await ledger.findUser(organization.id, path.userId);
-  if (found === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
-  return { kind: "user", number: found.user.number, id: path.userId, account: found.account?.number };
+type OfUser = OrganizationContext & Pick<ApiContext<"GET /api/users/:userId/score">, "path">;
+type OfAccount = OrganizationContext & Pick<ApiContext<"GET /api/accounts/:accountId/score">, "path">;
+
+async function userOf(context: OfUser): Promise<Entity> {
+  const { user, account } = await knownUser(context);
+  return { kind: "user", number: user.number, id: context.path.userId, account: account?.number };
 }
 
-async function accountOf({
-  warehouse,
-  organization,
-  path,
-}: Pick<
-  ApiContext<"GET /api/accounts/:accountId/score">,
-  "warehouse" | "organization" | "path"
->): Promise<Entity> {
+async function accountOf({ warehouse, organization, path }: OfAccount): Promise<Entity> {
   const number = await accountNumber(warehouse, organization.id, path.accountId);
   if (number === undefined) throw new ApiError("not_found", "There is no account with this id.");
   return { kind: "account", number, id: path.accountId };
@@ -128,9 +111,9 @@ async function historyAnswer(
       : await marksOf(warehouse, { ...asked, kind, fromDay: first + 1, toDay: last });
   return {
     days: days.map((each) => ({ ...each, day: formatDay(each.day) })),
-    marks: marks.map(({ day, changes, exclusionsChanged }) => ({
-      ...{ day: formatDay(day), changes: changes.map((change) => ({ ...change })), exclusionsChanged },
-    })),
+    marks: marks.map(({ day, changes, exclusionsChanged }) => {
+      return { day: formatDay(day), changes: changes.map((change) => ({ ...change })), exclusionsChanged };
+    }),
   };
 }
 
@@ -181,15 +164,13 @@ function noScore(hasRun: boolean) {
       ? "Nothing was done before this day: the first score is that of the day after the first event."
       : "No user has been scored yet: scores are computed every night.",
     health: { score: null, healthBand: "none", contributions: {}, cap: 0 },
-    ...{
-      engagement: null,
-      momentum: null,
-      risk: null,
-      returnProbability: null,
-      churnedDay: null,
-      churnCause: null,
-      change: null,
-    },
+    engagement: null,
+    momentum: null,
+    risk: null,
+    returnProbability: null,
+    churnedDay: null,
+    churnCause: null,
+    change: null,
   } as const;
 }
 

@@ -8,15 +8,14 @@ import { eventNamesOf } from "../../warehouse/warehouse.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
+import { instant, instantOrNull } from "./rows.ts";
 
 export const settingsHandlers = {
-  "GET /api/settings": async ({ ledger, organization }) => {
-    return settingsAnswer(await ledger.settings.get(organization.id));
-  },
+  "GET /api/settings": async ({ ledger, organization }) =>
+    settingsAnswer(await ledger.settings.get(organization.id)),
 
-  "PATCH /api/settings": async ({ ledger, organization, body, actor, nowMs }) => {
-    return settingsAnswer(await ledger.settings.change(organization.id, body, actor, nowMs()));
-  },
+  "PATCH /api/settings": async ({ ledger, organization, body, actor, nowMs }) =>
+    settingsAnswer(await ledger.settings.change(organization.id, body, actor, nowMs())),
 
   "GET /api/settings/history": async ({ ledger, organization, query: { limit, before } }) => {
     const page = { limit, ...(before !== undefined && { beforeVersion: before }) };
@@ -24,7 +23,7 @@ export const settingsHandlers = {
     return {
       versions: records.map(({ version, changedAtMs, changedBy, changes }) => ({
         version,
-        changedAt: new Date(changedAtMs).toISOString(),
+        changedAt: instant(changedAtMs),
         changedBy,
         changes: changes.map((change) => ({ ...change })),
       })),
@@ -42,14 +41,9 @@ export const settingsHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-function settingsAnswer({
-  version,
-  changedAtMs,
-  changedBy,
-  settings,
-}: SettingsVersion): RouteAnswer<"GET /api/settings"> {
-  const changedAt = changedAtMs === null ? null : new Date(changedAtMs).toISOString();
-  return { version, changedAt, changedBy, settings };
+function settingsAnswer(stored: SettingsVersion): RouteAnswer<"GET /api/settings"> {
+  const { version, changedAtMs, changedBy, settings } = stored;
+  return { version, changedAt: instantOrNull(changedAtMs), changedBy, settings };
 }
 
 /** More questions than this do not fit one page. */

@@ -13,6 +13,7 @@ import { msPerHour } from "../../calendar/calendar.ts";
 import { type SourceHour, storedOutcome } from "../../ledger/ledger.ts";
 import { rhythmInWords, type SourceStatus, takenOf } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
+import { instant, instantOrNull } from "./rows.ts";
 
 const { shownHours } = sourceLimits;
 
@@ -78,12 +79,4 @@ function sumOf(hours: readonly SourceHour[]) {
     for (const outcome of sourceOutcomes) sum[outcome] += hour[storedOutcome(outcome)];
   }
   return sum;
-}
-
-function instantOrNull(ms: number | null | undefined): string | null {
-  return ms == null ? null : instant(ms);
-}
-
-function instant(ms: number): string {
-  return new Date(ms).toISOString();
 }

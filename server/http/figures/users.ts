@@ -14,7 +14,7 @@ import type { UserAndAccount } from "../../ledger/ledger.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { exclusionRule, instant, nextPosition, positionOf, timelineEvent } from "./rows.ts";
+import { eventOfUser, exclusionRule, instant, nextPosition, timelineEvent, timelinePage } from "./rows.ts";
 
 type OfUser = Pick<ApiContext<"GET /api/users/:userId">, "ledger" | "organization" | "path">;
 
@@ -59,16 +59,10 @@ export const usersHandlers = {
 
   "GET /api/users/:userId/timeline": async (context) => {
     const { user } = await knownUser(context);
-    const { limit, event, before } = context.query;
-    const events = await timeline(context.warehouse, {
-      organization: user.organization,
-      user: user.number,
-      limit,
-      event,
-      before: positionOf(before),
-    });
+    const page = timelinePage(context);
+    const events = await timeline(context.warehouse, { ...page, user: user.number });
     const labelled = await withLabels(context, events);
-    return { events: labelled.map(timelineEvent), next: nextPosition(events, limit) };
+    return { events: labelled.map(timelineEvent), next: nextPosition(events, page.limit) };
   },
 
   "GET /api/latest-event": async (context) => {
@@ -76,7 +70,7 @@ export const usersHandlers = {
     const found = await latestEvent(warehouse, { organization: organization.id, toDay: today(context) });
     const [event] = await withLabels(context, found === undefined ? [] : [found]);
     if (event === undefined) return { event: null };
-    return { event: { ...timelineEvent(event), userId: event.userId, userLabel: event.userLabel } };
+    return { event: eventOfUser(event) };
   },
 } satisfies Partial<AnalysisHandlers>;
 

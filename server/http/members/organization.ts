@@ -46,17 +46,9 @@ export const organizationHandlers = {
     answer: await updateOrganization(context, ordered(context), context.place.organization, context.body),
   }),
 
-  "DELETE /api/organization": async ({
-    ledger,
-    live,
-    log,
-    forget,
-    place,
-    signedIn,
-    query: { name: typed },
-  }) => {
+  "DELETE /api/organization": async ({ ledger, live, log, forget, place, signedIn, query }) => {
     const { id, name } = place.organization;
-    if (typed !== name) throw new ApiError("validation_error", "name is not that of the organization.");
+    if (query.name !== name) throw new ApiError("validation_error", "name is not that of the organization.");
     if ((await ledger.deletions.begin(id)) === undefined) throw noSuch("organization");
     forget();
     live.endOrganization(id);
@@ -81,22 +73,14 @@ export const organizationHandlers = {
     return { answer: { id, role: member.role } };
   },
 
-  "DELETE /api/members/:id": async ({
-    ledger,
-    forget,
-    place,
-    signedIn,
-    path,
-    query: { readKeys },
-    nowMs,
-  }) => {
+  "DELETE /api/members/:id": async ({ ledger, forget, place, signedIn, path, query, nowMs }) => {
     const id = idIn(path.id, "member");
     const self = signedIn.session.person.id;
     if (place.role !== "owner" && id !== self) {
       throw new ApiError("forbidden", "Only owners remove others from an organization.");
     }
     const { organization, actor } = place;
-    const keysTo = readKeys === "keep" ? self : null;
+    const keysTo = query.readKeys === "keep" ? self : null;
     const member = await ledger.members.remove(organization.id, id, actor, nowMs, keysTo);
     if (member === undefined) throw noSuch("member");
     forget();
@@ -131,10 +115,9 @@ export const organizationHandlers = {
     answer: await readKeysOf(context, context.place.organization.id),
   }),
 
-  "POST /api/read-keys": async (context) => {
-    const { name, rights } = context.body;
-    return { answer: await newReadKey(context, ordered(context), name, rights) };
-  },
+  "POST /api/read-keys": async (context) => ({
+    answer: await newReadKey(context, ordered(context), context.body),
+  }),
 
   "DELETE /api/read-keys/:id": async (context) => {
     await revoke("readKeys", context, ordered(context), idIn(context.path.id, "read key"));

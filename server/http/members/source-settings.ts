@@ -5,6 +5,7 @@ import { reservedWebhookNames } from "../../../contract/source-settings.ts";
 import type { StripeSettings, Webhook } from "../../ledger/ledger.ts";
 import { checkMapping, translateWebhook, triedItem } from "../../sources/sources.ts";
 import { idIn } from "../api/request.ts";
+import { instant, instantOrNull } from "../figures/rows.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 
 const maxTriedItems = 20;
@@ -38,9 +39,7 @@ export const sourceSettingsHandlers = {
     checkMapping(body.mapping);
     const { organization, actor } = place;
     const id = idIn(path.id, "webhook");
-    const after = await ledger.sourceSettings.changeWebhook(
-      ...([organization.id, id, body.mapping, actor, nowMs] as const),
-    );
+    const after = await ledger.sourceSettings.changeWebhook(organization.id, id, body.mapping, actor, nowMs);
     if (after === undefined) throw noSuch("webhook");
     return { answer: webhookAnswer(after) };
   },
@@ -64,6 +63,7 @@ export const sourceSettingsHandlers = {
     };
   },
 } satisfies Partial<IntakeHandlers>;
+
 function webhookAnswer({ createdAtMs, updatedAtMs, ...webhook }: Webhook) {
   return { ...webhook, createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) };
 }
@@ -72,10 +72,6 @@ function stripeAnswer({ signingSecrets, unknownCustomers, updatedAtMs }: StripeS
   return {
     signingSecrets: signingSecrets.map((secret) => ({ lastFour: secret.slice(-4) })),
     unknownCustomers,
-    updatedAt: updatedAtMs === null ? null : instant(updatedAtMs),
+    updatedAt: instantOrNull(updatedAtMs),
   };
-}
-
-function instant(ms: number): string {
-  return new Date(ms).toISOString();
 }

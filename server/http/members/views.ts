@@ -4,6 +4,7 @@ import { currentQuery } from "../../../contract/older-addresses.ts";
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
 import type { View } from "../../ledger/ledger.ts";
 import { idIn } from "../api/request.ts";
+import { instant } from "../figures/rows.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 
 export const viewHandlers = {
@@ -34,6 +35,7 @@ export const viewHandlers = {
     return {};
   },
 } satisfies Partial<IntakeHandlers>;
+
 /** Traits that name one user. */
 const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone"]);
 
@@ -66,10 +68,6 @@ function mayName({ trait, value }: JsonObject): boolean {
 }
 
 function viewAnswer({ createdAtMs, updatedAtMs, ...view }: View) {
-  return {
-    ...view,
-    query: currentQuery(view.query),
-    createdAt: new Date(createdAtMs).toISOString(),
-    updatedAt: new Date(updatedAtMs).toISOString(),
-  };
+  const times = { createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) };
+  return { ...view, query: currentQuery(view.query), ...times };
 }

@@ -2,7 +2,7 @@
  * Authorizes requests: the token of a header is looked up once, and the result is cached until credentials or organizations
  * change. The ledger holds only hashes of tokens.
  */
-import { Zone } from "../../calendar/calendar.ts";
+import { type Zone, zoneOf } from "../../calendar/calendar.ts";
 import type { Organization } from "../../ledger/ledger.ts";
 import {
   type Credentials,
@@ -77,7 +77,6 @@ export class Authorizer {
   readonly #underWay = new Set<Promise<unknown>>();
   /** By the credential's id. */
   readonly #usages = new Map<number, Usage>();
-  readonly #zones = new Map<string, Zone>();
 
   /** @param isFresh whether the cache is trusted; by default until `forget` */
   constructor(credentials: Credentials, kind: Kind, isFresh = () => true) {
@@ -186,18 +185,12 @@ export class Authorizer {
       organization,
       rights: credential.rights,
       isBrowser: credential.rights.includes("browser"),
-      zone: this.#zone(organization.timezone),
+      zone: zoneOf(organization.timezone),
       usage: this.#usage(credential.id, this.#kind.limits(organization)),
     };
     if (callers.size >= maxRemembered) callers.clear();
     callers.set(key, caller);
     return caller;
-  }
-
-  #zone(name: string): Zone {
-    const zone = this.#zones.get(name) ?? new Zone(name);
-    this.#zones.set(name, zone);
-    return zone;
   }
 
   #usage(credentialId: number, limits: SendingLimits): Usage {

@@ -1,5 +1,7 @@
 /** Token buckets: of one sender, and of many by a key. */
 
+import { setNewest } from "../../process/process.ts";
+
 /** Times are not exact in binary, and a sender that waited as it was told would find 0.999999 places. */
 const rounding = 1e-6;
 
@@ -133,11 +135,7 @@ export class Buckets {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       bucket = new TokenBucket(this.#perSecond, monotonicMs, this.#nodes);
-      for (const oldest of this.#buckets.keys()) {
-        if (this.#buckets.size < maxBuckets) break;
-        this.#buckets.delete(oldest);
-      }
-      this.#buckets.set(key, bucket);
+      setNewest(this.#buckets, key, bucket, maxBuckets);
     }
     return bucket;
   }

@@ -23,20 +23,25 @@ import { isWebhook, refusal, type SourceRoute, unwrapped } from "./source-route.
 import { tokenInHead } from "./source-token.ts";
 import { overLimit, type Received, type WriteParts, whileClosed, writing } from "./write.ts";
 
-/** Makes the handler of a source's path. */
-export function sourceHandler(route: SourceRoute, parts: WriteParts): Handler {
-  return writing(route.source, route.path, parts, (received) => receive(route, parts, received));
+/** A path of a source, with the services that answer it. */
+interface SourceParts extends WriteParts {
+  readonly route: SourceRoute;
 }
 
-async function receive(route: SourceRoute, parts: WriteParts, received: Received): Promise<Response> {
-  const opened = await openToken(route, parts, received);
+/** Makes the handler of a source's path. */
+export function sourceHandler(route: SourceRoute, parts: WriteParts): Handler {
+  return writing(route.source, route.path, parts, (received) => receive({ ...parts, route }, received));
+}
+
+async function receive(parts: SourceParts, received: Received): Promise<Response> {
+  const opened = await openToken(parts, received);
   if (opened instanceof Response) return opened;
   const { request, watched } = received;
   watched?.from(senderIn(request, opened));
-  const refused = overLimit(parts.intake, route.source, opened.caller);
+  const refused = overLimit(parts.intake, parts.route.source, opened.caller);
   if (refused !== undefined) return refused;
-  const bytes = opened.bytes ?? (await readBytes(route, parts, request));
-  return receiveBytes(route, parts, { ...opened, request, watched, bytes });
+  const bytes = opened.bytes ?? (await readBytes(parts, request));
+  return receiveBytes(parts, { ...opened, request, watched, bytes });
 }
 
 interface Opened {
@@ -48,12 +53,8 @@ interface Opened {
 }
 
 /** The caller of a request, or its refusal. A body is read only when the head has no token, and up to a lower limit. */
-async function openToken(
-  route: SourceRoute,
-  parts: WriteParts,
-  received: Received,
-): Promise<Opened | Response> {
-  const { authorizer, unknownTokens } = parts;
+async function openToken(parts: SourceParts, received: Received): Promise<Opened | Response> {
+  const { route, authorizer, unknownTokens } = parts;
   const { request, connection } = received;
   const secretInHead = tokenInHead(request, authorizer);
   if (secretInHead !== undefined) {
@@ -63,7 +64,7 @@ async function openToken(
     return isAccepted ? { secret: secretInHead, caller } : unknownTokens.answer(request, connection);
   }
   if (route.tokenIn === undefined) return unknownTokens.answer(request, connection);
-  const bytes = await readOpenBody(route, parts, received);
+  const bytes = await readOpenBody(parts, received);
   if (bytes instanceof Response) return bytes;
   const opened = await openBody(route, authorizer, bytes);
   if (opened !== undefined) {
@@ -75,11 +76,7 @@ async function openToken(
 
 /** The body of a request whose token can only be in it. The client's address is also charged for a body that it does not
  * finish, and for one that finds no room. */
-async function readOpenBody(
-  route: SourceRoute,
-  parts: WriteParts,
-  received: Received,
-): Promise<Uint8Array | Response> {
+async function readOpenBody(parts: SourceParts, received: Received): Promise<Uint8Array | Response> {
   const { bodies, unknownTokens } = parts;
   const { request, connection } = received;
   const before = unknownTokens.refusal(request, connection);
@@ -88,7 +85,7 @@ async function readOpenBody(
   const address = unknownTokens.addressOf(request, connection);
   bodies.open(request);
   try {
-    return await openBytes(route, parts, received);
+    return await openBytes(parts, received);
   } catch (error) {
     unknownTokens.charge(address, bodies.heldBy(request));
     throw error;
@@ -98,8 +95,7 @@ async function readOpenBody(
 /** Reads and inflates an open body. The address's bucket is checked again between the two: many bodies may have been read
  * at once. */
 async function openBytes(
-  route: SourceRoute,
-  { bodies, unknownTokens }: WriteParts,
+  { route, bodies, unknownTokens }: SourceParts,
   { request, connection }: Received,
 ): Promise<Uint8Array | Response> {
   const maxBytes = limits.openBodyBytes;
@@ -140,12 +136,9 @@ async function openBody(
  * path. */
 function openRefusal(route: SourceRoute, { headers }: Request, why: Invalid): Response | undefined {
   // PostHog's clients send a body again in halves when they are told that it is too large.
-  if (route.isShared && !(why.isTooLarge && isOfPosthog(headers))) return undefined;
+  const isOfPosthog = headers.get("user-agent")?.startsWith("posthog-") ?? false;
+  if (route.isShared && !(why.isTooLarge && isOfPosthog)) return undefined;
   return refusal(route, why, `${why.invalid} With the token in a header it may be larger.`);
-}
-
-function isOfPosthog(headers: Headers): boolean {
-  return headers.get("user-agent")?.startsWith("posthog-") ?? false;
 }
 
 /** A source's request after authorization, and its body. */
@@ -161,24 +154,20 @@ interface WithBody extends Omit<Authorized, "bytes"> {
 }
 
 /** The steps of a source's request after authorization. */
-export async function receiveBytes(
-  route: SourceRoute,
-  parts: WriteParts,
-  received: WithBody,
-): Promise<Response> {
+export async function receiveBytes(parts: SourceParts, received: WithBody): Promise<Response> {
   const { request, watched, secret, bytes, parsed } = received;
-  const { authorizer } = parts;
+  const { route, authorizer } = parts;
   if (!isInvalid(bytes)) watched?.body(bytes);
   const body = isInvalid(bytes) ? bytes : SourceBody.parse(bytes, { mayBeAny: isWebhook(route), parsed });
   // While a slow body was read, the timezone may have changed or the token may have been revoked.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return unknownToken();
-  if (isInvalid(body)) return unreadable(route, parts, current, body);
+  if (isInvalid(body)) return unreadable(parts, current, body);
   // Only a token in the expected field counts; one inside event properties does not authenticate.
   if (received.isOpenedByBody && route.tokenIn?.(body.value, authorizer) !== secret) return unknownToken();
   const sender = route.senderOf(body.value, request.headers.get("user-agent"));
   watched?.sentBy(sender);
-  return store(route, parts, { sender, body, secret, caller: current, request, watched });
+  return store(parts, { sender, body, secret, caller: current, request, watched });
 }
 
 /** The sender of a request for the live view, which hides the token in the payload. */
@@ -189,24 +178,20 @@ export function senderIn(request: Request, { secret, caller }: Pick<Opened, "sec
   };
 }
 
-async function readBytes(
-  route: SourceRoute,
-  { bodies }: WriteParts,
-  request: Request,
-): Promise<Uint8Array | Invalid> {
+async function readBytes({ route, bodies }: SourceParts, request: Request): Promise<Uint8Array | Invalid> {
   const bytes = await readBody(request, limits.batchBytes, bodies);
   return isInvalid(bytes) ? bytes : unwrapped(route, bodies, request, bytes, limits.batchBytes);
 }
 
-/** @param route with the sender as its source, once that is known */
+/** @param sender once it is known, else the owner of the path */
 function unreadable(
-  route: SourceRoute,
-  { intake }: WriteParts,
+  { route, intake }: SourceParts,
   { organization }: Caller,
   why: Invalid,
+  sender = route.source,
 ): Response {
-  intake.noteRefused(route.source, organization.id, "refused_validation", why.invalid);
-  intake.countSourced(route.source, organization.id, "rejected");
+  intake.noteRefused(sender, organization.id, "refused_validation", why.invalid);
+  intake.countSourced(sender, organization.id, "rejected");
   return refusal(route, why, why.invalid);
 }
 
@@ -217,11 +202,10 @@ interface Sent extends Omit<Authorized, "bytes"> {
 
 /** Translates the items of a body and stores them. */
 async function store(
-  route: SourceRoute,
-  parts: WriteParts,
+  parts: SourceParts,
   { sender, body, secret, caller, request, watched }: Sent,
 ): Promise<Response> {
-  const { authorizer, intake } = parts;
+  const { route, authorizer, intake } = parts;
   const { usage, organization } = caller;
   const receivedAtMs = Date.now();
   usage.lastUsedAtMs = receivedAtMs;
@@ -232,10 +216,9 @@ async function store(
   // From here to the commit's group the event loop has no turn, so `settled` also waits for this request.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return unknownToken();
-  const ofSender = { ...route, source: sender };
-  if (isInvalid(translated)) return unreadable(ofSender, parts, caller, translated);
+  if (isInvalid(translated)) return unreadable(parts, caller, translated, sender);
   const tooMuch = isWebhook(route) ? whyTooMuch(translated) : undefined;
-  if (tooMuch !== undefined) return unreadable(ofSender, parts, caller, tooMuch);
+  if (tooMuch !== undefined) return unreadable(parts, caller, tooMuch, sender);
   const closed = whileClosed(intake, organization.id);
   if (closed !== undefined) return closed;
   const waitSeconds = usage.itemsBucket.takeInAdvance(performance.now(), translated.length);

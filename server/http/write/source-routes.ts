@@ -1,5 +1,4 @@
 /** The paths that clients of other tools send to: Segment's, PostHog's and webhooks. */
-import type { SourceName } from "../../../contract/sources.ts";
 import { isInvalid } from "../../intake/intake.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import {
@@ -38,15 +37,11 @@ const calls = Object.keys(segmentPaths) as SegmentCall[];
 
 const segmentRoutes: readonly SourceRoute[] = calls.flatMap((call) =>
   segmentPaths[call].map((path) => ({
-    ...{ source: "segment" as const, path, senderOf, success: segmentSuccess },
-    ...{ unwrap: unwrapGzip, tokenIn: tokenInBody },
+    ...{ source: "segment" as const, path, senderOf, unwrap: unwrapGzip, tokenIn: tokenInBody },
     translate: (body, delivery) => translateSegment(body, delivery, call),
+    success: (sender) => (sender === "rudderstack" ? new Response("OK") : Response.json({ success: true })),
   })),
 );
-
-function segmentSuccess(sender: SourceName): Response {
-  return sender === "rudderstack" ? new Response("OK") : Response.json({ success: true });
-}
 
 /** PostHog's paths: of servers and of pages, of current and of older clients. /batch is theirs too, see `sharedBatch`. */
 const posthogPaths = ["/i/v0/e", "/e", "/capture", "/i/v1/analytics/events"] as const;
@@ -95,7 +90,7 @@ function receivePosthogBatch(route: SourceRoute, parts: WriteParts, batch: Recei
   const secret = tokenInHead(request, parts.authorizer);
   if (secret === undefined || isInvalid(body) || typeof body.value.api_key !== "string") return undefined;
   watched?.from(senderIn(request, { secret, caller: batch.caller }));
-  return receiveBytes(route, parts, { ...batch, secret, parsed: body });
+  return receiveBytes({ ...parts, route }, { ...batch, secret, parsed: body });
 }
 
 function queryOf({ url }: { readonly url: string }): URLSearchParams {

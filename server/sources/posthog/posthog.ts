@@ -9,7 +9,7 @@
  * `$identify` or an alias names the user.
  */
 
-import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
 import {
   type Invalid,
   isInvalid,
@@ -209,8 +209,4 @@ function track(read: Read, event: string, isActivity: boolean): Translated {
   // held items: browsers send some with every event.
   const isOfUser = person.userId !== undefined && (hasAny(set.traits) || hasAny(set.traitsOnce));
   return { items: isOfUser ? [identifyItem({ ...read, messageId: null }, person), item] : [item] };
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

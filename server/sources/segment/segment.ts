@@ -14,13 +14,13 @@
  *   integrations            messages for other destinations are ignored
  */
 
-import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
 import type { SourceName } from "../../../contract/sources.ts";
 import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedPerson } from "../../intake/intake.ts";
 import { type Invalid, isInvalid } from "../../intake/intake.ts";
 import { parseId, parseMessageId, parseTimestamp, parseVisitorId, whyNoObject } from "../parse.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";
-import { accountOf, companyTraits, userTraits } from "./traits.ts";
+import { accountOf, companyTraits, isText, userTraits } from "./traits.ts";
 
 const calls = ["identify", "track", "page", "screen", "group", "alias"] as const;
 type Call = (typeof calls)[number];
@@ -191,19 +191,11 @@ function viewed({ name, category, properties }: JsonObject): JsonObject {
   };
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
-}
-
 /** Whether a message is for Rekindle, which replaces Segment or is one of its destinations. */
 function isForUs(integrations: JsonObject): boolean {
   const { Rekindle: own, All: all, "Segment.io": theirs } = integrations;
   if (own !== undefined) return own !== false;
   return all !== false || Boolean(theirs);
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Maps Segment's traits to reserved traits, by tables. Every trait also keeps its own name. */
 
-import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { type JsonObject, objectOf } from "../../../contract/json.ts";
 import { isEmailAddress, type SourcedAccount } from "../../intake/intake.ts";
 import { parseId } from "../parse.ts";
 
@@ -42,7 +42,7 @@ export interface UserTraits {
 /** Reads a person's traits. Admission checks e-mail addresses and pictures, and warns of those it leaves out. */
 export function userTraits(sent: JsonObject, userId: string | undefined): UserTraits {
   const { email, isAccountOwner, ...others } = sent;
-  const company = isJsonObject(others.company) ? others.company : {};
+  const company = objectOf(others.company);
   const name = nameOf(others);
   const isOwnId = !isText(email) && userId !== undefined && isEmailAddress(userId);
   return {
@@ -100,6 +100,7 @@ function reserved(sent: JsonObject, names: Names): JsonObject {
   return found;
 }
 
-function isText(value: unknown): value is string {
+/** Whether a value is a text that is not empty. */
+export function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }

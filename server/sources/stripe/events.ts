@@ -43,7 +43,9 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
   "customer.deleted": ({ object }) => one("customer_deleted", { customerId: textOf(object, "id") }),
 
   "customer.subscription.created": ({ object }) =>
-    isLive(object) ? started(object) : `A subscription is ${textOf(object, "status")} and not started.`,
+    isNotStarted(textOf(object, "status"))
+      ? `A subscription is ${textOf(object, "status")} and not started.`
+      : started(object),
   "customer.subscription.updated": updated,
   "customer.subscription.deleted": ({ object }) => ({
     events: [subscriptionEvent("subscription_canceled", object, reasons(object))],
@@ -93,10 +95,6 @@ function one(event: string, properties: JsonObject, id?: string): CustomerFacts 
 }
 
 /** A subscription is `incomplete` until its first payment, and never starts without one. */
-function isLive(subscription: JsonObject): boolean {
-  return !isNotStarted(textOf(subscription, "status"));
-}
-
 function isNotStarted(status: string | undefined): boolean {
   return status === "incomplete" || status === "incomplete_expired";
 }
@@ -108,10 +106,7 @@ function started(subscription: JsonObject): CustomerFacts {
 }
 
 function subscriptionFacts(event: string, subscription: JsonObject, more: JsonObject = {}): CustomerFacts {
-  return {
-    events: [subscriptionEvent(event, subscription, more)],
-    traits: traitsOf(subscription),
-  };
+  return { events: [subscriptionEvent(event, subscription, more)], traits: traitsOf(subscription) };
 }
 
 function subscriptionEvent(event: string, subscription: JsonObject, more: JsonObject = {}): Event {
@@ -135,7 +130,8 @@ function updated({ object, before }: Happened): CustomerFacts | Ignored {
   if (planWas !== undefined && isOtherPlan(planWas, planOf(object)))
     add("subscription_changed", was(planWas));
   if (statusBefore === "trialing" && status === "active") add("trial_converted");
-  const [isEnding, wasEnding] = [isCancellationScheduled(object), wasCancellationScheduled(object, before)];
+  const isEnding = isCancellationScheduled(object);
+  const wasEnding = isCancellationScheduled({ ...object, ...before });
   if (isEnding && !wasEnding) {
     add("cancellation_scheduled", { endsAt: endOf(object), ...reasons(object) });
   }
@@ -151,10 +147,6 @@ function updated({ object, before }: Happened): CustomerFacts | Ignored {
 /** Newer versions of the API send only `cancel_at`, and `cancel_at_period_end` stays false. */
 function isCancellationScheduled(subscription: JsonObject): boolean {
   return subscription.cancel_at_period_end === true || numberOf(subscription, "cancel_at") !== undefined;
-}
-
-function wasCancellationScheduled(subscription: JsonObject, before: JsonObject): boolean {
-  return isCancellationScheduled({ ...subscription, ...before });
 }
 
 function endOf(subscription: JsonObject): string | undefined {

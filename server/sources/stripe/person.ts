@@ -1,6 +1,5 @@
 /** Looks up the person of a Stripe event in the ledger. */
-import type { Ledger } from "../../ledger/ledger.ts";
-import { addressIn, isAddressId } from "../../ledger/ledger.ts";
+import { addressIn, isAddressId, type Ledger } from "../../ledger/ledger.ts";
 import { type KnownPerson, stripeAnonymousId, stripePerson } from "./stripe.ts";
 
 /** The ledger's knowledge of an event's person. @param body parsed JSON */

@@ -1,5 +1,5 @@
 /** Reads the plan of a Stripe subscription, in every form that the API has had. */
-import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
 
 /** The price and name of a subscription. Values that the payload lacks are undefined. */
 export interface Plan {
@@ -73,7 +73,7 @@ export function planBefore(subscription: JsonObject, previous: JsonObject): Plan
   if (listOf(previous, "items").length > 0) return planOf({ ...subscription, ...previous });
   const isOfPlan = fieldOf(previous, "plan") !== undefined || numberOf(previous, "quantity") !== undefined;
   if (!isOfPlan || fieldOf(subscription, "plan") === undefined) return undefined;
-  const plan = { ...record(subscription.plan), ...record(previous.plan) };
+  const plan = { ...objectOf(subscription.plan), ...objectOf(previous.plan) };
   return planOf({ ...subscription, ...previous, plan, items: null });
 }
 
@@ -97,8 +97,8 @@ interface Line extends Plan {
 }
 
 function lineOf(item: JsonObject): Line {
-  const price = record(item.price);
-  const plan = record(item.plan);
+  const price = objectOf(item.price);
+  const plan = objectOf(item.plan);
   const quantity = numberOf(item, "quantity");
   const unit = numberOf(price, "unit_amount") ?? numberOf(plan, "amount");
   const recurring = fieldOf(price, "recurring") ?? plan;
@@ -127,8 +127,4 @@ function intervalOf(recurring: unknown): string | undefined {
   const interval = textOf(recurring, "interval");
   const count = numberOf(recurring, "interval_count") ?? 1;
   return interval === undefined || count === 1 ? interval : `${count} ${interval}s`;
-}
-
-function record(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

@@ -3,7 +3,7 @@
  * as a visitor's: events are held until the customer is linked to a user.
  */
 
-import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
 import { isEmailAddress, isInvalid, type SourcedItem } from "../../intake/intake.ts";
 import { addressId } from "../../ledger/ledger.ts";
 import { readTime } from "../parse.ts";
@@ -206,12 +206,11 @@ function eventOf(body: unknown): StripeEvent | undefined {
   const [id, type] = [textOf(body, "id"), textOf(body, "type")];
   if (id === undefined || type === undefined) return undefined;
   const object = fieldOf(body, "data", "object");
-  const before = fieldOf(body, "data", "previous_attributes");
   const createdMs = readTime(fieldOf(body, "created"), "created");
   return {
     ...{ id, type },
     createdMs: isInvalid(createdMs) ? undefined : createdMs,
     object: isJsonObject(object) ? object : undefined,
-    before: isJsonObject(before) ? before : {},
+    before: objectOf(fieldOf(body, "data", "previous_attributes")),
   };
 }

@@ -10,7 +10,7 @@ import { Refusal } from "../../../contract/refusal.ts";
 import type { ServerWarehouse } from "../engine/server-warehouse.ts";
 import { onCluster } from "../engine/topology.ts";
 import { Unusable } from "../engine/unavailable.ts";
-import type { Warehouse } from "../engine/warehouse.ts";
+import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { claimForMove, refuseOtherLedger } from "../schema/ledger-identity.ts";
 import { migratedTables } from "../schema/migrations.ts";
 import { createRollupView, createTable, rollups, type Table } from "../schema/tables.ts";
@@ -35,7 +35,6 @@ const unfinishedMove: Table = {
   orderBy: "at",
 };
 
-const noLimitOfTime = { maxSeconds: 0 };
 /** An INSERT holds its rows in memory, here and there; the engine's own blocks have some 65,000 rows. */
 const bytesAtOnce = 32 * 1024 * 1024;
 

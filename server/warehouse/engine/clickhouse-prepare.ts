@@ -33,7 +33,7 @@ export async function prepare(
     if (ledger !== undefined) await refuseOtherLedger(warehouse, ledger);
     if (ledger !== undefined && migrates) await claimForLedger(warehouse, ledger);
     if (migrates) await migrate(warehouse);
-    else await refuseMissingTables(warehouse);
+    else if ((await migrationsDone(warehouse)) < warehouseMigrations) throw new MissingTables();
   } catch (error) {
     const why = error instanceof WarehouseError ? refusals.get(error.code) : undefined;
     if (why === undefined) throw error;
@@ -76,10 +76,6 @@ export async function createDatabase(warehouse: ServerWarehouse, database: strin
     );
     if (found?.there !== 1) throw error;
   }
-}
-
-async function refuseMissingTables(warehouse: ServerWarehouse): Promise<void> {
-  if ((await migrationsDone(warehouse)) < warehouseMigrations) throw new MissingTables();
 }
 
 /** The server answers, but the leading analysis node has not created the tables yet. */

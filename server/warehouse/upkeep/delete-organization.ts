@@ -2,10 +2,7 @@
  * Deletes an organization from every table; the engine lists the tables. Everything of the organization has to be
  * loaded before, and the ledger refuses anything after.
  */
-import type { Warehouse } from "../engine/warehouse.ts";
-
-/** Only the mutations' own limits end them. */
-const noLimitOfTime = { maxSeconds: 0 };
+import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 
 /** Deletes every row of an organization. */
 export async function deleteOrganization(warehouse: Warehouse, organization: number): Promise<void> {

@@ -11,7 +11,7 @@
  */
 import type { FoundOfAccount } from "../../ledger/ledger.ts";
 import { deduplicatedSelect } from "../engine/insert-frozen.ts";
-import type { Warehouse } from "../engine/warehouse.ts";
+import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 
 interface WarehouseAccount {
   readonly organization: number;
@@ -19,8 +19,6 @@ interface WarehouseAccount {
   readonly account: number;
 }
 
-/** Only the mutations' own limits end them: a table of 20 million events takes a minute. */
-const noLimitOfTime = { maxSeconds: 0 };
 const ofAccount = "organization = {organization:UInt32} AND account = {account:UInt32}";
 /** In a block that is written again. One user's rows are not parted. */
 const rowsInABlock = 100_000;

@@ -9,7 +9,7 @@
  * Everything of the user has to be loaded before, and nothing may come after: drain the inbox first.
  */
 import type { FoundInWarehouse } from "../../ledger/ledger.ts";
-import type { Warehouse } from "../engine/warehouse.ts";
+import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { eventCounts } from "./event-counts.ts";
 
 interface WarehouseUser {
@@ -17,9 +17,6 @@ interface WarehouseUser {
   /** The user's number. */
   readonly user: number;
 }
-
-/** Only the mutations' own limits end them: a table of 20 million events takes a minute. */
-const noLimitOfTime = { maxSeconds: 0 };
 
 /** Counts a user's rows, which the ledger records before they are deleted here. */
 export async function findUser(

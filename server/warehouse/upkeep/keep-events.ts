@@ -3,7 +3,7 @@
  * know the first kept day before the first event is deleted, because neither a check nor a rebuild can look behind
  * it.
  */
-import type { Warehouse } from "../engine/warehouse.ts";
+import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 
 /** The first day that the warehouse can hold: 1969-12-31, in days since 1970-01-01. */
 export const firstPossibleDay = -1;
@@ -22,7 +22,6 @@ export async function dropEvents(
 ): Promise<number> {
   const old = `organization = {organization:UInt32} AND day < ${dayParameter("beforeDay")}`;
   const parameters = { organization, beforeDay };
-  const noLimitOfTime = { maxSeconds: 0 };
   const [found] = await warehouse.rows<{ events: number }>(
     `SELECT count() AS events FROM events WHERE ${old}`,
     parameters,

@@ -14,7 +14,7 @@
  */
 import type { OffsetTransition } from "../../calendar/calendar.ts";
 import { onCluster } from "../engine/topology.ts";
-import type { Warehouse } from "../engine/warehouse.ts";
+import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { countsAsActivity, countsOfEvents, type Rollup, rollups } from "../schema/tables.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
 
@@ -27,9 +27,6 @@ export interface RebuildProgress {
 
 /** Of a rebuild, of about the same length each. */
 export const rebuildSteps = 1 + rollups.length;
-
-/** Only the mutation's and the aggregations' own limits end them: 20 million events take a minute. */
-const noLimitOfTime = { maxSeconds: 0 };
 
 /**
  * Rebuilds one organization.

@@ -4,7 +4,7 @@
  */
 
 import { Refusal } from "../../../contract/refusal.ts";
-import { Zone } from "../../calendar/calendar.ts";
+import { zoneOf } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
@@ -37,7 +37,6 @@ export class Upkeep {
   #last: Promise<void> = Promise.resolve();
   #rebuilds = 0;
   #watch: RebuildWatch | undefined;
-  readonly #zones = new Map<string, Zone>();
   /** By organization: the day before which this process has deleted all events. */
   readonly #dropped = new Map<number, number>();
 
@@ -122,12 +121,6 @@ export class Upkeep {
     }, ms);
   }
 
-  #zone(timezone: string): Zone {
-    const zone = this.#zones.get(timezone) ?? new Zone(timezone);
-    this.#zones.set(timezone, zone);
-    return zone;
-  }
-
   async #pending(): Promise<void> {
     const { ledger } = this.#parts;
     const [erasures, deletions] = [await ledger.erasures.pending(), await ledger.deletions.pending()];
@@ -170,7 +163,7 @@ export class Upkeep {
         log.info({ organization: name, ...step, secondsLeft }, "rebuilding");
       };
       const fromDay = eventsFromDay ?? firstPossibleDay;
-      await rebuild(warehouse, id, this.#zone(timezone).transitions, progress, fromDay);
+      await rebuild(warehouse, id, zoneOf(timezone).transitions, progress, fromDay);
       await ledger.rebuildDone(id, askedAtMs);
     } finally {
       this.#watch = undefined;
@@ -209,7 +202,7 @@ export class Upkeep {
     const { warehouse, ledger, log } = this.#parts;
     for (const organization of await ledger.organizations.list()) {
       const { id, timezone, keepEventsDays, eventsFromDay } = organization;
-      const wanted = keepEventsDays === null ? null : this.#zone(timezone).dayOf(Date.now()) - keepEventsDays;
+      const wanted = keepEventsDays === null ? null : zoneOf(timezone).dayOf(Date.now()) - keepEventsDays;
       if (wanted !== null && wanted > (eventsFromDay ?? firstPossibleDay)) {
         await ledger.organizations.eventsDropped(id, wanted);
       }
