@@ -11,25 +11,27 @@ interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** Of the standard output. */
+  readonly bytes: Uint8Array;
 }
 
-/** Those that only ask the running server. The others open an engine, wait for a signal, or set the exit code of the process. */
+/** Those that only ask the running server. The others open an engine or wait for a signal. */
 const asking: ReadonlySet<string> = new Set([
   ...["organization", "member", "token", "key", "settings", "import", "demo", "export", "erase"],
-  ...["warnings", "rejected-events", "exclude"],
+  ...["warnings", "rejected-events", "exclude", "score", "doctor"],
 ]);
 
 /** Those that open the warehouse themselves when no analysis runs. */
-const askingAnalysis: ReadonlySet<string> = new Set(["demo", "export", "erase"]);
+const askingAnalysis: ReadonlySet<string> = new Set(["demo", "export", "erase", "score", "doctor"]);
 
-/** Whether a command can run here, beside a server that runs. A Parquet file is read by the embedded engine. */
+/** Whether a command can run here, beside a server that runs. A Parquet file that is imported is read by the embedded engine. */
 export function canRunInProcess(
   [name = "", ...parameters]: readonly string[],
   hasAnalysis: boolean,
 ): boolean {
   if (parameters.includes("--help")) return true;
   if (!asking.has(name) || (askingAnalysis.has(name) && !hasAnalysis)) return false;
-  return !parameters.some((parameter) => /parquet/i.test(parameter));
+  return name !== "import" || !parameters.some((parameter) => /parquet/i.test(parameter));
 }
 
 let previous: Promise<unknown> = Promise.resolve();
@@ -49,19 +51,23 @@ async function run(
   parameters: readonly string[],
 ): Promise<CommandResult> {
   const before = { ...process.env };
+  const exitCodeBefore = process.exitCode;
+  process.exitCode = undefined;
   const captured = captureOutput();
   setEnvironment(env);
   try {
     const program = throwing(await rekindleProgram(parameters[0]));
     await program.parseAsync([...parameters], { from: "user" });
-    return { exitCode: 0, ...captured.end() };
+    return { exitCode: Number(process.exitCode ?? 0), ...captured.end() };
   } catch (error) {
     if (error instanceof CommanderError) return { exitCode: error.exitCode, ...captured.end() };
     if (!isForPeople(error)) throw error;
-    const { stdout, stderr } = captured.end();
-    return { exitCode: 1, stdout, stderr: `${stderr}rekindle: ${error.message}\n` };
+    const { stderr, ...rest } = captured.end();
+    return { exitCode: 1, ...rest, stderr: `${stderr}rekindle: ${error.message}\n` };
   } finally {
     captured.end();
+    // A failed command is no failure of the tests.
+    process.exitCode = exitCodeBefore ?? 0;
     setEnvironment(before);
   }
 }
@@ -86,10 +92,9 @@ function setEnvironment(env: Readonly<Record<string, string | undefined>>): void
 function captureOutput() {
   const { stdout, stderr } = process;
   const [writeOut, writeError, { writer }] = [stdout.write, stderr.write, Bun.stdout];
-  const texts = { stdout: "", stderr: "" };
-  const decoder = new TextDecoder();
-  const take = (name: keyof typeof texts) => (chunk: string | Uint8Array) => {
-    texts[name] += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+  const chunks: Record<"stdout" | "stderr", Buffer[]> = { stdout: [], stderr: [] };
+  const take = (name: keyof typeof chunks) => (chunk: string | Uint8Array) => {
+    chunks[name].push(Buffer.from(chunk));
     return true;
   };
   stdout.write = take("stdout");
@@ -103,7 +108,8 @@ function captureOutput() {
       stdout.write = writeOut;
       stderr.write = writeError;
       Object.assign(Bun.stdout, { writer });
-      return texts;
+      const bytes = Buffer.concat(chunks.stdout);
+      return { stdout: bytes.toString(), stderr: Buffer.concat(chunks.stderr).toString(), bytes };
     },
   };
 }

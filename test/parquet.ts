@@ -4,24 +4,45 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { query } from "chdb";
+import { runInProcess } from "./command-in-process.ts";
+import { isOnPostgres } from "./engines.ts";
 import { environment, type Server } from "./server.ts";
+
+type Table = "events" | "users" | "accounts";
+
+/** The bytes that `rekindle export` writes, beside a server that runs. */
+export async function exportedBytes(
+  server: Pick<Server, "dataDir">,
+  table: Table,
+  organization: string,
+  format: string,
+): Promise<Uint8Array> {
+  const parameters = ["export", table, "--organization", organization, "--format", format];
+  const env = environment(server.dataDir);
+  const { exitCode, bytes } = isOnPostgres
+    ? await spawned(env, parameters)
+    : await runInProcess(env, parameters);
+  if (exitCode !== 0) throw new Error(`export of ${table} of ${organization} failed`);
+  return bytes;
+}
+
+async function spawned(env: Record<string, string>, parameters: readonly string[]) {
+  const entry = join(import.meta.dir, "../cli/main.ts");
+  const child = Bun.spawn([process.execPath, entry, ...parameters], { env, stderr: "inherit" });
+  const bytes = await new Response(child.stdout).bytes();
+  return { exitCode: await child.exited, bytes };
+}
 
 /** The rows that `rekindle export --format parquet` gives. */
 export async function parquetRows(
   server: Server,
-  table: "events" | "users" | "accounts",
+  table: Table,
   organization: string,
 ): Promise<Record<string, unknown>[]> {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-parquet-"));
   try {
     const file = join(folder, "export.parquet");
-    const parameters = ["export", table, "--organization", organization, "--format", "parquet"];
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../cli/main.ts"), ...parameters], {
-      env: environment(server.dataDir),
-      stdout: Bun.file(file),
-      stderr: "inherit",
-    });
-    if ((await child.exited) !== 0) throw new Error(`export of ${table} of ${organization} failed`);
+    await Bun.write(file, await exportedBytes(server, table, organization, "parquet"));
     const text = query(`SELECT * FROM file('${file}', Parquet)`, "JSONEachRow");
     return text
       .split("\n")

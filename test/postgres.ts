@@ -60,7 +60,9 @@ export class PostgresServer {
     const name = `test_${this.#databases}`;
     const sql = openPool(this.url("postgres"), { connections: 1 });
     try {
-      const template = copyOf === undefined ? "" : ` TEMPLATE ${new URL(copyOf).pathname.slice(1)}`;
+      // As files, with the cache of the catalog: through the log a copy and its first connection cost a sixth more.
+      const template =
+        copyOf === undefined ? "" : ` TEMPLATE ${new URL(copyOf).pathname.slice(1)} STRATEGY FILE_COPY`;
       await sql.unsafe(`CREATE DATABASE ${name}${template}`);
     } finally {
       await sql.end();

@@ -13,6 +13,7 @@ import { builtPages } from "../cli/pages.ts";
 import { check } from "./check.ts";
 import { told } from "./engines.ts";
 import { killRunningFiles, runFile } from "./file-process.ts";
+import { temporaryFilesInMemory } from "./memory-folder.ts";
 import { PostgresServer } from "./postgres.ts";
 import { type Counted, type Measured, print, printSlowest } from "./printed-results.ts";
 import { SharedServer } from "./shared-server.ts";
@@ -41,10 +42,12 @@ interface Options {
 
 let postgres: PostgresServer | undefined;
 const sharedServers = new Set<SharedServer>();
+let removeMemoryFolder = () => {};
 /** Whether a signal has ended the run. */
 let isInterrupted = false;
 
 async function main(options: Options): Promise<number> {
+  if (!options.isLong) removeMemoryFolder = temporaryFilesInMemory();
   const files = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })];
   const timings = readTimings();
   const runs = withSharedProcesses(
@@ -168,17 +171,25 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     isInterrupted = true;
     killRunningFiles();
     const ending = [...sharedServers].map((shared) => shared.stop());
-    void Promise.allSettled([...ending, postgres?.stop()]).finally(() => process.exit(1));
+    void Promise.allSettled([...ending, postgres?.stop()]).finally(() => {
+      removeMemoryFolder();
+      process.exit(1);
+    });
   });
 }
 const given = process.argv.slice(2);
 const atOnce = given
   .map((option) => /^--at-once=(\d+)$/.exec(option)?.[1])
   .find((count) => count !== undefined);
-process.exitCode = await main({
+const options: Options = {
   isLong: given.includes("--long"),
   isSlowestAsked: given.includes("--slowest"),
   isUpdatingTimings: given.includes("--update-timings"),
   filesAtOnce: Number(atOnce ?? usualFilesAtOnce),
   words: given.filter((option) => !option.startsWith("--")),
-});
+};
+try {
+  process.exitCode = await main(options);
+} finally {
+  removeMemoryFolder();
+}

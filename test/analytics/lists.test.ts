@@ -1,9 +1,13 @@
-/** Lists with scores: every filter and order, read through HTTP and compared with the whole list. */
+/**
+ * Lists with scores: every filter and order, read through HTTP and compared with the whole list. Also the change of health
+ * that is usual, and the default order. The server scores nothing by itself, so that the answers stay as they are.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { patientGet } from "./world.ts";
 
 type Users = Static<typeof UserListAnswer>;
 type User = Users["users"][number];
@@ -17,10 +21,14 @@ let users: readonly User[];
 let accounts: readonly Account[];
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.startShared();
   await server.ready();
-  await server.demo("--users", "120", "--weeks", "20");
-  await server.command("score", "--organization", "Demo");
+  await server.demo("--users", "90", "--weeks", "12");
+  // The usual change is taken from the newest scores and those of the weeks before.
+  for (const weeksAgo of [4, 3, 2, 1, 0]) {
+    const day = new Date(Date.now() - weeksAgo * 7 * 86_400_000).toISOString().slice(0, 10);
+    await server.command("score", "--organization", "Demo", "--as-of", day);
+  }
   key = (await server.command("key", "create", "--organization", "Demo")).trim();
   await read();
 }, 180_000);
@@ -32,7 +40,7 @@ async function read(): Promise<void> {
   accounts = (await ask<Accounts>("/api/accounts", { limit: 1_000 })).accounts;
 }
 
-/** Repeats a check until it passes. Scores of earlier days, and of excluded users, are computed meanwhile. */
+/** Repeats a check until it passes. Users are excluded meanwhile. */
 async function eventually(check: () => Promise<void>): Promise<void> {
   let last = "";
   while (true) {
@@ -52,7 +60,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 function get(path: string, parameters: Parameters = {}): Promise<Response> {
   const pairs = Object.entries(parameters).map(([name, value]) => [name, String(value)] as const);
   const query = new URLSearchParams(Object.fromEntries(pairs));
-  return fetch(`${server.url}${path}?${query}`, { headers: { Authorization: `Bearer ${key}` } });
+  return patientGet(`${server.url}${path}?${query}`, key);
 }
 
 async function ask<Answer>(path: string, parameters: Parameters = {}): Promise<Answer> {
@@ -290,4 +298,63 @@ describe("accounts", () => {
     const csv = await (await get("/api/accounts", { format: "csv" })).text();
     expect(csv.trimEnd().split("\r\n")).toHaveLength(accounts.length + 1);
   });
+});
+
+/** Where two of three numbers lie at most: the quantile that the engine interpolates. */
+function twoThirds(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const at = (sorted.length - 1) * (2 / 3);
+  const [low, high] = [sorted[Math.floor(at)] ?? Number.NaN, sorted[Math.ceil(at)] ?? Number.NaN];
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+test.each(["users", "accounts"] as const)(
+  "health of %s usually changes in a week as a recount says",
+  async (kind) => {
+    interface Answer {
+      readonly day: string;
+      readonly usualChange: number | null;
+      readonly users?: readonly User[];
+      readonly accounts?: readonly Account[];
+    }
+    await eventually(async () => {
+      const answer = await ask<Answer>(`/api/${kind}`, { limit: 1_000 });
+      const ids = [
+        ...(answer.users ?? []).map(({ userId }) => userId),
+        ...(answer.accounts ?? []).map(({ accountId }) => accountId),
+      ];
+      const newest = Date.parse(answer.day);
+      const dayOf = (week: number) => new Date(newest - 7 * week * 86_400_000).toISOString().slice(0, 10);
+      const changes: number[] = [];
+      for (const id of ids) {
+        const { days } = await ask<{ days: { day: string; state: string; health: number | null }[] }>(
+          ...([`/api/${kind}/${encodeURIComponent(id)}/score/history`, { from: dayOf(4) }] as const),
+        );
+        const healths = [0, 1, 2, 3, 4].map((week) => {
+          const found = days.find(({ day }) => day === dayOf(week));
+          return found === undefined || found.state === "churned" ? null : found.health;
+        });
+        for (const [week, health] of healths.slice(1).entries()) {
+          const later = healths[week];
+          if (health !== null && later != null) changes.push(Math.abs(later - health));
+        }
+      }
+      expect(changes.length).toBeGreaterThan(0);
+      if (changes.length < 30) expect(answer.usualChange).toBeNull();
+      else expect(answer.usualChange).toBeCloseTo(twoThirds(changes), 6);
+    });
+  },
+  180_000,
+);
+
+test("by risk the highest comes first, then rows without a risk, the last seen first", async () => {
+  const byRisk = (await ask<Users>("/api/users", { sort: "risk", limit: 1_000 })).users;
+  const risks = byRisk.map(({ risk }) => risk ?? -1);
+  expect(risks[0]).toBeGreaterThan(0);
+  expect(risks).toEqual(risks.toSorted((a, b) => b - a));
+  const rest = byRisk.filter(({ risk }) => risk === null);
+  const seen = rest.map(({ lastSeenDay }) => lastSeenDay ?? "");
+  expect(seen).toEqual(seen.toSorted().reverse());
+  expect(new Set(rest.map(({ state }) => state))).toContain("churned");
+  expect(new Set(seen).size).toBeGreaterThan(2);
 });

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { Session } from "chdb";
+import { exportedBytes } from "../parquet.ts";
 import { importBench } from "./bench.ts";
 import { countsOf } from "./support.ts";
 
@@ -136,11 +137,11 @@ test("Parquet: integers, decimals, times, structs, lists and bytes come out as w
 
 test("a Parquet file of many blocks comes in whole and in its order, also after a kill", async () => {
   await bench.organization("blocks");
-  const rows = 60_000;
+  const rows = 20_000;
   const file = await parquet(
     "blocks.parquet",
     `SELECT 'u1' AS user_id, 'a' AS event, toDate32('2026-05-17') AS timestamp, number AS n FROM numbers(${rows})
-     SETTINGS output_format_parquet_row_group_size = 7000`,
+     SETTINGS output_format_parquet_row_group_size = 2300`,
   );
   const done = await bench.importKilledAt(1, file, "blocks");
   expect(done).toBeWithin(1, rows);
@@ -178,7 +179,7 @@ test.each(["jsonl", "csv", "parquet"])("an export as %s comes back by import as 
   await bench.import(bench.file(`quiet-${format}.jsonl`, quiet), from);
   for (const what of ["users", "events"] as const) {
     const output = Bun.file(bench.path(`${from}-${what}.${format}`));
-    await Bun.write(output, await exportedBytes(from, what, format));
+    await Bun.write(output, await exportedBytes(bench, what, from, format));
     const result = await bench.import(bench.path(`${from}-${what}.${format}`), to);
     expect([result.stderr, countsOf(result).new]).toEqual(["", what === "users" ? 1 : 2]);
     const sent = await bench.server.exported(what, from);
@@ -192,14 +193,3 @@ test.each(["jsonl", "csv", "parquet"])("an export as %s comes back by import as 
       ]);
   }
 });
-
-async function exportedBytes(organization: string, what: string, format: string): Promise<ArrayBuffer> {
-  const entry = `${import.meta.dir}/../../cli/main.ts`;
-  const child = Bun.spawn(
-    [process.execPath, entry, "export", what, "--organization", organization, "--format", format],
-    { env: { ...process.env, DATA_DIR: bench.dataDir }, stdin: "ignore", stdout: "pipe", stderr: "inherit" },
-  );
-  const bytes = await new Response(child.stdout).arrayBuffer();
-  expect(await child.exited).toBe(0);
-  return bytes;
-}
