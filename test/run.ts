@@ -55,7 +55,7 @@ async function main(options: Options): Promise<number> {
     options.filesAtOnce,
   );
   const count = runs.reduce((sum, { beside = [] }) => sum + 1 + beside.length, 0);
-  console.log(`${count} ${count === 1 ? "file" : "files"} chosen`);
+  console.log(`${count} ${count === 1 ? "file" : "files"} chosen${otherTier(files, options)}`);
   const total: Counted = { passed: 0, failed: 0, cpuSeconds: 0 };
   if (!options.isLong && options.words.length === 0) add(total, await check(files));
   // Once and beforehand: many tests start a server, and each of them would wait for the build.
@@ -75,6 +75,14 @@ async function main(options: Options): Promise<number> {
   console.log(`${total.cpuSeconds.toFixed(0)} s of processor time`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;
+}
+
+/** Names the command for files of the other tier that the words choose, too: the details of a page are long, for example. */
+function otherTier(files: readonly string[], { isLong, words }: Options): string {
+  if (words.length === 0) return "";
+  const count = chosenRuns(files, !isLong, words).length;
+  const command = isLong ? "npm test" : "npm run test:long";
+  return count === 0 ? "" : `; ${count} more: ${command} -- ${words.join(" ")}`;
 }
 
 async function runAll(
