@@ -8,7 +8,7 @@ import { numbers } from "../text/format.ts";
 import { type Hit, useHits } from "./palette-hits.ts";
 
 /** @param typedBefore asked once: the letters that were typed while this was loaded */
-export function Palette({
+export default function Palette({
   onClose,
   typedBefore,
 }: {

@@ -12,7 +12,7 @@ import { OrganizationSwitcher, PersonMenu } from "./person-menu.tsx";
 import { useOrganization } from "./session.ts";
 import { SlowNotice } from "./slow-notice.tsx";
 
-const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
+const loadPalette = () => import("./palette.tsx");
 const Palette = lazy(loadPalette);
 /** The page itself is loaded first. */
 const preloadAfterMs = 2_000;

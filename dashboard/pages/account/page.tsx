@@ -35,7 +35,7 @@ const filters = {
   members: choiceFilter(["few", "all"], "few"),
 };
 
-export function AccountPage(): ReactElement {
+export default function AccountPage(): ReactElement {
   const { accountId } = useParams({ from: "/o/$organization/accounts/$accountId" });
   const [receipt, setReceipt] = useState<AccountReceipt>();
   if (receipt?.accountId === accountId) return <ErasedAccount receipt={receipt} />;

@@ -72,7 +72,7 @@ const columns: readonly Column<Account>[] = [
 const rowsOf = ({ accounts }: Reads["/api/accounts"]["answer"]) => accounts;
 const rowId = ({ accountId }: Account) => accountId;
 
-export function AccountsPage(): ReactElement {
+export default function AccountsPage(): ReactElement {
   const [values, change] = useFilters(filters);
   return (
     <ListPage

@@ -12,7 +12,7 @@ import { FormError, Input } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { NewPassword } from "../../parts/form/new-password.tsx";
 
-export function ClaimPage(): ReactElement {
+export default function ClaimPage(): ReactElement {
   const code = useCode();
   const enter = useEnter();
   const claim = usePersonalChange("POST /api/claim");

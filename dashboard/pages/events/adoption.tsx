@@ -59,7 +59,7 @@ function ShareBar({ share }: { share: number }): ReactElement {
   );
 }
 
-export function Adoption(): ReactElement {
+export default function Adoption(): ReactElement {
   const { id } = useOrganization();
   const [{ days }, change] = useFilters(filters);
   const query = { days: Number(days), limit: 1_000 };

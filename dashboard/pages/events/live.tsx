@@ -24,7 +24,7 @@ const filters = {
 type Wanted = Readonly<Record<"outcome" | "source" | "event" | "user", string>>;
 type Item = Extract<LiveEntry, { event: "item" }>["data"];
 
-export function Live(): ReactElement {
+export default function Live(): ReactElement {
   const { timezone } = useOrganization();
   const feed = useLive();
   const [wanted] = useFilters(filters);

@@ -1,6 +1,6 @@
 /** The page of events, with its tabs. */
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, type ReactElement, Suspense } from "react";
+import { type ComponentType, lazy, type ReactElement, Suspense } from "react";
 import { useRead } from "../../api/query.ts";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
 import { PageHeader } from "../../parts/panel.tsx";
@@ -12,16 +12,17 @@ const tabNames = ["volume", "adoption", "live", "warnings", "rejected-events"] a
 type Tab = (typeof tabNames)[number];
 const filters = { tab: choiceFilter<Tab>(tabNames, "volume") };
 
-const Volume = lazy(() => import("./volume.tsx").then(({ Volume }) => ({ default: Volume })));
-const Adoption = lazy(() => import("./adoption.tsx").then(({ Adoption }) => ({ default: Adoption })));
-const Live = lazy(() => import("./live.tsx").then(({ Live }) => ({ default: Live })));
-const Warnings = lazy(() => import("./warnings.tsx").then(({ Warnings }) => ({ default: Warnings })));
-const RejectedEvents = lazy(() =>
-  import("./rejected-events.tsx").then(({ RejectedEvents }) => ({ default: RejectedEvents })),
-);
+const contents: Readonly<Record<Tab, ComponentType>> = {
+  volume: lazy(() => import("./volume.tsx")),
+  adoption: lazy(() => import("./adoption.tsx")),
+  live: lazy(() => import("./live.tsx")),
+  warnings: lazy(() => import("./warnings.tsx")),
+  "rejected-events": lazy(() => import("./rejected-events.tsx")),
+};
 
-export function EventsPage(): ReactElement {
+export default function EventsPage(): ReactElement {
   const [{ tab }] = useFilters(filters);
+  const Content = contents[tab];
   const navigate = useNavigate();
   const rejected = useRead("/api/rejected-events", { query: { limit: 1 } }).data?.total;
   // Filters of the other tabs are dropped: they have another meaning there.
@@ -50,11 +51,7 @@ export function EventsPage(): ReactElement {
         ]}
       >
         <Suspense fallback={<Loading rows={8} />}>
-          {tab === "volume" && <Volume />}
-          {tab === "adoption" && <Adoption />}
-          {tab === "live" && <Live />}
-          {tab === "warnings" && <Warnings />}
-          {tab === "rejected-events" && <RejectedEvents />}
+          <Content />
         </Suspense>
       </Tabs>
     </>

@@ -42,7 +42,7 @@ const columnsOf = (onOpen: (rejected: Rejected) => void): readonly Column<Reject
   { id: "at", header: "Rejected", isNumber: true, cell: ({ at }) => <RelativeTime instant={at} /> },
 ];
 
-export function RejectedEvents(): ReactElement {
+export default function RejectedEvents(): ReactElement {
   const { id } = useOrganization();
   const [open, setOpen] = useState<Rejected>();
   const asked = useRead("/api/rejected-events", { query: { limit }, everyMs: 15_000 });

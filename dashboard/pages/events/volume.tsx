@@ -46,7 +46,7 @@ const splitWords: Record<Split, string> = {
 /** The chart has no distinct colours for more series. */
 const top = 7;
 
-export function Volume(): ReactElement {
+export default function Volume(): ReactElement {
   return (
     <div className="grid gap-4">
       <OverTime />

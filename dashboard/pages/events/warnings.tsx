@@ -57,7 +57,7 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
   },
 ];
 
-export function Warnings(): ReactElement {
+export default function Warnings(): ReactElement {
   const { id } = useOrganization();
   const [{ kind }, change] = useFilters(filters);
   const [open, setOpen] = useState<Warning>();

@@ -16,7 +16,7 @@ import { Problem } from "../../parts/states.tsx";
 
 type Invitation = PersonalChanges["POST /api/invitations/lookup"]["answer"];
 
-export function InvitationPage(): ReactElement {
+export default function InvitationPage(): ReactElement {
   const code = useCode();
   const invitation = useQuery<Invitation, ApiFailure>({
     queryKey: ["invitation", code],

@@ -17,7 +17,7 @@ import { type Card, type Judged, plainResult, servingResult, verdict } from "./w
 
 const filters = { kind: choiceFilter(["user", "account"], "user") } as const;
 
-export function ModelPage(): ReactElement {
+export default function ModelPage(): ReactElement {
   const [{ kind }, change] = useFilters(filters);
   const asked = useRead("/api/model", { query: { kind }, keepsPrevious: true });
   return (

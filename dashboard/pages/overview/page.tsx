@@ -23,7 +23,7 @@ import { WeekPanel } from "./week.tsx";
 /** The figures at the top compare with 28 days earlier and draw 90, whatever the chart shows. */
 const leastDays = 91;
 
-export function OverviewPage(): ReactElement {
+export default function OverviewPage(): ReactElement {
   const [{ kind, days }, change] = useFilters(filters);
   const active = useRead("/api/active-users", {
     query: { days: Math.max(leastDays, Number(days)) },

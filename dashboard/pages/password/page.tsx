@@ -7,7 +7,7 @@ import { FormError } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { NewPassword } from "../../parts/form/new-password.tsx";
 
-export function PasswordPage(): ReactElement {
+export default function PasswordPage(): ReactElement {
   const code = useCode();
   const enter = useEnter();
   const reset = usePersonalChange("POST /api/password");

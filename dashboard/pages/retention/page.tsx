@@ -23,7 +23,7 @@ import { type Change, type Choices, filters, queryOf, sentenceOf } from "./quest
 /** How many names of events and traits are offered. */
 const offered = { events: 500, traits: 100 } as const;
 
-export function RetentionPage(): ReactElement {
+export default function RetentionPage(): ReactElement {
   const { id } = useOrganization();
   const [choices, change] = useFilters(filters);
   const query = queryOf(choices);

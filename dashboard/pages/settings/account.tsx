@@ -14,7 +14,7 @@ import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { NewOrganization } from "./new-organization.tsx";
 
-export function AccountSettings(): ReactElement {
+export default function AccountSettings(): ReactElement {
   return (
     <>
       <PageHeader title="Your account">One account for all organizations.</PageHeader>

@@ -16,7 +16,7 @@ import { loggedRuleWords } from "../../text/exclusion-words.ts";
 import { settingName } from "../../text/setting-names.ts";
 import { RequiresRole } from "./denied.tsx";
 
-export function AuditSettings(): ReactElement {
+export default function AuditSettings(): ReactElement {
   const { timezone } = useOrganization();
   return (
     <>

@@ -42,7 +42,7 @@ const kinds: readonly {
   { value: "account", label: "All users of an account", what: "Account", help: "The account's id." },
 ];
 
-export function ExclusionSettings(): ReactElement {
+export default function ExclusionSettings(): ReactElement {
   const asked = useRead("/api/exclusions");
   const mayChange = useMayAs("member");
   return (

@@ -5,7 +5,7 @@ import { settingsPages } from "../../app/navigation.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { useFadingEdges } from "../../parts/list/fading-edges.ts";
 
-export function SettingsFrame(): ReactElement {
+export default function SettingsFrame(): ReactElement {
   const organization = String(useOrganization().id);
   const { pathname } = useLocation();
   const nav = useRef<HTMLElement>(null);

@@ -13,7 +13,7 @@ import { useTell } from "../../parts/toast.tsx";
 import { CredentialTable } from "./credentials.tsx";
 import { RequiresRole } from "./denied.tsx";
 
-export function KeySettings(): ReactElement {
+export default function KeySettings(): ReactElement {
   return (
     <>
       <PageHeader title="Read keys">

@@ -40,7 +40,7 @@ const roleChoices = [
   { value: "owner", label: "Owner: everything" },
 ] as const satisfies readonly { readonly value: Role; readonly label: string }[];
 
-export function MemberSettings(): ReactElement {
+export default function MemberSettings(): ReactElement {
   const asked = useRead("/api/members");
   const mayManage = useMayAs("owner");
   const { name } = useOrganization();

@@ -17,7 +17,7 @@ import { Rebuilding } from "./rebuilding.tsx";
 
 type Organization = Reads["/api/organization"]["answer"];
 
-export function OrganizationSettings(): ReactElement {
+export default function OrganizationSettings(): ReactElement {
   const asked = useRead("/api/organization");
   const mayChange = useMayAs("owner");
   return (

@@ -19,7 +19,7 @@ import { EventRules, type SectionProps, scoreFields } from "./event-rules.tsx";
 
 type Answer = Reads["/api/settings"]["answer"];
 
-export function ScoreSettings(): ReactElement {
+export default function ScoreSettings(): ReactElement {
   const asked = useRead("/api/settings");
   const mayChange = useMayAs("member");
   return (

@@ -13,7 +13,7 @@ import { useTell } from "../../parts/toast.tsx";
 import { type Credential, CredentialTable } from "./credentials.tsx";
 import { RequiresRole } from "./denied.tsx";
 
-export function TokenSettings(): ReactElement {
+export default function TokenSettings(): ReactElement {
   return (
     <>
       <PageHeader title="Project tokens">

@@ -9,7 +9,7 @@ import { Door, DoorForm } from "../../parts/door.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError, Input, PasswordInput } from "../../parts/form/field.tsx";
 
-export function SignInPage(): ReactElement {
+export default function SignInPage(): ReactElement {
   const { next } = useSearch({ strict: false });
   const enter = useEnter();
   const signIn = usePersonalChange("POST /api/session");

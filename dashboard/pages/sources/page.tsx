@@ -27,7 +27,7 @@ const everyMs = 5_000;
 /** Problems first. */
 const order: Readonly<Record<Source["state"], number>> = { silent: 0, sending: 1, retired: 2, never_sent: 3 };
 
-export function SourcesPage(): ReactElement {
+export default function SourcesPage(): ReactElement {
   const asked = useRead("/api/sources", { everyMs });
   return (
     <>

@@ -20,7 +20,7 @@ const filters = { language: choiceFilter(languages, "curl") };
 /** The placeholder in the snippets until there is a token. */
 const tokenToCome = "YOUR_TOKEN";
 
-export function StartPage(): ReactElement {
+export default function StartPage(): ReactElement {
   const { name } = useOrganization();
   const maySend = useMayAs("member");
   const arrivals = useArrivals();

@@ -29,7 +29,7 @@ type User = Reads["/api/users/:userId"]["answer"];
 
 const filters = { since: sinceFilter, range: rangeFilter, year: yearFilter, event: textFilter() };
 
-export function UserPage(): ReactElement {
+export default function UserPage(): ReactElement {
   const { userId } = useParams({ from: "/o/$organization/users/$userId" });
   const [receipt, setReceipt] = useState<UserReceipt>();
   if (receipt?.userId === userId) return <ErasedUser receipt={receipt} />;

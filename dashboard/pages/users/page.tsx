@@ -73,7 +73,7 @@ function hasActivity(values: Values): boolean {
 const rowsOf = ({ users }: Reads["/api/users"]["answer"]) => users;
 const rowId = ({ userId }: ReturnType<typeof rowsOf>[number]) => userId;
 
-export function UsersPage(): ReactElement {
+export default function UsersPage(): ReactElement {
   const [values, change] = useFilters(filters);
   const traits = useRead("/api/traits").data?.traits;
   const byTraits = traitsOf(values);
