@@ -5,7 +5,7 @@ import type { Reads } from "../api/paths.ts";
 import { useRead } from "../api/query.ts";
 import type { IconName } from "../parts/icons.tsx";
 import { listAddresses, viewSearch } from "../parts/list/view-address.ts";
-import { numbers } from "../text/format.ts";
+import { counted, numbers } from "../text/format.ts";
 import { navigation, settingsPages } from "./navigation.ts";
 import { useMayAs, useOrganization } from "./session.ts";
 import { setTheme, themeLabels, themes } from "./theme.ts";
@@ -180,7 +180,7 @@ function useListHits({ text, users, accounts, events }: Answers, onClose: () => 
     const eventHits = (events?.events ?? []).map(
       ({ event, label, users: people }): Hit => ({
         ...{ id: `event ${event}`, group: "Events", icon: "events", label: label ?? event },
-        about: `by ${numbers.count(people)} ${people === 1 ? "user" : "users"}`,
+        about: `by ${counted(people, "user")}`,
         isAskedFor: true,
         go: going(() => navigate({ to: "/o/$organization/events", params, search: { event } })),
       }),

@@ -1,7 +1,7 @@
 /** A year of days, each as dark as it was busy: a column is a week. The same figures are there as a table. */
 import { type ReactElement, useEffect, useRef } from "react";
 import { Scrollable } from "../parts/list/scrollable.tsx";
-import { dayText, numbers } from "../text/format.ts";
+import { counted, dayText, numbers } from "../text/format.ts";
 import { calendarWeeks, sinceFirstMonth } from "./calendar-weeks.ts";
 import { TableOf } from "./chart.tsx";
 
@@ -103,5 +103,5 @@ export function Calendar({ label, days, weekStart, firstDay }: CalendarProps): R
 
 function eventsText(events: number): string {
   if (events === 0) return "no event";
-  return `${numbers.count(events)} ${events === 1 ? "event" : "events"}`;
+  return counted(events, "event");
 }

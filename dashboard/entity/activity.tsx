@@ -8,8 +8,7 @@ import { textFilter } from "../parts/list/filters.ts";
 import { Panel } from "../parts/panel.tsx";
 import { Figures, Loading } from "../parts/states.tsx";
 import { useToday } from "../parts/time.tsx";
-import { daysBetween, numbers } from "../text/format.ts";
-import { days } from "./score-text.ts";
+import { counted, daysBetween, numbers } from "../text/format.ts";
 
 /** A year (e.g. 2026), or nothing for the days until today. */
 export const yearFilter = textFilter();
@@ -71,5 +70,5 @@ function yearsSince(firstDay: string, today: string) {
 function labelOf(all: readonly { events: number }[]): string {
   const active = all.filter(({ events }) => events > 0).length;
   const events = all.reduce((sum, day) => sum + day.events, 0);
-  return `Calendar: active on ${days(active)} of ${numbers.count(all.length)}, ${numbers.count(events)} ${events === 1 ? "event" : "events"}`;
+  return `Calendar: active on ${counted(active, "day")} of ${numbers.count(all.length)}, ${counted(events, "event")}`;
 }

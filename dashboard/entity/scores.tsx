@@ -5,12 +5,11 @@ import { Waterfall } from "../charts/waterfall.tsx";
 import { Stat, Stats } from "../parts/figure/stat.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../parts/states.tsx";
-import { dayText, nothing, numbers } from "../text/format.ts";
+import { counted, dayText, nothing, numbers } from "../text/format.ts";
 import { toTenths } from "../text/rounding.ts";
 import {
   baseRateSentence,
   churnText,
-  days,
   modelSentence,
   rankText,
   reasonLabel,
@@ -43,7 +42,7 @@ export function ScoreStats({
             label="Churn risk"
             value={risk === null ? nothing : numbers.risk(risk.probability)}
             change={riskChange(change?.risk?.total, change?.sinceDay)}
-            note={risk === null || model === null ? undefined : `within ${days(model.horizonDays)}`}
+            note={risk === null || model === null ? undefined : `within ${counted(model.horizonDays, "day")}`}
           />
           <Stat
             label="Engagement, 0 to 100"
@@ -97,7 +96,7 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
                   ? "No activity since, so health is 0."
                   : `Health of ${what}s that have churned is 0.`}
                 {returnProbability !== null &&
-                  ` ${returnText(returnProbability)} to come back within ${days(score.model?.horizonDays ?? 0)}.`}
+                  ` ${returnText(returnProbability)} to come back within ${counted(score.model?.horizonDays ?? 0, "day")}.`}
               </Empty>
             );
           }

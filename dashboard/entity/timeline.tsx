@@ -12,7 +12,7 @@ import { Panel } from "../parts/panel.tsx";
 import { Cancelled, Empty, Loading, Problem, Starting } from "../parts/states.tsx";
 import { summaryOf, Tree } from "../parts/tree.tsx";
 import { classes } from "../text/classes.ts";
-import { dayText, instantText, numbers, timeText, todayIn } from "../text/format.ts";
+import { counted, dayText, instantText, numbers, timeText, todayIn } from "../text/format.ts";
 
 interface TimelineEvent {
   readonly id: string;
@@ -120,7 +120,7 @@ function Timeline({
       ))}
       {error !== null && <Problem error={error} onRetry={() => void fetchNextPage()} />}
       <p role="status" className="text-sm text-soft">
-        {numbers.count(count)} {count === 1 ? "event" : "events"}
+        {counted(count, "event")}
         {hasNextPage ? " so far." : ", and that is all."}
       </p>
       {hasNextPage && error === null && (

@@ -4,7 +4,7 @@ import type { Reads } from "../../api/paths.ts";
 import type { Asked } from "../../api/query.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { dayText, numbers } from "../../text/format.ts";
+import { counted, dayText, numbers } from "../../text/format.ts";
 
 type Members = Reads["/api/accounts/:accountId/members"]["answer"];
 
@@ -39,7 +39,7 @@ export function CarriersPanel({ asked }: { asked: Asked<Members> }): ReactElemen
               ? [
                   {
                     id: "",
-                    label: `${numbers.count(others)} ${others === 1 ? "other" : "others"}`,
+                    label: counted(others, "other"),
                     share: rest,
                   },
                 ]

@@ -11,7 +11,7 @@ import { useFilters } from "../../parts/list/filters.ts";
 import { CountLink, useListAddress } from "../../parts/list/list-link.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { dayText, nothing, numbers, weekdayText } from "../../text/format.ts";
+import { dayText, nothing, numbers } from "../../text/format.ts";
 import { filters } from "./filters.ts";
 import { usersActive, usersInStage } from "./lists.ts";
 
@@ -48,7 +48,7 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
           <>
             {isBegun && weekBefore && (
               <span className="block">
-                last {weekdayText(weekBefore.day)}{" "}
+                last {dayText(weekBefore.day, "weekdayName")}{" "}
                 <CountLink count={weekBefore.daily} list={usersActive(weekBefore.day)} />
               </span>
             )}

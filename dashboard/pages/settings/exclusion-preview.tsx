@@ -2,7 +2,7 @@
 import { type ReactElement, useEffect, useState } from "react";
 import type { Changes, Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
-import { numbers } from "../../text/format.ts";
+import { counted } from "../../text/format.ts";
 
 export type NewRule = NonNullable<Changes["POST /api/exclusions"]["query"]> & {
   readonly kind: NonNullable<NonNullable<Changes["POST /api/exclusions"]["query"]>["kind"]>;
@@ -45,7 +45,7 @@ function Told({ preview: { users, alreadyExcluded, examples } }: { preview: Prev
   );
 }
 
-const usersText = (count: number) => `${numbers.count(count)} ${count === 1 ? "user" : "users"}`;
+const usersText = (count: number) => counted(count, "user");
 
 /** The text as it was when it had not changed for a moment. */
 function useRested(text: string): string {
