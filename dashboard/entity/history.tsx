@@ -3,7 +3,7 @@ import type { EChartsCoreOption } from "echarts/core";
 import { type ReactElement, useCallback, useMemo } from "react";
 import type { Reads } from "../api/paths.ts";
 import type { Asked } from "../api/query.ts";
-import { Chart, valueAxis } from "../charts/chart.tsx";
+import { Chart, gridWithin, valueAxis } from "../charts/chart.tsx";
 import type { Colours } from "../charts/colours.ts";
 import { tooltipOf } from "../charts/tooltip.ts";
 import { earlierScoresText } from "../parts/figure/freshness.tsx";
@@ -148,7 +148,7 @@ function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): 
     lineStyle: {
       color: colour,
       width: isMain ? 2.5 : 1.5,
-      type: isMain ? "solid" : name === "Churn risk, %" ? "dashed" : "solid",
+      type: name === "Churn risk, %" ? "dashed" : "solid",
     },
     itemStyle: { color: colour },
   });
@@ -169,14 +169,7 @@ function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): 
       icon: "roundRect",
       textStyle: { color: colours.soft },
     },
-    grid: {
-      left: 4,
-      right: 14,
-      top: 22,
-      bottom: 30,
-      outerBoundsMode: "same",
-      outerBoundsContain: "axisLabel",
-    },
+    grid: gridWithin({ right: 14, top: 22, bottom: 30 }),
     useUTC: true,
     xAxis: timeAxis(colours),
     yAxis: { ...valueAxis(colours, numbers.count), min: 0, max: 100, interval: 25 },

@@ -2,7 +2,15 @@
 import { type ReactElement, useCallback } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { type Asked, useRead } from "../../api/query.ts";
-import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
+import {
+  barSeries,
+  Chart,
+  categoryAxis,
+  gridBelowLegend,
+  legendOf,
+  lineSeries,
+  valueAxis,
+} from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { Stat, Stats } from "../../parts/figure/stat.tsx";
@@ -138,23 +146,20 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
         ),
         yAxis: valueAxis(colours, numbers.compact),
         series: [
-          {
-            name: "On the day",
-            type: "bar",
-            data: drawn.map(({ daily }, index) =>
+          barSeries(
+            "On the day",
+            drawn.map(({ daily }, index) =>
               isLast(index) ? { value: daily, itemStyle: { opacity: 0.45 } } : daily,
             ),
-            itemStyle: { color: colours["series-1"] },
-            barCategoryGap: "25%",
-          },
-          {
-            name: "Within 7 days",
-            type: "line",
-            data: drawn.map(({ weekly }, index) => (isLast(index) ? null : weekly)),
-            symbol: "none",
-            lineStyle: { color: colours["series-2"], width: 2 },
-            itemStyle: { color: colours["series-2"] },
-          },
+            colours["series-1"],
+            "25%",
+          ),
+          lineSeries(
+            "Within 7 days",
+            drawn.map(({ weekly }, index) => (isLast(index) ? null : weekly)),
+            colours["series-2"],
+            { width: 2 },
+          ),
         ],
       };
     },
@@ -214,8 +219,8 @@ const stages = [
   { key: "dormant", name: "Dormant", hint: "active only in the week before", colour: "churned" },
 ] as const;
 
-function nameOf({ fromDay, isComplete }: Periods[number]): string {
-  return dayText(fromDay, "short") + (isComplete ? "" : ", so far");
+function nameOf({ fromDay, isComplete }: Periods[number], form: "short" | "medium"): string {
+  return dayText(fromDay, form) + (isComplete ? "" : ", so far");
 }
 
 function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
@@ -225,19 +230,18 @@ function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
       tooltip: tooltipOf((value) => numbers.count(Math.abs(value))),
       legend: legendOf(colours),
       grid: gridBelowLegend,
-      xAxis: categoryAxis(colours, periods.map(nameOf)),
+      xAxis: categoryAxis(
+        colours,
+        periods.map((period) => nameOf(period, "short")),
+      ),
       yAxis: valueAxis(colours, numbers.compact),
-      series: stages.map(({ key, name, colour }) => ({
-        name,
-        type: "bar",
-        stack: "all",
-        barCategoryGap: "30%",
-        itemStyle: { color: colours[colour] },
-        data: periods.map((period) => {
+      series: stages.map(({ key, name, colour }) => {
+        const data = periods.map((period) => {
           const value = key === "dormant" ? -period[key] : period[key];
           return period.isComplete ? value : { value, itemStyle: { opacity: 0.45 } };
-        }),
-      })),
+        });
+        return barSeries(name, data, colours[colour], "30%", "all");
+      }),
     }),
     [periods],
   );
@@ -254,19 +258,13 @@ function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
         rows: periods
           .toReversed()
           .map((period) => [
-            dayText(period.fromDay) + (period.isComplete ? "" : ", so far"),
-            <CountLink
-              key="active"
-              isQuiet
-              count={period.active}
-              list={usersInStage(period.fromDay, period.toDay)}
-            />,
-            ...stages.map(({ key }) => (
+            nameOf(period, "medium"),
+            ...([undefined, ...stages.map(({ key }) => key)] as const).map((stage) => (
               <CountLink
-                key={key}
+                key={stage ?? "active"}
                 isQuiet
-                count={period[key]}
-                list={usersInStage(period.fromDay, period.toDay, key)}
+                count={period[stage ?? "active"]}
+                list={usersInStage(period.fromDay, period.toDay, stage)}
               />
             )),
           ]),

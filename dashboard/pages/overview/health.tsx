@@ -2,7 +2,7 @@
 import { type ReactElement, useCallback } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { type Asked, useRead } from "../../api/query.ts";
-import { Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
+import { barSeries, Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { type HealthBand, HealthShape, healthWord } from "../../parts/figure/health.tsx";
@@ -75,6 +75,14 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
     { label: "vs last week", past: ago(1) },
     { label: "vs 4 weeks ago", past: ago(4) },
   ];
+  const headers: readonly { readonly label: string; readonly title?: string | undefined }[] = [
+    { label: "Health band" },
+    { label: "Now" },
+    { label: "Share", title: `Of ${numbers.count(size)} ${plural[kind]} who have not churned` },
+    ...columns.map(({ label, past }) => ({
+      ...{ label, title: past && `Compared with the start of ${dayText(past.day)}` },
+    })),
+  ];
   return (
     <div>
       {/* The table has the same links for keyboards and screen readers. */}
@@ -92,25 +100,12 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
         <caption className="sr-only">Health of {plural[kind]}, and how it changed</caption>
         <thead>
           <tr className="text-left text-sm text-soft">
-            <th scope="col" className="py-1 align-bottom font-normal">
-              Health band
-            </th>
-            <th scope="col" className="py-1 pl-3 text-right align-bottom font-normal">
-              Now
-            </th>
-            <th
-              scope="col"
-              className="py-1 pl-3 text-right align-bottom font-normal"
-              title={`Of ${numbers.count(size)} ${plural[kind]} who have not churned`}
-            >
-              Share
-            </th>
-            {columns.map(({ label, past }) => (
+            {headers.map(({ label, title }) => (
               <th
                 key={label}
                 scope="col"
-                className="py-1 pl-3 text-right align-bottom font-normal"
-                title={past && `Compared with the start of ${dayText(past.day)}`}
+                className="py-1 pl-3 text-right align-bottom font-normal first:pl-0 first:text-left"
+                title={title}
               >
                 {label}
               </th>
@@ -162,14 +157,10 @@ function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): Re
         weeks.map(({ day }) => dayText(day, "short")),
       ),
       yAxis: valueAxis(colours, numbers.compact),
-      series: there.map(({ healthBand, key, line }) => ({
-        name: healthWord(healthBand),
-        type: "bar",
-        stack: "health",
-        barCategoryGap: "18%",
-        itemStyle: { color: colours[line] },
-        data: weeks.map((week) => week[key]),
-      })),
+      series: there.map(({ healthBand, key, line }) => {
+        const data = weeks.map((week) => week[key]);
+        return barSeries(healthWord(healthBand), data, colours[line], "18%", "health");
+      }),
     }),
     [weeks],
   );

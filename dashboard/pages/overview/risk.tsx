@@ -3,7 +3,15 @@ import { Link } from "@tanstack/react-router";
 import { type ReactElement, useCallback } from "react";
 import { type Asked, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
+import {
+  baseRateSeries,
+  Chart,
+  categoryAxis,
+  gridBelowLegend,
+  legendOf,
+  lineSeries,
+  valueAxis,
+} from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { RiskLevel } from "../../parts/figure/health.tsx";
@@ -105,25 +113,19 @@ function RiskChart({
       ),
       yAxis: { ...valueAxis(colours, numbers.share), min: 0, max: ceiling(weeks, baseRate) },
       series: [
-        {
-          name: "Mean churn risk",
-          type: "line",
-          symbol: "none",
-          data: weeks.map(({ meanRisk }) => meanRisk),
-          lineStyle: { color: colours["series-1"], width: 2 },
-          itemStyle: { color: colours["series-1"] },
-        },
+        lineSeries(
+          "Mean churn risk",
+          weeks.map(({ meanRisk }) => meanRisk),
+          colours["series-1"],
+          { width: 2 },
+        ),
         ...(baseRate === null
           ? []
           : [
-              {
-                name: "Base rate",
-                type: "line",
-                symbol: "none",
-                data: weeks.map(() => baseRate),
-                lineStyle: { color: colours.soft, type: "dashed", width: 1.5 },
-                itemStyle: { color: colours.soft },
-              },
+              baseRateSeries(
+                colours,
+                weeks.map(() => baseRate),
+              ),
             ]),
       ],
     }),
