@@ -4,8 +4,13 @@ import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useOrganization } from "../../app/session.ts";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
-import { firstSort, listFilters, listQuery, noListFilters } from "../../parts/list/list-address.ts";
-import { isListFiltered } from "../../parts/list/list-filters.tsx";
+import {
+  firstSort,
+  isListFiltered,
+  listFilters,
+  listQuery,
+  noListFilters,
+} from "../../parts/list/list-address.ts";
 import { ListPage } from "../../parts/list/list-page.tsx";
 import { scoreColumns } from "../../parts/list/score-columns.tsx";
 import type { Column } from "../../parts/list/table-model.ts";

@@ -1,13 +1,27 @@
 /** The question about retention, as the page's address holds it, and the same in words. */
 import type { Reads } from "../../api/paths.ts";
-import { choiceFilter, dayFilter, numberFilter, textFilter } from "../../parts/list/filters.ts";
+import {
+  choiceFilter,
+  dayFilter,
+  numberFilter,
+  setValues,
+  textFilter,
+  type Values,
+} from "../../parts/list/filters.ts";
+
+/** Choices that are parameters of the API when they are set. */
+const sameInApi = {
+  /** Empty for any event. */
+  returnEvent: textFilter(),
+  from: dayFilter(),
+  to: dayFilter(),
+};
 
 /** Every choice of the page. Choices that are not in the address have their default. */
 export const filters = {
+  ...sameInApi,
   entry: choiceFilter(["firstEvent", "signUp", "event"], "firstEvent"),
   entryEvent: textFilter(),
-  /** Empty for any event. */
-  returnEvent: textFilter(),
   period: choiceFilter(["day", "week", "month"], "week"),
   /** Empty: as the organization has set it. */
   weekStart: choiceFilter(["", "1", "7"], ""),
@@ -16,8 +30,6 @@ export const filters = {
   trait: textFilter(),
   of: choiceFilter(["user", "account"], "user"),
   asOf: choiceFilter(["entry", "now"], "entry"),
-  from: dayFilter(),
-  to: dayFilter(),
   /** 0: as many as is usual for the period. */
   periods: numberFilter(0, 0, 120),
   /** The groups that are open: their keys with commas between. */
@@ -37,7 +49,7 @@ export const filters = {
 } as const;
 
 /** The choices with their values. */
-export type Choices = { readonly [Name in keyof typeof filters]: ReturnType<(typeof filters)[Name]["read"]> };
+export type Choices = Values<typeof filters>;
 
 /** Changes some of the choices. */
 export type Change = (changed: Partial<Choices>) => void;
@@ -54,33 +66,15 @@ export function periodsOf({ periods, period }: Choices): number {
 
 /** The parameters of the question. Undefined while the event of entry has not been chosen. */
 export function queryOf(choices: Choices): Reads["/api/retention"]["query"] | undefined {
-  const {
-    entry,
-    entryEvent,
-    returnEvent,
-    period,
-    weekStart,
-    measure,
-    trait,
-    of,
-    asOf,
-    from,
-    to,
-    alreadyHere,
-  } = choices;
+  const { entry, entryEvent, period, weekStart, measure, trait, of, asOf, alreadyHere } = choices;
   if (entry === "event" && entryEvent === "") return undefined;
   return {
-    entry,
-    period,
-    measure,
-    periods: periodsOf(choices),
+    ...{ entry, period, measure, periods: periodsOf(choices) },
+    ...setValues(sameInApi, choices),
     ...(entry === "event" && { entryEvent }),
     ...(alreadyHere === "counted" && { alreadyHere }),
-    ...(returnEvent !== "" && { returnEvent }),
     ...(period === "week" && weekStart !== "" && { weekStart: weekStart === "1" ? 1 : 7 }),
     ...(trait !== "" && { trait, of, asOf }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
   };
 }
 

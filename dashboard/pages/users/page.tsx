@@ -5,11 +5,25 @@ import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { ActivityChips } from "../../parts/figure/figure-chips.tsx";
-import { activityFilters, activityQuery, noActivity } from "../../parts/figure/figure-filters.ts";
+import { activityFilters } from "../../parts/figure/figure-filters.ts";
 import { FilterChip } from "../../parts/list/filter-chip.tsx";
-import { choiceFilter, type Filter, textFilter, useFilters } from "../../parts/list/filters.ts";
-import { firstSort, listFilters, listQuery, noListFilters } from "../../parts/list/list-address.ts";
-import { isListFiltered, Pick } from "../../parts/list/list-filters.tsx";
+import {
+  choiceFilter,
+  defaultsOf,
+  type Filter,
+  setValues,
+  textFilter,
+  useFilters,
+  type Values,
+} from "../../parts/list/filters.ts";
+import {
+  firstSort,
+  isListFiltered,
+  listFilters,
+  listQuery,
+  noListFilters,
+} from "../../parts/list/list-address.ts";
+import { Pick } from "../../parts/list/list-filters.tsx";
 import { ListPage } from "../../parts/list/list-page.tsx";
 import { TraitFilters, traitOf, traitsFilter } from "../../parts/list/trait-filter.tsx";
 import { Empty } from "../../parts/states.tsx";
@@ -40,23 +54,26 @@ const filters = {
   account: textFilter(),
   excluded: choiceFilter(["leftOut", "only", "included"], "leftOut"),
 };
-type Values = ReturnType<typeof useFilters<typeof filters>>[0];
+type UserValues = Values<typeof filters>;
 const noTraits = { traits: [], trait: "", match: "", value: "" };
-const noFilters = { ...noListFilters, ...noActivity, ...noTraits, account: "", excluded: "leftOut" } as const;
+const noFilters = {
+  ...{ ...noListFilters, ...defaultsOf(activityFilters), ...noTraits },
+  ...({ account: "", excluded: "leftOut" } as const),
+};
 
 /** The filters by traits that the address has. */
-function traitsOf({ traits, trait, match, value }: Values) {
+function traitsOf({ traits, trait, match, value }: UserValues) {
   return [...traitOf(trait, match, value), ...traits];
 }
 
 /** The parameters of the API. */
-function queryOf(values: Values): Reads["/api/users"]["query"] {
+function queryOf(values: UserValues): Reads["/api/users"]["query"] {
   const { sort, account, excluded } = values;
   const traits = traitsOf(values);
   const byTrait = traitSort(sort);
   return {
     ...listQuery(values),
-    ...activityQuery(values),
+    ...setValues(activityFilters, values),
     ...(byTrait === undefined
       ? { sort: choiceFilter(sorts, firstSort).read(sort) }
       : { sort: "trait" as const, sortTrait: byTrait }),
@@ -64,10 +81,6 @@ function queryOf(values: Values): Reads["/api/users"]["query"] {
     ...(account !== "" && { account }),
     ...(excluded !== "leftOut" && { excluded }),
   };
-}
-
-function hasActivity(values: Values): boolean {
-  return Object.keys(activityQuery(values)).length > 0;
 }
 
 const rowsOf = ({ users }: Reads["/api/users"]["answer"]) => users;
@@ -93,7 +106,7 @@ export default function UsersPage(): ReactElement {
       columns={columns}
       isFiltered={
         isListFiltered(values) ||
-        hasActivity(values) ||
+        Object.keys(setValues(activityFilters, values)).length > 0 ||
         byTraits.length > 0 ||
         values.account !== "" ||
         values.excluded !== "leftOut"

@@ -45,12 +45,40 @@ export function dayFilter(): Filter<string | undefined> {
   };
 }
 
+/** Yes or no, or none. */
+export function flagFilter(): Filter<boolean | undefined> {
+  return {
+    read: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
+    write: (value) => value?.toString(),
+  };
+}
+
 type Filters = Readonly<Record<string, Filter<unknown>>>;
-type Values<Of extends Filters> = {
+
+/** The values of filters, by their names. */
+export type Values<Of extends Filters> = {
   readonly [Name in keyof Of]: Of[Name] extends { read(text: string | undefined): infer Value }
     ? Value
     : never;
 };
+
+/** The values of filters in an address that has none of them. */
+export function defaultsOf<Of extends Filters>(filters: Of): Values<Of> {
+  const pairs = Object.entries(filters).map(([name, { read }]) => [name, read(undefined)]);
+  return Object.fromEntries(pairs) as Values<Of>;
+}
+
+type SetValues<Of extends Filters> = {
+  readonly [Name in keyof Of]?: Exclude<Values<Of>[Name], "" | undefined>;
+};
+
+/** The values that are set, which are neither undefined nor empty: as parameters of the API. */
+export function setValues<Of extends Filters>(filters: Of, values: Values<Of>): SetValues<Of> {
+  const pairs = Object.keys(filters).map((name) => [name, values[name]] as const);
+  return Object.fromEntries(
+    pairs.filter(([, value]) => value !== undefined && value !== ""),
+  ) as SetValues<Of>;
+}
 
 /** The filters of a page and a function that changes some of them. Every change goes into the history unless it is
  * typed letter by letter (`isTyping`). @param filters at module scope: they may not change */

@@ -7,14 +7,7 @@ import { Button } from "../form/button.tsx";
 import { type Choice, Select } from "../form/field.tsx";
 import { SearchInput } from "../form/search-input.tsx";
 import { FilterChip } from "./filter-chip.tsx";
-import {
-  type ListValues,
-  noListFilters,
-  type RiskBand,
-  type Seen,
-  type State,
-  type VerdictChoice,
-} from "./list-address.ts";
+import type { ListValues, RiskBand, Seen, State, VerdictChoice } from "./list-address.ts";
 
 const stateWords: Record<State, string> = {
   active: "Active",
@@ -184,12 +177,5 @@ export function Pick<Value extends string>({
       title={hint}
       className={value === (byDefault ?? "") ? "text-soft" : "border-ember! font-medium"}
     />
-  );
-}
-
-/** Whether any of the filters that both lists have is set. */
-export function isListFiltered(values: ListValues): boolean {
-  return (Object.keys(noListFilters) as (keyof typeof noListFilters)[]).some(
-    (name) => values[name] !== noListFilters[name],
   );
 }
