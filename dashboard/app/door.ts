@@ -1,10 +1,10 @@
 /** The parts that pages outside an organization share: the code of their link, and the sign-in. */
 import { useQueryClient } from "@tanstack/react-query";
-import { useRouter } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import type { peopleLimits } from "../../contract/member-limits.ts";
 import type { SessionAnswer } from "../../contract/members.ts";
-import { firstOrganization, startSession } from "./session.ts";
+import { firstOrganization, sessionQuery, startSession } from "./session.ts";
 
 /** Characters of a password, as in the contract. Only the contract's types are imported. */
 export const passwordCharacters = {
@@ -20,6 +20,17 @@ export function useCode(): string {
     return found;
   });
   return code;
+}
+
+/** Forgets the session that was just ended, and all that was read in it, on the page for signing in. */
+export function useLeft(): () => Promise<void> {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  return async () => {
+    await navigate({ to: "/sign-in" });
+    client.clear();
+    client.setQueryData(sessionQuery.queryKey, null);
+  };
 }
 
 /** Begins with a session that was just made: to the page that was asked for, or the organization used last. */

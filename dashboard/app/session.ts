@@ -58,6 +58,11 @@ export function useMayAs(role: Role): boolean {
   return ranks.indexOf(useOrganization().role) >= ranks.indexOf(role);
 }
 
+/** The rights of the person in the present organization: whether their role is each of these or more. */
+export function useRights(): Readonly<Record<Role, boolean>> {
+  return { viewer: true, member: useMayAs("member"), owner: useMayAs("owner") };
+}
+
 /** Stores a new session, and drops cached answers of an earlier one. */
 export function startSession(client: QueryClient, session: SessionAnswer): void {
   client.clear();

@@ -1,22 +1,16 @@
 /** The way from a user or an account that is not there to the list of those that are. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
-import { useOrganization } from "../app/session.ts";
+import { PageLink } from "../app/page-link.ts";
 import { buttonClass } from "../parts/form/button.tsx";
+import { listAddresses } from "../parts/list/view-address.ts";
 
 /** A link to all users, or to all accounts. */
 export function ListLink({ what }: { what: "user" | "account" }): ReactElement {
-  const organization = String(useOrganization().id);
-  const isUser = what === "user";
   return (
     <div className="mt-4">
-      <Link
-        to={isUser ? "/o/$organization/users" : "/o/$organization/accounts"}
-        params={{ organization }}
-        className={buttonClass()}
-      >
-        {isUser ? "All users" : "All accounts"}
-      </Link>
+      <PageLink to={listAddresses[`${what}s`]} className={buttonClass()}>
+        All {what}s
+      </PageLink>
     </div>
   );
 }

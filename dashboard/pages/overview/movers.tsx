@@ -118,7 +118,7 @@ function MoverRow({
               className="max-w-1/2 min-w-0 shrink-0 [&>a]:block [&>a]:truncate [&>a]:py-0.5"
               title={accountName || accountId}
             >
-              <EntityLink kind="account" id={accountId} label={accountName ?? ""} isQuiet />
+              <EntityLink kind="account" id={accountId} label={accountName} className="" />
             </span>
             <span className="py-0.5" aria-hidden="true">
               ·

@@ -1,9 +1,8 @@
 /** The overview page. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import { ApiFailure } from "../../api/client.ts";
 import { useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
 import { Departures } from "../../parts/figure/departures.tsx";
 import { Freshness } from "../../parts/figure/freshness.tsx";
 import { buttonClass } from "../../parts/form/button.tsx";
@@ -83,14 +82,13 @@ function isEmpty({ days }: ActiveUsers): boolean {
 }
 
 function NoEvents(): ReactElement {
-  const organization = String(useOrganization().id);
   return (
     <Empty title="No events in the last three months">
       <p>Once your application sends events, this page shows active users, their health, and whom to call.</p>
       <p className="mt-4">
-        <Link to="/o/$organization/start" params={{ organization }} className={buttonClass("primary")}>
+        <PageLink to="/o/$organization/start" className={buttonClass("primary")}>
           Send the first event
-        </Link>
+        </PageLink>
       </p>
     </Empty>
   );

@@ -1,8 +1,7 @@
 /** The predicted churn rate, compared with the base rate. */
-import { Link } from "@tanstack/react-router";
 import { type ReactElement, useCallback } from "react";
 import { type Asked, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
 import {
   baseRateSeries,
   Chart,
@@ -84,12 +83,7 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
 }
 
 function ToModel({ children }: { children: string }): ReactElement {
-  const organization = String(useOrganization().id);
-  return (
-    <Link to="/o/$organization/model" params={{ organization }}>
-      {children}
-    </Link>
-  );
+  return <PageLink to="/o/$organization/model">{children}</PageLink>;
 }
 
 function RiskChart({

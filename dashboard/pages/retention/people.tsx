@@ -1,10 +1,10 @@
 /** The users of a cell: those who returned, and those who did not. */
-import { Link } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { CopyButton } from "../../parts/copy.tsx";
+import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
@@ -115,20 +115,12 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
 }
 
 function List({ people }: { people: Answer["people"] }): ReactElement {
-  const organization = String(useOrganization().id);
   return (
     <ul className="border-t border-line">
       {people.map(({ userId, name, email, lastSeenDay }) => (
         <li key={userId} className="flex items-baseline justify-between gap-3 border-b border-line py-1.5">
           <span className="min-w-0 truncate">
-            <Link
-              to="/o/$organization/users/$userId"
-              params={{ organization, userId }}
-              search={{}}
-              className="font-medium"
-            >
-              {name ?? email ?? userId}
-            </Link>
+            <EntityLink kind="user" id={userId} label={name ?? email} />
             {(name !== null || email === null) && (
               <span className="ml-2 text-sm text-soft">{email ?? noEmail}</span>
             )}

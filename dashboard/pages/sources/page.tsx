@@ -1,10 +1,10 @@
 /** The sources: state, number of items, and set-up of each. */
 
-import { Link } from "@tanstack/react-router";
 import { type ReactElement, type ReactNode, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { useMayAs } from "../../app/session.ts";
 import { Badge } from "../../parts/figure/health.tsx";
 import { Sparkline, Stat, Stats } from "../../parts/figure/stat.tsx";
 import { Button } from "../../parts/form/button.tsx";
@@ -258,7 +258,6 @@ function storyOf(source: Source): ReactNode {
 }
 
 function Amounts({ source: { source, day, week, hours } }: { source: Source }): ReactElement {
-  const organization = String(useOrganization().id);
   const name = sourceName(source);
   return (
     <div className="flex items-center gap-4">
@@ -274,15 +273,14 @@ function Amounts({ source: { source, day, week, hours } }: { source: Source }): 
             {week.rejected === 0 ? (
               "0"
             ) : (
-              <Link
+              <PageLink
                 to="/o/$organization/events"
-                params={{ organization }}
                 search={{ tab: "live", outcome: "rejected", source }}
                 className="text-at-risk"
                 title={`${numbers.count(day.rejected)} in 24 hours. See them with their reasons in the live view.`}
               >
                 {numbers.compact(week.rejected)}
-              </Link>
+              </PageLink>
             )}
           </dd>
         </div>

@@ -1,9 +1,9 @@
 /** Whether a user is excluded from figures, by which rules, and the way to exclude the user. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirm } from "../../parts/form/confirm.tsx";
 import { Notice } from "../../parts/panel.tsx";
@@ -14,7 +14,6 @@ type User = Reads["/api/users/:userId"]["answer"];
 
 /** Says that the user is excluded, and why. A rule takes effect within seconds of being added or removed. */
 export function ExcludedNotice({ user }: { user: User }): ReactElement | null {
-  const organization = String(useOrganization().id);
   const { userId, isExcluded, excludedBy } = user;
   const isOnItsWay = isExcluded !== excludedBy.length > 0;
   useRead("/api/users/:userId", { path: { userId }, ...(isOnItsWay && { everyMs: 1_000 }) });
@@ -28,13 +27,9 @@ export function ExcludedNotice({ user }: { user: User }): ReactElement | null {
         <>
           {" "}
           {excludedBy.length === 1 ? "Rule: " : "Rules: "}
-          <Link
-            to="/o/$organization/settings/exclusions"
-            params={{ organization }}
-            className="text-ink underline"
-          >
+          <PageLink to="/o/$organization/settings/exclusions" className="text-ink underline">
             {excludedBy.map(ruleWords).join("; ")}
-          </Link>
+          </PageLink>
           .
         </>
       )}

@@ -1,9 +1,8 @@
 /** The list of users, with filters and saved views. */
-import { Link } from "@tanstack/react-router";
 import { type ReactElement, useMemo } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
 import { ActivityChips } from "../../parts/figure/figure-chips.tsx";
 import { activityFilters } from "../../parts/figure/figure-filters.ts";
 import { FilterChip } from "../../parts/list/filter-chip.tsx";
@@ -137,13 +136,12 @@ export default function UsersPage(): ReactElement {
 }
 
 function NoUsers(): ReactElement {
-  const organization = String(useOrganization().id);
   return (
     <Empty title="No users yet">
       They appear here as soon as your application identifies the first one.{" "}
-      <Link to="/o/$organization/start" params={{ organization }} className="underline">
+      <PageLink to="/o/$organization/start" className="underline">
         Connect your application
-      </Link>
+      </PageLink>
     </Empty>
   );
 }

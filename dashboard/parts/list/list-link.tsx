@@ -1,17 +1,17 @@
 /** A figure as a link to the list of the users or accounts in it. */
-import { Link, useRouter } from "@tanstack/react-router";
+import { useRouter } from "@tanstack/react-router";
 import type { ReactElement, ReactNode } from "react";
+import { PageLink } from "../../app/page-link.ts";
 import { useOrganization } from "../../app/session.ts";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
+import { listAddresses } from "./view-address.ts";
 
 /** A list, and the parameters of its address: the figure has exactly as many rows there. */
 export interface ListBehind {
   readonly page: "users" | "accounts";
   readonly query: Readonly<Record<string, string>>;
 }
-
-const addresses = { users: "/o/$organization/users", accounts: "/o/$organization/accounts" } as const;
 
 interface ListLinkProps {
   readonly list: ListBehind;
@@ -22,17 +22,11 @@ interface ListLinkProps {
 }
 
 export function ListLink({ list, children, isQuiet = false, className }: ListLinkProps): ReactElement {
-  const organization = String(useOrganization().id);
   const line = isQuiet ? "hover:underline" : "underline decoration-edge decoration-1 underline-offset-3";
   return (
-    <Link
-      to={addresses[list.page]}
-      params={{ organization }}
-      search={list.query}
-      className={classes(line, className)}
-    >
+    <PageLink to={listAddresses[list.page]} search={list.query} className={classes(line, className)}>
       {children}
-    </Link>
+    </PageLink>
   );
 }
 
@@ -43,11 +37,9 @@ export function BarPart({
   share,
   className,
 }: Pick<ListLinkProps, "list" | "className"> & { share: number }): ReactElement {
-  const organization = String(useOrganization().id);
   return (
-    <Link
-      to={addresses[list.page]}
-      params={{ organization }}
+    <PageLink
+      to={listAddresses[list.page]}
       search={list.query}
       tabIndex={-1}
       className={className}
@@ -81,5 +73,5 @@ export function useListAddress(): (list: ListBehind) => string {
   const organization = String(useOrganization().id);
   const router = useRouter();
   return ({ page, query }) =>
-    router.buildLocation({ to: addresses[page], params: { organization }, search: query }).href;
+    router.buildLocation({ to: listAddresses[page], params: { organization }, search: query }).href;
 }
