@@ -100,8 +100,8 @@ function Form({ saved }: { saved: Saved }): ReactElement {
   const section = { draft, errorOf: errors.of };
   return (
     <DraftForm
-      isDirty={draft.isDirty}
-      isBusy={change.isPending}
+      draft={draft}
+      change={change}
       error={errors.rest}
       conflict={
         isConflict && (
@@ -115,10 +115,6 @@ function Form({ saved }: { saved: Saved }): ReactElement {
       }
       consequence={consequence(changes)}
       onSave={save}
-      onDiscard={() => {
-        draft.discard();
-        change.reset();
-      }}
     >
       <Horizon {...section} />
       <HealthWeights {...section} />

@@ -69,6 +69,8 @@ type InputProps = FieldText &
     ref?: Ref<HTMLInputElement>;
     /** As low as a small choice and a small button, beside which it stands. */
     isSmall?: boolean;
+    /** Texts that the browser offers while one is typed. */
+    suggestions?: readonly string[] | undefined;
   };
 
 /** A field of one line. */
@@ -78,12 +80,30 @@ export function Input({
   help,
   error,
   isSmall = false,
+  suggestions,
   className,
   ...rest
 }: InputProps): ReactElement {
+  const list = useId();
   return (
     <Field label={label} help={help} error={error} {...(isLabelHidden && { isLabelHidden })}>
-      {(tied) => <input {...rest} {...tied} className={classes(control, isSmall && small, className)} />}
+      {(tied) => (
+        <>
+          <input
+            {...rest}
+            {...tied}
+            list={suggestions && list}
+            className={classes(control, isSmall && small, className)}
+          />
+          {suggestions !== undefined && (
+            <datalist id={list}>
+              {suggestions.map((text) => (
+                <option key={text} value={text} />
+              ))}
+            </datalist>
+          )}
+        </>
+      )}
     </Field>
   );
 }
