@@ -154,7 +154,8 @@ export function csvAddress<Path extends keyof Reads>(
   return addressOf(path, parts, { ...query, format: "csv" }, organization);
 }
 
-type ChangeInput<Route extends keyof Changes> = Parameters<Changes[Route]["query"]> &
+/** The inputs of a change: values for the names in its path, its parameters and its body. */
+export type ChangeInput<Route extends keyof Changes> = Parameters<Changes[Route]["query"]> &
   (Changes[Route]["body"] extends undefined ? unknown : { readonly body: Changes[Route]["body"] }) &
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 

@@ -3,10 +3,9 @@ import type { ReactElement } from "react";
 import type { Asked } from "../api/query.ts";
 import { useRead } from "../api/query.ts";
 import { Calendar } from "../charts/calendar.tsx";
-import { Select } from "../parts/form/field.tsx";
+import { SmallSelect } from "../parts/form/field.tsx";
 import { textFilter } from "../parts/list/filters.ts";
-import { Panel } from "../parts/panel.tsx";
-import { Figures, Loading } from "../parts/states.tsx";
+import { FigurePanel, Loading } from "../parts/states.tsx";
 import { useToday } from "../parts/time.tsx";
 import { counted, daysBetween, numbers } from "../text/format.ts";
 
@@ -31,31 +30,29 @@ export function ActivityPanel({ asked, firstDay, year, onYear }: ActivityPanelPr
   const today = useToday();
   const settings = useRead("/api/settings");
   return (
-    <Panel
+    <FigurePanel
       title="Activity"
       note="Events by day, passive ones included, in the organization's timezone."
       actions={
-        <Select
+        <SmallSelect
           label="Year of the calendar"
-          isLabelHidden
-          isSmall
           value={year}
           onChoose={onYear}
           choices={[{ value: "", label: "Last 365 days" }, ...yearsSince(firstDay ?? today, today)]}
         />
       }
+      asked={asked}
+      loading={<Loading rows={1} height={150} />}
     >
-      <Figures asked={asked} loading={<Loading rows={1} height={150} />}>
-        {(activity) => (
-          <Calendar
-            label={labelOf(activity.days)}
-            days={activity.days}
-            weekStart={settings.data?.settings.weekStart ?? 1}
-            firstDay={firstDay ?? null}
-          />
-        )}
-      </Figures>
-    </Panel>
+      {(activity) => (
+        <Calendar
+          label={labelOf(activity.days)}
+          days={activity.days}
+          weekStart={settings.data?.settings.weekStart ?? 1}
+          firstDay={firstDay ?? null}
+        />
+      )}
+    </FigurePanel>
   );
 }
 

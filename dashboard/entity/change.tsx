@@ -1,10 +1,9 @@
 /** The change of scores since an earlier day, split into behaviour, time and settings. */
 import type { ReactElement } from "react";
-import { Select } from "../parts/form/field.tsx";
+import { SmallSelect } from "../parts/form/field.tsx";
 import { choiceFilter } from "../parts/list/filters.ts";
 import { Scrollable } from "../parts/list/scrollable.tsx";
-import { Panel } from "../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../parts/states.tsx";
 import { dayText, nothing, numbers } from "../text/format.ts";
 import { partsInTenths, toTenths } from "../text/rounding.ts";
 import { ScoringEarlier } from "./history.tsx";
@@ -23,16 +22,14 @@ interface ChangePanelProps extends ScoreProps {
 
 export function ChangePanel({ asked, what, since, onSince }: ChangePanelProps): ReactElement {
   return (
-    <Panel
+    <FigurePanel
       title="What changed"
       note={
         asked.data?.change == null ? undefined : `Since the scores of ${dayText(asked.data.change.sinceDay)}.`
       }
       actions={
-        <Select
+        <SmallSelect
           label="Compare with"
-          isLabelHidden
-          isSmall
           value={since}
           onChoose={onSince}
           choices={[
@@ -42,23 +39,23 @@ export function ChangePanel({ asked, what, since, onSince }: ChangePanelProps): 
           ]}
         />
       }
+      asked={asked}
+      loading={<Loading rows={4} />}
     >
-      <Figures asked={asked} loading={<Loading rows={4} />}>
-        {({ change, freshness: { earlierScores } }) => (
-          <>
-            <ScoringEarlier progress={earlierScores} />
-            {change === null ? (
-              <Empty title="Nothing to compare yet">
-                There are no scores of this {what} from {since} days before or earlier
-                {earlierScores !== null && " yet"}.
-              </Empty>
-            ) : (
-              <Changes change={change} what={what} />
-            )}
-          </>
-        )}
-      </Figures>
-    </Panel>
+      {({ change, freshness: { earlierScores } }) => (
+        <>
+          <ScoringEarlier progress={earlierScores} />
+          {change === null ? (
+            <Empty title="Nothing to compare yet">
+              There are no scores of this {what} from {since} days before or earlier
+              {earlierScores !== null && " yet"}.
+            </Empty>
+          ) : (
+            <Changes change={change} what={what} />
+          )}
+        </>
+      )}
+    </FigurePanel>
   );
 }
 

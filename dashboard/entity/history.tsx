@@ -8,10 +8,9 @@ import type { Colours } from "../charts/colours.ts";
 import { tooltipOf } from "../charts/tooltip.ts";
 import { earlierScoresText } from "../parts/figure/freshness.tsx";
 import { healthWord } from "../parts/figure/health.tsx";
-import { Select } from "../parts/form/field.tsx";
+import { SmallSelect } from "../parts/form/field.tsx";
 import { choiceFilter } from "../parts/list/filters.ts";
-import { Panel } from "../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../parts/states.tsx";
 import { dayText, numbers } from "../text/format.ts";
 import { type HistoryMark, historyMarks, type ModelChange } from "./history-marks.ts";
 
@@ -46,14 +45,12 @@ interface HistoryPanelProps {
 
 export function HistoryPanel({ asked, models, what, range, onRange }: HistoryPanelProps): ReactElement {
   return (
-    <Panel
+    <FigurePanel
       title="History"
       note="Scores as shown on each day. Dotted lines: healthy from 70, watch from 40. Vertical lines mark settings changes."
       actions={
-        <Select
+        <SmallSelect
           label="Days of the history"
-          isLabelHidden
-          isSmall
           value={range}
           onChoose={onRange}
           choices={[
@@ -63,23 +60,19 @@ export function HistoryPanel({ asked, models, what, range, onRange }: HistoryPan
           ]}
         />
       }
+      asked={asked}
+      loading={<Loading rows={1} height={260} />}
+      empty={({ days }) =>
+        days.length === 0 && <Empty title="No scores yet">Scores are computed every night.</Empty>
+      }
     >
-      <Figures
-        asked={asked}
-        loading={<Loading rows={1} height={260} />}
-        empty={{
-          isEmpty: ({ days }) => days.length === 0,
-          show: <Empty title="No scores yet">Scores are computed every night.</Empty>,
-        }}
-      >
-        {(history) => (
-          <>
-            <ScoringEarlier progress={history.freshness.earlierScores} />
-            <HistoryChart history={history} models={models} what={what} />
-          </>
-        )}
-      </Figures>
-    </Panel>
+      {(history) => (
+        <>
+          <ScoringEarlier progress={history.freshness.earlierScores} />
+          <HistoryChart history={history} models={models} what={what} />
+        </>
+      )}
+    </FigurePanel>
   );
 }
 

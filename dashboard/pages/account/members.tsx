@@ -1,16 +1,15 @@
 /** The members of an account: their activity in it, and their scores. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { type Asked, csvAddress } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Avatar } from "../../parts/avatar.tsx";
+import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
 import { Verdict } from "../../parts/figure/verdict.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { type Column, DataTable, type Sort } from "../../parts/list/data-table.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { noEmail, nothing, numbers } from "../../text/format.ts";
 
@@ -106,67 +105,58 @@ export function MembersPanel(props: MembersPanelProps): ReactElement {
   const { accountId, asked, sort, onSort, offset, onOffset, isWhole, onWhole } = props;
   const { id } = useOrganization();
   return (
-    <Panel
+    <FigurePanel
       title="Members"
       isFlush
       note="Users of the account, and users who were active in it in the last 90 days. Without excluded users."
+      asked={asked}
+      loading={<Loading rows={6} />}
+      empty={({ total }) => total === 0 && <Empty title="No members" />}
     >
-      <Figures
-        asked={asked}
-        loading={
-          <div className="p-4">
-            <Loading rows={6} />
-          </div>
-        }
-        empty={{ isEmpty: ({ total }) => total === 0, show: <Empty title="No members" /> }}
-      >
-        {(answer) => (
-          <>
-            <DataTable
-              label="Members of this account"
-              name="members"
-              rows={answer.members}
-              columns={answer.isInUse ? columns : columnsWithoutShares}
-              rowId={({ userId }) => userId}
-              sort={sort}
-              onSort={onSort}
-              page={{ total: answer.total, offset, size: isWhole ? membersPageSize : answer.total }}
-              onPage={onOffset}
-              csv={csvAddress(
-                id,
-                "/api/accounts/:accountId/members",
-                { sort: sort.by, order: sort.order },
-                { accountId },
-              )}
-            />
-            {!isWhole && answer.total > answer.members.length && (
-              <div className="border-t border-line px-4 py-2">
-                <Button isSmall onClick={onWhole}>
-                  Show all {numbers.count(answer.total)}
-                </Button>
-              </div>
+      {(answer) => (
+        <>
+          <DataTable
+            label="Members of this account"
+            name="members"
+            rows={answer.members}
+            columns={answer.isInUse ? columns : columnsWithoutShares}
+            rowId={({ userId }) => userId}
+            sort={sort}
+            onSort={onSort}
+            page={{ total: answer.total, offset, size: isWhole ? membersPageSize : answer.total }}
+            onPage={onOffset}
+            csv={csvAddress(
+              id,
+              "/api/accounts/:accountId/members",
+              { sort: sort.by, order: sort.order },
+              { accountId },
             )}
-          </>
-        )}
-      </Figures>
-    </Panel>
+          />
+          {!isWhole && answer.total > answer.members.length && (
+            <div className="border-t border-line px-4 py-2">
+              <Button isSmall onClick={onWhole}>
+                Show all {numbers.count(answer.total)}
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </FigurePanel>
   );
 }
 
 function MemberLink({ member }: { member: Member }): ReactElement {
-  const organization = String(useOrganization().id);
   const { userId, name, email, avatar, isAccountOwner, isMember } = member;
   return (
     <span className="inline-flex max-w-full items-center gap-2">
       <Avatar name={name ?? email ?? userId} image={avatar} />
-      <Link
-        to="/o/$organization/users/$userId"
-        params={{ organization, userId }}
+      <EntityLink
+        kind="user"
+        id={userId}
+        label={name ?? email}
         title={[name, email ?? noEmail].filter(Boolean).join(", ")}
         className="truncate font-medium"
-      >
-        {name ?? email ?? userId}
-      </Link>
+      />
       {isAccountOwner && <Badge>owner</Badge>}
       {!isMember && <Badge tone="warn">has left</Badge>}
     </span>

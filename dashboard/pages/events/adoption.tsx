@@ -4,11 +4,10 @@ import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Freshness } from "../../parts/figure/freshness.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { nothing, numbers } from "../../text/format.ts";
 import { EventLink } from "./event-link.tsx";
 
@@ -65,7 +64,7 @@ export default function Adoption(): ReactElement {
   const query = { days: Number(days), limit: 1_000 };
   const adoption = useRead("/api/adoption", { query, keepsPrevious: true });
   return (
-    <Panel
+    <FigurePanel
       title="Adoption by event"
       note={
         adoption.data !== undefined && (
@@ -77,44 +76,34 @@ export default function Adoption(): ReactElement {
         )
       }
       actions={
-        <Select
+        <SmallSelect
           label="Days"
-          isLabelHidden
-          isSmall
           value={days}
           choices={spans.map((value) => ({ value, label: `Last ${value} days` }))}
           onChoose={(chosen) => change({ days: chosen })}
         />
       }
       isFlush
+      asked={adoption}
+      empty={({ events }) =>
+        events.length === 0 && (
+          <Empty title={`No active users in ${days} days`}>
+            Choose more days, or check under Live that events arrive.
+          </Empty>
+        )
+      }
+      loading={<Loading rows={12} />}
     >
-      <Figures
-        asked={adoption}
-        empty={{
-          isEmpty: ({ events }) => events.length === 0,
-          show: (
-            <Empty title={`No active users in ${days} days`}>
-              Choose more days, or check under Live that events arrive.
-            </Empty>
-          ),
-        }}
-        loading={
-          <div className="p-4">
-            <Loading rows={12} />
-          </div>
-        }
-      >
-        {({ events, activeUsers }) => (
-          <DataTable
-            label="Adoption of every event"
-            name="adoption"
-            rows={events}
-            columns={columnsOf(activeUsers, days)}
-            rowId={({ event }) => event}
-            csv={csvAddress(id, "/api/adoption", { days: Number(days) })}
-          />
-        )}
-      </Figures>
-    </Panel>
+      {({ events, activeUsers }) => (
+        <DataTable
+          label="Adoption of every event"
+          name="adoption"
+          rows={events}
+          columns={columnsOf(activeUsers, days)}
+          rowId={({ event }) => event}
+          csv={csvAddress(id, "/api/adoption", { days: Number(days) })}
+        />
+      )}
+    </FigurePanel>
   );
 }

@@ -8,7 +8,8 @@ import { numbers, timeText } from "../../text/format.ts";
 import { isConnectedSource, sourceName, sourceOutcomes } from "../../text/source-names.ts";
 import { warningWords } from "./warning-words.tsx";
 
-const outcomes = {
+/** The outcomes of an item, in words. */
+export const outcomes = {
   accepted: { word: "Accepted", tone: "good" },
   held: { word: "Held", tone: "warn" },
   duplicate: { word: "Duplicate", tone: "info" },

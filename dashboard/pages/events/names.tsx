@@ -6,8 +6,7 @@ import { useOrganization } from "../../app/session.ts";
 import { SearchInput } from "../../parts/form/search-input.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 import { EventLink } from "./event-link.tsx";
@@ -58,7 +57,7 @@ export function Names(): ReactElement {
   const names = useRead("/api/events", { query, keepsPrevious: true });
   const left = (names.data?.total ?? 0) - (names.data?.events.length ?? 0);
   return (
-    <Panel
+    <FigurePanel
       title="Events by name"
       note={
         left > 0
@@ -71,44 +70,35 @@ export function Names(): ReactElement {
           placeholder="Part of a name"
           value={search}
           onSearch={(text) => change({ search: text }, true)}
-          hasKey={false}
           className="w-48"
         />
       }
       isFlush
+      asked={names}
+      loading={<Loading rows={10} />}
+      empty={({ events }) =>
+        events.length === 0 &&
+        (search === "" ? (
+          <Empty title="No events yet">
+            Your first event appears here within a second of its track request.
+          </Empty>
+        ) : (
+          <Empty title={`No event name contains “${search}”`} />
+        ))
+      }
     >
-      <Figures
-        asked={names}
-        loading={
-          <div className="p-4">
-            <Loading rows={10} />
-          </div>
-        }
-        empty={{
-          isEmpty: ({ events }) => events.length === 0,
-          show:
-            search === "" ? (
-              <Empty title="No events yet">
-                Your first event appears here within a second of its track request.
-              </Empty>
-            ) : (
-              <Empty title={`No event name contains “${search}”`} />
-            ),
-        }}
-      >
-        {({ events }) => (
-          <DataTable
-            label="Every event by name"
-            name="events"
-            rows={events}
-            columns={columns}
-            rowId={({ event }) => event}
-            sort={{ by: sort, order }}
-            onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order })}
-            csv={csvAddress(id, "/api/events", { search, sort, order })}
-          />
-        )}
-      </Figures>
-    </Panel>
+      {({ events }) => (
+        <DataTable
+          label="Every event by name"
+          name="events"
+          rows={events}
+          columns={columns}
+          rowId={({ event }) => event}
+          sort={{ by: sort, order }}
+          onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order })}
+          csv={csvAddress(id, "/api/events", { search, sort, order })}
+        />
+      )}
+    </FigurePanel>
   );
 }

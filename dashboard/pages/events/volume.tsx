@@ -4,7 +4,7 @@ import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Freshness } from "../../parts/figure/freshness.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
@@ -93,10 +93,11 @@ function OverTime(): ReactElement {
         <Figures
           asked={asked}
           loading={<Loading rows={1} height={300} />}
-          empty={{
-            isEmpty: ({ periods: rows }) => rows.every(({ count }) => count === 0),
-            show: <NoEvents event={event === "" ? "" : labelOf(event)} label={label} />,
-          }}
+          empty={({ periods: rows }) =>
+            rows.every(({ count }) => count === 0) && (
+              <NoEvents event={event === "" ? "" : labelOf(event)} label={label} />
+            )
+          }
         >
           {({ periods: rows }) => (
             <VolumeChart
@@ -119,18 +120,14 @@ function Choices({ split }: { split: Split }): ReactElement {
   const needsKey = split === "property" || split === "trait";
   return (
     <div className="mb-4 grid grid-cols-2 gap-2 sm:flex">
-      <Select
+      <SmallSelect
         label="Time"
-        isLabelHidden
-        isSmall
         value={range}
         choices={rangeNames.map((value) => ({ value, label: `Last ${ranges[value].label}` }))}
         onChoose={(chosen) => change({ range: chosen })}
       />
-      <Select
+      <SmallSelect
         label="What is counted"
-        isLabelHidden
-        isSmall
         value={measure}
         choices={[
           { value: "count", label: "Events" },
@@ -138,10 +135,8 @@ function Choices({ split }: { split: Split }): ReactElement {
         ]}
         onChoose={(chosen) => change({ measure: chosen })}
       />
-      <Select
+      <SmallSelect
         label="Split"
-        isLabelHidden
-        isSmall
         value={split}
         choices={splits
           .filter((value) => value !== "event" || event === "")

@@ -4,11 +4,10 @@ import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Dialog } from "../../parts/form/dialog.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { Facts, UserId } from "./facts.tsx";
@@ -69,43 +68,35 @@ export default function Warnings(): ReactElement {
   });
   const columns = columnsOf(setOpen);
   return (
-    <Panel
-      title="Ingestion warnings"
-      note={`What senders did in the last 30 days that is worth knowing, the latest first${
-        asked.data?.warnings.length === limit ? `: the latest ${numbers.count(limit)} lines` : ""
-      }`}
-      actions={
-        <Select
-          label="Kind of warning"
-          isLabelHidden
-          isSmall
-          value={kind}
-          choices={[
-            { value: "all", label: "All kinds" },
-            ...warningKinds.map((value) => ({ value, label: warningWords[value].word })),
-          ]}
-          onChoose={(chosen) => change({ kind: chosen })}
-        />
-      }
-      isFlush
-    >
-      <Figures
-        asked={asked}
-        loading={
-          <div className="p-4">
-            <Loading rows={8} />
-          </div>
+    <>
+      <FigurePanel
+        title="Ingestion warnings"
+        note={`What senders did in the last 30 days that is worth knowing, the latest first${
+          asked.data?.warnings.length === limit ? `: the latest ${numbers.count(limit)} lines` : ""
+        }`}
+        actions={
+          <SmallSelect
+            label="Kind of warning"
+            value={kind}
+            choices={[
+              { value: "all", label: "All kinds" },
+              ...warningKinds.map((value) => ({ value, label: warningWords[value].word })),
+            ]}
+            onChoose={(chosen) => change({ kind: chosen })}
+          />
         }
-        empty={{
-          isEmpty: ({ warnings }) => warnings.length === 0,
-          show: (
+        isFlush
+        asked={asked}
+        loading={<Loading rows={8} />}
+        empty={({ warnings }) =>
+          warnings.length === 0 && (
             <Empty title="Nothing to warn of">
               {kind === "all"
                 ? "No sender was refused, and nothing unusual came in, within 30 days."
                 : "There is no such warning within 30 days. Other kinds may be there."}
             </Empty>
-          ),
-        }}
+          )
+        }
       >
         {({ warnings }) => (
           <DataTable
@@ -117,9 +108,9 @@ export default function Warnings(): ReactElement {
             csv={csvAddress(id, "/api/ingestion-warnings", ofKind)}
           />
         )}
-      </Figures>
+      </FigurePanel>
       {open !== undefined && <WarningDialog warning={open} onClose={() => setOpen(undefined)} />}
-    </Panel>
+    </>
   );
 }
 

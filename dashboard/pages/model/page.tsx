@@ -193,81 +193,48 @@ function Measures({ card }: { card: Card }): ReactElement {
   );
 }
 
+type Cell = Column<Judged>["cell"];
+const figure = (id: string, header: string, hint: string, cell: Cell): Column<Judged> => ({
+  ...{ id, header, hint, isNumber: true, cell },
+});
+
 const columnsFor = (card: Card): readonly Column<Judged>[] => [
   {
-    id: "model",
-    header: "Model",
-    isFixed: true,
-    width: 240,
+    ...{ id: "model", header: "Model", isFixed: true, width: 240 },
     cell: ({ model }) => <ModelName card={card} model={model} />,
   },
+  figure("auc", "AUC", "Higher is better; .5 is chance", ({ auc }) => numbers.thousandths(auc)),
+  figure("logLoss", "Log loss", "Lower is better", ({ logLoss }) => numbers.thousandths(logLoss)),
+  figure(
+    "recency",
+    "Last visit alone",
+    "The log loss of the baseline on the very same rows",
+    ({ recencyLogLoss }) => numbers.thousandths(recencyLogLoss),
+  ),
+  figure("brier", "Brier", "Lower is better", ({ brier }) => numbers.thousandths(brier)),
+  figure("calibration", "Calibration error", "Lower is better", ({ calibrationError }) =>
+    numbers.thousandths(calibrationError),
+  ),
   {
-    id: "auc",
-    header: "AUC",
-    hint: "Higher is better; .5 is chance",
-    isNumber: true,
-    cell: ({ auc }) => digits(auc),
-  },
-  {
-    id: "logLoss",
-    header: "Log loss",
-    hint: "Lower is better",
-    isNumber: true,
-    cell: ({ logLoss }) => digits(logLoss),
-  },
-  {
-    id: "recency",
-    header: "Last visit alone",
-    hint: "The log loss of the baseline on the very same rows",
-    isNumber: true,
-    cell: ({ recencyLogLoss }) => digits(recencyLogLoss),
-  },
-  {
-    id: "brier",
-    header: "Brier",
-    hint: "Lower is better",
-    isNumber: true,
-    cell: ({ brier }) => digits(brier),
-  },
-  {
-    id: "calibration",
-    header: "Calibration error",
-    hint: "Lower is better",
-    isNumber: true,
-    cell: ({ calibrationError }) => digits(calibrationError),
-  },
-  {
-    id: "slope",
-    header: "Calibration slope",
-    hint: "1 is right; below, predictions are too extreme",
-    isNumber: true,
+    ...figure(
+      "slope",
+      "Calibration slope",
+      "1 is right; below, predictions are too extreme",
+      ({ calibrationSlope }) => numbers.thousandths(calibrationSlope),
+    ),
     isHidden: true,
-    cell: ({ calibrationSlope }) => digits(calibrationSlope),
   },
-  {
-    id: "lift",
-    header: "Lift",
-    hint: "For the tenth with the highest risk",
-    isNumber: true,
-    cell: ({ topDecileLift }) => (topDecileLift === null ? nothing : `${numbers.decimal(topDecileLift)} ×`),
-  },
-  {
-    id: "rows",
-    header: "Judged",
-    hint: "Predictions",
-    isNumber: true,
-    cell: ({ count }) => numbers.count(count),
-  },
-  {
-    id: "cutoffs",
-    header: "Past days",
-    hint: "Cut-off dates. Models with different dates cannot be compared directly.",
-    isNumber: true,
-    cell: ({ cutoffs }) => numbers.count(cutoffs),
-  },
+  figure("lift", "Lift", "For the tenth with the highest risk", ({ topDecileLift }) =>
+    topDecileLift === null ? nothing : `${numbers.decimal(topDecileLift)} ×`,
+  ),
+  figure("rows", "Judged", "Predictions", ({ count }) => numbers.count(count)),
+  figure(
+    "cutoffs",
+    "Past days",
+    "Cut-off dates. Models with different dates cannot be compared directly.",
+    ({ cutoffs }) => numbers.count(cutoffs),
+  ),
 ];
-
-const digits = (value: number | null) => (value === null ? nothing : numbers.thousandths(value));
 
 function Comparison({ card }: { card: Card }): ReactElement {
   const { id } = useOrganization();

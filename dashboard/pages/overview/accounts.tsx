@@ -7,8 +7,7 @@ import { EntityLink } from "../../parts/entity-link.tsx";
 import { Health, Risk } from "../../parts/figure/health.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { nothing, numbers, pointsText } from "../../text/format.ts";
 import { membersOf, thoseNow, usersActiveIn } from "./lists.ts";
 
@@ -72,35 +71,25 @@ export function AccountsAtRisk(): ReactElement {
   const asked = useRead("/api/accounts-at-risk", { query: { limit: shown } });
   const { data } = asked;
   return (
-    <Panel
+    <FigurePanel
       isFlush
       title="Accounts at risk"
       note={data && data.total > 0 ? <AtRiskNote answer={data} /> : "Health below 40, the largest first"}
+      asked={asked}
+      loading={<Loading rows={6} />}
+      empty={({ accounts }) => accounts.length === 0 && <NoneAtRisk scored={data?.scored ?? 0} />}
     >
-      <Figures
-        asked={asked}
-        loading={
-          <div className="p-4">
-            <Loading rows={6} />
-          </div>
-        }
-        empty={{
-          isEmpty: ({ accounts }) => accounts.length === 0,
-          show: <NoneAtRisk scored={data?.scored ?? 0} />,
-        }}
-      >
-        {({ accounts, day }) => (
-          <DataTable
-            label="The largest accounts at risk"
-            name="accounts-at-risk"
-            rows={accounts.map((account) => ({ ...account, day: day ?? "" }))}
-            columns={columns}
-            rowId={(account) => account.id}
-            csv={csvAddress(id, "/api/accounts-at-risk", {})}
-          />
-        )}
-      </Figures>
-    </Panel>
+      {({ accounts, day }) => (
+        <DataTable
+          label="The largest accounts at risk"
+          name="accounts-at-risk"
+          rows={accounts.map((account) => ({ ...account, day: day ?? "" }))}
+          columns={columns}
+          rowId={(account) => account.id}
+          csv={csvAddress(id, "/api/accounts-at-risk", {})}
+        />
+      )}
+    </FigurePanel>
   );
 }
 

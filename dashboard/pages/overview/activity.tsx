@@ -14,11 +14,10 @@ import {
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { Stat, Stats } from "../../parts/figure/stat.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { useFilters } from "../../parts/list/filters.ts";
 import { CountLink, useListAddress } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { filters } from "./filters.ts";
 import { usersActive, usersInStage } from "./lists.ts";
@@ -104,14 +103,12 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
   const [{ days }, change] = useFilters(filters);
   const count = Number(days);
   return (
-    <Panel
+    <FigurePanel
       title="Active users"
       note="Users active on the day, and in the 7 days that end with it"
       actions={
-        <Select
+        <SmallSelect
           label="Days shown"
-          isLabelHidden
-          isSmall
           value={days}
           choices={[
             { value: "28", label: "28 days" },
@@ -121,11 +118,11 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
           onChoose={(chosen) => change({ days: chosen })}
         />
       }
+      asked={asked}
+      loading={<Loading rows={1} height={260} />}
     >
-      <Figures asked={asked} loading={<Loading rows={1} height={260} />}>
-        {(answer) => <ActiveChart days={answer.days} shown={count} />}
-      </Figures>
-    </Panel>
+      {(answer) => <ActiveChart days={answer.days} shown={count} />}
+    </FigurePanel>
   );
 }
 
@@ -197,18 +194,19 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
 export function LifecyclePanel(): ReactElement {
   const asked = useRead("/api/lifecycle", { query: { period: "week", periods: 13 } });
   return (
-    <Panel title="User lifecycle" note="Users by week: active above the line, dormant below">
-      <Figures
-        asked={asked}
-        loading={<Loading rows={1} height={260} />}
-        empty={{
-          isEmpty: ({ periods }) => periods.every(({ active, dormant }) => active + dormant === 0),
-          show: <Empty title="No active users in these weeks" />,
-        }}
-      >
-        {({ periods }) => <LifecycleChart periods={periods} />}
-      </Figures>
-    </Panel>
+    <FigurePanel
+      title="User lifecycle"
+      note="Users by week: active above the line, dormant below"
+      asked={asked}
+      loading={<Loading rows={1} height={260} />}
+      empty={({ periods }) =>
+        periods.every(({ active, dormant }) => active + dormant === 0) && (
+          <Empty title="No active users in these weeks" />
+        )
+      }
+    >
+      {({ periods }) => <LifecycleChart periods={periods} />}
+    </FigurePanel>
   );
 }
 

@@ -8,8 +8,7 @@ import { tooltipOf } from "../../charts/tooltip.ts";
 import { type HealthBand, HealthShape, healthWord } from "../../parts/figure/health.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { BarPart, CountLink, useListAddress } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { dayPlus, daysBetween, dayText, nothing, numbers } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
@@ -45,24 +44,21 @@ export function NoScores({ kind }: { kind: Kind }): ReactElement {
 export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
   const { data } = asked;
   return (
-    <Panel
+    <FigurePanel
       title={`Health of ${plural[kind]}`}
       note={data?.day ? `As of the start of ${dayText(data.day)}` : undefined}
+      asked={asked}
+      loading={<Loading rows={8} height={28} />}
+      empty={({ weeks }) => weeks.length === 0 && <NoScores kind={kind} />}
     >
-      <Figures
-        asked={asked}
-        loading={<Loading rows={8} height={28} />}
-        empty={{ isEmpty: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
-      >
-        {({ weeks }) => (
-          <div className="grid gap-5">
-            <Distribution kind={kind} weeks={weeks} />
-            {weeks.length > 1 && <WeeksChart kind={kind} weeks={weeks} />}
-            <Moves kind={kind} />
-          </div>
-        )}
-      </Figures>
-    </Panel>
+      {({ weeks }) => (
+        <div className="grid gap-5">
+          <Distribution kind={kind} weeks={weeks} />
+          {weeks.length > 1 && <WeeksChart kind={kind} weeks={weeks} />}
+          <Moves kind={kind} />
+        </div>
+      )}
+    </FigurePanel>
   );
 }
 

@@ -6,8 +6,7 @@ import { EntityLink } from "../../parts/entity-link.tsx";
 import type { Moved } from "../../parts/figure/figure-filters.ts";
 import { Health } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, pointsText } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
 import { thoseMoved } from "./lists.ts";
@@ -21,31 +20,27 @@ export function Movers({ kind }: { kind: Kind }): ReactElement {
   const asked = useRead("/api/movers", { query: { kind, state: "active", limit: shown } });
   const { data } = asked;
   return (
-    <Panel
+    <FigurePanel
       title="Biggest drops, biggest gains"
       note={
         data?.sinceDay
           ? `Health of active ${plural[kind]} since ${dayText(data.sinceDay)}`
           : `Health of active ${plural[kind]} within a week`
       }
+      asked={asked}
+      loading={<Loading rows={8} />}
+      empty={({ movers, returned }) =>
+        movers.length + returned.length === 0 && (
+          <Empty title="Nothing to compare yet">
+            {data?.day == null
+              ? "Users and accounts are scored every night."
+              : "There are no scores from a week ago."}
+          </Empty>
+        )
+      }
     >
-      <Figures
-        asked={asked}
-        loading={<Loading rows={8} />}
-        empty={{
-          isEmpty: ({ movers, returned }) => movers.length + returned.length === 0,
-          show: (
-            <Empty title="Nothing to compare yet">
-              {data?.day == null
-                ? "Users and accounts are scored every night."
-                : "There are no scores from a week ago."}
-            </Empty>
-          ),
-        }}
-      >
-        {(answer) => <Lists kind={kind} answer={answer} />}
-      </Figures>
-    </Panel>
+      {(answer) => <Lists kind={kind} answer={answer} />}
+    </FigurePanel>
   );
 }
 

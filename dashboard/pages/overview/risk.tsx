@@ -15,8 +15,7 @@ import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { RiskLevel } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
 import { type HealthByWeek, NoScores, sizeOf } from "./health.tsx";
@@ -25,18 +24,15 @@ import { those, thoseNow, thoseOn } from "./lists.ts";
 export function RiskPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
   const horizonDays = asked.data?.horizonDays;
   return (
-    <Panel
+    <FigurePanel
       title="Churn risk"
       note={horizonDays && `How likely ${plural[kind]} are to be inactive for the next ${horizonDays} days`}
+      asked={asked}
+      loading={<Loading rows={8} height={28} />}
+      empty={({ weeks }) => weeks.length === 0 && <NoScores kind={kind} />}
     >
-      <Figures
-        asked={asked}
-        loading={<Loading rows={8} height={28} />}
-        empty={{ isEmpty: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
-      >
-        {(answer) => <Risk kind={kind} answer={answer} />}
-      </Figures>
-    </Panel>
+      {(answer) => <Risk kind={kind} answer={answer} />}
+    </FigurePanel>
   );
 }
 

@@ -5,8 +5,7 @@ import { useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
 import { type ListBehind, ListLink } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Figures, Loading } from "../../parts/states.tsx";
+import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
 import { those } from "./lists.ts";
@@ -27,28 +26,28 @@ export function WeekPanel(): ReactElement {
   const asked = useRead("/api/week-summary");
   const { data } = asked;
   return (
-    <Panel
+    <FigurePanel
       title="The week"
       note={
         data?.sentences.some(({ about }) => about !== "data") &&
         `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, compared with the week before`
       }
+      asked={asked}
+      loading={<Loading rows={6} height={30} />}
     >
-      <Figures asked={asked} loading={<Loading rows={6} height={30} />}>
-        {(week) => (
-          <div className="grid gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_22rem]">
-            <dl className="grid content-start">
-              {week.sentences
-                .filter(({ about }) => about !== "call")
-                .map((sentence) => (
-                  <SentenceLine key={sentence.about} sentence={sentence} />
-                ))}
-            </dl>
-            <CallFirst week={week} />
-          </div>
-        )}
-      </Figures>
-    </Panel>
+      {(week) => (
+        <div className="grid gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_22rem]">
+          <dl className="grid content-start">
+            {week.sentences
+              .filter(({ about }) => about !== "call")
+              .map((sentence) => (
+                <SentenceLine key={sentence.about} sentence={sentence} />
+              ))}
+          </dl>
+          <CallFirst week={week} />
+        </div>
+      )}
+    </FigurePanel>
   );
 }
 

@@ -3,11 +3,10 @@ import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { nothing, numbers } from "../../text/format.ts";
 import { groupLabel, intervalText, keyOf } from "./cohorts.ts";
 import { type Change, type Choices, periodsOf, periodsText, queryOf } from "./question.ts";
@@ -32,16 +31,14 @@ export function Comparison({ choices, change }: ComparisonProps): ReactElement {
   const at = asked.data?.at ?? compareAt;
   const ages = Array.from({ length: periodsOf(choices) - 1 }, (_, index) => String(index + 1));
   return (
-    <Panel
+    <FigurePanel
       title="Do the groups differ?"
       note="The 12 largest groups, the best first. Users of one account do not count as independent."
       isFlush
       actions={
         <>
-          <Select
+          <SmallSelect
             label="Compared after"
-            isLabelHidden
-            isSmall
             value={String(at)}
             choices={(ages.includes(String(at)) ? ages : [String(at), ...ages]).map((value) => ({
               value,
@@ -52,26 +49,18 @@ export function Comparison({ choices, change }: ComparisonProps): ReactElement {
           <CsvLink address={csvAddress(id, "/api/retention/comparison", query)} />
         </>
       }
+      asked={asked}
+      loading={<Loading rows={4} />}
+      empty={({ groups }) =>
+        groups.length < 2 && (
+          <Empty title="Nothing to compare yet">
+            Two groups need a cohort that has completed this {period}.
+          </Empty>
+        )
+      }
     >
-      <Figures
-        asked={asked}
-        loading={
-          <div className="p-4">
-            <Loading rows={4} />
-          </div>
-        }
-        empty={{
-          isEmpty: ({ groups }) => groups.length < 2,
-          show: (
-            <Empty title="Nothing to compare yet">
-              Two groups need a cohort that has completed this {period}.
-            </Empty>
-          ),
-        }}
-      >
-        {(answer) => <Compared answer={answer} choices={choices} />}
-      </Figures>
-    </Panel>
+      {(answer) => <Compared answer={answer} choices={choices} />}
+    </FigurePanel>
   );
 }
 

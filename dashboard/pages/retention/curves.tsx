@@ -3,7 +3,7 @@ import { type ReactElement, useCallback } from "react";
 import { Chart } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { Button } from "../../parts/form/button.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { nothing, numbers } from "../../text/format.ts";
@@ -35,18 +35,14 @@ export function Curves({ groups, choices, change }: CurvesProps): ReactElement {
       actions={
         trait === "" || first === undefined ? undefined : (
           <div className="flex flex-wrap items-end gap-2">
-            <Select
+            <SmallSelect
               label="First curve"
-              isLabelHidden
-              isSmall
               value={first.key}
               choices={options(groups)}
               onChoose={(key) => change({ first: key })}
             />
-            <Select
+            <SmallSelect
               label="Compared with"
-              isLabelHidden
-              isSmall
               value={second?.key ?? none}
               choices={[{ value: none, label: "alone" }, ...options(others)]}
               onChoose={(key) => change({ second: key })}

@@ -59,7 +59,7 @@ export default function RetentionPage(): ReactElement {
         <Figures
           asked={retention}
           loading={<Waiting note={sentenceOf(choices)} />}
-          empty={{ isEmpty: ({ cells }) => cells.length === 0, show: <NoCohorts choices={choices} /> }}
+          empty={({ cells }) => cells.length === 0 && <NoCohorts choices={choices} />}
         >
           {(answer) => <Cohorts answer={answer} choices={choices} change={change} />}
         </Figures>

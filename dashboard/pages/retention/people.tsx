@@ -73,7 +73,7 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
       <Figures
         asked={people}
         loading={<Loading rows={10} height={28} />}
-        empty={{ isEmpty: (answer) => answer.people.length === 0, show: <Empty title="No users" /> }}
+        empty={(answer) => answer.people.length === 0 && <Empty title="No users" />}
       >
         {(answer) => (
           <>

@@ -2,19 +2,18 @@
 
 import { type ReactElement, type ReactNode, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Badge } from "../../parts/figure/health.tsx";
 import { Sparkline, Stat, Stats } from "../../parts/figure/stat.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { useConfirm } from "../../parts/form/confirm.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice, PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
-import { useTell } from "../../parts/toast.tsx";
 import { numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
 import { type NewTokens, SetUp } from "./set-up.tsx";
@@ -320,29 +319,25 @@ function asideOf({ held, duplicate, ignored }: Source["week"]): string {
 
 function Retire({ source: { source, freezesScores } }: { source: Source }): ReactElement | null {
   const mayRetire = useMayAs("member");
-  const confirm = useConfirm();
-  const tell = useTell();
-  const retire = useChange("POST /api/sources/:source/retire");
+  const retirement = useConfirmedChange("POST /api/sources/:source/retire");
   const name = sourceName(source);
   if (!mayRetire) return null;
-  const ask = async () => {
-    const isSure = await confirm({
-      title: `Retire ${name}?`,
-      text: `Retire a source that you removed. ${
-        freezesScores
-          ? "Scores no longer wait for it and go on without its events."
-          : "It is no longer reported as silent."
-      } Its next event makes it active again.`,
-      action: "Retire",
-    });
-    if (!isSure) return;
-    retire.mutate(
+  const retire = () =>
+    retirement.ask(
+      {
+        title: `Retire ${name}?`,
+        text: `Retire a source that you removed. ${
+          freezesScores
+            ? "Scores no longer wait for it and go on without its events."
+            : "It is no longer reported as silent."
+        } Its next event makes it active again.`,
+        action: "Retire",
+      },
       { path: { source } },
-      { onSuccess: () => tell(`${name} is retired.`), onError: tell.failed },
+      `${name} is retired.`,
     );
-  };
   return (
-    <Button isSmall isBusy={retire.isPending} onClick={ask} aria-label={`Retire ${name}`}>
+    <Button isSmall isBusy={retirement.isPending} onClick={() => void retire()} aria-label={`Retire ${name}`}>
       Retire
     </Button>
   );

@@ -5,7 +5,7 @@ import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { useConfirm } from "../../parts/form/confirm.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { Field, FormError, Input } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { Empty, Figures } from "../../parts/states.tsx";
@@ -26,10 +26,10 @@ export function Webhooks({ token }: { token: string }): ReactElement {
     <div className="grid gap-3">
       <Figures
         asked={asked}
-        empty={{
-          isEmpty: ({ webhooks }) => webhooks.length === 0 && open === undefined,
-          show: <Empty title="No webhook yet">A webhook maps the messages of one tool.</Empty>,
-        }}
+        empty={({ webhooks }) =>
+          webhooks.length === 0 &&
+          open === undefined && <Empty title="No webhook yet">A webhook maps the messages of one tool.</Empty>
+        }
       >
         {({ webhooks }) => (
           <ul className="grid gap-3">
@@ -68,22 +68,18 @@ function Head({
   webhook: Webhook;
   onChange?: () => void;
 }): ReactElement {
-  const confirm = useConfirm();
-  const tell = useTell();
-  const remove = useChange("DELETE /api/webhooks/:id");
-  const ask = async () => {
-    const isSure = await confirm({
-      title: `Delete the webhook ${name}?`,
-      text: "Requests to its address are rejected from now on. Stored events stay.",
-      action: "Delete",
-      isDangerous: true,
-    });
-    if (!isSure) return;
-    remove.mutate(
+  const removal = useConfirmedChange("DELETE /api/webhooks/:id");
+  const remove = () =>
+    removal.ask(
+      {
+        title: `Delete the webhook ${name}?`,
+        text: "Requests to its address are rejected from now on. Stored events stay.",
+        action: "Delete",
+        isDangerous: true,
+      },
       { path: { id } },
-      { onSuccess: () => tell(`The webhook ${name} is deleted.`), onError: tell.failed },
+      `The webhook ${name} is deleted.`,
     );
-  };
   return (
     <div className="flex flex-wrap items-center justify-between gap-2">
       <h4 className="font-medium">{name}</h4>
@@ -92,7 +88,7 @@ function Head({
           <Button isSmall onClick={onChange} aria-label={`Change the webhook ${name}`}>
             Change
           </Button>
-          <Button isSmall onClick={() => void ask()} aria-label={`Delete the webhook ${name}`}>
+          <Button isSmall onClick={() => void remove()} aria-label={`Delete the webhook ${name}`}>
             Delete
           </Button>
         </div>

@@ -1,13 +1,12 @@
 /** Whether a user is excluded from figures, by which rules, and the way to exclude the user. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
-import { useConfirm } from "../../parts/form/confirm.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { Notice } from "../../parts/panel.tsx";
-import { useTell } from "../../parts/toast.tsx";
 import { ruleWords } from "../../text/exclusion-words.ts";
 
 type User = Reads["/api/users/:userId"]["answer"];
@@ -39,24 +38,20 @@ export function ExcludedNotice({ user }: { user: User }): ReactElement | null {
 
 /** Adds a rule for this user alone. Hidden for viewers, and for users that a rule matches already. */
 export function ExcludeButton({ user, name }: { user: User; name: string }): ReactElement | null {
-  const confirm = useConfirm();
-  const tell = useTell();
-  const add = useChange("POST /api/exclusions");
+  const exclusion = useConfirmedChange("POST /api/exclusions");
   if (!useMayAs("member") || user.excludedBy.length > 0) return null;
-  const exclude = async () => {
-    const isSure = await confirm({
-      title: `Exclude ${name}?`,
-      text: "The user no longer counts in any figure, past days included, and has no scores. Nothing is deleted. To undo this, remove the rule under Exclusions.",
-      action: "Exclude user",
-    });
-    if (!isSure) return;
-    add.mutate(
+  const exclude = () =>
+    exclusion.ask(
+      {
+        title: `Exclude ${name}?`,
+        text: "The user no longer counts in any figure, past days included, and has no scores. Nothing is deleted. To undo this, remove the rule under Exclusions.",
+        action: "Exclude user",
+      },
       { query: { kind: "user", value: user.userId } },
-      { onSuccess: () => tell("The user is excluded. Figures update within seconds."), onError: tell.failed },
+      "The user is excluded. Figures update within seconds.",
     );
-  };
   return (
-    <Button isSmall isBusy={add.isPending} onClick={() => void exclude()}>
+    <Button isSmall isBusy={exclusion.isPending} onClick={() => void exclude()}>
       Exclude …
     </Button>
   );

@@ -200,6 +200,11 @@ export function Select<Value extends string>({
   );
 }
 
+/** A low choice without a label to be seen, where its place explains it, e.g. beside a title. */
+export function SmallSelect<Value extends string>(props: SelectProps<Value>): ReactElement {
+  return <Select isLabelHidden isSmall {...props} />;
+}
+
 function Options({ choices }: { choices: readonly Choice[] }): ReactElement {
   return (
     <>

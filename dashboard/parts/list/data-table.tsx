@@ -157,6 +157,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
   );
 }
 
+/** A few rows that are all there, each known by its id: without count, columns and CSV. */
+export function PlainTable<Row extends { readonly id: number }>(
+  props: Pick<DataTableProps<Row>, "label" | "rows" | "columns">,
+): ReactElement {
+  return <DataTable {...props} isPlain name={props.label} rowId={({ id }) => String(id)} />;
+}
+
 /** Asks for more rows when the last ones come into sight. */
 function useMore(more: RowsToCome | undefined, rows: number, lastDrawn: number): void {
   const isNear = more?.hasMore === true && lastDrawn >= rows - rowsAhead;

@@ -4,7 +4,7 @@ import { MovementChips } from "../figure/figure-chips.tsx";
 import { type HealthBand, healthWord } from "../figure/health.tsx";
 import { type VerdictName, verdictWord } from "../figure/verdict.tsx";
 import { Button } from "../form/button.tsx";
-import { type Choice, Select } from "../form/field.tsx";
+import { type Choice, SmallSelect } from "../form/field.tsx";
 import { SearchInput } from "../form/search-input.tsx";
 import { FilterChip } from "./filter-chip.tsx";
 import type { ListValues, RiskBand, Seen, State, VerdictChoice } from "./list-address.ts";
@@ -82,6 +82,7 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
             placeholder={searchIn}
             value={values.search}
             onSearch={(search) => onChange({ search }, true)}
+            hasKey
           />
         </div>
         <Pick
@@ -167,10 +168,8 @@ export function Pick<Value extends string>({
   onChoose: (value: Value) => void;
 }): ReactElement {
   return (
-    <Select
+    <SmallSelect
       label={label}
-      isLabelHidden
-      isSmall
       value={value}
       choices={choices}
       onChoose={onChoose}

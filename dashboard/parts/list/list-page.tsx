@@ -78,15 +78,10 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
         </ListFilters>
         <Figures
           asked={{ ...pages, data: first }}
-          loading={
-            <div className="p-4">
-              <Loading rows={14} />
-            </div>
+          loading={<Loading rows={14} />}
+          empty={({ total }) =>
+            total === 0 && (isFiltered ? <NothingFound what={one} onClear={onClear} /> : props.none)
           }
-          empty={{
-            isEmpty: ({ total }) => total === 0,
-            show: isFiltered ? <NothingFound what={one} onClear={onClear} /> : props.none,
-          }}
         >
           {(answer) => (
             <UsualChange value={answer.usualChange}>
