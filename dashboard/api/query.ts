@@ -119,15 +119,17 @@ export const readOnOnly = {
   }) => (state.data?.pages.length ?? 0) <= 1,
 } as const;
 
-/** Paths whose answers are read on by `next`, sent as `before`. */
+/** Paths whose answers are pages, of which each begins before a place of the page before. */
 type PagedPath = {
-  [Path in keyof Reads]: Reads[Path]["answer"] extends { readonly next: string | null } ? Path : never;
+  [Path in keyof Reads]: "before" extends keyof Reads[Path]["query"] ? Path : never;
 }[keyof Reads];
 
-/** Reads a path page by page, as the reader goes on. */
+/** Reads a path page by page, as the reader goes on.
+ * @param placeAfter the place before which the next page begins, sent as `before`. None after the last page */
 export function usePages<Path extends PagedPath>(
   path: Path,
   { path: parts, query }: { readonly path: PathParameters<Path>; readonly query: Reads[Path]["query"] },
+  placeAfter: (answer: Reads[Path]["answer"]) => string | number | null | undefined,
 ) {
   const { id } = useOrganization();
   const address = addressOf(path, parts as QueryValues, query, id);
@@ -138,8 +140,8 @@ export function usePages<Path extends PagedPath>(
         addressOf(path, parts as QueryValues, { ...query, before: pageParam }, id),
         signal,
       )) as Reads[Path]["answer"],
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.next ?? undefined,
+    initialPageParam: undefined as string | number | undefined,
+    getNextPageParam: (last) => placeAfter(last) ?? undefined,
     ...readOnOnly,
   });
 }

@@ -68,7 +68,7 @@ export function Starting(): ReactElement {
 }
 
 /** The reader stopped waiting. */
-export function Cancelled({ onRetry }: { onRetry: () => unknown }): ReactElement {
+function Cancelled({ onRetry }: { onRetry: () => unknown }): ReactElement {
   return (
     <div className="grid justify-items-center gap-3 px-4 py-6 text-center">
       <p className="text-soft">Not loaded: you cancelled it.</p>

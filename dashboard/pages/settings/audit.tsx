@@ -1,16 +1,13 @@
 /** The audit log. */
-import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactElement } from "react";
-import { type ApiFailure, addressOf } from "../../api/client.ts";
 import type { Reads } from "../../api/paths.ts";
-import { readOnOnly } from "../../api/query.ts";
-import { read } from "../../api/read.ts";
+import { usePages } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError } from "../../parts/form/field.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Cancelled, Empty, Loading, Problem } from "../../parts/states.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { loggedRuleWords } from "../../text/exclusion-words.ts";
 import { settingName } from "../../text/setting-names.ts";
@@ -33,41 +30,21 @@ export default function AuditSettings(): ReactElement {
   );
 }
 
-type Page = Reads["/api/audit-log"]["answer"];
-type Entry = Page["entries"][number];
+type Entry = Reads["/api/audit-log"]["answer"]["entries"][number];
 
 const pageSize = 50;
 
 function Log(): ReactElement {
-  const { id } = useOrganization();
-  const { data, error, fetchStatus, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
-    useInfiniteQuery<
-      Page,
-      ApiFailure,
-      { readonly pages: readonly Page[] },
-      readonly unknown[],
-      number | undefined
-    >({
-      queryKey: [id, "/api/audit-log", "pages"],
-      queryFn: async ({ pageParam, signal }) =>
-        (await read(
-          addressOf("/api/audit-log", {}, { limit: pageSize, before: pageParam }, id),
-          signal,
-        )) as Page,
-      initialPageParam: undefined,
-      ...readOnOnly,
-      getNextPageParam: ({ entries }) => (entries.length < pageSize ? undefined : entries.at(-1)?.id),
-    });
+  const asked = usePages("/api/audit-log", { path: {}, query: { limit: pageSize } }, ({ entries }) =>
+    entries.length < pageSize ? undefined : entries.at(-1)?.id,
+  );
+  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = asked;
   if (data === undefined) {
     return (
       <div className="p-4">
-        {error !== null ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : fetchStatus === "idle" ? (
-          <Cancelled onRetry={refetch} />
-        ) : (
-          <Loading rows={8} />
-        )}
+        <Figures asked={asked} loading={<Loading rows={8} />}>
+          {() => null}
+        </Figures>
       </div>
     );
   }
