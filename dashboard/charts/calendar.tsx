@@ -43,13 +43,13 @@ export function Calendar({ label, days, weekStart, firstDay }: CalendarProps): R
           className="block text-xs"
         >
           {weeks.months.map(({ day, column }) => (
-            <text key={day} x={left + column * pitch} y={11} fontSize="10" fill="var(--soft)">
+            <text key={day} x={left + column * pitch} y={11} fontSize="10" fill="var(--color-soft)">
               {dayText(day, "monthName")}
             </text>
           ))}
           {weeks.days.slice(0, 14).map(({ day, row, column }) =>
             column === (weeks.days[0]?.row === 0 ? 0 : 1) && row % 2 === 0 ? (
-              <text key={day} x={0} y={top + row * pitch + 10} fontSize="10" fill="var(--soft)">
+              <text key={day} x={0} y={top + row * pitch + 10} fontSize="10" fill="var(--color-soft)">
                 {dayText(day, "weekday")}
               </text>
             ) : null,
@@ -63,7 +63,7 @@ export function Calendar({ label, days, weekStart, firstDay }: CalendarProps): R
               height={cell - 1}
               rx="2"
               fill={isBefore(day) ? "transparent" : `var(--heat-${step})`}
-              stroke={step > 0 ? "transparent" : "var(--line)"}
+              stroke={step > 0 ? "transparent" : "var(--color-line)"}
               strokeOpacity={isBefore(day) ? 0.45 : 1}
             >
               <title>

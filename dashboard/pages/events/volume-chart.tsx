@@ -100,7 +100,7 @@ function Legend({
           <span
             aria-hidden="true"
             className="size-2.5 shrink-0"
-            style={{ background: isRest ? "var(--edge)" : `var(--series-${index + 1})` }}
+            style={{ background: isRest ? "var(--color-edge)" : `var(--color-series-${index + 1})` }}
           />
           {onPick !== undefined && value !== null ? (
             <button

@@ -286,7 +286,7 @@ function HealthWeights({ draft, errorOf }: SectionProps): ReactElement {
             x={(counted.slice(0, at).reduce((all, weight) => all + weight, 0) / (sum || 1)) * 100}
             width={(shareOf(at) ?? 0) * 100}
             height={1}
-            fill={`var(--series-${at + 1})`}
+            fill={`var(--color-series-${at + 1})`}
           />
         ))}
       </svg>
