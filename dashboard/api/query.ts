@@ -2,7 +2,6 @@
 import {
   keepPreviousData,
   QueryClient,
-  queryOptions,
   type UseQueryResult,
   useInfiniteQuery,
   useMutation,
@@ -14,6 +13,8 @@ import { ApiFailure, addressOf, call, type QueryValues } from "./client.ts";
 import { invalidate } from "./invalidation.ts";
 import type { Changes, Freshness, PathParameters, PersonalChanges, Reads } from "./paths.ts";
 import { read } from "./read.ts";
+
+export type { Changes, PersonalChanges, Reads } from "./paths.ts";
 
 const minRetryMs = 500;
 const maxRetryMs = 5_000;
@@ -80,9 +81,10 @@ export function useRead<Path extends keyof Reads>(
   } = (options ?? {}) as ReadOptions<Path> & {
     readonly path?: QueryValues;
   };
-  const asked = readOptions(id, path, rest.path ?? {}, query);
+  const address = addressOf(path, rest.path ?? {}, query, id);
   return useQuery<Reads[Path]["answer"], ApiFailure>({
-    ...asked,
+    queryKey: [id, path, address],
+    queryFn: async ({ signal }) => (await read(address, signal)) as Reads[Path]["answer"],
     enabled,
     refetchInterval: everyMs ?? (({ state }) => isBeingScored(path, state.data) && whileScoringMs),
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
@@ -94,19 +96,6 @@ export function isBeingScored(path: string, answer: unknown): boolean {
   if (!aboutScores.test(path) || typeof answer !== "object" || answer === null) return false;
   const { freshness } = answer as { readonly freshness?: Partial<Freshness> };
   return freshness?.earlierScores != null;
-}
-
-function readOptions<Path extends keyof Reads>(
-  organization: number,
-  path: Path,
-  parts: QueryValues,
-  query: QueryValues,
-) {
-  const address = addressOf(path, parts, query, organization);
-  return queryOptions<Reads[Path]["answer"], ApiFailure, Reads[Path]["answer"], readonly unknown[]>({
-    queryKey: [organization, path, address],
-    queryFn: async ({ signal }) => (await read(address, signal)) as Reads[Path]["answer"],
-  });
 }
 
 /** For answers that are read on: all pages would be asked again, one after another, so none is while there are several. */
@@ -146,14 +135,16 @@ export function usePages<Path extends PagedPath>(
   });
 }
 
-/** The address of a table as CSV, for a link that downloads it. */
+/** The address of a table as CSV, once the organization is given. */
+export type CsvAddress = (organization: number) => string;
+
+/** A table as CSV, for a link that downloads it. */
 export function csvAddress<Path extends keyof Reads>(
-  organization: number,
   path: Path,
   query: Reads[Path]["query"],
   parts: QueryValues = {},
-): string {
-  return addressOf(path, parts, { ...query, format: "csv" }, organization);
+): CsvAddress {
+  return (organization) => addressOf(path, parts, { ...query, format: "csv" }, organization);
 }
 
 /** The inputs of a change: values for the names in its path, its parameters and its body. */

@@ -17,7 +17,8 @@ import { pages } from "../../contract/pages.ts";
 import { call } from "../api/client.ts";
 import { Loading } from "../parts/states.tsx";
 import { PageMissing, PageProblem } from "./failures.tsx";
-import { firstOrganization, rememberOrganization, sessionQuery } from "./session.ts";
+import { remember } from "./memory.ts";
+import { firstOrganization, lastOrganization, sessionQuery } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
 interface Context {
@@ -82,7 +83,7 @@ const organization = createRoute({
       throw redirect({ to: pages.signIn, search: { next: location.href }, replace: true });
     }
     if (!session.organizations.some(({ id }) => String(id) === params.organization)) throw notFound();
-    rememberOrganization(params.organization);
+    remember(lastOrganization, params.organization);
   },
 });
 const organizationHome = createRoute({

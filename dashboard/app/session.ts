@@ -4,7 +4,7 @@ import { useParams } from "@tanstack/react-router";
 import type { SessionAnswer } from "../../contract/members.ts";
 import type { Role } from "../../contract/roles.ts";
 import { ApiFailure, call } from "../api/client.ts";
-import { recall, remember } from "./memory.ts";
+import { recall } from "./memory.ts";
 
 /** An organization, and what the person may do in it. */
 export type Membership = SessionAnswer["organizations"][number];
@@ -69,12 +69,8 @@ export function startSession(client: QueryClient, session: SessionAnswer): void 
   client.setQueryData(sessionQuery.queryKey, session);
 }
 
-const lastOrganization = "rekindle.organization";
-
-/** Stores the organization that was used last, for addresses without one. */
-export function rememberOrganization(id: string): void {
-  remember(lastOrganization, id);
-}
+/** The name under which the organization that was used last is remembered, for addresses without one. */
+export const lastOrganization = "rekindle.organization";
 
 /** The organization to begin with: the one used last, if it is still the person's. Undefined without any. */
 export function firstOrganization(session: SessionAnswer): Membership | undefined {

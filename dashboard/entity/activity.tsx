@@ -4,13 +4,11 @@ import type { Asked } from "../api/query.ts";
 import { useRead } from "../api/query.ts";
 import { Calendar } from "../charts/calendar.tsx";
 import { SmallSelect } from "../parts/form/field.tsx";
-import { textFilter } from "../parts/list/filters.ts";
+import { useFilters } from "../parts/list/filters.ts";
 import { FigurePanel, Loading } from "../parts/states.tsx";
 import { useToday } from "../parts/time.tsx";
 import { counted, daysBetween, numbers } from "../text/format.ts";
-
-/** A year (e.g. 2026), or nothing for the days until today. */
-export const yearFilter = textFilter();
+import { filters } from "./filters.ts";
 
 /** The range to request for a year: its days until today. */
 export function daysOfYear(year: string, today: string): { days: number; to: string } {
@@ -22,11 +20,10 @@ export function daysOfYear(year: string, today: string): { days: number; to: str
 interface ActivityPanelProps {
   readonly asked: Asked<{ readonly days: readonly { day: string; events: number; users?: number }[] }>;
   readonly firstDay: string | null | undefined;
-  readonly year: string;
-  readonly onYear: (year: string) => void;
 }
 
-export function ActivityPanel({ asked, firstDay, year, onYear }: ActivityPanelProps): ReactElement {
+export function ActivityPanel({ asked, firstDay }: ActivityPanelProps): ReactElement {
+  const [{ year }, choose] = useFilters(filters);
   const today = useToday();
   const settings = useRead("/api/settings");
   return (
@@ -37,7 +34,7 @@ export function ActivityPanel({ asked, firstDay, year, onYear }: ActivityPanelPr
         <SmallSelect
           label="Year of the calendar"
           value={year}
-          onChoose={onYear}
+          onChoose={(to) => choose({ year: to })}
           choices={[{ value: "", label: "Last 365 days" }, ...yearsSince(firstDay ?? today, today)]}
         />
       }

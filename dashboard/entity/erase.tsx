@@ -7,7 +7,7 @@ import { FormError, Input } from "../parts/form/field.tsx";
 import { PageHeader, Panel } from "../parts/panel.tsx";
 import { Instant } from "../parts/time.tsx";
 import { numbers } from "../text/format.ts";
-import { ListLink } from "./list-link.tsx";
+import { ListLink } from "./missing.tsx";
 
 export type UserReceipt = Changes["DELETE /api/users/:userId"]["answer"];
 export type AccountReceipt = Changes["DELETE /api/accounts/:accountId"]["answer"];

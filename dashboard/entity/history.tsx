@@ -1,24 +1,21 @@
 /** Scores over time. Changes of settings, exclusions and the model are marked. */
 import type { EChartsCoreOption } from "echarts/core";
 import { type ReactElement, useCallback, useMemo } from "react";
-import type { Reads } from "../api/paths.ts";
-import type { Asked } from "../api/query.ts";
+import type { Asked, Reads } from "../api/query.ts";
 import { Chart, gridWithin, valueAxis } from "../charts/chart.tsx";
 import type { Colours } from "../charts/colours.ts";
 import { tooltipOf } from "../charts/tooltip.ts";
 import { earlierScoresText } from "../parts/figure/freshness.tsx";
 import { healthWord } from "../parts/figure/health.tsx";
 import { SmallSelect } from "../parts/form/field.tsx";
-import { choiceFilter } from "../parts/list/filters.ts";
+import { useFilters } from "../parts/list/filters.ts";
 import { Empty, FigurePanel, Loading } from "../parts/states.tsx";
 import { dayText, numbers } from "../text/format.ts";
+import { filters } from "./filters.ts";
 import { type HistoryMark, historyMarks, type ModelChange } from "./history-marks.ts";
 
 type History = Reads["/api/users/:userId/score/history"]["answer"];
 type Days = History["days"];
-
-export const rangeFilter = choiceFilter(["90", "365", "all"], "365");
-export type Range = "90" | "365" | "all";
 
 /** A note while earlier days are not scored yet. */
 export function ScoringEarlier({
@@ -39,11 +36,10 @@ interface HistoryPanelProps {
   /** Changes of the model. Empty until they are known. */
   readonly models: readonly ModelChange[];
   readonly what: "user" | "account";
-  readonly range: Range;
-  readonly onRange: (range: Range) => void;
 }
 
-export function HistoryPanel({ asked, models, what, range, onRange }: HistoryPanelProps): ReactElement {
+export function HistoryPanel({ asked, models, what }: HistoryPanelProps): ReactElement {
+  const [{ range }, choose] = useFilters(filters);
   return (
     <FigurePanel
       title="History"
@@ -52,12 +48,8 @@ export function HistoryPanel({ asked, models, what, range, onRange }: HistoryPan
         <SmallSelect
           label="Days of the history"
           value={range}
-          onChoose={onRange}
-          choices={[
-            { value: "90", label: "90 days" },
-            { value: "365", label: "A year" },
-            { value: "all", label: "Everything" },
-          ]}
+          onChoose={(to) => choose({ range: to })}
+          choices={filters.range.choices}
         />
       }
       asked={asked}

@@ -1,19 +1,19 @@
 /** The page of a user or of an account: the parts that both have. */
 import type { ReactElement, ReactNode } from "react";
 import { type Asked, usePages, useRead } from "../api/query.ts";
-import { textFilter, useFilters } from "../parts/list/filters.ts";
+import { useFilters } from "../parts/list/filters.ts";
 import { Notice } from "../parts/panel.tsx";
 import { useToday } from "../parts/time.tsx";
 import { dayPlus, dayText } from "../text/format.ts";
-import { ActivityPanel, daysOfYear, yearFilter } from "./activity.tsx";
-import { ChangePanel, sinceFilter } from "./change.tsx";
-import { HistoryPanel, rangeFilter } from "./history.tsx";
+import { ActivityPanel, daysOfYear } from "./activity.tsx";
+import { ChangePanel } from "./change.tsx";
+import { filters } from "./filters.ts";
+import { HistoryPanel } from "./history.tsx";
 import { isMissing, Missing } from "./missing.tsx";
 import type { Score } from "./score-text.ts";
 import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "./scores.tsx";
 import { TimelinePanel, timelinePage } from "./timeline.tsx";
 
-const filters = { since: sinceFilter, range: rangeFilter, year: yearFilter, event: textFilter() };
 const paths = { user: "/api/users/:userId", account: "/api/accounts/:accountId" } as const;
 
 interface EntityPageProps {
@@ -34,7 +34,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
   const base = paths[what];
   const path = { userId: id, accountId: id };
   const today = useToday();
-  const [{ since, range, year, event }, change] = useFilters(filters);
+  const [{ since, range, year, event }] = useFilters(filters);
   const score = useRead(`${base}/score` as const, {
     path,
     query: { since: dayPlus(today, -Number(since)) },
@@ -71,28 +71,14 @@ export function EntityPage(props: EntityPageProps): ReactElement {
           </Notice>
         )}
         <ScoreStats asked={score}>{stat}</ScoreStats>
-        {children(
-          <ChangePanel asked={score} what={what} since={since} onSince={(to) => change({ since: to })} />,
-          <RiskPanel asked={score} what={what} />,
-        )}
+        {children(<ChangePanel asked={score} what={what} />, <RiskPanel asked={score} what={what} />)}
         <div className="grid gap-5 xl:grid-cols-2">
           <HealthPanel asked={score} what={what} />
           <EngagementPanel asked={score} what={what} />
         </div>
-        <HistoryPanel
-          asked={history}
-          models={models.data?.changes ?? []}
-          what={what}
-          range={range}
-          onRange={(to) => change({ range: to })}
-        />
-        <ActivityPanel
-          asked={activity}
-          firstDay={asked.data?.firstSeenDay}
-          year={year}
-          onYear={(to) => change({ year: to })}
-        />
-        <TimelinePanel asked={timeline} names={names} event={event} onEvent={(to) => change({ event: to })} />
+        <HistoryPanel asked={history} models={models.data?.changes ?? []} what={what} />
+        <ActivityPanel asked={activity} firstDay={asked.data?.firstSeenDay} />
+        <TimelinePanel asked={timeline} names={names} />
       </div>
     </>
   );

@@ -7,10 +7,12 @@ import { EntityLink } from "../parts/entity-link.tsx";
 import { Button } from "../parts/form/button.tsx";
 import { SmallSelect } from "../parts/form/field.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { useFilters } from "../parts/list/filters.ts";
 import { Empty, FigurePanel, Loading, Problem } from "../parts/states.tsx";
 import { summaryOf, Tree } from "../parts/tree.tsx";
 import { classes } from "../text/classes.ts";
 import { counted, dayText, instantText, numbers, timeText, todayIn } from "../text/format.ts";
+import { filters } from "./filters.ts";
 
 interface TimelineEvent {
   readonly id: string;
@@ -36,11 +38,10 @@ interface TimelinePanelProps {
   readonly names: Asked<{
     readonly events: readonly { event: string; label: string | null; count: number }[];
   }>;
-  readonly event: string;
-  readonly onEvent: (event: string) => void;
 }
 
-export function TimelinePanel({ asked, names, event, onEvent }: TimelinePanelProps): ReactElement {
+export function TimelinePanel({ asked, names }: TimelinePanelProps): ReactElement {
+  const [{ event }, choose] = useFilters(filters);
   const { timezone } = useOrganization();
   const known = names.data?.events ?? [];
   const chosen =
@@ -54,7 +55,7 @@ export function TimelinePanel({ asked, names, event, onEvent }: TimelinePanelPro
           label="Event"
           className="max-w-[60vw]"
           value={event}
-          onChoose={onEvent}
+          onChoose={(to) => choose({ event: to })}
           choices={[
             { value: "", label: "All events" },
             ...[...chosen, ...known].map((one) => ({

@@ -1,7 +1,6 @@
 /** The active members of an account, and their shares of the activity. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import type { Asked } from "../../api/query.ts";
+import type { Asked, Reads } from "../../api/query.ts";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { counted, dayText, numbers } from "../../text/format.ts";
 
@@ -38,15 +37,7 @@ export function CarriersPanel({ asked }: { asked: Asked<Members> }): ReactElemen
             label: name ?? email ?? userId,
             share: share ?? 0,
           })),
-          ...(others > 0
-            ? [
-                {
-                  id: "",
-                  label: counted(others, "other"),
-                  share: rest,
-                },
-              ]
-            : []),
+          ...(others > 0 ? [{ id: "", label: counted(others, "other"), share: rest }] : []),
         ];
         return (
           <>

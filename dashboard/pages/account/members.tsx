@@ -1,14 +1,12 @@
 /** The members of an account: their activity in it, and their scores. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { type Asked, csvAddress } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { type Asked, csvAddress, type Reads } from "../../api/query.ts";
 import { Avatar } from "../../parts/avatar.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
 import { Verdict } from "../../parts/figure/verdict.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { type Column, DataTable, type Sort } from "../../parts/list/data-table.tsx";
+import { type Column, DataTable, figureColumn, type Sort } from "../../parts/list/data-table.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { noEmail, nothing, numbers } from "../../text/format.ts";
@@ -43,48 +41,32 @@ const columns: readonly Column<Member>[] = [
     hint: "The member's own",
     cell: ({ verdict }) => <Verdict verdict={verdict} />,
   },
-  {
-    id: "health",
-    header: "Health",
+  figureColumn("health", "Health", "The member's own, 0 to 100", ({ health }) => numbers.score(health), {
     sort: "health",
-    isNumber: true,
-    hint: "The member's own, 0 to 100",
-    cell: ({ health }) => numbers.score(health),
-  },
-  {
-    id: "risk",
-    header: "Churn risk",
-    sort: "risk",
-    hint: "The member's own",
-    isNumber: true,
-    cell: ({ risk }) => (risk === null ? nothing : numbers.risk(risk)),
-  },
-  {
-    id: "activeDays",
-    header: "Active days of 28",
-    isNumber: true,
-    hint: "Days with an engagement event in this account, of the last 28",
-    csv: ["activeDays28"],
-    cell: ({ activeDays28 }) => numbers.count(activeDays28),
-  },
-  {
-    id: "engagement",
-    header: "Engagement",
-    isNumber: true,
-    isHidden: true,
-    hint: "The member's own, 0 to 100",
-    cell: ({ engagement }) => numbers.score(engagement),
-  },
-  {
-    id: "lastActive",
-    header: "Last active",
-    sort: "lastActive",
-    isNumber: true,
-    hint: "The last engagement event in this account, within 90 days",
-    csv: ["lastActiveDay"],
-    cell: ({ lastActiveDay }) =>
+  }),
+  figureColumn("risk", "Churn risk", "The member's own", ({ risk }) => numbers.risk(risk), { sort: "risk" }),
+  figureColumn(
+    "activeDays",
+    "Active days of 28",
+    "Days with an engagement event in this account, of the last 28",
+    ({ activeDays28 }) => numbers.count(activeDays28),
+    { csv: ["activeDays28"] },
+  ),
+  figureColumn(
+    "engagement",
+    "Engagement",
+    "The member's own, 0 to 100",
+    ({ engagement }) => numbers.score(engagement),
+    { isHidden: true },
+  ),
+  figureColumn(
+    "lastActive",
+    "Last active",
+    "The last engagement event in this account, within 90 days",
+    ({ lastActiveDay }) =>
       lastActiveDay === null ? "over 90 days ago or never" : <RelativeDay day={lastActiveDay} />,
-  },
+    { sort: "lastActive", csv: ["lastActiveDay"] },
+  ),
 ];
 /** Without shares, for an account with little use. */
 const columnsWithoutShares = columns.filter(({ id }) => id !== "share");
@@ -103,7 +85,6 @@ interface MembersPanelProps {
 
 export function MembersPanel(props: MembersPanelProps): ReactElement {
   const { accountId, asked, sort, onSort, offset, onOffset, isWhole, onWhole } = props;
-  const { id } = useOrganization();
   return (
     <FigurePanel
       title="Members"
@@ -126,7 +107,6 @@ export function MembersPanel(props: MembersPanelProps): ReactElement {
             page={{ total: answer.total, offset, size: isWhole ? membersPageSize : answer.total }}
             onPage={onOffset}
             csv={csvAddress(
-              id,
               "/api/accounts/:accountId/members",
               { sort: sort.by, order: sort.order },
               { accountId },

@@ -2,8 +2,7 @@
 import { useParams } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import { useListedName } from "../../api/listed-name.ts";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import type { AccountReceipt } from "../../entity/erase.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
@@ -23,7 +22,7 @@ type Members = Reads["/api/accounts/:accountId/members"]["answer"];
 const filters = {
   sort: choiceFilter(["share", "lastActive", "health", "risk", "email"], "share"),
   order: choiceFilter(["ascending", "descending"], "descending"),
-  offset: numberFilter(0, 0, 10_000_000),
+  offset: numberFilter(10_000_000),
   /** Few members, or all of them. */
   members: choiceFilter(["few", "all"], "few"),
 };

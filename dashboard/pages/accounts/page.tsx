@@ -100,15 +100,11 @@ export default function AccountsPage(): ReactElement {
       columns={columns}
       isFiltered={isListFiltered(values)}
       onClear={() => change(noListFilters)}
-      none={<NoAccounts />}
+      none={
+        <Empty title="No accounts yet">
+          They appear here as soon as your application identifies a user together with an account.
+        </Empty>
+      }
     />
-  );
-}
-
-function NoAccounts(): ReactElement {
-  return (
-    <Empty title="No accounts yet">
-      They appear here as soon as your application identifies a user together with an account.
-    </Empty>
   );
 }

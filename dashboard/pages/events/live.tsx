@@ -9,14 +9,14 @@ import { Panel } from "../../parts/panel.tsx";
 import { Empty, Problem } from "../../parts/states.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
-import { senderOf, senders, sourceName, sourceOutcomes } from "../../text/source-names.ts";
-import { useEventLabels } from "./labels.ts";
+import { senderOf, senders, sourceName } from "../../text/source-names.ts";
+import { useEventLabels } from "./event-names.tsx";
 import { LiveDialog } from "./live-dialog.tsx";
-import { LiveHeader, LiveRow, outcomes, SkippedRow } from "./live-row.tsx";
+import { LiveHeader, LiveRow, outcomeNames, outcomes, SkippedRow } from "./live-row.tsx";
 import { type LiveEntry, type LiveFeed, useLive } from "./use-live.ts";
 
 const filters = {
-  outcome: choiceFilter(["all", ...sourceOutcomes, "warned"], "all"),
+  outcome: choiceFilter(["all", ...outcomeNames, "warned"], "all"),
   source: choiceFilter(["all", ...senders], "all"),
   event: textFilter(),
   user: textFilter(),
@@ -105,7 +105,7 @@ function Filters(): ReactElement {
         value={outcome}
         choices={[
           { value: "all", label: "Every outcome" },
-          ...sourceOutcomes.map((value) => ({ value, label: outcomes[value].word })),
+          ...outcomeNames.map((value) => ({ value, label: outcomes[value].word })),
           { value: "warned", label: "With a warning" },
         ]}
         onChoose={(chosen) => change({ outcome: chosen })}

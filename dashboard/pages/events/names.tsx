@@ -1,15 +1,13 @@
 /** All event names, with their number of events and users. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { SearchInput } from "../../parts/form/search-input.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
-import { EventLink } from "./event-link.tsx";
+import { EventLink } from "./event-names.tsx";
 
 type Named = Reads["/api/events"]["answer"]["events"][number];
 
@@ -51,10 +49,8 @@ const columns: readonly Column<Named>[] = [
 
 /** The table of names: searched, and sorted by the server. */
 export function Names(): ReactElement {
-  const { id } = useOrganization();
   const [{ search, sort, order }, change] = useFilters(filters);
-  const query = { search, sort, order, limit };
-  const names = useRead("/api/events", { query, keepsPrevious: true });
+  const names = useRead("/api/events", { query: { search, sort, order, limit }, keepsPrevious: true });
   const left = (names.data?.total ?? 0) - (names.data?.events.length ?? 0);
   return (
     <FigurePanel
@@ -96,7 +92,7 @@ export function Names(): ReactElement {
           rowId={({ event }) => event}
           sort={{ by: sort, order }}
           onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order })}
-          csv={csvAddress(id, "/api/events", { search, sort, order })}
+          csv={csvAddress("/api/events", { search, sort, order })}
         />
       )}
     </FigurePanel>

@@ -2,15 +2,25 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type ComponentType, lazy, type ReactElement, Suspense } from "react";
 import { useRead } from "../../api/query.ts";
-import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
+import { labelledFilter, useFilters, type Values } from "../../parts/list/filters.ts";
 import { PageHeader } from "../../parts/panel.tsx";
 import { Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { numbers } from "../../text/format.ts";
 
-const tabNames = ["volume", "adoption", "live", "warnings", "rejected-events"] as const;
-type Tab = (typeof tabNames)[number];
-const filters = { tab: choiceFilter<Tab>(tabNames, "volume") };
+const filters = {
+  tab: labelledFilter(
+    {
+      volume: "Volume",
+      adoption: "Adoption",
+      live: "Live",
+      warnings: "Warnings",
+      "rejected-events": "Rejected events",
+    },
+    "volume",
+  ),
+};
+type Tab = Values<typeof filters>["tab"];
 
 const contents: Readonly<Record<Tab, ComponentType>> = {
   volume: lazy(() => import("./volume.tsx")),
@@ -38,17 +48,12 @@ export default function EventsPage(): ReactElement {
         label="Events"
         value={tab}
         onChoose={choose}
-        tabs={[
-          { value: "volume", label: "Volume" },
-          { value: "adoption", label: "Adoption" },
-          { value: "live", label: "Live" },
-          { value: "warnings", label: "Warnings" },
-          {
-            value: "rejected-events",
-            label: "Rejected events",
-            ...(rejected !== undefined && rejected > 0 && { count: numbers.count(rejected) }),
-          },
-        ]}
+        tabs={filters.tab.choices.map((choice) => ({
+          ...choice,
+          ...(choice.value === "rejected-events" &&
+            rejected !== undefined &&
+            rejected > 0 && { count: numbers.count(rejected) }),
+        }))}
       >
         <Suspense fallback={<Loading rows={8} />}>
           <Content />

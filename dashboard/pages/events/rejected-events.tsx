@@ -1,8 +1,7 @@
 /** Rows that the warehouse rejected. Members with the right to manage send them again or delete them. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
+import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
@@ -42,7 +41,6 @@ const columnsOf = (onOpen: (rejected: Rejected) => void): readonly Column<Reject
 ];
 
 export default function RejectedEvents(): ReactElement {
-  const { id } = useOrganization();
   const [open, setOpen] = useState<Rejected>();
   const asked = useRead("/api/rejected-events", { query: { limit }, everyMs: 15_000 });
   const total = asked.data?.total ?? 0;
@@ -82,7 +80,7 @@ export default function RejectedEvents(): ReactElement {
             columns={columnsOf(setOpen)}
             rowId={(rejected) => String(rejected.id)}
             page={{ total, offset: 0, size: Math.max(total, limit) }}
-            csv={csvAddress(id, "/api/rejected-events", {})}
+            csv={csvAddress("/api/rejected-events", {})}
           />
         )}
       </FigurePanel>

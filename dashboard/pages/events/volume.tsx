@@ -5,11 +5,17 @@ import { useOrganization } from "../../app/session.ts";
 import { Freshness } from "../../parts/figure/freshness.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";
-import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
+import {
+  choiceFilter,
+  labelledFilter,
+  textFilter,
+  useFilters,
+  type Values,
+} from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { useEventLabels } from "./event-names.tsx";
 import { KeyField, Keys } from "./keys.tsx";
-import { useEventLabels } from "./labels.ts";
 import { Names } from "./names.tsx";
 import { VolumeChart } from "./volume-chart.tsx";
 
@@ -25,23 +31,17 @@ const ranges = {
 type Range = keyof typeof ranges;
 const rangeNames = Object.keys(ranges) as Range[];
 
-const splits = ["event", "none", "property", "trait"] as const;
-type Split = (typeof splits)[number];
-
 const filters = {
   event: textFilter(),
   range: choiceFilter(rangeNames, "28d"),
-  measure: choiceFilter(["count", "users"], "count"),
-  by: choiceFilter(splits, "event"),
+  measure: labelledFilter({ count: "Events", users: "Users" }, "count"),
+  by: labelledFilter(
+    { event: "By event", none: "Not split", property: "By property", trait: "By user's trait" },
+    "event",
+  ),
   key: textFilter(),
 };
-
-const splitWords: Record<Split, string> = {
-  event: "By event",
-  none: "Not split",
-  property: "By property",
-  trait: "By user's trait",
-};
+type Split = Values<typeof filters>["by"];
 
 /** The chart has no distinct colours for more series. */
 const top = 7;
@@ -129,18 +129,13 @@ function Choices({ split }: { split: Split }): ReactElement {
       <SmallSelect
         label="What is counted"
         value={measure}
-        choices={[
-          { value: "count", label: "Events" },
-          { value: "users", label: "Users" },
-        ]}
+        choices={filters.measure.choices}
         onChoose={(chosen) => change({ measure: chosen })}
       />
       <SmallSelect
         label="Split"
         value={split}
-        choices={splits
-          .filter((value) => value !== "event" || event === "")
-          .map((value) => ({ value, label: splitWords[value] }))}
+        choices={filters.by.choices.filter(({ value }) => value !== "event" || event === "")}
         onChoose={(chosen) => change({ by: chosen, key: "" })}
       />
       {needsKey && (

@@ -1,8 +1,7 @@
 /** Ingestion warnings by day, with the latest example of each. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
+import { Badge } from "../../parts/figure/health.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
@@ -12,7 +11,7 @@ import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { Facts, UserId } from "./facts.tsx";
 import { senderText } from "./live-row.tsx";
-import { WarningBadge, warningKinds, warningWords } from "./warning-words.tsx";
+import { warningKinds, warningWords } from "./warning-words.tsx";
 
 type Warning = Reads["/api/ingestion-warnings"]["answer"]["warnings"][number];
 
@@ -26,7 +25,7 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
     csv: ["kind"],
     cell: (warning) => (
       <button type="button" onClick={() => onOpen(warning)} className="rounded hover:underline">
-        <WarningBadge kind={warning.kind} />
+        <Badge tone={warningWords[warning.kind].tone}>{warningWords[warning.kind].word}</Badge>
       </button>
     ),
   },
@@ -57,7 +56,6 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
 ];
 
 export default function Warnings(): ReactElement {
-  const { id } = useOrganization();
   const [{ kind }, change] = useFilters(filters);
   const [open, setOpen] = useState<Warning>();
   const ofKind = kind === "all" ? {} : { kind };
@@ -66,7 +64,6 @@ export default function Warnings(): ReactElement {
     everyMs: 15_000,
     keepsPrevious: true,
   });
-  const columns = columnsOf(setOpen);
   return (
     <>
       <FigurePanel
@@ -103,9 +100,9 @@ export default function Warnings(): ReactElement {
             label="Every ingestion warning"
             name="warnings"
             rows={warnings}
-            columns={columns}
+            columns={columnsOf(setOpen)}
             rowId={idOf}
-            csv={csvAddress(id, "/api/ingestion-warnings", ofKind)}
+            csv={csvAddress("/api/ingestion-warnings", ofKind)}
           />
         )}
       </FigurePanel>

@@ -20,18 +20,7 @@ import { type Card, type Judged, servingResult } from "./words.ts";
 
 type Bins = Card["reliability"];
 
-export function ReliabilityPanel({ card }: { card: Card }): ReactElement {
-  return (
-    <Panel
-      title="Do the percentages hold?"
-      note="Each dot is a tenth of the predictions. On the line, predicted and actual churn rate are equal. Above it, more churned."
-    >
-      <ReliabilityChart bins={card.reliability} />
-    </Panel>
-  );
-}
-
-function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
+export function ReliabilityPanel({ card: { reliability: bins } }: { card: Card }): ReactElement {
   const option = useCallback(
     (colours: Colours) => {
       const most = ceiling(
@@ -53,20 +42,25 @@ function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
     [bins],
   );
   return (
-    <Chart
-      label="Predicted and actual churn rate, by tenths of the predictions"
-      height={300}
-      option={option}
-      table={{
-        columns: ["Predicted", "Left", "95% interval", "Judged"],
-        rows: bins.map(({ meanPrediction, rate, low, high, count }) => [
-          numbers.share(meanPrediction),
-          numbers.share(rate),
-          `${numbers.share(low)} to ${numbers.share(high)}`,
-          numbers.count(count),
-        ]),
-      }}
-    />
+    <Panel
+      title="Do the percentages hold?"
+      note="Each dot is a tenth of the predictions. On the line, predicted and actual churn rate are equal. Above it, more churned."
+    >
+      <Chart
+        label="Predicted and actual churn rate, by tenths of the predictions"
+        height={300}
+        option={option}
+        table={{
+          columns: ["Predicted", "Left", "95% interval", "Judged"],
+          rows: bins.map(({ meanPrediction, rate, low, high, count }) => [
+            numbers.share(meanPrediction),
+            numbers.share(rate),
+            `${numbers.share(low)} to ${numbers.share(high)}`,
+            numbers.count(count),
+          ]),
+        }}
+      />
+    </Panel>
   );
 }
 

@@ -1,11 +1,9 @@
 /** Accounts at risk. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Health, Risk } from "../../parts/figure/health.tsx";
-import { type Column, DataTable } from "../../parts/list/data-table.tsx";
+import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { nothing, numbers, pointsText } from "../../text/format.ts";
@@ -29,31 +27,25 @@ const columns: readonly Column<Row>[] = [
     csv: ["id", "label"],
     cell: ({ id, label }) => <EntityLink kind="account" id={id} label={label} />,
   },
-  {
-    id: "members",
-    header: "Members",
-    hint: "Users who belong to it now",
-    isNumber: true,
-    cell: ({ id, members }) => <CountLink isQuiet count={members} list={membersOf(id)} />,
-  },
-  {
-    id: "active",
-    header: "Active",
-    hint: "Members who were active in the 28 days before the scores",
-    isNumber: true,
-    csv: ["activeMembers"],
-    cell: ({ id, day, activeMembers }) => (
+  figureColumn("members", "Members", "Users who belong to it now", ({ id, members }) => (
+    <CountLink isQuiet count={members} list={membersOf(id)} />
+  )),
+  figureColumn(
+    "active",
+    "Active",
+    "Members who were active in the 28 days before the scores",
+    ({ id, day, activeMembers }) => (
       <CountLink isQuiet count={activeMembers} list={usersActiveIn(id, day, activeMemberDays)} />
     ),
-  },
+    { csv: ["activeMembers"] },
+  ),
   { id: "health", header: "Health", cell: ({ health }) => <Health healthBand="at_risk" score={health} /> },
-  {
-    id: "change",
-    header: "vs last week",
-    hint: "Points of health, compared with the scores a week before",
-    isNumber: true,
-    cell: ({ change }) => pointsText(change),
-  },
+  figureColumn(
+    "change",
+    "vs last week",
+    "Points of health, compared with the scores a week before",
+    ({ change }) => pointsText(change),
+  ),
   {
     id: "risk",
     header: "Churn risk",
@@ -67,7 +59,6 @@ const columns: readonly Column<Row>[] = [
 const shown = 8;
 
 export function AccountsAtRisk(): ReactElement {
-  const { id } = useOrganization();
   const asked = useRead("/api/accounts-at-risk", { query: { limit: shown } });
   const { data } = asked;
   return (
@@ -86,7 +77,7 @@ export function AccountsAtRisk(): ReactElement {
           rows={accounts.map((account) => ({ ...account, day: day ?? "" }))}
           columns={columns}
           rowId={(account) => account.id}
-          csv={csvAddress(id, "/api/accounts-at-risk", {})}
+          csv={csvAddress("/api/accounts-at-risk", {})}
         />
       )}
     </FigurePanel>

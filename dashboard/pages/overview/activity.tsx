@@ -1,7 +1,6 @@
 /** Active users, and the lifecycle by week. */
 import { type ReactElement, useCallback } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { type Asked, useRead } from "../../api/query.ts";
+import { type Asked, type Reads, useRead } from "../../api/query.ts";
 import {
   barSeries,
   Chart,
@@ -110,11 +109,7 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
         <SmallSelect
           label="Days shown"
           value={days}
-          choices={[
-            { value: "28", label: "28 days" },
-            { value: "90", label: "90 days" },
-            { value: "365", label: "A year" },
-          ]}
+          choices={filters.days.choices}
           onChoose={(chosen) => change({ days: chosen })}
         />
       }

@@ -1,7 +1,6 @@
 /** Health of users or accounts: now, by week, and movement between bands. */
 import { type ReactElement, useCallback } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { type Asked, useRead } from "../../api/query.ts";
+import { type Asked, type Reads, useRead } from "../../api/query.ts";
 import { barSeries, Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
@@ -220,13 +219,8 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
   );
 }
 
-interface Move {
-  readonly from: HealthBand;
-  readonly to: HealthBand;
-  readonly count: number;
-}
-
-function movesOf(movement: Movement): Move[] {
+/** Moves from one band to another, the most frequent first. */
+function movesOf(movement: Movement) {
   return movement
     .flatMap(({ from, to, count }) =>
       from === null || to === null || from === to ? [] : [{ from, to, count }],

@@ -1,7 +1,6 @@
 /** The biggest moves of health since a week ago, and returns after churn. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import type { Moved } from "../../parts/figure/figure-filters.ts";
 import { Health } from "../../parts/figure/health.tsx";

@@ -32,7 +32,8 @@ export default function OverviewPage(): ReactElement {
     active.data === undefined &&
     active.failureReason instanceof ApiFailure &&
     active.failureReason.isStarting;
-  const hasFigures = !isStarting && (active.data === undefined || !isEmpty(active.data));
+  const hasFigures =
+    !isStarting && (active.data === undefined || active.data.days.some(({ monthly }) => monthly > 0));
   const isUnscored = useRead("/api/week-summary", { enabled: hasFigures }).data?.day === null;
   return (
     <>
@@ -45,10 +46,7 @@ export default function OverviewPage(): ReactElement {
               label="Health and churn risk of"
               isLabelHidden
               value={kind}
-              choices={[
-                { value: "user", label: "Health of users" },
-                { value: "account", label: "Health of accounts" },
-              ]}
+              choices={filters.kind.choices}
               onChoose={(chosen) => change({ kind: chosen })}
             />
           )
@@ -64,7 +62,17 @@ export default function OverviewPage(): ReactElement {
         <Everything kind={kind} active={active} isUnscored={isUnscored} />
       ) : (
         <Panel>
-          <NoEvents />
+          <Empty title="No events in the last three months">
+            <p>
+              Once your application sends events, this page shows active users, their health, and whom to
+              call.
+            </p>
+            <p className="mt-4">
+              <PageLink to="/o/$organization/start" className={buttonClass("primary")}>
+                Send the first event
+              </PageLink>
+            </p>
+          </Empty>
         </Panel>
       )}
     </>
@@ -74,24 +82,6 @@ export default function OverviewPage(): ReactElement {
 /** Whether any user was active before today. */
 function hasWholeDay(active: ActiveUsers | undefined): boolean {
   return active?.days.slice(0, -1).some(({ daily }) => daily > 0) ?? false;
-}
-
-/** Shown without any event in the period. */
-function isEmpty({ days }: ActiveUsers): boolean {
-  return days.every(({ monthly }) => monthly === 0);
-}
-
-function NoEvents(): ReactElement {
-  return (
-    <Empty title="No events in the last three months">
-      <p>Once your application sends events, this page shows active users, their health, and whom to call.</p>
-      <p className="mt-4">
-        <PageLink to="/o/$organization/start" className={buttonClass("primary")}>
-          Send the first event
-        </PageLink>
-      </p>
-    </Empty>
-  );
 }
 
 function Everything({

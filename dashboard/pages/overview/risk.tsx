@@ -1,5 +1,5 @@
 /** The predicted churn rate, compared with the base rate. */
-import { type ReactElement, useCallback } from "react";
+import { type ReactElement, type ReactNode, useCallback } from "react";
 import { type Asked, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import {
@@ -49,25 +49,17 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
   return (
     <div className="grid gap-5">
       <div className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
-        <dl>
-          <dt className="text-sm text-soft">Predicted churn rate, {horizonDays} days</dt>
-          <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(now.meanRisk)}</dd>
-          <dd className="text-sm text-soft">
-            about {numbers.count(now.expectedChurn)} of{" "}
-            <CountLink
-              count={now.withRisk}
-              list={now.withRisk === sizeOf(now) ? thoseNow(kind, "present") : undefined}
-            />{" "}
-            {plural[kind]}
-          </dd>
-        </dl>
-        <dl>
-          <dt className="text-sm text-soft">Base rate</dt>
-          <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(baseRate)}</dd>
-          <dd className="text-sm text-soft">
-            {baseRate === null ? "not known yet" : `churned within ${horizonDays} days in the back-test`}
-          </dd>
-        </dl>
+        <Rate name={`Predicted churn rate, ${horizonDays} days`} rate={now.meanRisk}>
+          about {numbers.count(now.expectedChurn)} of{" "}
+          <CountLink
+            count={now.withRisk}
+            list={now.withRisk === sizeOf(now) ? thoseNow(kind, "present") : undefined}
+          />{" "}
+          {plural[kind]}
+        </Rate>
+        <Rate name="Base rate" rate={baseRate}>
+          {baseRate === null ? "not known yet" : `churned within ${horizonDays} days in the back-test`}
+        </Rate>
       </div>
       {weeks.length > 1 && <RiskChart kind={kind} answer={answer} />}
       <Bands kind={kind} />
@@ -75,6 +67,16 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
         <ToModel>How good these predictions are</ToModel>
       </p>
     </div>
+  );
+}
+
+function Rate({ name, rate, children }: { name: string; rate: number | null; children: ReactNode }) {
+  return (
+    <dl>
+      <dt className="text-sm text-soft">{name}</dt>
+      <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(rate)}</dd>
+      <dd className="text-sm text-soft">{children}</dd>
+    </dl>
   );
 }
 

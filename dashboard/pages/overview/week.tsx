@@ -1,13 +1,12 @@
 /** The week in sentences, and the call list. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
-import { type ListBehind, ListLink } from "../../parts/list/list-link.tsx";
+import { ListLink } from "../../parts/list/list-link.tsx";
 import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
-import { type Kind, plural } from "./filters.ts";
+import { plural } from "./filters.ts";
 import { those } from "./lists.ts";
 
 type Week = Reads["/api/week-summary"]["answer"];
@@ -128,7 +127,7 @@ function CallFirst({
           </ol>
           <p className="mt-3 text-sm text-soft">
             {callTotal > callFirst.length && "The first of "}
-            <ListLink list={listOfCalls(first.kind)}>
+            <ListLink list={those(first.kind, { toCall: "true", sort: "risk" })}>
               {numbers.count(callTotal)} {callTotal === 1 ? first.kind : plural[first.kind]}
             </ListLink>{" "}
             with a high churn risk or a sharp fall in health.
@@ -137,9 +136,4 @@ function CallFirst({
       )}
     </section>
   );
-}
-
-/** The link to the whole call list. */
-function listOfCalls(kind: Kind): ListBehind {
-  return those(kind, { toCall: "true", sort: "risk" });
 }

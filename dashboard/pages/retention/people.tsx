@@ -1,8 +1,6 @@
 /** The users of a cell: those who returned, and those who did not. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button } from "../../parts/form/button.tsx";
@@ -13,20 +11,15 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { noEmail, numbers } from "../../text/format.ts";
 import { atText, cohortTitle, groupLabel, groupOfKey } from "./cohorts.ts";
-import { type Change, type Choices, closedCell, queryOf } from "./question.ts";
+import { closedCell, queryOf, useChoices } from "./question.ts";
 
 type Answer = Reads["/api/retention/people"]["answer"];
 
 const pageSize = 100;
 
-interface PeopleProps {
-  readonly choices: Choices;
-  readonly change: Change;
-}
-
 /** A drawer with the users of the cell that the address names. It is closed while the address names none. */
-export function People({ choices, change }: PeopleProps): ReactElement {
-  const { cohort, at, group, period, trait } = choices;
+export function People(): ReactElement {
+  const [{ cohort, at, group, period, trait, side }, change] = useChoices();
   const title = cohort === undefined ? "" : cohortTitle(cohort, period);
   const whose = trait === "" ? "" : ` · ${groupLabel(group, trait)}`;
   return (
@@ -36,15 +29,13 @@ export function People({ choices, change }: PeopleProps): ReactElement {
       title={`${title}, ${atText(at, period)}${whose}`}
       isDrawer="right"
     >
-      {cohort !== undefined && (
-        <Behind key={`${cohort} ${at} ${group} ${choices.side}`} cohort={cohort} {...{ choices, change }} />
-      )}
+      {cohort !== undefined && <Behind key={`${cohort} ${at} ${group} ${side}`} cohort={cohort} />}
     </Dialog>
   );
 }
 
-function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): ReactElement {
-  const { id } = useOrganization();
+function Behind({ cohort }: { cohort: string }): ReactElement {
+  const [choices, change] = useChoices();
   const [befores, setBefores] = useState<readonly number[]>([]);
   const { side, at, group, trait } = choices;
   const { kind, value } = groupOfKey(trait === "" ? "all" : group);
@@ -83,7 +74,7 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
               they became known
             </p>
             <div className="mb-2 flex flex-wrap gap-2">
-              <CsvLink address={csvAddress(id, "/api/retention/people", { ...query, after: 0 })} />
+              <CsvLink address={csvAddress("/api/retention/people", { ...query, after: 0 })} />
               <CopyButton text={() => location.href} label="Copy link" />
             </div>
             <List people={answer.people} />

@@ -3,9 +3,11 @@ import type { Reads } from "../../api/paths.ts";
 import {
   choiceFilter,
   dayFilter,
+  labelledFilter,
   numberFilter,
   setValues,
   textFilter,
+  useFilters,
   type Values,
 } from "../../parts/list/filters.ts";
 
@@ -22,28 +24,28 @@ export const filters = {
   ...sameInApi,
   entry: choiceFilter(["firstEvent", "signUp", "event"], "firstEvent"),
   entryEvent: textFilter(),
-  period: choiceFilter(["day", "week", "month"], "week"),
+  period: labelledFilter({ day: "days", week: "weeks", month: "months" }, "week"),
   /** Empty: as the organization has set it. */
   weekStart: choiceFilter(["", "1", "7"], ""),
   measure: choiceFilter(["in", "inOrAfter"], "in"),
   /** Empty: not split. */
   trait: textFilter(),
   of: choiceFilter(["user", "account"], "user"),
-  asOf: choiceFilter(["entry", "now"], "entry"),
+  asOf: labelledFilter({ entry: "at the first event", now: "as it is now" }, "entry"),
   /** 0: as many as is usual for the period. */
-  periods: numberFilter(0, 0, 120),
+  periods: numberFilter(120),
   /** The groups that are open: their keys with commas between. */
   open: textFilter(),
   /** Whether users from before the data begins count in means. */
   alreadyHere: choiceFilter(["leftOut", "counted"], "leftOut"),
   /** Periods after a cohort's own at which groups are compared. 0 is the last reliable period. */
-  compareAt: numberFilter(0, 0, 119),
+  compareAt: numberFilter(119),
   /** The two groups whose curves are drawn, by their keys. */
   first: textFilter(),
   second: textFilter(),
   /** The cell whose users are shown: a cohort's day, periods after it, a group's key, and which users. */
   cohort: dayFilter(),
-  at: numberFilter(0, 0, 119),
+  at: numberFilter(119),
   group: textFilter(),
   side: choiceFilter(["retained", "lost"], "retained"),
 } as const;
@@ -51,8 +53,10 @@ export const filters = {
 /** The choices with their values. */
 export type Choices = Values<typeof filters>;
 
-/** Changes some of the choices. */
-export type Change = (changed: Partial<Choices>) => void;
+/** The choices of the address, and the function that changes some of them. */
+export function useChoices() {
+  return useFilters(filters);
+}
 
 /** The address's parameters without the cell whose people are shown. Which kind of people was looked at stays. */
 export const closedCell = { cohort: undefined, at: 0, group: "" } as const;

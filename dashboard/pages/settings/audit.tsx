@@ -1,16 +1,16 @@
 /** The audit log. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { usePages } from "../../api/query.ts";
+import { type Reads, usePages } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError } from "../../parts/form/field.tsx";
+import { isRecord } from "../../parts/form/merged-change.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { loggedRuleWords } from "../../text/exclusion-words.ts";
-import { settingName } from "../../text/setting-names.ts";
+import { settingName, settingValue } from "../../text/setting-names.ts";
 import { RequiresRole } from "./denied.tsx";
 
 export default function AuditSettings(): ReactElement {
@@ -121,20 +121,11 @@ function differences(from: unknown, to: unknown) {
   if (!isRecord(from) || !isRecord(to)) {
     // The summary already names a thing that was added or removed.
     if (from == null || to == null) return [];
-    return [{ name: "was", before: textOf(from), after: textOf(to) }];
+    return [{ name: "was", before: settingValue(from), after: settingValue(to) }];
   }
   return Object.keys(to).map((name) => ({
     name: settingName(name),
-    before: textOf(from[name]),
-    after: textOf(to[name]),
+    before: settingValue(from[name]),
+    after: settingValue(to[name]),
   }));
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return "none";
-  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(textOf).join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -1,7 +1,6 @@
 /** Rules that keep internal, test and bot users out of every figure. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
@@ -19,12 +18,7 @@ import { type NewRule, RulePreview } from "./exclusion-preview.tsx";
 
 type Rule = Reads["/api/exclusions"]["answer"]["rules"][number];
 
-const kinds: readonly {
-  readonly value: ExclusionKind;
-  readonly label: string;
-  readonly what: string;
-  readonly help: string;
-}[] = [
+const kinds = [
   {
     value: "email_domain",
     label: "E-mails at a domain",
@@ -40,7 +34,7 @@ const kinds: readonly {
   { value: "trait", label: "A trait", what: "Value", help: "Users whose trait has exactly this value." },
   { value: "user", label: "One user", what: "User", help: "The userId." },
   { value: "account", label: "All users of an account", what: "Account", help: "The account's id." },
-];
+] as const;
 
 export default function ExclusionSettings(): ReactElement {
   const asked = useRead("/api/exclusions");

@@ -1,6 +1,5 @@
 /** Read keys, for other programs. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { Select } from "../../parts/form/field.tsx";
 import { PageHeader } from "../../parts/panel.tsx";
@@ -21,24 +20,19 @@ export default function KeySettings(): ReactElement {
   );
 }
 
-type Key = Reads["/api/read-keys"]["answer"]["readKeys"][number];
-
 const choices = [
-  { value: "read", label: "Reads" },
-  { value: "manage", label: "Reads and manages" },
-  { value: "erase", label: "Reads, manages, erases users and accounts" },
+  { value: "read", label: "Reads", rights: ["read"] },
+  { value: "manage", label: "Reads and manages", rights: ["read", "manage"] },
+  {
+    ...{ value: "erase", label: "Reads, manages, erases users and accounts" },
+    rights: ["read", "manage", "erase"],
+  },
 ] as const;
-type Choice = (typeof choices)[number]["value"];
-
-const rightsOf: Readonly<Record<Choice, Key["rights"]>> = {
-  read: ["read"],
-  manage: ["read", "manage"],
-  erase: ["read", "manage", "erase"],
-};
 
 function Keys(): ReactElement {
   const asked = useRead("/api/read-keys");
-  const [may, setMay] = useState<Choice>("read");
+  const [may, setMay] = useState<(typeof choices)[number]["value"]>("read");
+  const { rights = [] } = choices.find(({ value }) => value === may) ?? {};
   const create = useChange("POST /api/read-keys");
   return (
     <Credentials
@@ -61,7 +55,7 @@ function Keys(): ReactElement {
       creation={create}
       onCreate={(name, onSecret) =>
         create.mutate(
-          { body: { name, rights: [...rightsOf[may]] } },
+          { body: { name, rights: [...rights] } },
           { onSuccess: ({ readKey }) => onSecret(readKey) },
         )
       }

@@ -1,8 +1,7 @@
 /** Members of the organization, their roles, and invitations. */
 import { type ReactElement, useState } from "react";
 import type { Role } from "../../../contract/roles.ts";
-import type { Reads } from "../../api/paths.ts";
-import { type Asked, useChange, useRead } from "../../api/query.ts";
+import { type Asked, type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs, useOrganization, useSession } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirm } from "../../parts/form/confirm.tsx";
@@ -18,7 +17,6 @@ import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, FigurePanel } from "../../parts/states.tsx";
 import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
-import { useLeave } from "./leave.ts";
 
 type Member = Reads["/api/members"]["answer"]["members"][number];
 
@@ -298,4 +296,23 @@ function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }
     },
   ];
   return <PlainTable label="Open invitations" rows={invitations} columns={columns} />;
+}
+
+/** Asks, and leaves the present organization for another, or for the door. */
+function useLeave(): () => Promise<void> {
+  const { person } = useSession();
+  const { name } = useOrganization();
+  const removal = useConfirmedChange("DELETE /api/members/:id");
+  return () =>
+    removal.ask(
+      {
+        title: `Leave ${name}?`,
+        text: `You lose access to ${name} now. A new invitation restores it.`,
+        action: `Leave ${name}`,
+        isDangerous: true,
+      },
+      { path: { id: person.id } },
+      // Everything that is kept here was of a member: the pages begin anew.
+      () => location.assign("/"),
+    );
 }

@@ -1,8 +1,7 @@
 /** The organization itself: its name, its days, how fast it may be written to, how long raw events are kept. */
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { sessionQuery, useMayAs } from "../../app/session.ts";
 import { Input } from "../../parts/form/field.tsx";
 import { DraftForm, SavedValues, tiedTo, useDraft } from "../../parts/form/form.tsx";

@@ -1,8 +1,7 @@
 /** Settings of scores: churn horizon, health weights, events. */
 import type { ReactElement } from "react";
 import type { Settings } from "../../../contract/settings.ts";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Departures } from "../../parts/figure/departures.tsx";
 import { Button } from "../../parts/form/button.tsx";
@@ -123,11 +122,8 @@ function Form({ saved }: { saved: Saved }): ReactElement {
         <div className="max-w-xs">
           <Select
             label="Weeks start on"
-            value={String(values.weekStart) as "1" | "7"}
-            choices={[
-              { value: "1", label: "Monday" },
-              { value: "7", label: "Sunday" },
-            ]}
+            value={String(values.weekStart)}
+            choices={Object.entries(weekdays).map(([value, label]) => ({ value, label }))}
             onChoose={(value) => draft.set({ weekStart: value === "7" ? 7 : 1 })}
             error={errors.of("weekStart")}
           />

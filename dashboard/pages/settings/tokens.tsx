@@ -1,7 +1,6 @@
 /** Project tokens, with which applications send. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { Select } from "../../parts/form/field.tsx";
 import { PageHeader } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";

@@ -1,8 +1,7 @@
 /** The sources: state, number of items, and set-up of each. */
 
 import { type ReactElement, type ReactNode, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Badge } from "../../parts/figure/health.tsx";
@@ -171,7 +170,7 @@ function SourceRow({ source, isOpen, onOpen, tokens, onToken }: RowProps): React
           <h3 className="flex flex-wrap items-center gap-x-2 text-base font-medium">
             {name} <State source={source} />
           </h3>
-          <Story source={source} />
+          <p className="text-sm text-soft">{storyOf(source)}</p>
         </div>
         {hasSent && <Amounts source={source} />}
         <div className="flex flex-wrap gap-2 lg:col-start-3 lg:justify-end">
@@ -211,10 +210,6 @@ function isAllRejected({ state, week }: Source): boolean {
 }
 
 /** Its state in one line. */
-function Story({ source }: { source: Source }): ReactElement {
-  return <p className="text-sm text-soft">{storyOf(source)}</p>;
-}
-
 function storyOf(source: Source): ReactNode {
   const { state, lastSentAt, silentSince, rhythm, silentFrom, retiredAt } = source;
   if (state === "never_sent") return "Not connected";

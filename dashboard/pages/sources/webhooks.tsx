@@ -1,12 +1,11 @@
 /** The organization's webhooks, with address and mapping. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
-import { Field, FormError, Input } from "../../parts/form/field.tsx";
+import { FormError, Input, TextArea } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
@@ -174,18 +173,14 @@ function WebhookForm({
           />
         ))}
         {tables.map(([field, label]) => (
-          <Field key={field} label={label} help="A path, or one line each: plan = user.plan">
-            {(tied) => (
-              <textarea
-                {...tied}
-                value={fields[field]}
-                onChange={({ target }) => set({ [field]: target.value })}
-                rows={4}
-                spellCheck={false}
-                className="w-full rounded border border-edge bg-raised px-2.5 py-1.5 font-mono text-sm"
-              />
-            )}
-          </Field>
+          <TextArea
+            key={field}
+            label={label}
+            help="A path, or one line each: plan = user.plan"
+            value={fields[field]}
+            onText={(text) => set({ [field]: text })}
+            rows={4}
+          />
         ))}
       </div>
       <label className="flex items-center gap-2">

@@ -1,7 +1,6 @@
 /** Erasing a user, and the account whose only member it is. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { EraseButton, Erased, receiptLines, type UserReceipt } from "../../entity/erase.tsx";
 import { numbers } from "../../text/format.ts";
 

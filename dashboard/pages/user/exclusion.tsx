@@ -1,7 +1,6 @@
 /** Whether a user is excluded from figures, by which rules, and the way to exclude the user. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";

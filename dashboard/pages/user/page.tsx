@@ -2,8 +2,7 @@
 import { useParams } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import { useListedName } from "../../api/listed-name.ts";
-import type { Reads } from "../../api/paths.ts";
-import { type Asked, useRead } from "../../api/query.ts";
+import { type Asked, type Reads, useRead } from "../../api/query.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import type { UserReceipt } from "../../entity/erase.tsx";
 import { EntityHeader } from "../../entity/header.tsx";

@@ -1,7 +1,6 @@
 /** The list of users, with filters and saved views. */
 import { type ReactElement, useMemo } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { ActivityChips } from "../../parts/figure/figure-chips.tsx";
 import { activityFilters } from "../../parts/figure/figure-filters.ts";
@@ -10,6 +9,7 @@ import {
   choiceFilter,
   defaultsOf,
   type Filter,
+  labelledFilter,
   setValues,
   textFilter,
   useFilters,
@@ -38,11 +38,6 @@ const sortFilter: Filter<string> = {
   read: (text) => (traitSort(text) === undefined ? choiceFilter(sorts, firstSort).read(text) : (text ?? "")),
   write: (sort) => (sort === firstSort ? undefined : sort),
 };
-const excludedChoices = [
-  { value: "leftOut", label: "Without excluded" },
-  { value: "only", label: "Only excluded" },
-  { value: "included", label: "With excluded" },
-] as const;
 const filters = {
   ...listFilters,
   ...activityFilters,
@@ -51,7 +46,10 @@ const filters = {
   // One trait by itself, as addresses had it before there could be several: saved views still do.
   ...{ trait: textFilter(), match: textFilter(), value: textFilter() },
   account: textFilter(),
-  excluded: choiceFilter(["leftOut", "only", "included"], "leftOut"),
+  excluded: labelledFilter(
+    { leftOut: "Without excluded", only: "Only excluded", included: "With excluded" },
+    "leftOut",
+  ),
 };
 type UserValues = Values<typeof filters>;
 const noTraits = { traits: [], trait: "", match: "", value: "" };
@@ -112,14 +110,21 @@ export default function UsersPage(): ReactElement {
       }
       hasExcluded={values.excluded !== "leftOut"}
       onClear={() => change(noFilters)}
-      none={<NoUsers />}
+      none={
+        <Empty title="No users yet">
+          They appear here as soon as your application identifies the first one.{" "}
+          <PageLink to="/o/$organization/start" className="underline">
+            Connect your application
+          </PageLink>
+        </Empty>
+      }
     >
       <Pick
         label="Excluded users"
         hint="Excluded users count in no figure"
         value={values.excluded}
         byDefault="leftOut"
-        choices={excludedChoices}
+        choices={filters.excluded.choices}
         onChoose={(excluded) => change({ excluded })}
       />
       <TraitFilters
@@ -132,16 +137,5 @@ export default function UsersPage(): ReactElement {
         <FilterChip text={`Account ${values.account}`} onRemove={() => change({ account: "" })} />
       )}
     </ListPage>
-  );
-}
-
-function NoUsers(): ReactElement {
-  return (
-    <Empty title="No users yet">
-      They appear here as soon as your application identifies the first one.{" "}
-      <PageLink to="/o/$organization/start" className="underline">
-        Connect your application
-      </PageLink>
-    </Empty>
   );
 }

@@ -1,6 +1,5 @@
 /** A change that is confirmed before it is made, and that tells its result. */
-import type { Changes } from "../../api/paths.ts";
-import { type ChangeInput, useChange } from "../../api/query.ts";
+import { type ChangeInput, type Changes, useChange } from "../../api/query.ts";
 import { useTell } from "../toast.tsx";
 import { useConfirm } from "./confirm.tsx";
 import type { Question } from "./confirm-dialog.tsx";

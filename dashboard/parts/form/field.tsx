@@ -5,6 +5,7 @@ import {
   type ReactNode,
   type Ref,
   type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
   useId,
   useState,
 } from "react";
@@ -32,7 +33,7 @@ interface Tied {
 }
 
 /** Ties a label, a help text and an error to any control. */
-export function Field({
+function Field({
   label,
   isLabelHidden = false,
   help,
@@ -103,6 +104,26 @@ export function Input({
             </datalist>
           )}
         </>
+      )}
+    </Field>
+  );
+}
+
+type TextAreaProps = FieldText &
+  Pick<TextareaHTMLAttributes<HTMLTextAreaElement>, "value" | "rows"> & { onText: (text: string) => void };
+
+/** A field of several lines for code. */
+export function TextArea({ label, help, onText, ...rest }: TextAreaProps): ReactElement {
+  return (
+    <Field label={label} help={help}>
+      {(tied) => (
+        <textarea
+          {...rest}
+          {...tied}
+          onChange={({ target }) => onText(target.value)}
+          spellCheck={false}
+          className="w-full rounded border border-edge bg-raised px-2.5 py-1.5 font-mono text-sm"
+        />
       )}
     </Field>
   );

@@ -3,7 +3,6 @@ import { useRouter } from "@tanstack/react-router";
 import type { ReactElement, ReactNode } from "react";
 import { PageLink } from "../../app/page-link.ts";
 import { useOrganization } from "../../app/session.ts";
-import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 import { listAddresses } from "./view-address.ts";
 
@@ -17,14 +16,13 @@ interface ListLinkProps {
   readonly list: ListBehind;
   /** Without a line below it until it is pointed at: for tables, where every figure is one. */
   readonly isQuiet?: boolean;
-  readonly className?: string;
   readonly children: ReactNode;
 }
 
-export function ListLink({ list, children, isQuiet = false, className }: ListLinkProps): ReactElement {
+export function ListLink({ list, children, isQuiet = false }: ListLinkProps): ReactElement {
   const line = isQuiet ? "hover:underline" : "underline decoration-edge decoration-1 underline-offset-3";
   return (
-    <PageLink to={listAddresses[list.page]} search={list.query} className={classes(line, className)}>
+    <PageLink to={listAddresses[list.page]} search={list.query} className={line}>
       {children}
     </PageLink>
   );
@@ -36,7 +34,7 @@ export function BarPart({
   list,
   share,
   className,
-}: Pick<ListLinkProps, "list" | "className"> & { share: number }): ReactElement {
+}: Pick<ListLinkProps, "list"> & { share: number; className: string }): ReactElement {
   return (
     <PageLink
       to={listAddresses[list.page]}
@@ -53,16 +51,14 @@ export function CountLink({
   count,
   list,
   isQuiet = false,
-  className,
 }: {
   count: number | null | undefined;
   list: ListBehind | undefined;
   isQuiet?: boolean;
-  className?: string;
 }): ReactElement {
   if (list === undefined || !count) return <>{numbers.count(count)}</>;
   return (
-    <ListLink list={list} isQuiet={isQuiet} {...(className !== undefined && { className })}>
+    <ListLink list={list} isQuiet={isQuiet}>
       {numbers.count(count)}
     </ListLink>
   );

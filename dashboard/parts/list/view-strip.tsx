@@ -1,8 +1,7 @@
 /** The saved views of a list, which an organization's members share: opened by a click, saved, renamed and deleted. */
 import { useSearch } from "@tanstack/react-router";
 import { type ReactElement, type ReactNode, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { PageLink, usePageNavigate } from "../../app/page-link.ts";
 import { useMayAs } from "../../app/session.ts";
 import { classes } from "../../text/classes.ts";
@@ -206,8 +205,7 @@ function NewView({ page, query, onClose }: { page: Page; query: string; onClose:
       about="Filters, order and columns under a name, for everybody in the organization. A text that is searched for is not saved."
       action="Save view"
       name=""
-      isBusy={create.isPending}
-      error={create.error}
+      change={create}
       onName={save}
       onClose={onClose}
     />
@@ -224,8 +222,7 @@ function RenamedView({ view, onClose }: { view: View; onClose: () => void }): Re
       about="Its filters, order and columns stay."
       action="Rename"
       name={view.name}
-      isBusy={change.isPending}
-      error={change.error}
+      change={change}
       onName={save}
       onClose={onClose}
     />
