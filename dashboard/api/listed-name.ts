@@ -3,25 +3,17 @@ import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { useOrganization } from "../app/session.ts";
 import type { Reads } from "./paths.ts";
 
-type Kind = "users" | "accounts";
-type Listed<Of extends Kind> = InfiniteData<{ readonly answer: Reads[`/api/${Of}`]["answer"] }>;
+type Answer = Partial<Reads["/api/users"]["answer"] & Reads["/api/accounts"]["answer"]>;
 
 /** The name of a user or an account as a list showed it. Undefined without such a list. */
-export function useListedName(kind: Kind, id: string): string | undefined {
+export function useListedName(kind: "users" | "accounts", id: string): string | undefined {
   const client = useQueryClient();
-  const organization = useOrganization().id;
-  if (kind === "users") {
-    const lists = client.getQueriesData<Listed<"users">>({ queryKey: [organization, "/api/users"] });
-    const row = lists
-      .flatMap(([, data]) => data?.pages ?? [])
-      .flatMap(({ answer }) => answer.users)
-      .find(({ userId }) => userId === id);
-    return row?.name ?? row?.email ?? undefined;
-  }
-  const lists = client.getQueriesData<Listed<"accounts">>({ queryKey: [organization, "/api/accounts"] });
-  const row = lists
+  const queryKey = [useOrganization().id, `/api/${kind}`];
+  const answers = client
+    .getQueriesData<InfiniteData<{ readonly answer: Answer }>>({ queryKey })
     .flatMap(([, data]) => data?.pages ?? [])
-    .flatMap(({ answer }) => answer.accounts)
-    .find(({ accountId }) => accountId === id);
-  return row?.name || undefined;
+    .map(({ answer }) => answer);
+  const user = answers.flatMap(({ users }) => users ?? []).find(({ userId }) => userId === id);
+  const account = answers.flatMap(({ accounts }) => accounts ?? []).find(({ accountId }) => accountId === id);
+  return user?.name ?? user?.email ?? (account?.name || undefined);
 }

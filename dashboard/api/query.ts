@@ -2,7 +2,6 @@
 import {
   keepPreviousData,
   QueryClient,
-  queryOptions,
   type UseQueryResult,
   useInfiniteQuery,
   useMutation,
@@ -14,6 +13,8 @@ import { ApiFailure, addressOf, call, type QueryValues } from "./client.ts";
 import { invalidate } from "./invalidation.ts";
 import type { Changes, Freshness, PathParameters, PersonalChanges, Reads } from "./paths.ts";
 import { read } from "./read.ts";
+
+export type { Changes, PersonalChanges, Reads } from "./paths.ts";
 
 const minRetryMs = 500;
 const maxRetryMs = 5_000;
@@ -81,9 +82,10 @@ export function useRead<Path extends keyof Reads>(
   } = (options ?? {}) as ReadOptions<Path> & {
     readonly path?: QueryValues;
   };
-  const asked = readOptions(id, path, rest.path ?? {}, query);
+  const address = addressOf(path, rest.path ?? {}, query, id);
   return useQuery<Reads[Path]["answer"], ApiFailure>({
-    ...asked,
+    queryKey: [id, path, address],
+    queryFn: async ({ signal }) => (await read(address, signal)) as Reads[Path]["answer"],
     enabled,
     refetchInterval: everyMs ?? (({ state }) => isBeingScored(path, state.data) && whileScoringMs),
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
@@ -97,19 +99,6 @@ export function isBeingScored(path: string, answer: unknown): boolean {
   return freshness?.earlierScores != null;
 }
 
-function readOptions<Path extends keyof Reads>(
-  organization: number,
-  path: Path,
-  parts: QueryValues,
-  query: QueryValues,
-) {
-  const address = addressOf(path, parts, query, organization);
-  return queryOptions<Reads[Path]["answer"], ApiFailure, Reads[Path]["answer"], readonly unknown[]>({
-    queryKey: [organization, path, address],
-    queryFn: async ({ signal }) => (await read(address, signal)) as Reads[Path]["answer"],
-  });
-}
-
 /** For answers that are read on: all pages would be asked again, one after another, so none is while there are several. */
 export const readOnOnly = {
   refetchOnWindowFocus: false,
@@ -120,15 +109,17 @@ export const readOnOnly = {
   }) => (state.data?.pages.length ?? 0) <= 1,
 } as const;
 
-/** Paths whose answers are read on by `next`, sent as `before`. */
+/** Paths whose answers are pages, of which each begins before a place of the page before. */
 type PagedPath = {
-  [Path in keyof Reads]: Reads[Path]["answer"] extends { readonly next: string | null } ? Path : never;
+  [Path in keyof Reads]: "before" extends keyof Reads[Path]["query"] ? Path : never;
 }[keyof Reads];
 
-/** Reads a path page by page, as the reader goes on. */
+/** Reads a path page by page, as the reader goes on.
+ * @param placeAfter the place before which the next page begins, sent as `before`. None after the last page */
 export function usePages<Path extends PagedPath>(
   path: Path,
   { path: parts, query }: { readonly path: PathParameters<Path>; readonly query: Reads[Path]["query"] },
+  placeAfter: (answer: Reads[Path]["answer"]) => string | number | null | undefined,
 ) {
   const { id } = useOrganization();
   const address = addressOf(path, parts as QueryValues, query, id);
@@ -139,23 +130,26 @@ export function usePages<Path extends PagedPath>(
         addressOf(path, parts as QueryValues, { ...query, before: pageParam }, id),
         signal,
       )) as Reads[Path]["answer"],
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.next ?? undefined,
+    initialPageParam: undefined as string | number | undefined,
+    getNextPageParam: (last) => placeAfter(last) ?? undefined,
     ...readOnOnly,
   });
 }
 
-/** The address of a table as CSV, for a link that downloads it. */
+/** The address of a table as CSV, once the organization is given. */
+export type CsvAddress = (organization: number) => string;
+
+/** A table as CSV, for a link that downloads it. */
 export function csvAddress<Path extends keyof Reads>(
-  organization: number,
   path: Path,
   query: Reads[Path]["query"],
   parts: QueryValues = {},
-): string {
-  return addressOf(path, parts, { ...query, format: "csv" }, organization);
+): CsvAddress {
+  return (organization) => addressOf(path, parts, { ...query, format: "csv" }, organization);
 }
 
-type ChangeInput<Route extends keyof Changes> = Parameters<Changes[Route]["query"]> &
+/** The inputs of a change: values for the names in its path, its parameters and its body. */
+export type ChangeInput<Route extends keyof Changes> = Parameters<Changes[Route]["query"]> &
   (Changes[Route]["body"] extends undefined ? unknown : { readonly body: Changes[Route]["body"] }) &
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 

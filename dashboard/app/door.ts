@@ -1,10 +1,12 @@
 /** The parts that pages outside an organization share: the code of their link, and the sign-in. */
 import { useQueryClient } from "@tanstack/react-query";
-import { useRouter } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import type { peopleLimits } from "../../contract/member-limits.ts";
 import type { SessionAnswer } from "../../contract/members.ts";
-import { firstOrganization, startSession } from "./session.ts";
+import { type PersonalChanges, usePersonalChange } from "../api/query.ts";
+import { fieldErrors } from "../parts/form/form-errors.ts";
+import { firstOrganization, sessionQuery, startSession } from "./session.ts";
 
 /** Characters of a password, as in the contract. Only the contract's types are imported. */
 export const passwordCharacters = {
@@ -22,8 +24,37 @@ export function useCode(): string {
   return code;
 }
 
+/** Forgets the session that was just ended, and all that was read in it, on the page for signing in. */
+export function useLeft(): () => Promise<void> {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  return async () => {
+    await navigate({ to: "/sign-in" });
+    client.clear();
+    client.setQueryData(sessionQuery.queryKey, null);
+  };
+}
+
+/** A form of a page outside an organization, whose answer is a session: it begins with that session.
+ * @param fields names of the form's fields, to each of which its error belongs */
+export function useEntrance<Route extends Entrance, Name extends string>(
+  route: Route,
+  fields: readonly Name[],
+) {
+  const enter = useEnter();
+  const { mutate, isPending, error } = usePersonalChange(route);
+  const send = (body: PersonalChanges[Route]["body"], next?: string) =>
+    mutate(body, { onSuccess: (session) => enter(session, next) });
+  return { send, isPending, error, errors: fieldErrors(error, fields) };
+}
+
+/** The changes whose answer is a session. */
+type Entrance = {
+  [Route in keyof PersonalChanges]: PersonalChanges[Route]["answer"] extends SessionAnswer ? Route : never;
+}[keyof PersonalChanges];
+
 /** Begins with a session that was just made: to the page that was asked for, or the organization used last. */
-export function useEnter(): (session: SessionAnswer, next?: string) => void {
+function useEnter(): (session: SessionAnswer, next?: string) => void {
   const client = useQueryClient();
   const router = useRouter();
   return (session, next) => {

@@ -18,52 +18,35 @@ export interface NavigationEntry {
   readonly about: string;
 }
 
+type Main =
+  | "overview"
+  | "users"
+  | "accounts"
+  | "retention"
+  | "events"
+  | "sources"
+  | "model"
+  | "start"
+  | "settings";
+
+/** The name of a main page is also that of its icon, and with a capital letter its label. */
+function entry(name: Main, about: string): NavigationEntry {
+  return { to: pages[name], label: name.charAt(0).toUpperCase() + name.slice(1), icon: name, about };
+}
+
 export const navigation: readonly (readonly NavigationEntry[])[] = [
   [
-    {
-      to: pages.overview,
-      label: "Overview",
-      icon: "overview",
-      about: "Activity, health and churn risk today",
-    },
-    { to: pages.users, label: "Users", icon: "users", about: "Health and churn risk of users" },
-    {
-      to: pages.accounts,
-      label: "Accounts",
-      icon: "accounts",
-      about: "Companies and their health",
-    },
+    entry("overview", "Activity, health and churn risk today"),
+    entry("users", "Health and churn risk of users"),
+    entry("accounts", "Companies and their health"),
   ],
   [
-    {
-      to: pages.retention,
-      label: "Retention",
-      icon: "retention",
-      about: "Returning users by cohort",
-    },
-    {
-      to: pages.events,
-      label: "Events",
-      icon: "events",
-      about: "Events live and over time",
-    },
-    {
-      to: pages.sources,
-      label: "Sources",
-      icon: "sources",
-      about: "Connected tools, set-up, silent sources",
-    },
-    { to: pages.model, label: "Model", icon: "model", about: "How good the predictions are" },
+    entry("retention", "Returning users by cohort"),
+    entry("events", "Events live and over time"),
+    entry("sources", "Connected tools, set-up, silent sources"),
+    entry("model", "How good the predictions are"),
   ],
-  [
-    { to: pages.start, label: "Start", icon: "start", about: "Send the first events" },
-    {
-      to: pages.settings,
-      label: "Settings",
-      icon: "settings",
-      about: "Tokens, members, scores",
-    },
-  ],
+  [entry("start", "Send the first events"), entry("settings", "Tokens, members, scores")],
 ];
 
 export interface SettingsEntry {

@@ -5,10 +5,10 @@ import { Dialog } from "../parts/form/dialog.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { classes } from "../text/classes.ts";
 import { numbers } from "../text/format.ts";
-import { type Hit, useHits } from "./palette-hits.ts";
+import { type Hit, isAskedFor, useHits } from "./palette-hits.ts";
 
 /** @param typedBefore asked once: the letters that were typed while this was loaded */
-export function Palette({
+export default function Palette({
   onClose,
   typedBefore,
 }: {
@@ -20,14 +20,19 @@ export function Palette({
   /** Enter was pressed before the hits of the text were there. */
   const [isEntered, setEntered] = useState(false);
   const list = useId();
-  const { hits, found, isAsking } = useHits(text.trim(), onClose);
+  const { hits, found, isAsking } = useHits(text.trim());
   const at = Math.min(chosen, Math.max(0, hits.length - 1));
-  const goesTo = isAsking && hits[at]?.isAskedFor ? undefined : hits[at];
+  const chosenHit = hits[at];
+  const goesTo = chosenHit && isAsking && isAskedFor(chosenHit) ? undefined : chosenHit;
+  const go = (hit: Hit) => {
+    onClose();
+    void hit.go();
+  };
   useEffect(() => {
     if (!isEntered || isAsking) return;
     setEntered(false);
-    goesTo?.go();
-  }, [isEntered, isAsking, goesTo]);
+    if (goesTo !== undefined) go(goesTo);
+  });
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && hits.length > 0) {
@@ -37,7 +42,7 @@ export function Palette({
     if (event.key === "Enter") {
       event.preventDefault();
       if (goesTo === undefined) setEntered(isAsking);
-      else goesTo.go();
+      else go(goesTo);
     }
   };
   return (
@@ -49,7 +54,7 @@ export function Palette({
           role="combobox"
           aria-expanded="true"
           aria-controls={list}
-          aria-activedescendant={hits[at] === undefined ? undefined : `${list}-${at}`}
+          aria-activedescendant={chosenHit === undefined ? undefined : `${list}-${at}`}
           aria-label="Find a page, a user or an account"
           placeholder="A page, a user, an account"
           value={text}
@@ -73,6 +78,7 @@ export function Palette({
             isChosen={index === at}
             isFirst={hits[index - 1]?.group !== hit.group}
             onPoint={() => setChosen(index)}
+            onGo={() => go(hit)}
           />
         ))}
       </div>
@@ -89,12 +95,14 @@ function HitRow({
   isChosen,
   isFirst,
   onPoint,
+  onGo,
 }: {
   hit: Hit;
   id: string;
   isChosen: boolean;
   isFirst: boolean;
   onPoint: () => void;
+  onGo: () => void;
 }): ReactElement {
   return (
     <>
@@ -110,7 +118,7 @@ function HitRow({
         tabIndex={-1}
         aria-selected={isChosen}
         onPointerMove={onPoint}
-        onClick={hit.go}
+        onClick={onGo}
         className={classes(
           "flex cursor-pointer items-center gap-2.5 rounded px-2.5 py-1.5",
           isChosen && "bg-sunk",

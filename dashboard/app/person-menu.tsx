@@ -1,12 +1,13 @@
 /** The menu of the account, the organization and the appearance. */
-import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import { usePersonalChange } from "../api/query.ts";
 import { Icon } from "../parts/icons.tsx";
 import { Menu, MenuChoices, MenuItem, MenuLine } from "../parts/menu.tsx";
 import { useTell } from "../parts/toast.tsx";
-import { sessionQuery, useOrganization, useSession } from "./session.ts";
+import { useLeft } from "./door.ts";
+import { PageLink } from "./page-link.ts";
+import { useOrganization, useSession } from "./session.ts";
 import { setTheme, themeLabels, themes, useTheme } from "./theme.ts";
 
 const trigger = "flex w-full items-center gap-2 rounded px-2 py-1.5 text-left hover:bg-surface";
@@ -44,7 +45,6 @@ export function OrganizationSwitcher(): ReactElement {
 /** The person's own menu. */
 export function PersonMenu(): ReactElement {
   const { person } = useSession();
-  const organization = String(useOrganization().id);
   const theme = useTheme();
   return (
     <Menu
@@ -67,9 +67,7 @@ export function PersonMenu(): ReactElement {
       }
     >
       <MenuItem isLink>
-        <Link to="/o/$organization/settings/account" params={{ organization }}>
-          Your account
-        </Link>
+        <PageLink to="/o/$organization/settings/account">Your account</PageLink>
       </MenuItem>
       <MenuLine />
       <MenuChoices
@@ -88,8 +86,7 @@ export function PersonMenu(): ReactElement {
 }
 
 function SignOut(): ReactElement {
-  const client = useQueryClient();
-  const navigate = useNavigate();
+  const left = useLeft();
   const tell = useTell();
   const end = usePersonalChange("DELETE /api/session");
   // By its promise: the menu, and this with it, is gone before the answer comes.
@@ -100,9 +97,7 @@ function SignOut(): ReactElement {
       if (error instanceof Error) tell.failed(error);
       return;
     }
-    await navigate({ to: "/sign-in" });
-    client.clear();
-    client.setQueryData(sessionQuery.queryKey, null);
+    await left();
   };
   return (
     <MenuItem icon="leave" onSelect={() => void signOut()}>

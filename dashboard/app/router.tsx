@@ -2,6 +2,7 @@
  * the same addresses for the server, and test/dashboard/contract.test.ts compares the two. */
 import type { QueryClient } from "@tanstack/react-query";
 import {
+  type AnyRoute,
   createRootRouteWithContext,
   createRoute,
   createRouter,
@@ -10,12 +11,14 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import type { ReactElement } from "react";
 import { currentQuery } from "../../contract/older-addresses.ts";
 import { pages } from "../../contract/pages.ts";
 import { call } from "../api/client.ts";
 import { Loading } from "../parts/states.tsx";
 import { PageMissing, PageProblem } from "./failures.tsx";
-import { firstOrganization, rememberOrganization, sessionQuery } from "./session.ts";
+import { remember } from "./memory.ts";
+import { firstOrganization, lastOrganization, sessionQuery } from "./session.ts";
 import { Shell } from "./shell.tsx";
 
 interface Context {
@@ -26,13 +29,18 @@ type Below<Parent extends string, Address extends string> = Address extends `${P
   ? Rest
   : never;
 
-/** The part of an address that follows its parent's. */
-function within<const Parent extends string, const Address extends `${Parent}/${string}`>(
-  parent: Parent,
-  address: Address,
-): Below<Parent, Address> {
-  return address.slice(parent.length) as Below<Parent, Address>;
-}
+/** Makes routes of pages below a route with this address. A page is loaded when it is opened. */
+const pagesBelow =
+  <Parent extends AnyRoute, const Base extends string>(parent: Parent, base: Base) =>
+  <const Address extends `${Base}${string}`>(
+    address: Address,
+    load: () => Promise<{ readonly default: () => ReactElement }>,
+  ) =>
+    createRoute({
+      getParentRoute: () => parent,
+      path: address.slice(base.length) as Below<Base, Address>,
+      component: lazyRouteComponent(load),
+    });
 
 /** Parameters stay texts: a user may be called 42, or true. */
 type Search = Readonly<Record<string, string | undefined>>;
@@ -64,27 +72,6 @@ async function isClaimed(): Promise<boolean> {
   return answer?.claimed ?? true;
 }
 
-const claim = createRoute({
-  getParentRoute: () => root,
-  path: pages.claim,
-  component: lazyRouteComponent(() => import("../pages/claim/page.tsx"), "ClaimPage"),
-});
-const signIn = createRoute({
-  getParentRoute: () => root,
-  path: pages.signIn,
-  component: lazyRouteComponent(() => import("../pages/sign-in/page.tsx"), "SignInPage"),
-});
-const invitation = createRoute({
-  getParentRoute: () => root,
-  path: pages.invitation,
-  component: lazyRouteComponent(() => import("../pages/invitation/page.tsx"), "InvitationPage"),
-});
-const password = createRoute({
-  getParentRoute: () => root,
-  path: pages.password,
-  component: lazyRouteComponent(() => import("../pages/password/page.tsx"), "PasswordPage"),
-});
-
 const organization = createRoute({
   getParentRoute: () => root,
   path: pages.organization,
@@ -96,10 +83,9 @@ const organization = createRoute({
       throw redirect({ to: pages.signIn, search: { next: location.href }, replace: true });
     }
     if (!session.organizations.some(({ id }) => String(id) === params.organization)) throw notFound();
-    rememberOrganization(params.organization);
+    remember(lastOrganization, params.organization);
   },
 });
-
 const organizationHome = createRoute({
   getParentRoute: () => organization,
   path: "/",
@@ -107,61 +93,11 @@ const organizationHome = createRoute({
     throw redirect({ to: pages.overview, params, replace: true });
   },
 });
-const overview = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.overview),
-  component: lazyRouteComponent(() => import("../pages/overview/page.tsx"), "OverviewPage"),
-});
-const start = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.start),
-  component: lazyRouteComponent(() => import("../pages/start/page.tsx"), "StartPage"),
-});
-const users = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.users),
-  component: lazyRouteComponent(() => import("../pages/users/page.tsx"), "UsersPage"),
-});
-const user = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.user),
-  component: lazyRouteComponent(() => import("../pages/user/page.tsx"), "UserPage"),
-});
-const accounts = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.accounts),
-  component: lazyRouteComponent(() => import("../pages/accounts/page.tsx"), "AccountsPage"),
-});
-const account = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.account),
-  component: lazyRouteComponent(() => import("../pages/account/page.tsx"), "AccountPage"),
-});
-const retention = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.retention),
-  component: lazyRouteComponent(() => import("../pages/retention/page.tsx"), "RetentionPage"),
-});
-const events = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.events),
-  component: lazyRouteComponent(() => import("../pages/events/page.tsx"), "EventsPage"),
-});
-const sources = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.sources),
-  component: lazyRouteComponent(() => import("../pages/sources/page.tsx"), "SourcesPage"),
-});
-const model = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.model),
-  component: lazyRouteComponent(() => import("../pages/model/page.tsx"), "ModelPage"),
-});
-const settings = createRoute({
-  getParentRoute: () => organization,
-  path: within(pages.organization, pages.settings),
-  component: lazyRouteComponent(() => import("../pages/settings/frame.tsx"), "SettingsFrame"),
-});
+
+const doorPage = pagesBelow(root, "");
+const organizationPage = pagesBelow(organization, pages.organization);
+const settings = organizationPage(pages.settings, () => import("../pages/settings/frame.tsx"));
+const settingsPage = pagesBelow(settings, pages.settings);
 const settingsHome = createRoute({
   getParentRoute: () => settings,
   path: "/",
@@ -169,75 +105,35 @@ const settingsHome = createRoute({
     throw redirect({ to: pages.organizationSettings, params, replace: true });
   },
 });
-const settingsOrganization = createRoute({
-  getParentRoute: () => settings,
-  path: within(pages.settings, pages.organizationSettings),
-  component: lazyRouteComponent(() => import("../pages/settings/organization.tsx"), "OrganizationSettings"),
-});
-const settingsScores = createRoute({
-  getParentRoute: () => settings,
-  path: within(pages.settings, pages.scoreSettings),
-  component: lazyRouteComponent(() => import("../pages/settings/scores.tsx"), "ScoreSettings"),
-});
-const settingsExclusions = createRoute({
-  getParentRoute: () => settings,
-  path: within(pages.settings, pages.exclusionSettings),
-  component: lazyRouteComponent(() => import("../pages/settings/exclusions.tsx"), "ExclusionSettings"),
-});
-const settingsTokens = createRoute({
-  getParentRoute: () => settings,
-  path: within(pages.settings, pages.tokenSettings),
-  component: lazyRouteComponent(() => import("../pages/settings/tokens.tsx"), "TokenSettings"),
-});
-const settingsKeys = createRoute({
-  getParentRoute: () => settings,
-  path: within(pages.settings, pages.keySettings),
-  component: lazyRouteComponent(() => import("../pages/settings/keys.tsx"), "KeySettings"),
-});
-const settingsMembers = createRoute({
-  getParentRoute: () => settings,
-  path: within(pages.settings, pages.memberSettings),
-  component: lazyRouteComponent(() => import("../pages/settings/members.tsx"), "MemberSettings"),
-});
-const settingsAudit = createRoute({
-  getParentRoute: () => settings,
-  path: within(pages.settings, pages.auditSettings),
-  component: lazyRouteComponent(() => import("../pages/settings/audit.tsx"), "AuditSettings"),
-});
-const settingsAccount = createRoute({
-  getParentRoute: () => settings,
-  path: within(pages.settings, pages.accountSettings),
-  component: lazyRouteComponent(() => import("../pages/settings/account.tsx"), "AccountSettings"),
-});
 
 const routeTree = root.addChildren([
   home,
-  claim,
-  signIn,
-  invitation,
-  password,
+  doorPage(pages.claim, () => import("../pages/claim/page.tsx")),
+  doorPage(pages.signIn, () => import("../pages/sign-in/page.tsx")),
+  doorPage(pages.invitation, () => import("../pages/invitation/page.tsx")),
+  doorPage(pages.password, () => import("../pages/password/page.tsx")),
   organization.addChildren([
     organizationHome,
-    overview,
-    start,
-    users,
-    user,
-    accounts,
-    account,
-    retention,
-    events,
-    sources,
-    model,
+    organizationPage(pages.overview, () => import("../pages/overview/page.tsx")),
+    organizationPage(pages.start, () => import("../pages/start/page.tsx")),
+    organizationPage(pages.users, () => import("../pages/users/page.tsx")),
+    organizationPage(pages.user, () => import("../pages/user/page.tsx")),
+    organizationPage(pages.accounts, () => import("../pages/accounts/page.tsx")),
+    organizationPage(pages.account, () => import("../pages/account/page.tsx")),
+    organizationPage(pages.retention, () => import("../pages/retention/page.tsx")),
+    organizationPage(pages.events, () => import("../pages/events/page.tsx")),
+    organizationPage(pages.sources, () => import("../pages/sources/page.tsx")),
+    organizationPage(pages.model, () => import("../pages/model/page.tsx")),
     settings.addChildren([
       settingsHome,
-      settingsOrganization,
-      settingsScores,
-      settingsExclusions,
-      settingsTokens,
-      settingsKeys,
-      settingsMembers,
-      settingsAudit,
-      settingsAccount,
+      settingsPage(pages.organizationSettings, () => import("../pages/settings/organization.tsx")),
+      settingsPage(pages.scoreSettings, () => import("../pages/settings/scores.tsx")),
+      settingsPage(pages.exclusionSettings, () => import("../pages/settings/exclusions.tsx")),
+      settingsPage(pages.tokenSettings, () => import("../pages/settings/tokens.tsx")),
+      settingsPage(pages.keySettings, () => import("../pages/settings/keys.tsx")),
+      settingsPage(pages.memberSettings, () => import("../pages/settings/members.tsx")),
+      settingsPage(pages.auditSettings, () => import("../pages/settings/audit.tsx")),
+      settingsPage(pages.accountSettings, () => import("../pages/settings/account.tsx")),
     ]),
   ]),
 ]);

@@ -4,7 +4,7 @@ import { useParams } from "@tanstack/react-router";
 import type { SessionAnswer } from "../../contract/members.ts";
 import type { Role } from "../../contract/roles.ts";
 import { ApiFailure, call } from "../api/client.ts";
-import { recall, remember } from "./memory.ts";
+import { recall } from "./memory.ts";
 
 /** An organization, and what the person may do in it. */
 export type Membership = SessionAnswer["organizations"][number];
@@ -58,18 +58,19 @@ export function useMayAs(role: Role): boolean {
   return ranks.indexOf(useOrganization().role) >= ranks.indexOf(role);
 }
 
+/** The rights of the person in the present organization: whether their role is each of these or more. */
+export function useRights(): Readonly<Record<Role, boolean>> {
+  return { viewer: true, member: useMayAs("member"), owner: useMayAs("owner") };
+}
+
 /** Stores a new session, and drops cached answers of an earlier one. */
 export function startSession(client: QueryClient, session: SessionAnswer): void {
   client.clear();
   client.setQueryData(sessionQuery.queryKey, session);
 }
 
-const lastOrganization = "rekindle.organization";
-
-/** Stores the organization that was used last, for addresses without one. */
-export function rememberOrganization(id: string): void {
-  remember(lastOrganization, id);
-}
+/** The name under which the organization that was used last is remembered, for addresses without one. */
+export const lastOrganization = "rekindle.organization";
 
 /** The organization to begin with: the one used last, if it is still the person's. Undefined without any. */
 export function firstOrganization(session: SessionAnswer): Membership | undefined {

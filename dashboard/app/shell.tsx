@@ -1,5 +1,5 @@
 /** The frame of an organization's pages: navigation beside them, or behind a button on a narrow screen. */
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from "react";
 import { IconButton } from "../parts/form/button.tsx";
 import { Dialog } from "../parts/form/dialog.tsx";
@@ -8,11 +8,12 @@ import { Wordmark } from "../parts/logo.tsx";
 import { classes } from "../text/classes.ts";
 import { navigation } from "./navigation.ts";
 import { usePageFocus } from "./page-focus.ts";
+import { PageLink } from "./page-link.ts";
 import { OrganizationSwitcher, PersonMenu } from "./person-menu.tsx";
 import { useOrganization } from "./session.ts";
 import { SlowNotice } from "./slow-notice.tsx";
 
-const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
+const loadPalette = () => import("./palette.tsx");
 const Palette = lazy(loadPalette);
 /** The page itself is loaded first. */
 const preloadAfterMs = 2_000;
@@ -132,17 +133,12 @@ function TopBar({ onMenu, onSearch }: { onMenu: () => void; onSearch: () => void
 }
 
 function Sidebar({ onSearch }: { onSearch: () => void }): ReactElement {
-  const organization = String(useOrganization().id);
   return (
     <div className="flex h-full flex-col gap-4 overflow-y-auto px-3 py-4">
       <div className="px-2">
-        <Link
-          to="/o/$organization/overview"
-          params={{ organization }}
-          className="inline-block rounded text-ink no-underline"
-        >
+        <PageLink to="/o/$organization/overview" className="inline-block rounded text-ink no-underline">
           <Wordmark />
-        </Link>
+        </PageLink>
       </div>
       <OrganizationSwitcher />
       <button
@@ -159,9 +155,8 @@ function Sidebar({ onSearch }: { onSearch: () => void }): ReactElement {
           <ul key={group[0]?.to} className="grid gap-px border-t border-line pt-3 first:border-0 first:pt-0">
             {group.map(({ to, label, icon }) => (
               <li key={to}>
-                <Link
+                <PageLink
                   to={to}
-                  params={{ organization }}
                   activeOptions={{ exact: false, includeSearch: false }}
                   className="relative flex h-8 items-center gap-2.5 rounded px-2.5 text-ink no-underline"
                   activeProps={{
@@ -174,7 +169,7 @@ function Sidebar({ onSearch }: { onSearch: () => void }): ReactElement {
                 >
                   <Icon name={icon} />
                   {label}
-                </Link>
+                </PageLink>
               </li>
             ))}
           </ul>

@@ -1,7 +1,7 @@
 /** A year of days, each as dark as it was busy: a column is a week. The same figures are there as a table. */
 import { type ReactElement, useEffect, useRef } from "react";
 import { Scrollable } from "../parts/list/scrollable.tsx";
-import { dayText, numbers } from "../text/format.ts";
+import { counted, dayText, numbers } from "../text/format.ts";
 import { calendarWeeks, sinceFirstMonth } from "./calendar-weeks.ts";
 import { TableOf } from "./chart.tsx";
 
@@ -43,13 +43,13 @@ export function Calendar({ label, days, weekStart, firstDay }: CalendarProps): R
           className="block text-xs"
         >
           {weeks.months.map(({ day, column }) => (
-            <text key={day} x={left + column * pitch} y={11} fontSize="10" fill="var(--soft)">
+            <text key={day} x={left + column * pitch} y={11} fontSize="10" fill="var(--color-soft)">
               {dayText(day, "monthName")}
             </text>
           ))}
           {weeks.days.slice(0, 14).map(({ day, row, column }) =>
             column === (weeks.days[0]?.row === 0 ? 0 : 1) && row % 2 === 0 ? (
-              <text key={day} x={0} y={top + row * pitch + 10} fontSize="10" fill="var(--soft)">
+              <text key={day} x={0} y={top + row * pitch + 10} fontSize="10" fill="var(--color-soft)">
                 {dayText(day, "weekday")}
               </text>
             ) : null,
@@ -63,7 +63,7 @@ export function Calendar({ label, days, weekStart, firstDay }: CalendarProps): R
               height={cell - 1}
               rx="2"
               fill={isBefore(day) ? "transparent" : `var(--heat-${step})`}
-              stroke={step > 0 ? "transparent" : "var(--line)"}
+              stroke={step > 0 ? "transparent" : "var(--color-line)"}
               strokeOpacity={isBefore(day) ? 0.45 : 1}
             >
               <title>
@@ -103,5 +103,5 @@ export function Calendar({ label, days, weekStart, firstDay }: CalendarProps): R
 
 function eventsText(events: number): string {
   if (events === 0) return "no event";
-  return `${numbers.count(events)} ${events === 1 ? "event" : "events"}`;
+  return counted(events, "event");
 }

@@ -137,14 +137,7 @@ function base(colours: Colours): EChartsCoreOption {
       color: colours.soft,
     },
     animation: false,
-    grid: {
-      left: 4,
-      right: 12,
-      top: 12,
-      bottom: 4,
-      outerBoundsMode: "same",
-      outerBoundsContain: "axisLabel",
-    },
+    grid: gridWithin({}),
     tooltip: tooltipOf(),
     aria: { enabled: false },
   };
@@ -189,8 +182,38 @@ export function legendOf(colours: Colours): object {
   };
 }
 
+/** The place of a drawing with the labels of its axes. @param insets in pixels, where they are not the usual ones */
+export function gridWithin(insets: Partial<Record<"left" | "right" | "top" | "bottom", number>>): object {
+  return {
+    ...{ left: 4, right: 12, top: 12, bottom: 4 },
+    ...{ outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    ...insets,
+  };
+}
+
 /** The place of a drawing under its legend. */
-export const gridBelowLegend = {
-  ...{ left: 4, right: 12, top: 36, bottom: 4 },
-  ...{ outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
-} as const;
+export const gridBelowLegend = gridWithin({ top: 36 });
+
+type Values = readonly unknown[];
+
+/** A series as a line without symbols. @param style of the line: its width in pixels, and whether it is dashed */
+export function lineSeries(name: string, data: Values, color: string | undefined, style: object): object {
+  return { name, type: "line", symbol: "none", data, lineStyle: { color, ...style }, itemStyle: { color } };
+}
+
+/** The base rate as a line across the drawing. @param data the rate, once for each place on the axis */
+export function baseRateSeries(colours: Colours, data: Values): object {
+  return lineSeries("Base rate", data, colours.soft, { type: "dashed", width: 1.5 });
+}
+
+/** A series as bars. @param gap between two of them, as a part of their width: "25%"
+ * @param stack series with the same stack stand on each other */
+export function barSeries(
+  name: string,
+  data: Values,
+  color: string | undefined,
+  gap: string,
+  stack?: string,
+): object {
+  return { name, type: "bar", data, barCategoryGap: gap, itemStyle: { color }, ...(stack && { stack }) };
+}

@@ -5,14 +5,7 @@ const names = [
   "soft",
   "line",
   "edge",
-  "ground",
-  "surface",
-  "raised",
   "ember",
-  "healthy",
-  "watch",
-  "at-risk",
-  "onboarding",
   "churned",
   "healthy-fill",
   "watch-fill",
@@ -40,7 +33,7 @@ export function readColours(): Colours {
   probe.hidden = true;
   document.body.append(probe);
   const entries = names.map((name) => {
-    probe.style.color = `var(--${name})`;
+    probe.style.color = `var(--color-${name})`;
     return [name, getComputedStyle(probe).color] as const;
   });
   probe.remove();

@@ -3,16 +3,12 @@ import type { ReactElement } from "react";
 import type { Asked } from "../api/query.ts";
 import { useRead } from "../api/query.ts";
 import { Calendar } from "../charts/calendar.tsx";
-import { Select } from "../parts/form/field.tsx";
-import { textFilter } from "../parts/list/filters.ts";
-import { Panel } from "../parts/panel.tsx";
-import { Figures, Loading } from "../parts/states.tsx";
+import { SmallSelect } from "../parts/form/field.tsx";
+import { useFilters } from "../parts/list/filters.ts";
+import { FigurePanel, Loading } from "../parts/states.tsx";
 import { useToday } from "../parts/time.tsx";
-import { daysBetween, numbers } from "../text/format.ts";
-import { days } from "./score-text.ts";
-
-/** A year (e.g. 2026), or nothing for the days until today. */
-export const yearFilter = textFilter();
+import { counted, daysBetween, numbers } from "../text/format.ts";
+import { filters } from "./filters.ts";
 
 /** The range to request for a year: its days until today. */
 export function daysOfYear(year: string, today: string): { days: number; to: string } {
@@ -24,39 +20,36 @@ export function daysOfYear(year: string, today: string): { days: number; to: str
 interface ActivityPanelProps {
   readonly asked: Asked<{ readonly days: readonly { day: string; events: number; users?: number }[] }>;
   readonly firstDay: string | null | undefined;
-  readonly year: string;
-  readonly onYear: (year: string) => void;
 }
 
-export function ActivityPanel({ asked, firstDay, year, onYear }: ActivityPanelProps): ReactElement {
+export function ActivityPanel({ asked, firstDay }: ActivityPanelProps): ReactElement {
+  const [{ year }, choose] = useFilters(filters);
   const today = useToday();
   const settings = useRead("/api/settings");
   return (
-    <Panel
+    <FigurePanel
       title="Activity"
       note="Events by day, passive ones included, in the organization's timezone."
       actions={
-        <Select
+        <SmallSelect
           label="Year of the calendar"
-          isLabelHidden
-          isSmall
           value={year}
-          onChoose={onYear}
+          onChoose={(to) => choose({ year: to })}
           choices={[{ value: "", label: "Last 365 days" }, ...yearsSince(firstDay ?? today, today)]}
         />
       }
+      asked={asked}
+      loading={<Loading rows={1} height={150} />}
     >
-      <Figures asked={asked} loading={<Loading rows={1} height={150} />}>
-        {(activity) => (
-          <Calendar
-            label={labelOf(activity.days)}
-            days={activity.days}
-            weekStart={settings.data?.settings.weekStart ?? 1}
-            firstDay={firstDay ?? null}
-          />
-        )}
-      </Figures>
-    </Panel>
+      {(activity) => (
+        <Calendar
+          label={labelOf(activity.days)}
+          days={activity.days}
+          weekStart={settings.data?.settings.weekStart ?? 1}
+          firstDay={firstDay ?? null}
+        />
+      )}
+    </FigurePanel>
   );
 }
 
@@ -71,5 +64,5 @@ function yearsSince(firstDay: string, today: string) {
 function labelOf(all: readonly { events: number }[]): string {
   const active = all.filter(({ events }) => events > 0).length;
   const events = all.reduce((sum, day) => sum + day.events, 0);
-  return `Calendar: active on ${days(active)} of ${numbers.count(all.length)}, ${numbers.count(events)} ${events === 1 ? "event" : "events"}`;
+  return `Calendar: active on ${counted(active, "day")} of ${numbers.count(all.length)}, ${counted(events, "event")}`;
 }

@@ -1,64 +1,51 @@
 /** The change of scores since an earlier day, split into behaviour, time and settings. */
 import type { ReactElement } from "react";
-import { Select } from "../parts/form/field.tsx";
-import { choiceFilter } from "../parts/list/filters.ts";
+import { SmallSelect } from "../parts/form/field.tsx";
+import { useFilters } from "../parts/list/filters.ts";
 import { Scrollable } from "../parts/list/scrollable.tsx";
-import { Panel } from "../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../parts/states.tsx";
 import { dayText, nothing, numbers } from "../text/format.ts";
 import { partsInTenths, toTenths } from "../text/rounding.ts";
+import { filters } from "./filters.ts";
 import { ScoringEarlier } from "./history.tsx";
 import type { Score } from "./score-text.ts";
 import type { ScoreProps } from "./scores.tsx";
 
-export const sinceFilter = choiceFilter(["7", "28", "90"], "28");
-export type Since = "7" | "28" | "90";
-
 type Change = NonNullable<Score["change"]>;
 
-interface ChangePanelProps extends ScoreProps {
-  readonly since: Since;
-  readonly onSince: (since: Since) => void;
-}
-
-export function ChangePanel({ asked, what, since, onSince }: ChangePanelProps): ReactElement {
+export function ChangePanel({ asked, what }: ScoreProps): ReactElement {
+  const [{ since }, choose] = useFilters(filters);
   return (
-    <Panel
+    <FigurePanel
       title="What changed"
       note={
         asked.data?.change == null ? undefined : `Since the scores of ${dayText(asked.data.change.sinceDay)}.`
       }
       actions={
-        <Select
+        <SmallSelect
           label="Compare with"
-          isLabelHidden
-          isSmall
           value={since}
-          onChoose={onSince}
-          choices={[
-            { value: "7", label: "7 days before" },
-            { value: "28", label: "28 days before" },
-            { value: "90", label: "90 days before" },
-          ]}
+          onChoose={(to) => choose({ since: to })}
+          choices={filters.since.choices}
         />
       }
+      asked={asked}
+      loading={<Loading rows={4} />}
     >
-      <Figures asked={asked} loading={<Loading rows={4} />}>
-        {({ change, freshness: { earlierScores } }) => (
-          <>
-            <ScoringEarlier progress={earlierScores} />
-            {change === null ? (
-              <Empty title="Nothing to compare yet">
-                There are no scores of this {what} from {since} days before or earlier
-                {earlierScores !== null && " yet"}.
-              </Empty>
-            ) : (
-              <Changes change={change} what={what} />
-            )}
-          </>
-        )}
-      </Figures>
-    </Panel>
+      {({ change, freshness: { earlierScores } }) => (
+        <>
+          <ScoringEarlier progress={earlierScores} />
+          {change === null ? (
+            <Empty title="Nothing to compare yet">
+              There are no scores of this {what} from {since} days before or earlier
+              {earlierScores !== null && " yet"}.
+            </Empty>
+          ) : (
+            <Changes change={change} what={what} />
+          )}
+        </>
+      )}
+    </FigurePanel>
   );
 }
 

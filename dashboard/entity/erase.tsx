@@ -7,71 +7,82 @@ import { FormError, Input } from "../parts/form/field.tsx";
 import { PageHeader, Panel } from "../parts/panel.tsx";
 import { Instant } from "../parts/time.tsx";
 import { numbers } from "../text/format.ts";
-import { ListLink } from "./list-link.tsx";
+import { ListLink } from "./missing.tsx";
 
 export type UserReceipt = Changes["DELETE /api/users/:userId"]["answer"];
 export type AccountReceipt = Changes["DELETE /api/accounts/:accountId"]["answer"];
 
-interface EraseDialogProps {
+interface EraseButtonProps {
+  /** The text of the button that opens the dialog. */
+  readonly button: string;
+  readonly isSmall?: boolean;
   readonly title: string;
   readonly description: string;
   /** Of the field in which `expected` has to be typed. */
   readonly label: string;
   readonly expected: string;
-  /** The label of the button. */
+  /** The label of the button that erases. */
   readonly action: string;
   /** Items of a list. */
   readonly consequences: ReactNode;
   /** Between the list and the field. */
   readonly choice?: ReactNode;
-  readonly isOpen: boolean;
-  readonly isPending: boolean;
-  readonly error: Error | null;
+  readonly erasure: { readonly isPending: boolean; readonly error: Error | null; readonly reset: () => void };
   readonly onErase: () => void;
-  readonly onClose: () => void;
+  /** Called when nothing is to be erased. */
+  readonly onClose?: () => void;
 }
 
-export function EraseDialog(props: EraseDialogProps): ReactElement {
-  const { title, description, label, expected, action, consequences, choice } = props;
-  const { isOpen, isPending, error, onErase, onClose } = props;
+/** A button, and behind it the dialog in which the erasure is confirmed. */
+export function EraseButton(props: EraseButtonProps): ReactElement {
+  const { button, isSmall = false, title, description, label, expected, action } = props;
+  const { consequences, choice, erasure, onErase, onClose } = props;
+  const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");
   const isRight = typed === expected;
   const close = () => {
-    if (isPending) return;
+    if (erasure.isPending) return;
     setTyped("");
-    onClose();
+    erasure.reset();
+    onClose?.();
+    setOpen(false);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isRight) onErase();
   };
   return (
-    <Dialog isOpen={isOpen} onClose={close} title={title} description={description}>
-      <form onSubmit={submit} className="grid gap-4">
-        <ul className="ml-5 list-disc">{consequences}</ul>
-        {choice}
-        <Input
-          label={label}
-          help={<span className="[overflow-wrap:anywhere] whitespace-pre-wrap select-all">{expected}</span>}
-          value={typed}
-          autoFocus
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          maxLength={1_000}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-        <FormError error={error} />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={close} disabled={isPending}>
-            Cancel
-          </Button>
-          <Button type="submit" look="danger" disabled={!isRight} isBusy={isPending}>
-            {isPending ? "Erasing …" : action}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <>
+      <Button isSmall={isSmall} onClick={() => setOpen(true)}>
+        {button}
+      </Button>
+      <Dialog isOpen={isOpen} onClose={close} title={title} description={description}>
+        <form onSubmit={submit} className="grid gap-4">
+          <ul className="ml-5 list-disc">{consequences}</ul>
+          {choice}
+          <Input
+            label={label}
+            help={<span className="[overflow-wrap:anywhere] whitespace-pre-wrap select-all">{expected}</span>}
+            value={typed}
+            autoFocus
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            maxLength={1_000}
+            onChange={({ target }) => setTyped(target.value)}
+          />
+          <FormError error={erasure.error} />
+          <div className="flex flex-wrap justify-end gap-2">
+            <Button onClick={close} disabled={erasure.isPending}>
+              Cancel
+            </Button>
+            <Button type="submit" look="danger" disabled={!isRight} isBusy={erasure.isPending}>
+              {erasure.isPending ? "Erasing …" : action}
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
   );
 }
 

@@ -1,12 +1,12 @@
 /** The top of the page of a user or an account: a picture, a name, the id and where one came from. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement, ReactNode } from "react";
 import type { Freshness as FreshnessAnswer } from "../api/paths.ts";
-import { useOrganization } from "../app/session.ts";
+import { PageLink } from "../app/page-link.ts";
 import { Avatar } from "../parts/avatar.tsx";
 import { Freshness } from "../parts/figure/freshness.tsx";
 import { Verdict } from "../parts/figure/verdict.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { listAddresses } from "../parts/list/view-address.ts";
 import { PageHeader } from "../parts/panel.tsx";
 import { dayText } from "../text/format.ts";
 import { churnText, type Score } from "./score-text.ts";
@@ -27,19 +27,17 @@ interface EntityHeaderProps {
 export function EntityHeader(props: EntityHeaderProps): ReactElement {
   const { what, title, image, line, freshness, score, actions } = props;
   const churn = score && churnText(score);
-  const organization = String(useOrganization().id);
   const isUser = what === "user";
   return (
     <>
       <nav aria-label="Back" className="mb-3">
-        <Link
-          to={isUser ? "/o/$organization/users" : "/o/$organization/accounts"}
-          params={{ organization }}
+        <PageLink
+          to={listAddresses[`${what}s`]}
           className="inline-flex items-center gap-1 text-sm text-soft hover:text-ink"
         >
           <Icon name="left" size={13} />
           {isUser ? "Users" : "Accounts"}
-        </Link>
+        </PageLink>
       </nav>
       <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4">
         <span className="mt-1">

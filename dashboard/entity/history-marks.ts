@@ -1,7 +1,7 @@
 /** The days on which settings, exclusions or the model changed, in words. */
 import type { Reads } from "../api/paths.ts";
 import { namedModel } from "../text/model-names.ts";
-import { settingName } from "../text/setting-names.ts";
+import { settingName, settingValue } from "../text/setting-names.ts";
 
 export type ModelChange = Reads["/api/model/changes"]["answer"]["changes"][number];
 
@@ -51,11 +51,5 @@ function letterOf(index: number): string {
 }
 
 function settingText({ setting, from, to }: SettingsMark["changes"][number]): string {
-  return `${settingName(setting)}: ${valueText(from)} → ${valueText(to)}`;
-}
-
-function valueText(value: unknown): string {
-  if (value === null || value === undefined) return "none";
-  if (Array.isArray(value)) return value.length === 0 ? "none" : value.join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return `${settingName(setting)}: ${settingValue(from)} → ${settingValue(to)}`;
 }

@@ -1,25 +1,21 @@
 /** Scores over time. Changes of settings, exclusions and the model are marked. */
 import type { EChartsCoreOption } from "echarts/core";
 import { type ReactElement, useCallback, useMemo } from "react";
-import type { Reads } from "../api/paths.ts";
-import type { Asked } from "../api/query.ts";
-import { Chart, valueAxis } from "../charts/chart.tsx";
+import type { Asked, Reads } from "../api/query.ts";
+import { Chart, gridWithin, valueAxis } from "../charts/chart.tsx";
 import type { Colours } from "../charts/colours.ts";
 import { tooltipOf } from "../charts/tooltip.ts";
 import { earlierScoresText } from "../parts/figure/freshness.tsx";
 import { healthWord } from "../parts/figure/health.tsx";
-import { Select } from "../parts/form/field.tsx";
-import { choiceFilter } from "../parts/list/filters.ts";
-import { Panel } from "../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../parts/states.tsx";
+import { SmallSelect } from "../parts/form/field.tsx";
+import { useFilters } from "../parts/list/filters.ts";
+import { Empty, FigurePanel, Loading } from "../parts/states.tsx";
 import { dayText, numbers } from "../text/format.ts";
+import { filters } from "./filters.ts";
 import { type HistoryMark, historyMarks, type ModelChange } from "./history-marks.ts";
 
 type History = Reads["/api/users/:userId/score/history"]["answer"];
 type Days = History["days"];
-
-export const rangeFilter = choiceFilter(["90", "365", "all"], "365");
-export type Range = "90" | "365" | "all";
 
 /** A note while earlier days are not scored yet. */
 export function ScoringEarlier({
@@ -40,46 +36,35 @@ interface HistoryPanelProps {
   /** Changes of the model. Empty until they are known. */
   readonly models: readonly ModelChange[];
   readonly what: "user" | "account";
-  readonly range: Range;
-  readonly onRange: (range: Range) => void;
 }
 
-export function HistoryPanel({ asked, models, what, range, onRange }: HistoryPanelProps): ReactElement {
+export function HistoryPanel({ asked, models, what }: HistoryPanelProps): ReactElement {
+  const [{ range }, choose] = useFilters(filters);
   return (
-    <Panel
+    <FigurePanel
       title="History"
       note="Scores as shown on each day. Dotted lines: healthy from 70, watch from 40. Vertical lines mark settings changes."
       actions={
-        <Select
+        <SmallSelect
           label="Days of the history"
-          isLabelHidden
-          isSmall
           value={range}
-          onChoose={onRange}
-          choices={[
-            { value: "90", label: "90 days" },
-            { value: "365", label: "A year" },
-            { value: "all", label: "Everything" },
-          ]}
+          onChoose={(to) => choose({ range: to })}
+          choices={filters.range.choices}
         />
       }
+      asked={asked}
+      loading={<Loading rows={1} height={260} />}
+      empty={({ days }) =>
+        days.length === 0 && <Empty title="No scores yet">Scores are computed every night.</Empty>
+      }
     >
-      <Figures
-        asked={asked}
-        loading={<Loading rows={1} height={260} />}
-        empty={{
-          isEmpty: ({ days }) => days.length === 0,
-          show: <Empty title="No scores yet">Scores are computed every night.</Empty>,
-        }}
-      >
-        {(history) => (
-          <>
-            <ScoringEarlier progress={history.freshness.earlierScores} />
-            <HistoryChart history={history} models={models} what={what} />
-          </>
-        )}
-      </Figures>
-    </Panel>
+      {(history) => (
+        <>
+          <ScoringEarlier progress={history.freshness.earlierScores} />
+          <HistoryChart history={history} models={models} what={what} />
+        </>
+      )}
+    </FigurePanel>
   );
 }
 
@@ -148,7 +133,7 @@ function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): 
     lineStyle: {
       color: colour,
       width: isMain ? 2.5 : 1.5,
-      type: isMain ? "solid" : name === "Churn risk, %" ? "dashed" : "solid",
+      type: name === "Churn risk, %" ? "dashed" : "solid",
     },
     itemStyle: { color: colour },
   });
@@ -169,14 +154,7 @@ function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): 
       icon: "roundRect",
       textStyle: { color: colours.soft },
     },
-    grid: {
-      left: 4,
-      right: 14,
-      top: 22,
-      bottom: 30,
-      outerBoundsMode: "same",
-      outerBoundsContain: "axisLabel",
-    },
+    grid: gridWithin({ right: 14, top: 22, bottom: 30 }),
     useUTC: true,
     xAxis: timeAxis(colours),
     yAxis: { ...valueAxis(colours, numbers.count), min: 0, max: 100, interval: 25 },

@@ -1,8 +1,10 @@
 /** An unknown id: it never came, or it was erased. No trace of an erased id is kept, so both look the same. */
 import type { ReactElement } from "react";
 import { ApiFailure } from "../api/client.ts";
+import { PageLink } from "../app/page-link.ts";
+import { buttonClass } from "../parts/form/button.tsx";
+import { listAddresses } from "../parts/list/view-address.ts";
 import { PageHeader, Panel } from "../parts/panel.tsx";
-import { ListLink } from "./list-link.tsx";
 
 /** Whether the id is unknown. */
 export function isMissing(error: Error | null): boolean {
@@ -24,5 +26,16 @@ export function Missing({ id, what }: { id: string; what: "user" | "account" }):
         <ListLink what={what} />
       </Panel>
     </>
+  );
+}
+
+/** A link to all users, or to all accounts. */
+export function ListLink({ what }: { what: "user" | "account" }): ReactElement {
+  return (
+    <div className="mt-4">
+      <PageLink to={listAddresses[`${what}s`]} className={buttonClass()}>
+        All {what}s
+      </PageLink>
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 /** Scores in sentences, for the pages of users and accounts. */
 import type { Reads } from "../api/paths.ts";
-import { dayText, numbers } from "../text/format.ts";
+import { counted, dayText, numbers } from "../text/format.ts";
 import { modelNames } from "../text/model-names.ts";
 
 export type Score = Reads["/api/users/:userId/score"]["answer"];
@@ -36,8 +36,8 @@ export function stepsOfParts(parts: Readonly<Record<string, number>>) {
 export function riskSentence({ probability }: Risk, { horizonDays, churnEvent }: Model): string {
   const likely = `${numbers.risk(probability)} likely`;
   return churnEvent === null
-    ? `${likely} to be inactive for the next ${days(horizonDays)}.`
-    : `${likely} to churn within ${days(horizonDays)}: by ${churnEvent} or by inactivity.`;
+    ? `${likely} to be inactive for the next ${counted(horizonDays, "day")}.`
+    : `${likely} to churn within ${counted(horizonDays, "day")}: by ${churnEvent} or by inactivity.`;
 }
 
 /** When and why a user or account churned: "Canceled on 11 Nov 2026 (subscription_canceled, Farah Okafor)". Undefined for others. */
@@ -46,7 +46,7 @@ export function churnText({ churnedDay, churnCause, model }: Score): string | un
   const { event, member } = churnCause;
   const why =
     event === null
-      ? `no activity for ${days(model?.horizonDays ?? 0)}`
+      ? `no activity for ${counted(model?.horizonDays ?? 0, "day")}`
       : [event, ...(member === null ? [] : [member.label])].join(", ");
   return `${/cancel/i.test(event ?? "") ? "Canceled" : "Churned"} on ${dayText(churnedDay)} (${why})`;
 }
@@ -80,8 +80,4 @@ export function modelSentence({ model, isProven, trainedDay }: Model): string {
 export function rankText(rank: number | null): string | undefined {
   if (rank === 0) return "lowest of all active in 28 days";
   return rank === null ? undefined : `higher than ${numbers.wholeShare(rank)} of all active in 28 days`;
-}
-
-export function days(count: number): string {
-  return `${numbers.count(count)} ${count === 1 ? "day" : "days"}`;
 }

@@ -3,14 +3,12 @@ import type { ReactElement, ReactNode } from "react";
 import type { Asked } from "../api/query.ts";
 import { Waterfall } from "../charts/waterfall.tsx";
 import { Stat, Stats } from "../parts/figure/stat.tsx";
-import { Panel } from "../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../parts/states.tsx";
-import { dayText, nothing, numbers } from "../text/format.ts";
+import { Empty, FigurePanel, Figures, Loading } from "../parts/states.tsx";
+import { counted, dayText, nothing, numbers } from "../text/format.ts";
 import { toTenths } from "../text/rounding.ts";
 import {
   baseRateSentence,
   churnText,
-  days,
   modelSentence,
   rankText,
   reasonLabel,
@@ -43,7 +41,7 @@ export function ScoreStats({
             label="Churn risk"
             value={risk === null ? nothing : numbers.risk(risk.probability)}
             change={riskChange(change?.risk?.total, change?.sinceDay)}
-            note={risk === null || model === null ? undefined : `within ${days(model.horizonDays)}`}
+            note={risk === null || model === null ? undefined : `within ${counted(model.horizonDays, "day")}`}
           />
           <Stat
             label="Engagement, 0 to 100"
@@ -86,52 +84,55 @@ function riskChange(total: number | undefined, sinceDay: string | undefined) {
 /** The components of the health score. */
 export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
   return (
-    <Panel title="What health is made of" note="Points of each part. They add up to the score.">
-      <Figures asked={asked} loading={<Loading rows={5} />}>
-        {(score) => {
-          const { health, state, note, churnCause, returnProbability } = score;
-          if (state === "churned") {
-            return (
-              <Empty title={churnText(score) ?? "Churned"}>
-                {churnCause?.by === "silence"
-                  ? "No activity since, so health is 0."
-                  : `Health of ${what}s that have churned is 0.`}
-                {returnProbability !== null &&
-                  ` ${returnText(returnProbability)} to come back within ${days(score.model?.horizonDays ?? 0)}.`}
-              </Empty>
-            );
-          }
-          if (health.score === null) return <Empty title="No score yet">{note}</Empty>;
-          const steps = [
-            ...stepsOfParts(health.contributions),
-            ...(health.cap === 0
-              ? []
-              : [
-                  {
-                    label: "High churn risk",
-                    hint: "From a churn risk of 70%, health is at most 39",
-                    points: health.cap,
-                  },
-                ]),
-          ];
+    <FigurePanel
+      title="What health is made of"
+      note="Points of each part. They add up to the score."
+      asked={asked}
+      loading={<Loading rows={5} />}
+    >
+      {(score) => {
+        const { health, state, note, churnCause, returnProbability } = score;
+        if (state === "churned") {
           return (
-            <>
-              <Waterfall
-                label={`Health of this ${what}, part by part`}
-                steps={steps}
-                total={{ label: "Health", value: health.score }}
-                isMoreGood
-              />
-              {health.healthBand === "onboarding" && (
-                <p className="mt-2 text-sm text-soft">
-                  New: there is too little of this {what} to call it healthy or at risk.
-                </p>
-              )}
-            </>
+            <Empty title={churnText(score) ?? "Churned"}>
+              {churnCause?.by === "silence"
+                ? "No activity since, so health is 0."
+                : `Health of ${what}s that have churned is 0.`}
+              {returnProbability !== null &&
+                ` ${returnText(returnProbability)} to come back within ${counted(score.model?.horizonDays ?? 0, "day")}.`}
+            </Empty>
           );
-        }}
-      </Figures>
-    </Panel>
+        }
+        if (health.score === null) return <Empty title="No score yet">{note}</Empty>;
+        const steps = [
+          ...stepsOfParts(health.contributions),
+          ...(health.cap === 0
+            ? []
+            : [
+                {
+                  label: "High churn risk",
+                  hint: "From a churn risk of 70%, health is at most 39",
+                  points: health.cap,
+                },
+              ]),
+        ];
+        return (
+          <>
+            <Waterfall
+              label={`Health of this ${what}, part by part`}
+              steps={steps}
+              total={{ label: "Health", value: health.score }}
+              isMoreGood
+            />
+            {health.healthBand === "onboarding" && (
+              <p className="mt-2 text-sm text-soft">
+                New: there is too little of this {what} to call it healthy or at risk.
+              </p>
+            )}
+          </>
+        );
+      }}
+    </FigurePanel>
   );
 }
 
@@ -142,74 +143,74 @@ function returnText(probability: number): string {
 /** The reasons of the churn risk. */
 export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
   return (
-    <Panel
+    <FigurePanel
       title="Why this churn risk"
       note={`From the risk of a typical ${what} to this one, reason by reason.`}
+      asked={asked}
+      loading={<Loading rows={5} />}
     >
-      <Figures asked={asked} loading={<Loading rows={5} />}>
-        {({ risk, model, state }) => {
-          if (risk === null || model === null) {
-            return state === "churned" ? (
-              <Empty title="Already churned">Only {what}s that have not churned have a churn risk.</Empty>
-            ) : (
-              <Empty title="No churn risk">{`A churn risk needs a model and some history of this ${what}.`}</Empty>
-            );
-          }
-          return (
-            <>
-              <p className="mb-2">
-                <b className="font-semibold">{riskSentence(risk, model)}</b> {baseRateSentence(risk, model)}
-              </p>
-              <Waterfall
-                label={`Churn risk of this ${what}, reason by reason`}
-                start={{
-                  label: `A typical ${what}`,
-                  value: 100 * risk.referenceRisk,
-                }}
-                steps={risk.reasons.map(({ text, points }) => ({ label: reasonLabel(text), points }))}
-                total={{ label: "Churn risk", value: 100 * risk.probability }}
-                unit="%"
-                isMoreGood={false}
-              />
-              <p className="mt-3 text-sm text-soft">{modelSentence(model)}</p>
-            </>
+      {({ risk, model, state }) => {
+        if (risk === null || model === null) {
+          return state === "churned" ? (
+            <Empty title="Already churned">Only {what}s that have not churned have a churn risk.</Empty>
+          ) : (
+            <Empty title="No churn risk">{`A churn risk needs a model and some history of this ${what}.`}</Empty>
           );
-        }}
-      </Figures>
-    </Panel>
+        }
+        return (
+          <>
+            <p className="mb-2">
+              <b className="font-semibold">{riskSentence(risk, model)}</b> {baseRateSentence(risk, model)}
+            </p>
+            <Waterfall
+              label={`Churn risk of this ${what}, reason by reason`}
+              start={{
+                label: `A typical ${what}`,
+                value: 100 * risk.referenceRisk,
+              }}
+              steps={risk.reasons.map(({ text, points }) => ({ label: reasonLabel(text), points }))}
+              total={{ label: "Churn risk", value: 100 * risk.probability }}
+              unit="%"
+              isMoreGood={false}
+            />
+            <p className="mt-3 text-sm text-soft">{modelSentence(model)}</p>
+          </>
+        );
+      }}
+    </FigurePanel>
   );
 }
 
 /** The components of the engagement score. */
 export function EngagementPanel({ asked, what }: ScoreProps): ReactElement {
   return (
-    <Panel
+    <FigurePanel
       title="What engagement is made of"
       note={
         what === "user"
           ? "Use in the last 28 days, compared with the most engaged tenth."
           : "The engagement of its members, and the share of active members."
       }
+      asked={asked}
+      loading={<Loading rows={5} />}
     >
-      <Figures asked={asked} loading={<Loading rows={5} />}>
-        {({ engagement, note }) =>
-          engagement === null ? (
-            <Empty title="No engagement yet">{note ?? "No activity in 90 days."}</Empty>
-          ) : (
-            <>
-              <Waterfall
-                label={`Engagement of this ${what}, part by part`}
-                steps={stepsOfParts(engagement.contributions)}
-                total={{ label: "Engagement", value: engagement.score }}
-                isMoreGood
-              />
-              {engagement.confidence === "low" && (
-                <p className="mt-2 text-sm text-soft">The first week: a day or two stand for a month.</p>
-              )}
-            </>
-          )
-        }
-      </Figures>
-    </Panel>
+      {({ engagement, note }) =>
+        engagement === null ? (
+          <Empty title="No engagement yet">{note ?? "No activity in 90 days."}</Empty>
+        ) : (
+          <>
+            <Waterfall
+              label={`Engagement of this ${what}, part by part`}
+              steps={stepsOfParts(engagement.contributions)}
+              total={{ label: "Engagement", value: engagement.score }}
+              isMoreGood
+            />
+            {engagement.confidence === "low" && (
+              <p className="mt-2 text-sm text-soft">The first week: a day or two stand for a month.</p>
+            )}
+          </>
+        )
+      }
+    </FigurePanel>
   );
 }

@@ -1,18 +1,18 @@
 /** Events by day, the newest first, with their properties. Older events load on scrolling. */
-import { Link } from "@tanstack/react-router";
-import { type ReactElement, useEffect, useMemo, useRef, useState } from "react";
-import { ApiFailure } from "../api/client.ts";
+import { type ReactElement, useEffect, useRef, useState } from "react";
 import type { Asked, usePages } from "../api/query.ts";
 import { useOrganization } from "../app/session.ts";
 import { CopyButton } from "../parts/copy.tsx";
+import { EntityLink } from "../parts/entity-link.tsx";
 import { Button } from "../parts/form/button.tsx";
-import { Select } from "../parts/form/field.tsx";
+import { SmallSelect } from "../parts/form/field.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { Panel } from "../parts/panel.tsx";
-import { Cancelled, Empty, Loading, Problem, Starting } from "../parts/states.tsx";
+import { useFilters } from "../parts/list/filters.ts";
+import { Empty, FigurePanel, Loading, Problem } from "../parts/states.tsx";
 import { summaryOf, Tree } from "../parts/tree.tsx";
 import { classes } from "../text/classes.ts";
-import { dayText, instantText, numbers, timeText, todayIn } from "../text/format.ts";
+import { counted, dayText, instantText, numbers, timeText, todayIn } from "../text/format.ts";
+import { filters } from "./filters.ts";
 
 interface TimelineEvent {
   readonly id: string;
@@ -38,27 +38,24 @@ interface TimelinePanelProps {
   readonly names: Asked<{
     readonly events: readonly { event: string; label: string | null; count: number }[];
   }>;
-  readonly event: string;
-  readonly onEvent: (event: string) => void;
 }
 
-export function TimelinePanel({ asked, names, event, onEvent }: TimelinePanelProps): ReactElement {
+export function TimelinePanel({ asked, names }: TimelinePanelProps): ReactElement {
+  const [{ event }, choose] = useFilters(filters);
   const { timezone } = useOrganization();
   const known = names.data?.events ?? [];
   const chosen =
     event !== "" && !known.some((one) => one.event === event) ? [{ event, label: null, count: 0 }] : [];
   return (
-    <Panel
+    <FigurePanel
       title="Timeline"
       note={`The newest first, in the timezone ${timezone.replaceAll("_", " ")}.`}
       actions={
-        <Select
+        <SmallSelect
           label="Event"
-          isLabelHidden
-          isSmall
           className="max-w-[60vw]"
           value={event}
-          onChoose={onEvent}
+          onChoose={(to) => choose({ event: to })}
           choices={[
             { value: "", label: "All events" },
             ...[...chosen, ...known].map((one) => ({
@@ -68,51 +65,45 @@ export function TimelinePanel({ asked, names, event, onEvent }: TimelinePanelPro
           ]}
         />
       }
+      // The timeline itself says that older events could not be read.
+      asked={{ ...asked, error: asked.data === undefined ? asked.error : null }}
+      loading={<Loading rows={10} />}
+      empty={({ pages }) =>
+        pages.every(({ events }) => events.length === 0) && (
+          <Empty title={event === "" ? "No events yet" : "None of these events"}>
+            {event === ""
+              ? "Events of your application appear here within a second."
+              : "Choose another event, or all of them."}
+          </Empty>
+        )
+      }
     >
-      <Timeline asked={asked} isFiltered={event !== ""} timezone={timezone} />
-    </Panel>
+      {({ pages }) => (
+        <Timeline asked={asked} events={pages.flatMap((page) => page.events)} timezone={timezone} />
+      )}
+    </FigurePanel>
   );
 }
 
 function Timeline({
-  asked,
-  isFiltered,
+  asked: { error, hasNextPage, isFetchingNextPage, fetchNextPage },
+  events,
   timezone,
 }: {
   asked: Pages;
-  isFiltered: boolean;
+  events: readonly TimelineEvent[];
   timezone: string;
 }): ReactElement {
-  const { data, error, failureReason, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = asked;
-  const days = useMemo(() => {
-    const events: readonly TimelineEvent[] = data?.pages.flatMap((page) => page.events) ?? [];
-    return [...Map.groupBy(events, ({ timestamp }) => todayIn(timezone, Date.parse(timestamp))).entries()];
-  }, [data, timezone]);
-  if (data === undefined) {
-    if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
-    if (asked.fetchStatus === "idle") return <Cancelled onRetry={refetch} />;
-    const isStarting = failureReason instanceof ApiFailure && failureReason.isStarting;
-    return isStarting ? <Starting /> : <Loading rows={10} />;
-  }
-  if (days.length === 0) {
-    return (
-      <Empty title={isFiltered ? "None of these events" : "No events yet"}>
-        {isFiltered
-          ? "Choose another event, or all of them."
-          : "Events of your application appear here within a second."}
-      </Empty>
-    );
-  }
-  const count = days.reduce((sum, [, events]) => sum + events.length, 0);
+  const days = Map.groupBy(events, ({ timestamp }) => todayIn(timezone, Date.parse(timestamp)));
   return (
     <>
-      {days.map(([day, events]) => (
+      {[...days].map(([day, ofDay]) => (
         <section key={day} aria-label={dayText(day, "long")} className="mb-3">
           <h3 className="sticky top-12 z-[1] border-b border-line bg-surface py-1 text-sm lg:top-0">
             {dayText(day, "long")}
           </h3>
           <ol>
-            {events.map((event) => (
+            {ofDay.map((event) => (
               <Row key={event.id} event={event} timezone={timezone} />
             ))}
           </ol>
@@ -120,7 +111,7 @@ function Timeline({
       ))}
       {error !== null && <Problem error={error} onRetry={() => void fetchNextPage()} />}
       <p role="status" className="text-sm text-soft">
-        {numbers.count(count)} {count === 1 ? "event" : "events"}
+        {counted(events.length, "event")}
         {hasNextPage ? " so far." : ", and that is all."}
       </p>
       {hasNextPage && error === null && (
@@ -190,18 +181,10 @@ function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): R
 }
 
 function UserLink({ userId, label }: { userId: string; label: string }): ReactElement {
-  const organization = String(useOrganization().id);
   const look = "max-w-[40%] shrink-0 truncate text-sm text-soft";
   if (userId === "") return <span className={look}>erased user</span>;
   return (
-    <Link
-      to="/o/$organization/users/$userId"
-      params={{ organization, userId }}
-      title={label}
-      className={classes(look, "hover:text-ink")}
-    >
-      {label}
-    </Link>
+    <EntityLink kind="user" id={userId} label={label} title={label} className={`${look} hover:text-ink`} />
   );
 }
 

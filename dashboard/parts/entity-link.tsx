@@ -1,36 +1,26 @@
 /** The name of a user or an account as a link to their page. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
-import { useOrganization } from "../app/session.ts";
+import { PageLink } from "../app/page-link.ts";
 
 export function EntityLink({
   kind,
   id,
   label,
-  isQuiet = false,
+  className = "font-medium",
+  title,
 }: {
   kind: "user" | "account";
   /** Their own id. */
   id: string;
   /** An e-mail address or a name. The id stands in for an empty one. */
-  label: string;
-  /** In the weight of the text around it. */
-  isQuiet?: boolean;
+  label: string | null;
+  className?: string;
+  title?: string;
 }): ReactElement {
-  const organization = String(useOrganization().id);
-  const text = label || id;
-  const className = isQuiet ? "" : "font-medium";
+  const look = { className, title, children: label || id };
   return kind === "user" ? (
-    <Link to="/o/$organization/users/$userId" params={{ organization, userId: id }} className={className}>
-      {text}
-    </Link>
+    <PageLink to="/o/$organization/users/$userId" params={{ userId: id }} {...look} />
   ) : (
-    <Link
-      to="/o/$organization/accounts/$accountId"
-      params={{ organization, accountId: id }}
-      className={className}
-    >
-      {text}
-    </Link>
+    <PageLink to="/o/$organization/accounts/$accountId" params={{ accountId: id }} {...look} />
   );
 }

@@ -11,7 +11,7 @@ export function Mark({ size = 22 }: { size?: number }): ReactElement {
       <path fill="currentColor" d={flame} />
       <path
         fill="none"
-        stroke="var(--ground)"
+        stroke="var(--color-ground)"
         strokeWidth="1.8"
         strokeLinecap="round"
         d="M8.3 15.5a3.7 3.7 0 1 0 3.7-3.7"

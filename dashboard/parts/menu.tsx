@@ -53,25 +53,16 @@ interface MenuItemProps {
   readonly icon?: IconName;
   readonly onSelect?: () => void;
   readonly isDangerous?: boolean;
-  readonly isDisabled?: boolean;
   /** A link instead of a text: it becomes the item. */
   readonly isLink?: boolean;
   readonly children: ReactNode;
 }
 
 /** An action of a menu. */
-export function MenuItem({
-  icon,
-  onSelect,
-  isDangerous,
-  isDisabled,
-  isLink,
-  children,
-}: MenuItemProps): ReactElement {
+export function MenuItem({ icon, onSelect, isDangerous, isLink, children }: MenuItemProps): ReactElement {
   return (
     <DropdownMenu.Item
       asChild={isLink ?? false}
-      disabled={isDisabled ?? false}
       {...(onSelect !== undefined && { onSelect })}
       className={classes(item, isDangerous && "text-at-risk")}
     >
@@ -168,14 +159,12 @@ export function Popover({
   children,
   isOpen,
   onOpenChange,
-  className,
 }: {
   trigger: ReactNode;
   label: string;
   children: ReactNode;
   isOpen?: boolean;
   onOpenChange?: (open: boolean) => void;
-  className?: string;
 }): ReactElement {
   return (
     <RadixPopover.Root
@@ -189,7 +178,7 @@ export function Popover({
           align="start"
           sideOffset={4}
           collisionPadding={8}
-          className={classes(box, "w-72 max-w-[calc(100vw-1rem)] p-3", className)}
+          className={`${box} w-72 max-w-[calc(100vw-1rem)] p-3`}
         >
           {children}
         </RadixPopover.Content>

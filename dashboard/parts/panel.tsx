@@ -35,7 +35,7 @@ export function PageHeader({ title, children, actions }: PageHeaderProps): React
   );
 }
 
-interface PanelProps {
+export interface PanelProps {
   readonly title?: string;
   /** One line that says what is shown. */
   readonly note?: ReactNode;

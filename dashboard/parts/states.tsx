@@ -6,6 +6,7 @@ import { classes } from "../text/classes.ts";
 import { Button } from "./form/button.tsx";
 import { Icon } from "./icons.tsx";
 import { Mark } from "./logo.tsx";
+import { Panel, type PanelProps } from "./panel.tsx";
 
 /** Lines where text will be, of the size of what will come. @param rows how many @param height of each, in pixels */
 export function Loading({ rows = 3, height = 20 }: { rows?: number; height?: number }): ReactElement {
@@ -67,7 +68,7 @@ export function Starting(): ReactElement {
 }
 
 /** The reader stopped waiting. */
-export function Cancelled({ onRetry }: { onRetry: () => unknown }): ReactElement {
+function Cancelled({ onRetry }: { onRetry: () => unknown }): ReactElement {
   return (
     <div className="grid justify-items-center gap-3 px-4 py-6 text-center">
       <p className="text-soft">Not loaded: you cancelled it.</p>
@@ -89,8 +90,8 @@ interface FiguresProps<Answer> {
   readonly asked: Shown<Answer>;
   /** The content until the first answer. Lines by default. */
   readonly loading?: ReactNode;
-  /** The content for an empty answer. */
-  readonly empty?: { readonly isEmpty: (answer: Answer) => boolean; readonly show: ReactNode };
+  /** The content for an answer that is empty, and false for one that is not. */
+  readonly empty?: ((answer: Answer) => ReactNode) | undefined;
   readonly children: (answer: Answer) => ReactNode;
 }
 
@@ -101,7 +102,6 @@ export function Figures<Answer>({ asked, loading, empty, children }: FiguresProp
   // Without a failure only the reader stops it.
   const isCancelled = fetchStatus === "idle" && error === null;
   if (data !== undefined) {
-    const shown = empty?.isEmpty(data) ? empty.show : children(data);
     return (
       <div
         aria-busy={isPlaceholderData}
@@ -113,7 +113,7 @@ export function Figures<Answer>({ asked, loading, empty, children }: FiguresProp
           </p>
         )}
         {isPlaceholderData && isCancelled && <Cancelled onRetry={refetch} />}
-        {shown}
+        {empty?.(data) || children(data)}
       </div>
     );
   }
@@ -121,4 +121,25 @@ export function Figures<Answer>({ asked, loading, empty, children }: FiguresProp
   if (isCancelled) return <Cancelled onRetry={refetch} />;
   if (failureReason instanceof ApiFailure && failureReason.isStarting) return <Starting />;
   return <>{loading ?? <Loading />}</>;
+}
+
+/** A panel that shows the answer to a question. */
+export function FigurePanel<Answer>({
+  asked,
+  loading = <Loading />,
+  empty,
+  children,
+  ...panel
+}: Omit<PanelProps, "children"> & FiguresProps<Answer>): ReactElement {
+  return (
+    <Panel {...panel}>
+      <Figures
+        asked={asked}
+        loading={panel.isFlush ? <div className="p-4">{loading}</div> : loading}
+        empty={empty}
+      >
+        {children}
+      </Figures>
+    </Panel>
+  );
 }

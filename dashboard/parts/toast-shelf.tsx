@@ -13,7 +13,7 @@ export interface Message {
   readonly isBad: boolean;
 }
 
-export function ToastShelf({
+export default function ToastShelf({
   messages,
   onGone,
 }: {

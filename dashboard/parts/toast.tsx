@@ -11,9 +11,7 @@ import {
 } from "react";
 import type { Message } from "./toast-shelf.tsx";
 
-const ToastShelf = lazy(() =>
-  import("./toast-shelf.tsx").then(({ ToastShelf }) => ({ default: ToastShelf })),
-);
+const ToastShelf = lazy(() => import("./toast-shelf.tsx"));
 
 interface Tell {
   (text: string): void;

@@ -1,6 +1,6 @@
 /** Traits and properties as a readable tree, of any depth, with distinct types. */
 import type { ReactElement } from "react";
-import { dayText, instantText, numbers } from "../text/format.ts";
+import { counted, dayText, instantText, numbers } from "../text/format.ts";
 
 /** More entries than this of one level are counted and not shown. */
 const maxEntries = 200;
@@ -93,7 +93,7 @@ function isBranch(value: unknown): value is Branch {
 
 function sizeOf(value: Branch): string {
   const size = Object.keys(value).length;
-  if (Array.isArray(value)) return `${numbers.count(size)} ${size === 1 ? "item" : "items"}`;
+  if (Array.isArray(value)) return counted(size, "item");
   return `${numbers.count(size)} ${size === 1 ? "entry" : "entries"}`;
 }
 

@@ -6,41 +6,7 @@
 // English, as the sentences around them: 22 Nov 2026, 20%.
 const locale = "en-GB";
 
-const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
-const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
-const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const signedTenths = new Intl.NumberFormat(locale, {
-  signDisplay: "exceptZero",
-  minimumFractionDigits: 1,
-  maximumFractionDigits: 1,
-});
-const thousandths = new Intl.NumberFormat(locale, { minimumFractionDigits: 3, maximumFractionDigits: 3 });
-const precise = new Intl.NumberFormat(locale, { maximumFractionDigits: 4, useGrouping: "min2" });
-const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
-const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
-const wholePercent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
-const signed = new Intl.NumberFormat(locale, { signDisplay: "exceptZero", maximumFractionDigits: 1 });
-const signedPercent = new Intl.NumberFormat(locale, {
-  style: "percent",
-  signDisplay: "exceptZero",
-  maximumFractionDigits: 1,
-});
-// Down, so that a score never seems to be in the band above its own. See rounding.ts.
-const score = new Intl.NumberFormat(locale, { maximumFractionDigits: 0, roundingMode: "floor" });
-const scoreTenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, roundingMode: "floor" });
-const risk = new Intl.NumberFormat(locale, {
-  style: "percent",
-  maximumFractionDigits: 0,
-  roundingMode: "floor",
-});
-const riskTenths = new Intl.NumberFormat(locale, {
-  style: "percent",
-  maximumFractionDigits: 1,
-  roundingMode: "floor",
-});
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-
-const weekday = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
 
 /** The text for a missing value. */
 export const nothing = "–";
@@ -48,41 +14,58 @@ export const nothing = "–";
 export const noEmail = "no e-mail yet";
 
 type Maybe = number | null | undefined;
-const of = (format: Intl.NumberFormat) => (value: Maybe) => (value == null ? nothing : format.format(value));
+
+function numberText(options: Intl.NumberFormatOptions): (value: Maybe) => string {
+  const format = new Intl.NumberFormat(locale, options);
+  return (value) => (value == null ? nothing : format.format(value));
+}
+
+const whole = { maximumFractionDigits: 0 } as const;
+const decimal = { maximumFractionDigits: 1 } as const;
+const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 } as const;
+const percent = { style: "percent" } as const;
+const signed = { signDisplay: "exceptZero" } as const;
+// Down, so that a score never seems to be in the band above its own. See rounding.ts.
+const down = { roundingMode: "floor" } as const;
 
 /** Numbers as text. A missing value is a dash. */
 export const numbers = {
   /** 12,345 */
-  count: of(whole),
+  count: numberText(whole),
   /** 12.3 */
-  decimal: of(decimal),
+  decimal: numberText(decimal),
   /** 12.0: one decimal always, for figures that stand below each other */
-  tenths: of(tenths),
+  tenths: numberText(oneDecimal),
   /** +3.0 */
-  tenthsChange: of(signedTenths),
+  tenthsChange: numberText({ ...oneDecimal, ...signed }),
   /** 0.450 */
-  thousandths: of(thousandths),
+  thousandths: numberText({ minimumFractionDigits: 3, maximumFractionDigits: 3 }),
   /** 1234.5678: a value as it was sent, with up to four decimals */
-  precise: of(precise),
+  precise: numberText({ maximumFractionDigits: 4, useGrouping: "min2" }),
   /** 12K */
-  compact: of(compact),
+  compact: numberText({ ...decimal, notation: "compact" }),
   /** 0.123 as 12.3% */
-  share: of(percent),
+  share: numberText({ ...percent, ...decimal }),
   /** 0.123 as 12% */
-  wholeShare: of(wholePercent),
+  wholeShare: numberText({ ...percent, ...whole }),
   /** A score of 39.6 as 39 */
-  score: of(score),
+  score: numberText({ ...whole, ...down }),
   /** A score of 39.68 as 39.6 */
-  scoreTenths: of(scoreTenths),
+  scoreTenths: numberText({ ...decimal, ...down }),
   /** A risk of 0.196 as 19% */
-  risk: of(risk),
+  risk: numberText({ ...percent, ...whole, ...down }),
   /** A risk of 0.1996 as 19.9% */
-  riskTenths: of(riskTenths),
+  riskTenths: numberText({ ...percent, ...decimal, ...down }),
   /** +3 */
-  change: of(signed),
+  change: numberText({ ...decimal, ...signed }),
   /** 0.031 as +3.1% */
-  shareChange: of(signedPercent),
+  shareChange: numberText({ ...percent, ...decimal, ...signed }),
 } as const;
+
+/** A number of things, whose plural ends in s: 1 user, 2,345 users. */
+export function counted(count: number, thing: string): string {
+  return `${numbers.count(count)} ${thing}${count === 1 ? "" : "s"}`;
+}
 
 /** Points of a score by which it changed, whole: +3, ±0. */
 export function pointsText(change: number | null): string {
@@ -91,24 +74,18 @@ export function pointsText(change: number | null): string {
   return points === 0 ? "±0" : numbers.change(points);
 }
 
+function dayFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options });
+}
+
 const dayFormats = {
-  short: new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short", day: "numeric" }),
-  medium: new Intl.DateTimeFormat(locale, {
-    timeZone: "UTC",
-    year: "numeric",
-    month: "short",
-    day: "numeric",
-  }),
-  long: new Intl.DateTimeFormat(locale, {
-    timeZone: "UTC",
-    weekday: "long",
-    year: "numeric",
-    month: "long",
-    day: "numeric",
-  }),
-  month: new Intl.DateTimeFormat(locale, { timeZone: "UTC", year: "numeric", month: "short" }),
-  monthName: new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short" }),
-  weekday: new Intl.DateTimeFormat(locale, { timeZone: "UTC", weekday: "short" }),
+  short: dayFormat({ month: "short", day: "numeric" }),
+  medium: dayFormat({ year: "numeric", month: "short", day: "numeric" }),
+  long: dayFormat({ weekday: "long", year: "numeric", month: "long", day: "numeric" }),
+  month: dayFormat({ year: "numeric", month: "short" }),
+  monthName: dayFormat({ month: "short" }),
+  weekday: dayFormat({ weekday: "short" }),
+  weekdayName: dayFormat({ weekday: "long" }),
 } as const;
 
 /** A day, YYYY-MM-DD, as text. */
@@ -135,28 +112,26 @@ export function daysAgoText(day: string | null | undefined, today: string): stri
   return relative.format(Math.round(days / 30.44), "month");
 }
 
-const instantFormats = new Map<string, Intl.DateTimeFormat>();
+const zonedFormats = new Map<string, Intl.DateTimeFormat>();
+
+/** A format in a timezone. It is made once: making one takes far longer than using it. */
+function formatIn(timeZone: string, options: Intl.DateTimeFormatOptions, language = locale) {
+  const key = JSON.stringify([timeZone, options, language]);
+  const format = zonedFormats.get(key) ?? new Intl.DateTimeFormat(language, { timeZone, ...options });
+  zonedFormats.set(key, format);
+  return format;
+}
 
 /** An instant, as the API gives it, as date and time in a timezone. */
 export function instantText(instant: string | null | undefined, timezone: string): string {
   if (instant == null) return nothing;
-  const format =
-    instantFormats.get(timezone) ??
-    new Intl.DateTimeFormat(locale, { timeZone: timezone, dateStyle: "medium", timeStyle: "short" });
-  instantFormats.set(timezone, format);
-  return format.format(new Date(instant));
+  return formatIn(timezone, { dateStyle: "medium", timeStyle: "short" }).format(new Date(instant));
 }
 
 /** The time of an instant in a timezone, with its seconds unless the form is short. */
 export function timeText(instant: string, timezone: string, form: "short" | "medium" = "medium"): string {
-  const key = `${timezone} ${form}`;
-  const format =
-    timeFormats.get(key) ?? new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: form });
-  timeFormats.set(key, format);
-  return format.format(new Date(instant));
+  return formatIn(timezone, { timeStyle: form }).format(new Date(instant));
 }
-
-const timeFormats = new Map<string, Intl.DateTimeFormat>();
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["year", 31_557_600],
@@ -179,20 +154,7 @@ export function agoText(instant: string | null | undefined, nowMs: number): stri
 
 /** Today in a timezone, YYYY-MM-DD. */
 export function todayIn(timezone: string, nowMs: number): string {
-  const parts = partsFormat(timezone).formatToParts(new Date(nowMs));
+  const parts = formatIn(timezone, {}, "en-CA").formatToParts(new Date(nowMs));
   const part = (type: string) => parts.find((one) => one.type === type)?.value ?? "";
   return `${part("year")}-${part("month")}-${part("day")}`;
-}
-
-const partsFormats = new Map<string, Intl.DateTimeFormat>();
-
-function partsFormat(timezone: string): Intl.DateTimeFormat {
-  const format = partsFormats.get(timezone) ?? new Intl.DateTimeFormat("en-CA", { timeZone: timezone });
-  partsFormats.set(timezone, format);
-  return format;
-}
-
-/** The weekday of a day: Saturday. */
-export function weekdayText(day: string): string {
-  return weekday.format(Date.parse(day));
 }

@@ -20,3 +20,10 @@ export function settingName(setting: string): string {
   if (group === "eventWeights") return `Weight of ${name}`;
   return group === "healthWeights" ? `Weight of ${name} in health` : (names[setting] ?? setting);
 }
+
+/** The value of a setting as text. */
+export function settingValue(value: unknown): string {
+  if (value === null || value === undefined) return "none";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(settingValue).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,5 +1,5 @@
 /** Sources as people call them. */
-import type { SenderName, SourceOutcome } from "../../contract/sources.ts";
+import type { SenderName } from "../../contract/sources.ts";
 
 const names: Readonly<Record<SenderName, string>> = {
   segment: "Segment",
@@ -10,17 +10,6 @@ const names: Readonly<Record<SenderName, string>> = {
   webhook: "Webhooks",
   api: "The write API",
 };
-
-const outcomes: Readonly<Record<SourceOutcome, true>> = {
-  accepted: true,
-  held: true,
-  duplicate: true,
-  rejected: true,
-  ignored: true,
-};
-
-/** The possible outcomes of an item. */
-export const sourceOutcomes = Object.keys(outcomes) as readonly SourceOutcome[];
 
 /** Whether this is a connected source, and no path of the write API. */
 export function isConnectedSource(name: string): boolean {

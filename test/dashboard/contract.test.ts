@@ -19,20 +19,21 @@ test("a parameter without a default must be sent, another may be left out", () =
 
 test("every address of a page has one route", () => {
   const router = readFileSync(join(dashboard, "app", "router.tsx"), "utf8");
-  const routes = [
-    ...router.matchAll(/= createRoute\(\{\s*getParentRoute: \(\) => (\w+),\s*path: ([^\n]+),/g),
-  ];
-  const named = routes.flatMap(([, parent, path = ""]) => {
-    const [, above = "root", name] = /^(?:within\(pages\.(\w+), )?pages\.(\w+)\)?$/.exec(path) ?? [];
-    // The first page of a parent has the parent's own address, and leads elsewhere.
-    if (name === undefined) expect(path).toBe('"/"');
-    else expect([name, above]).toEqual([name, parent ?? ""]);
-    return name ?? [];
+  const single = [...router.matchAll(/path: pages\.(\w+),/g)].map(([, name = ""]) => name);
+  const made = [...router.matchAll(/\b(\w+Page)\(pages\.(\w+),/g)];
+  const named = made.map(([, maker, name = ""]) => {
+    const address = pages[name as keyof typeof pages];
+    const isSetting = address.startsWith(`${pages.settings}/`);
+    const isInside = address.startsWith(`${pages.organization}/`);
+    expect([name, maker]).toEqual([
+      name,
+      isSetting ? "settingsPage" : isInside ? "organizationPage" : "doorPage",
+    ]);
+    return name;
   });
-  expect(named.toSorted()).toEqual(Object.keys(pages).toSorted());
+  expect([...single, ...named].toSorted()).toEqual(Object.keys(pages).toSorted());
   const inTree = router.slice(router.indexOf("const routeTree"));
-  for (const [declaration] of router.matchAll(/const (\w+) = createRoute\(/g)) {
-    const name = declaration.split(" ")[1] ?? "";
+  for (const [, name = ""] of router.matchAll(/const (\w+) = (?:createRoute|\w+Page)\(/g)) {
     expect([name, new RegExp(`\\b${name}\\b`).test(inTree)]).toEqual([name, true]);
   }
 });

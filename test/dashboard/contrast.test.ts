@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const tokens = readFileSync(join(import.meta.dir, "..", "..", "dashboard", "style", "tokens.css"), "utf8");
 const colours = new Map(
-  [...tokens.matchAll(/--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)].map(
+  [...tokens.matchAll(/--(?:color-)?([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)].map(
     ([, name = "", light = "", dark = ""]) => [name, { light, dark }],
   ),
 );

@@ -147,7 +147,7 @@ test("a change of health has a colour only beyond what is usual in a week", asyn
   const colourOf = (token: string) =>
     page.evaluate<string>(`(() => {
     const probe = document.body.appendChild(document.createElement("i"));
-    probe.style.color = "var(--${token})";
+    probe.style.color = "var(--color-${token})";
     const { color } = getComputedStyle(probe);
     probe.remove();
     return color;

@@ -63,8 +63,12 @@ describe("users", () => {
     await page.getByRole("button", { name: "Trait" }).click();
     await page.getByLabel("Trait", { exact: true }).fill("plan");
     await page.getByText(/users have it/).waitFor();
-    const value = await page.locator("datalist[id$=values] option").first().getAttribute("value");
-    await page.getByLabel("Value").fill(value ?? "");
+    const field = page.getByLabel("Value");
+    const value = await page
+      .locator(`datalist[id="${await field.getAttribute("list")}"] option`)
+      .first()
+      .getAttribute("value");
+    await field.fill(value ?? "");
     expect(await axe(page)).toEqual([]);
     await page.getByRole("button", { name: "Show these users" }).click();
     await page.getByText(`plan is ${value}`).waitFor();

@@ -1,10 +1,8 @@
 /** The active members of an account, and their shares of the activity. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import type { Asked } from "../../api/query.ts";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { dayText, numbers } from "../../text/format.ts";
+import type { Asked, Reads } from "../../api/query.ts";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
+import { counted, dayText, numbers } from "../../text/format.ts";
 
 type Members = Reads["/api/accounts/:accountId/members"]["answer"];
 
@@ -15,52 +13,47 @@ const tones = ["bg-series-1", "bg-series-2", "bg-series-3", "bg-series-4", "bg-e
 /** A sentence and a strip of shares. */
 export function CarriersPanel({ asked }: { asked: Asked<Members> }): ReactElement {
   return (
-    <Panel title="Who uses it" note="Shares of the activity in 28 days, weighted as in engagement.">
-      <Figures asked={asked} loading={<Loading rows={4} />}>
-        {(answer) => {
-          const { active28, active90, activeShare, members, isInUse, day } = answer;
-          if (activeShare === null) {
-            return (
-              <Empty title="Not used in 90 days">
-                No member was active in the 90 days before {dayText(day)}.
-              </Empty>
-            );
-          }
-          const own = members.filter(({ share }) => (share ?? 0) > 0).slice(0, ownParts);
-          const rest = Math.max(0, 1 - own.reduce((sum, { share }) => sum + (share ?? 0), 0));
-          const others = active28 - own.length;
-          const parts = [
-            ...own.map(({ userId, name, email, share }) => ({
-              id: userId,
-              label: name ?? email ?? userId,
-              share: share ?? 0,
-            })),
-            ...(others > 0
-              ? [
-                  {
-                    id: "",
-                    label: `${numbers.count(others)} ${others === 1 ? "other" : "others"}`,
-                    share: rest,
-                  },
-                ]
-              : []),
-          ];
+    <FigurePanel
+      title="Who uses it"
+      note="Shares of the activity in 28 days, weighted as in engagement."
+      asked={asked}
+      loading={<Loading rows={4} />}
+    >
+      {(answer) => {
+        const { active28, active90, activeShare, members, isInUse, day } = answer;
+        if (activeShare === null) {
           return (
-            <>
-              <p className="mb-3">
-                <b className="font-semibold">
-                  {numbers.count(active28)} of the {numbers.count(active90)}
-                </b>{" "}
-                {active90 === 1 ? "member" : "members"} active in the last 90 days{" "}
-                {active28 === 1 ? "was" : "were"} active in the last 28 ({numbers.wholeShare(activeShare)}).{" "}
-                {dependence(answer)}
-              </p>
-              {isInUse && parts.length > 0 && <Strip parts={parts} />}
-            </>
+            <Empty title="Not used in 90 days">
+              No member was active in the 90 days before {dayText(day)}.
+            </Empty>
           );
-        }}
-      </Figures>
-    </Panel>
+        }
+        const own = members.filter(({ share }) => (share ?? 0) > 0).slice(0, ownParts);
+        const rest = Math.max(0, 1 - own.reduce((sum, { share }) => sum + (share ?? 0), 0));
+        const others = active28 - own.length;
+        const parts = [
+          ...own.map(({ userId, name, email, share }) => ({
+            id: userId,
+            label: name ?? email ?? userId,
+            share: share ?? 0,
+          })),
+          ...(others > 0 ? [{ id: "", label: counted(others, "other"), share: rest }] : []),
+        ];
+        return (
+          <>
+            <p className="mb-3">
+              <b className="font-semibold">
+                {numbers.count(active28)} of the {numbers.count(active90)}
+              </b>{" "}
+              {active90 === 1 ? "member" : "members"} active in the last 90 days{" "}
+              {active28 === 1 ? "was" : "were"} active in the last 28 ({numbers.wholeShare(activeShare)}).{" "}
+              {dependence(answer)}
+            </p>
+            {isInUse && parts.length > 0 && <Strip parts={parts} />}
+          </>
+        );
+      }}
+    </FigurePanel>
   );
 }
 

@@ -1,24 +1,20 @@
 /** Erasing an account. Its members stay. */
 import type { ReactElement } from "react";
 import { useChange } from "../../api/query.ts";
-import { type AccountReceipt, EraseDialog, Erased, receiptLines } from "../../entity/erase.tsx";
+import { type AccountReceipt, EraseButton, Erased, receiptLines } from "../../entity/erase.tsx";
 import { numbers } from "../../text/format.ts";
 
 interface EraseAccountProps {
   readonly accountId: string;
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
   readonly onErased: (receipt: AccountReceipt) => void;
 }
 
-export function EraseAccount({ accountId, isOpen, onClose, onErased }: EraseAccountProps): ReactElement {
+export function EraseAccount({ accountId, onErased }: EraseAccountProps): ReactElement {
   const erase = useChange("DELETE /api/accounts/:accountId", onErased);
-  const close = () => {
-    erase.reset();
-    onClose();
-  };
   return (
-    <EraseDialog
+    <EraseButton
+      button="Erase …"
+      isSmall
       title="Erase this account"
       label="Type the account's id to confirm"
       expected={accountId}
@@ -34,11 +30,8 @@ export function EraseAccount({ accountId, isOpen, onClose, onErased }: EraseAcco
           <li>If your application sends this account again, it becomes a new account.</li>
         </>
       }
-      isOpen={isOpen}
-      isPending={erase.isPending}
-      error={erase.error}
+      erasure={erase}
       onErase={() => erase.mutate({ path: { accountId } })}
-      onClose={close}
     />
   );
 }

@@ -1,16 +1,13 @@
 /** The members of an account: their activity in it, and their scores. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { type Asked, csvAddress } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { type Asked, csvAddress, type Reads } from "../../api/query.ts";
 import { Avatar } from "../../parts/avatar.tsx";
+import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
 import { Verdict } from "../../parts/figure/verdict.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { type Column, DataTable, type Sort } from "../../parts/list/data-table.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { type Column, DataTable, figureColumn, type Sort } from "../../parts/list/data-table.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { noEmail, nothing, numbers } from "../../text/format.ts";
 
@@ -44,48 +41,32 @@ const columns: readonly Column<Member>[] = [
     hint: "The member's own",
     cell: ({ verdict }) => <Verdict verdict={verdict} />,
   },
-  {
-    id: "health",
-    header: "Health",
+  figureColumn("health", "Health", "The member's own, 0 to 100", ({ health }) => numbers.score(health), {
     sort: "health",
-    isNumber: true,
-    hint: "The member's own, 0 to 100",
-    cell: ({ health }) => numbers.score(health),
-  },
-  {
-    id: "risk",
-    header: "Churn risk",
-    sort: "risk",
-    hint: "The member's own",
-    isNumber: true,
-    cell: ({ risk }) => (risk === null ? nothing : numbers.risk(risk)),
-  },
-  {
-    id: "activeDays",
-    header: "Active days of 28",
-    isNumber: true,
-    hint: "Days with an engagement event in this account, of the last 28",
-    csv: ["activeDays28"],
-    cell: ({ activeDays28 }) => numbers.count(activeDays28),
-  },
-  {
-    id: "engagement",
-    header: "Engagement",
-    isNumber: true,
-    isHidden: true,
-    hint: "The member's own, 0 to 100",
-    cell: ({ engagement }) => numbers.score(engagement),
-  },
-  {
-    id: "lastActive",
-    header: "Last active",
-    sort: "lastActive",
-    isNumber: true,
-    hint: "The last engagement event in this account, within 90 days",
-    csv: ["lastActiveDay"],
-    cell: ({ lastActiveDay }) =>
+  }),
+  figureColumn("risk", "Churn risk", "The member's own", ({ risk }) => numbers.risk(risk), { sort: "risk" }),
+  figureColumn(
+    "activeDays",
+    "Active days of 28",
+    "Days with an engagement event in this account, of the last 28",
+    ({ activeDays28 }) => numbers.count(activeDays28),
+    { csv: ["activeDays28"] },
+  ),
+  figureColumn(
+    "engagement",
+    "Engagement",
+    "The member's own, 0 to 100",
+    ({ engagement }) => numbers.score(engagement),
+    { isHidden: true },
+  ),
+  figureColumn(
+    "lastActive",
+    "Last active",
+    "The last engagement event in this account, within 90 days",
+    ({ lastActiveDay }) =>
       lastActiveDay === null ? "over 90 days ago or never" : <RelativeDay day={lastActiveDay} />,
-  },
+    { sort: "lastActive", csv: ["lastActiveDay"] },
+  ),
 ];
 /** Without shares, for an account with little use. */
 const columnsWithoutShares = columns.filter(({ id }) => id !== "share");
@@ -104,69 +85,58 @@ interface MembersPanelProps {
 
 export function MembersPanel(props: MembersPanelProps): ReactElement {
   const { accountId, asked, sort, onSort, offset, onOffset, isWhole, onWhole } = props;
-  const { id } = useOrganization();
   return (
-    <Panel
+    <FigurePanel
       title="Members"
       isFlush
       note="Users of the account, and users who were active in it in the last 90 days. Without excluded users."
+      asked={asked}
+      loading={<Loading rows={6} />}
+      empty={({ total }) => total === 0 && <Empty title="No members" />}
     >
-      <Figures
-        asked={asked}
-        loading={
-          <div className="p-4">
-            <Loading rows={6} />
-          </div>
-        }
-        empty={{ isEmpty: ({ total }) => total === 0, show: <Empty title="No members" /> }}
-      >
-        {(answer) => (
-          <>
-            <DataTable
-              label="Members of this account"
-              name="members"
-              rows={answer.members}
-              columns={answer.isInUse ? columns : columnsWithoutShares}
-              rowId={({ userId }) => userId}
-              sort={sort}
-              onSort={onSort}
-              page={{ total: answer.total, offset, size: isWhole ? membersPageSize : answer.total }}
-              onPage={onOffset}
-              csv={csvAddress(
-                id,
-                "/api/accounts/:accountId/members",
-                { sort: sort.by, order: sort.order },
-                { accountId },
-              )}
-            />
-            {!isWhole && answer.total > answer.members.length && (
-              <div className="border-t border-line px-4 py-2">
-                <Button isSmall onClick={onWhole}>
-                  Show all {numbers.count(answer.total)}
-                </Button>
-              </div>
+      {(answer) => (
+        <>
+          <DataTable
+            label="Members of this account"
+            name="members"
+            rows={answer.members}
+            columns={answer.isInUse ? columns : columnsWithoutShares}
+            rowId={({ userId }) => userId}
+            sort={sort}
+            onSort={onSort}
+            page={{ total: answer.total, offset, size: isWhole ? membersPageSize : answer.total }}
+            onPage={onOffset}
+            csv={csvAddress(
+              "/api/accounts/:accountId/members",
+              { sort: sort.by, order: sort.order },
+              { accountId },
             )}
-          </>
-        )}
-      </Figures>
-    </Panel>
+          />
+          {!isWhole && answer.total > answer.members.length && (
+            <div className="border-t border-line px-4 py-2">
+              <Button isSmall onClick={onWhole}>
+                Show all {numbers.count(answer.total)}
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </FigurePanel>
   );
 }
 
 function MemberLink({ member }: { member: Member }): ReactElement {
-  const organization = String(useOrganization().id);
   const { userId, name, email, avatar, isAccountOwner, isMember } = member;
   return (
     <span className="inline-flex max-w-full items-center gap-2">
       <Avatar name={name ?? email ?? userId} image={avatar} />
-      <Link
-        to="/o/$organization/users/$userId"
-        params={{ organization, userId }}
+      <EntityLink
+        kind="user"
+        id={userId}
+        label={name ?? email}
         title={[name, email ?? noEmail].filter(Boolean).join(", ")}
         className="truncate font-medium"
-      >
-        {name ?? email ?? userId}
-      </Link>
+      />
       {isAccountOwner && <Badge>owner</Badge>}
       {!isMember && <Badge tone="warn">has left</Badge>}
     </span>

@@ -1,11 +1,16 @@
 /** The list of accounts, with filters and saved views. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { EntityLink } from "../../parts/entity-link.tsx";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
-import { firstSort, listFilters, listQuery, noListFilters } from "../../parts/list/list-address.ts";
-import { isListFiltered } from "../../parts/list/list-filters.tsx";
+import {
+  firstSort,
+  isListFiltered,
+  listFilters,
+  listQuery,
+  noListFilters,
+} from "../../parts/list/list-address.ts";
 import { ListPage } from "../../parts/list/list-page.tsx";
 import { scoreColumns } from "../../parts/list/score-columns.tsx";
 import type { Column } from "../../parts/list/table-model.ts";
@@ -25,13 +30,19 @@ const columns: readonly Column<Account>[] = [
   {
     ...{ id: "account", header: "Account", sort: "name", isFixed: true, width: 200 },
     csv: ["accountId", "name"],
-    cell: (account) => <AccountLink account={account} />,
+    cell: ({ accountId, name }) => (
+      <EntityLink kind="account" id={accountId} label={name} title={name || accountId} />
+    ),
   },
   ...scoreColumns<Account>(),
   {
     ...{ id: "members", header: "Members", sort: "members", isNumber: true },
     hint: "Users who belong to it now, without excluded ones",
-    cell: (account) => <MembersLink account={account} />,
+    cell: ({ accountId, members }) => (
+      <PageLink to="/o/$organization/users" search={{ account: accountId }}>
+        {numbers.count(members)}
+      </PageLink>
+    ),
   },
   {
     ...{ id: "active", header: "Active in 28 days", sort: "activeMembers", isNumber: true },
@@ -72,7 +83,7 @@ const columns: readonly Column<Account>[] = [
 const rowsOf = ({ accounts }: Reads["/api/accounts"]["answer"]) => accounts;
 const rowId = ({ accountId }: Account) => accountId;
 
-export function AccountsPage(): ReactElement {
+export default function AccountsPage(): ReactElement {
   const [values, change] = useFilters(filters);
   return (
     <ListPage
@@ -89,39 +100,11 @@ export function AccountsPage(): ReactElement {
       columns={columns}
       isFiltered={isListFiltered(values)}
       onClear={() => change(noListFilters)}
-      none={<NoAccounts />}
+      none={
+        <Empty title="No accounts yet">
+          They appear here as soon as your application identifies a user together with an account.
+        </Empty>
+      }
     />
-  );
-}
-
-function NoAccounts(): ReactElement {
-  return (
-    <Empty title="No accounts yet">
-      They appear here as soon as your application identifies a user together with an account.
-    </Empty>
-  );
-}
-
-function AccountLink({ account: { accountId, name } }: { account: Account }): ReactElement {
-  const organization = String(useOrganization().id);
-  return (
-    <Link
-      to="/o/$organization/accounts/$accountId"
-      params={{ organization, accountId }}
-      title={name || accountId}
-      className="font-medium"
-    >
-      {name || accountId}
-    </Link>
-  );
-}
-
-/** The number of members, which leads to the list of them. */
-function MembersLink({ account: { accountId, members } }: { account: Account }): ReactElement {
-  const organization = String(useOrganization().id);
-  return (
-    <Link to="/o/$organization/users" params={{ organization }} search={{ account: accountId }}>
-      {numbers.count(members)}
-    </Link>
   );
 }

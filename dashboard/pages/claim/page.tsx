@@ -4,19 +4,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import { call } from "../../api/client.ts";
-import { usePersonalChange } from "../../api/query.ts";
-import { useCode, useEnter } from "../../app/door.ts";
+import { useCode, useEntrance } from "../../app/door.ts";
 import { Door, DoorForm } from "../../parts/door.tsx";
 import { buttonClass } from "../../parts/form/button.tsx";
 import { FormError, Input } from "../../parts/form/field.tsx";
-import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { NewPassword } from "../../parts/form/new-password.tsx";
 
-export function ClaimPage(): ReactElement {
+export default function ClaimPage(): ReactElement {
   const code = useCode();
-  const enter = useEnter();
-  const claim = usePersonalChange("POST /api/claim");
-  const errors = fieldErrors(claim.error, ["name", "email", "password"]);
+  const { send, isPending, errors } = useEntrance("POST /api/claim", ["name", "email", "password"]);
   const installation = useQuery({
     queryKey: ["installation"],
     queryFn: async ({ signal }) =>
@@ -42,11 +38,13 @@ export function ClaimPage(): ReactElement {
       </Door>
     );
   }
-  const send = ({ name = "", email = "", password = "" }: Readonly<Record<string, string>>) =>
-    claim.mutate({ code, name, email, password }, { onSuccess: (session) => enter(session) });
   return (
     <Door title="Create your account" about="You will be the owner. You can invite others afterwards.">
-      <DoorForm action="Create account" isBusy={claim.isPending} onSend={send}>
+      <DoorForm
+        action="Create account"
+        isBusy={isPending}
+        onSend={({ name = "", email = "", password = "" }) => send({ code, name, email, password })}
+      >
         <FormError error={errors.rest} />
         <Input
           label="Your name"

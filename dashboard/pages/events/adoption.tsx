@@ -1,16 +1,13 @@
 /** The share of active users of each event, and the days to first use. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { Freshness } from "../../parts/figure/freshness.tsx";
-import { Select } from "../../parts/form/field.tsx";
-import { type Column, DataTable } from "../../parts/list/data-table.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
+import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { nothing, numbers } from "../../text/format.ts";
-import { EventLink } from "./event-link.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
+import { numbers } from "../../text/format.ts";
+import { EventLink } from "./event-names.tsx";
 
 type Adopted = Reads["/api/adoption"]["answer"]["events"][number];
 
@@ -28,24 +25,21 @@ const columnsOf = (activeUsers: number, days: string): readonly Column<Adopted>[
     hint: `Users who did it, of the ${numbers.count(activeUsers)} who were active within ${days} days`,
     cell: ({ share }) => <ShareBar share={share} />,
   },
-  {
-    ...{ id: "users", header: "Users", isNumber: true },
-    hint: `Users who did it within ${days} days`,
-    cell: ({ users }) => numbers.count(users),
-  },
-  {
-    ...{ id: "firstTime", header: "First time", isNumber: true },
-    hint: `Of these users, those who did it within ${days} days and never before`,
-    csv: ["firstTimeUsers"],
-    cell: ({ firstTimeUsers }) => numbers.count(firstTimeUsers),
-  },
-  {
-    ...{ id: "wait", header: "Days to first use", isNumber: true },
-    hint: "Median for first-time users: days from first activity to first use",
-    csv: ["medianDaysToFirstUse"],
-    cell: ({ medianDaysToFirstUse }) =>
-      medianDaysToFirstUse === null ? nothing : numbers.decimal(medianDaysToFirstUse),
-  },
+  figureColumn("users", "Users", `Users who did it within ${days} days`, ({ users }) => numbers.count(users)),
+  figureColumn(
+    "firstTime",
+    "First time",
+    `Of these users, those who did it within ${days} days and never before`,
+    ({ firstTimeUsers }) => numbers.count(firstTimeUsers),
+    { csv: ["firstTimeUsers"] },
+  ),
+  figureColumn(
+    "wait",
+    "Days to first use",
+    "Median for first-time users: days from first activity to first use",
+    ({ medianDaysToFirstUse }) => numbers.decimal(medianDaysToFirstUse),
+    { csv: ["medianDaysToFirstUse"] },
+  ),
 ];
 
 function ShareBar({ share }: { share: number }): ReactElement {
@@ -59,13 +53,12 @@ function ShareBar({ share }: { share: number }): ReactElement {
   );
 }
 
-export function Adoption(): ReactElement {
-  const { id } = useOrganization();
+export default function Adoption(): ReactElement {
   const [{ days }, change] = useFilters(filters);
   const query = { days: Number(days), limit: 1_000 };
   const adoption = useRead("/api/adoption", { query, keepsPrevious: true });
   return (
-    <Panel
+    <FigurePanel
       title="Adoption by event"
       note={
         adoption.data !== undefined && (
@@ -77,44 +70,34 @@ export function Adoption(): ReactElement {
         )
       }
       actions={
-        <Select
+        <SmallSelect
           label="Days"
-          isLabelHidden
-          isSmall
           value={days}
           choices={spans.map((value) => ({ value, label: `Last ${value} days` }))}
           onChoose={(chosen) => change({ days: chosen })}
         />
       }
       isFlush
+      asked={adoption}
+      empty={({ events }) =>
+        events.length === 0 && (
+          <Empty title={`No active users in ${days} days`}>
+            Choose more days, or check under Live that events arrive.
+          </Empty>
+        )
+      }
+      loading={<Loading rows={12} />}
     >
-      <Figures
-        asked={adoption}
-        empty={{
-          isEmpty: ({ events }) => events.length === 0,
-          show: (
-            <Empty title={`No active users in ${days} days`}>
-              Choose more days, or check under Live that events arrive.
-            </Empty>
-          ),
-        }}
-        loading={
-          <div className="p-4">
-            <Loading rows={12} />
-          </div>
-        }
-      >
-        {({ events, activeUsers }) => (
-          <DataTable
-            label="Adoption of every event"
-            name="adoption"
-            rows={events}
-            columns={columnsOf(activeUsers, days)}
-            rowId={({ event }) => event}
-            csv={csvAddress(id, "/api/adoption", { days: Number(days) })}
-          />
-        )}
-      </Figures>
-    </Panel>
+      {({ events, activeUsers }) => (
+        <DataTable
+          label="Adoption of every event"
+          name="adoption"
+          rows={events}
+          columns={columnsOf(activeUsers, days)}
+          rowId={({ event }) => event}
+          csv={csvAddress("/api/adoption", { days: Number(days) })}
+        />
+      )}
+    </FigurePanel>
   );
 }

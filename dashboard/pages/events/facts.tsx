@@ -1,7 +1,6 @@
 /** Names and values in two columns. On a narrow screen each value stands below its name. */
-import { Link } from "@tanstack/react-router";
 import { Fragment, type ReactElement, type ReactNode } from "react";
-import { useOrganization } from "../../app/session.ts";
+import { EntityLink } from "../../parts/entity-link.tsx";
 import { nothing } from "../../text/format.ts";
 
 /** Facts without a value are left out. */
@@ -26,11 +25,6 @@ export function Facts({
 
 /** The id of a user, which leads to them. @param isKnown false if the user may not exist */
 export function UserId({ userId, isKnown }: { userId: string | null; isKnown: boolean }): ReactElement {
-  const organization = String(useOrganization().id);
   if (userId === null || !isKnown) return <>{userId ?? nothing}</>;
-  return (
-    <Link to="/o/$organization/users/$userId" params={{ organization, userId }}>
-      {userId}
-    </Link>
-  );
+  return <EntityLink kind="user" id={userId} label={userId} className="" />;
 }

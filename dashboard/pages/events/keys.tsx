@@ -1,8 +1,9 @@
 /** By which property or trait events are split: one of those that occur, or any that is typed. */
-import { type ReactElement, useId, useState } from "react";
+import type { ReactElement } from "react";
 import { useRead } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { Input } from "../../parts/form/field.tsx";
+import { useTyped } from "../../parts/form/typed.ts";
 import { Empty } from "../../parts/states.tsx";
 
 interface KeysProps {
@@ -25,43 +26,30 @@ export function KeyField({
   onChange,
   ...of
 }: KeysProps & { value: string; onChange: (name: string) => void }): ReactElement {
-  const id = useId();
   const names = useKeys(of) ?? [];
-  const [typed, setTyped] = useState(value);
-  const [shown, setShown] = useState(value);
-  if (shown !== value) {
-    setShown(value);
-    setTyped(value);
-  }
+  const [typed, setTyped] = useTyped(value);
   const choose = (name: string) => name !== value && onChange(name);
   return (
-    <>
-      <Input
-        label={of.split === "trait" ? "Trait" : "Property"}
-        isLabelHidden
-        isSmall
-        placeholder={names[0] === undefined ? `Name of a ${of.split}` : `e.g. ${names[0]}`}
-        value={typed}
-        maxLength={256}
-        autoComplete="off"
-        list={id}
-        onChange={({ target, nativeEvent }) => {
-          setTyped(target.value);
-          // A name of the list is chosen at once. One that is typed may be the beginning of another.
-          const isFromList =
-            !(nativeEvent instanceof InputEvent) || nativeEvent.inputType === "insertReplacementText";
-          if (isFromList && names.includes(target.value)) choose(target.value);
-        }}
-        onBlur={() => choose(typed)}
-        onKeyDown={({ key }) => key === "Enter" && choose(typed)}
-        className="sm:w-44"
-      />
-      <datalist id={id}>
-        {names.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-    </>
+    <Input
+      label={of.split === "trait" ? "Trait" : "Property"}
+      isLabelHidden
+      isSmall
+      placeholder={names[0] === undefined ? `Name of a ${of.split}` : `e.g. ${names[0]}`}
+      value={typed}
+      maxLength={256}
+      autoComplete="off"
+      suggestions={names}
+      onChange={({ target, nativeEvent }) => {
+        setTyped(target.value);
+        // A name of the list is chosen at once. One that is typed may be the beginning of another.
+        const isFromList =
+          !(nativeEvent instanceof InputEvent) || nativeEvent.inputType === "insertReplacementText";
+        if (isFromList && names.includes(target.value)) choose(target.value);
+      }}
+      onBlur={() => choose(typed)}
+      onKeyDown={({ key }) => key === "Enter" && choose(typed)}
+      className="sm:w-44"
+    />
   );
 }
 

@@ -1,20 +1,23 @@
 /** One line of the live view. */
 import { memo, type ReactElement } from "react";
 import type { LiveItem, LiveSkipped } from "../../../contract/live.ts";
+import type { SourceOutcome } from "../../../contract/sources.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Badge } from "../../parts/figure/health.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers, timeText } from "../../text/format.ts";
-import { isConnectedSource, sourceName, sourceOutcomes } from "../../text/source-names.ts";
+import { isConnectedSource, sourceName } from "../../text/source-names.ts";
 import { warningWords } from "./warning-words.tsx";
 
-const outcomes = {
-  accepted: { word: "Accepted", tone: "good" },
-  held: { word: "Held", tone: "warn" },
-  duplicate: { word: "Duplicate", tone: "info" },
-  rejected: { word: "Rejected", tone: "bad" },
-  ignored: { word: "Ignored", tone: "info" },
-} as const;
+/** The outcomes of an item in words, and why it was not simply stored, where the outcome alone says it. */
+export const outcomes = {
+  accepted: { word: "Accepted", tone: "good", note: "" },
+  held: { word: "Held", tone: "warn", note: "Held until its user is identified" },
+  duplicate: { word: "Duplicate", tone: "info", note: "Same message id as before: stored once" },
+  rejected: { word: "Rejected", tone: "bad", note: "" },
+  ignored: { word: "Ignored", tone: "info", note: "" },
+} as const satisfies Readonly<Record<SourceOutcome, object>>;
+export const outcomeNames = Object.keys(outcomes) as readonly SourceOutcome[];
 
 /** The outcome of an item. */
 export function OutcomeBadge({ outcome, status }: Pick<LiveItem, "outcome" | "status">): ReactElement {
@@ -36,16 +39,10 @@ export function titleOf(
   return kind ?? (outcome === "ignored" ? "Ignored" : "Not readable");
 }
 
-/** Why an item was not simply stored, where its outcome alone says it. */
-const outcomeNotes: Partial<Readonly<Record<LiveItem["outcome"], string>>> = {
-  held: "Held until its user is identified",
-  duplicate: "Same message id as before: stored once",
-};
-
 /** An item in one line. */
 function lineOf({ error, ignoredBecause, warnings, outcome }: LiveItem): string {
   const text = error?.message ?? ignoredBecause ?? warnings.map(noteOf).join(" · ");
-  return text === "" ? (outcomeNotes[outcome] ?? "") : text;
+  return text === "" ? outcomes[outcome].note : text;
 }
 
 function toneOf({ error, outcome, warnings }: LiveItem): string {
@@ -151,7 +148,7 @@ export function noteOf({ kind, detail }: LiveItem["warnings"][number]): string {
 
 /** How many items are missing here, and what became of them. */
 export function SkippedRow({ skipped }: { skipped: LiveSkipped }): ReactElement {
-  const counts = sourceOutcomes.map((outcome) => [outcome, skipped[outcome]] as const);
+  const counts = outcomeNames.map((outcome) => [outcome, skipped[outcome]] as const);
   const parts = counts.flatMap(([outcome, count]) =>
     count > 0 ? [`${numbers.count(count)} ${outcome}`] : [],
   );

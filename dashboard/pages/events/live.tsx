@@ -2,29 +2,28 @@
 import { type ReactElement, useMemo, useRef, useState } from "react";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { SearchInput } from "../../parts/form/search-input.tsx";
-import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
+import { choiceFilter, textFilter, useFilters, type Values } from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Problem } from "../../parts/states.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
-import { senderOf, senders, sourceName, sourceOutcomes } from "../../text/source-names.ts";
-import { useEventLabels } from "./labels.ts";
+import { senderOf, senders, sourceName } from "../../text/source-names.ts";
+import { useEventLabels } from "./event-names.tsx";
 import { LiveDialog } from "./live-dialog.tsx";
-import { LiveHeader, LiveRow, SkippedRow } from "./live-row.tsx";
+import { LiveHeader, LiveRow, outcomeNames, outcomes, SkippedRow } from "./live-row.tsx";
 import { type LiveEntry, type LiveFeed, useLive } from "./use-live.ts";
 
 const filters = {
-  outcome: choiceFilter(["all", ...sourceOutcomes, "warned"], "all"),
+  outcome: choiceFilter(["all", ...outcomeNames, "warned"], "all"),
   source: choiceFilter(["all", ...senders], "all"),
   event: textFilter(),
   user: textFilter(),
 };
-type Wanted = Readonly<Record<"outcome" | "source" | "event" | "user", string>>;
 type Item = Extract<LiveEntry, { event: "item" }>["data"];
 
-export function Live(): ReactElement {
+export default function Live(): ReactElement {
   const { timezone } = useOrganization();
   const feed = useLive();
   const [wanted] = useFilters(filters);
@@ -101,26 +100,18 @@ function Filters(): ReactElement {
   const [{ outcome, source, event, user }, change] = useFilters(filters);
   return (
     <div className="grid grid-cols-2 gap-2 px-4 pb-3 sm:flex">
-      <Select
+      <SmallSelect
         label="Outcome"
-        isLabelHidden
-        isSmall
         value={outcome}
         choices={[
           { value: "all", label: "Every outcome" },
-          { value: "accepted", label: "Accepted" },
-          { value: "held", label: "Held" },
-          { value: "duplicate", label: "Duplicate" },
-          { value: "rejected", label: "Rejected" },
-          { value: "ignored", label: "Ignored" },
+          ...outcomeNames.map((value) => ({ value, label: outcomes[value].word })),
           { value: "warned", label: "With a warning" },
         ]}
         onChoose={(chosen) => change({ outcome: chosen })}
       />
-      <Select
+      <SmallSelect
         label="Source"
-        isLabelHidden
-        isSmall
         value={source}
         choices={[
           { value: "all", label: "Every source" },
@@ -133,7 +124,6 @@ function Filters(): ReactElement {
         placeholder="Event's name"
         value={event}
         onSearch={(text) => change({ event: text }, true)}
-        hasKey={false}
         className="sm:w-44"
       />
       <SearchInput
@@ -141,7 +131,6 @@ function Filters(): ReactElement {
         placeholder="User's id"
         value={user}
         onSearch={(text) => change({ user: text }, true)}
-        hasKey={false}
         className="sm:w-44"
       />
     </div>
@@ -200,7 +189,7 @@ function Rows({
 
 function isWanted(
   entry: LiveEntry,
-  { outcome, source, event, user }: Wanted,
+  { outcome, source, event, user }: Values<typeof filters>,
   labelOf: (event: string) => string,
 ): boolean {
   if (entry.event === "skipped") {

@@ -1,16 +1,13 @@
 /** All event names, with their number of events and users. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { SearchInput } from "../../parts/form/search-input.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
-import { EventLink } from "./event-link.tsx";
+import { EventLink } from "./event-names.tsx";
 
 type Named = Reads["/api/events"]["answer"]["events"][number];
 
@@ -52,13 +49,11 @@ const columns: readonly Column<Named>[] = [
 
 /** The table of names: searched, and sorted by the server. */
 export function Names(): ReactElement {
-  const { id } = useOrganization();
   const [{ search, sort, order }, change] = useFilters(filters);
-  const query = { search, sort, order, limit };
-  const names = useRead("/api/events", { query, keepsPrevious: true });
+  const names = useRead("/api/events", { query: { search, sort, order, limit }, keepsPrevious: true });
   const left = (names.data?.total ?? 0) - (names.data?.events.length ?? 0);
   return (
-    <Panel
+    <FigurePanel
       title="Events by name"
       note={
         left > 0
@@ -71,44 +66,35 @@ export function Names(): ReactElement {
           placeholder="Part of a name"
           value={search}
           onSearch={(text) => change({ search: text }, true)}
-          hasKey={false}
           className="w-48"
         />
       }
       isFlush
+      asked={names}
+      loading={<Loading rows={10} />}
+      empty={({ events }) =>
+        events.length === 0 &&
+        (search === "" ? (
+          <Empty title="No events yet">
+            Your first event appears here within a second of its track request.
+          </Empty>
+        ) : (
+          <Empty title={`No event name contains “${search}”`} />
+        ))
+      }
     >
-      <Figures
-        asked={names}
-        loading={
-          <div className="p-4">
-            <Loading rows={10} />
-          </div>
-        }
-        empty={{
-          isEmpty: ({ events }) => events.length === 0,
-          show:
-            search === "" ? (
-              <Empty title="No events yet">
-                Your first event appears here within a second of its track request.
-              </Empty>
-            ) : (
-              <Empty title={`No event name contains “${search}”`} />
-            ),
-        }}
-      >
-        {({ events }) => (
-          <DataTable
-            label="Every event by name"
-            name="events"
-            rows={events}
-            columns={columns}
-            rowId={({ event }) => event}
-            sort={{ by: sort, order }}
-            onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order })}
-            csv={csvAddress(id, "/api/events", { search, sort, order })}
-          />
-        )}
-      </Figures>
-    </Panel>
+      {({ events }) => (
+        <DataTable
+          label="Every event by name"
+          name="events"
+          rows={events}
+          columns={columns}
+          rowId={({ event }) => event}
+          sort={{ by: sort, order }}
+          onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order })}
+          csv={csvAddress("/api/events", { search, sort, order })}
+        />
+      )}
+    </FigurePanel>
   );
 }

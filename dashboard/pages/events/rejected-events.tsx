@@ -1,18 +1,16 @@
 /** Rows that the warehouse rejected. Members with the right to manage send them again or delete them. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useChange, useRead } from "../../api/query.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
+import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { useConfirm } from "../../parts/form/confirm.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { Dialog } from "../../parts/form/dialog.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
-import { numbers } from "../../text/format.ts";
+import { counted } from "../../text/format.ts";
 import { readable } from "./curl.ts";
 import { Facts } from "./facts.tsx";
 
@@ -42,42 +40,37 @@ const columnsOf = (onOpen: (rejected: Rejected) => void): readonly Column<Reject
   { id: "at", header: "Rejected", isNumber: true, cell: ({ at }) => <RelativeTime instant={at} /> },
 ];
 
-export function RejectedEvents(): ReactElement {
-  const { id } = useOrganization();
+export default function RejectedEvents(): ReactElement {
   const [open, setOpen] = useState<Rejected>();
   const asked = useRead("/api/rejected-events", { query: { limit }, everyMs: 15_000 });
   const total = asked.data?.total ?? 0;
   const acts = useActs(() => setOpen(undefined));
   return (
-    <Panel
-      title="Rejected events"
-      note="Events and user updates that were accepted, but that the warehouse rejected. They count in no figure until you send them again."
-      actions={
-        acts.may &&
-        total > 0 && (
-          <>
-            <Button isSmall icon="retry" isBusy={acts.isBusy} onClick={() => acts.retry(undefined, total)}>
-              Send all again
-            </Button>
-            <Button isSmall isBusy={acts.isBusy} onClick={() => acts.drop(undefined, total)}>
-              Delete all
-            </Button>
-          </>
-        )
-      }
-      isFlush
-    >
-      <Figures
-        asked={asked}
-        loading={
-          <div className="p-4">
-            <Loading rows={5} />
-          </div>
+    <>
+      <FigurePanel
+        title="Rejected events"
+        note="Events and user updates that were accepted, but that the warehouse rejected. They count in no figure until you send them again."
+        actions={
+          acts.may &&
+          total > 0 && (
+            <>
+              <Button isSmall icon="retry" isBusy={acts.isBusy} onClick={() => acts.retry(undefined, total)}>
+                Send all again
+              </Button>
+              <Button isSmall isBusy={acts.isBusy} onClick={() => acts.drop(undefined, total)}>
+                Delete all
+              </Button>
+            </>
+          )
         }
-        empty={{
-          isEmpty: (answer) => answer.total === 0,
-          show: <Empty title="No rejected events">All accepted events have reached the warehouse.</Empty>,
-        }}
+        isFlush
+        asked={asked}
+        loading={<Loading rows={5} />}
+        empty={(answer) =>
+          answer.total === 0 && (
+            <Empty title="No rejected events">All accepted events have reached the warehouse.</Empty>
+          )
+        }
       >
         {({ rejectedEvents }) => (
           <DataTable
@@ -87,14 +80,14 @@ export function RejectedEvents(): ReactElement {
             columns={columnsOf(setOpen)}
             rowId={(rejected) => String(rejected.id)}
             page={{ total, offset: 0, size: Math.max(total, limit) }}
-            csv={csvAddress(id, "/api/rejected-events", {})}
+            csv={csvAddress("/api/rejected-events", {})}
           />
         )}
-      </Figures>
+      </FigurePanel>
       {open !== undefined && (
         <RejectedDialog rejected={open} acts={acts} onClose={() => setOpen(undefined)} />
       )}
-    </Panel>
+    </>
   );
 }
 
@@ -103,50 +96,37 @@ type Acts = ReturnType<typeof useActs>;
 /** The actions on rejected events, for one of them or for all. */
 function useActs(onDone: () => void) {
   const may = useMayAs("member");
-  const confirm = useConfirm();
   const tell = useTell();
-  const retrying = useChange("POST /api/rejected-events/retry");
-  const dropping = useChange("DELETE /api/rejected-events");
-  const selection = (rejected: number | undefined) =>
-    rejected === undefined ? { all: true } : { ids: String(rejected) };
-  const rows = (count: number) => (count === 1 ? "1 row" : `${numbers.count(count)} rows`);
-  const retry = async (rejected: number | undefined, count: number) => {
-    const isSure = await confirm({
-      title: `Send ${rows(count)} to the warehouse again?`,
-      text: "Rows that are rejected again come back here.",
-      action: "Send again",
-    });
-    if (!isSure) return;
-    retrying.mutate(
-      { query: selection(rejected) },
-      {
-        onSuccess: (answer) => {
-          tell(`${rows(answer.rows)} on the way to the warehouse again.`);
-          onDone();
-        },
-        onError: tell.failed,
-      },
-    );
+  const retrying = useConfirmedChange("POST /api/rejected-events/retry");
+  const dropping = useConfirmedChange("DELETE /api/rejected-events");
+  const selection = (rejected: number | undefined) => ({
+    query: rejected === undefined ? { all: true } : { ids: String(rejected) },
+  });
+  const told = (effect: string) => (answer: { readonly rows: number }) => {
+    tell(`${counted(answer.rows, "row")} ${effect}.`);
+    onDone();
   };
-  const drop = async (rejected: number | undefined, count: number) => {
-    const isSure = await confirm({
-      title: `Delete ${rows(count)} for good?`,
-      text: "There is no other copy, and the senders will not send them again. This cannot be undone.",
-      action: `Delete ${rows(count)}`,
-      isDangerous: true,
-    });
-    if (!isSure) return;
-    dropping.mutate(
-      { query: selection(rejected) },
+  const retry = (rejected: number | undefined, count: number) =>
+    void retrying.ask(
       {
-        onSuccess: (answer) => {
-          tell(`${rows(answer.rows)} deleted.`);
-          onDone();
-        },
-        onError: tell.failed,
+        title: `Send ${counted(count, "row")} to the warehouse again?`,
+        text: "Rows that are rejected again come back here.",
+        action: "Send again",
       },
+      selection(rejected),
+      told("on the way to the warehouse again"),
     );
-  };
+  const drop = (rejected: number | undefined, count: number) =>
+    void dropping.ask(
+      {
+        title: `Delete ${counted(count, "row")} for good?`,
+        text: "There is no other copy, and the senders will not send them again. This cannot be undone.",
+        action: `Delete ${counted(count, "row")}`,
+        isDangerous: true,
+      },
+      selection(rejected),
+      told("deleted"),
+    );
   return { may, retry, drop, isBusy: retrying.isPending || dropping.isPending };
 }
 

@@ -1,7 +1,7 @@
 /** Events or users over time, a series for each of the largest groups. */
 import { type ReactElement, useCallback, useMemo } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
+import { barSeries, Chart, categoryAxis, lineSeries, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { useToday } from "../../parts/time.tsx";
@@ -51,11 +51,8 @@ export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChar
       series: series.map(({ name, numbers: data, isRest }, index) => {
         const color = isRest ? colours.edge : colours.series[index];
         return measure === "count"
-          ? { ...{ name, type: "bar", stack: "all", data, barCategoryGap: "25%" }, itemStyle: { color } }
-          : {
-              ...{ name, type: "line", data, symbol: "none" },
-              ...{ lineStyle: { color, width: 2 }, itemStyle: { color } },
-            };
+          ? barSeries(name, data, color, "25%", "all")
+          : lineSeries(name, data, color, { width: 2 });
       }),
     }),
     [days, series, measure, said, hasOpenPeriod],
@@ -103,7 +100,7 @@ function Legend({
           <span
             aria-hidden="true"
             className="size-2.5 shrink-0"
-            style={{ background: isRest ? "var(--edge)" : `var(--series-${index + 1})` }}
+            style={{ background: isRest ? "var(--color-edge)" : `var(--color-series-${index + 1})` }}
           />
           {onPick !== undefined && value !== null ? (
             <button

@@ -4,12 +4,18 @@ import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Freshness } from "../../parts/figure/freshness.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { Select } from "../../parts/form/field.tsx";
-import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
+import { SmallSelect } from "../../parts/form/field.tsx";
+import {
+  choiceFilter,
+  labelledFilter,
+  textFilter,
+  useFilters,
+  type Values,
+} from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { useEventLabels } from "./event-names.tsx";
 import { KeyField, Keys } from "./keys.tsx";
-import { useEventLabels } from "./labels.ts";
 import { Names } from "./names.tsx";
 import { VolumeChart } from "./volume-chart.tsx";
 
@@ -25,28 +31,22 @@ const ranges = {
 type Range = keyof typeof ranges;
 const rangeNames = Object.keys(ranges) as Range[];
 
-const splits = ["event", "none", "property", "trait"] as const;
-type Split = (typeof splits)[number];
-
 const filters = {
   event: textFilter(),
   range: choiceFilter(rangeNames, "28d"),
-  measure: choiceFilter(["count", "users"], "count"),
-  by: choiceFilter(splits, "event"),
+  measure: labelledFilter({ count: "Events", users: "Users" }, "count"),
+  by: labelledFilter(
+    { event: "By event", none: "Not split", property: "By property", trait: "By user's trait" },
+    "event",
+  ),
   key: textFilter(),
 };
-
-const splitWords: Record<Split, string> = {
-  event: "By event",
-  none: "Not split",
-  property: "By property",
-  trait: "By user's trait",
-};
+type Split = Values<typeof filters>["by"];
 
 /** The chart has no distinct colours for more series. */
 const top = 7;
 
-export function Volume(): ReactElement {
+export default function Volume(): ReactElement {
   return (
     <div className="grid gap-4">
       <OverTime />
@@ -93,10 +93,11 @@ function OverTime(): ReactElement {
         <Figures
           asked={asked}
           loading={<Loading rows={1} height={300} />}
-          empty={{
-            isEmpty: ({ periods: rows }) => rows.every(({ count }) => count === 0),
-            show: <NoEvents event={event === "" ? "" : labelOf(event)} label={label} />,
-          }}
+          empty={({ periods: rows }) =>
+            rows.every(({ count }) => count === 0) && (
+              <NoEvents event={event === "" ? "" : labelOf(event)} label={label} />
+            )
+          }
         >
           {({ periods: rows }) => (
             <VolumeChart
@@ -119,33 +120,22 @@ function Choices({ split }: { split: Split }): ReactElement {
   const needsKey = split === "property" || split === "trait";
   return (
     <div className="mb-4 grid grid-cols-2 gap-2 sm:flex">
-      <Select
+      <SmallSelect
         label="Time"
-        isLabelHidden
-        isSmall
         value={range}
         choices={rangeNames.map((value) => ({ value, label: `Last ${ranges[value].label}` }))}
         onChoose={(chosen) => change({ range: chosen })}
       />
-      <Select
+      <SmallSelect
         label="What is counted"
-        isLabelHidden
-        isSmall
         value={measure}
-        choices={[
-          { value: "count", label: "Events" },
-          { value: "users", label: "Users" },
-        ]}
+        choices={filters.measure.choices}
         onChoose={(chosen) => change({ measure: chosen })}
       />
-      <Select
+      <SmallSelect
         label="Split"
-        isLabelHidden
-        isSmall
         value={split}
-        choices={splits
-          .filter((value) => value !== "event" || event === "")
-          .map((value) => ({ value, label: splitWords[value] }))}
+        choices={filters.by.choices.filter(({ value }) => value !== "event" || event === "")}
         onChoose={(chosen) => change({ by: chosen, key: "" })}
       />
       {needsKey && (

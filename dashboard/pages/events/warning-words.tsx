@@ -1,7 +1,5 @@
 /** The meaning of each kind of ingestion warning, and advice. */
-import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { Badge } from "../../parts/figure/health.tsx";
 
 export type WarningKind = Reads["/api/ingestion-warnings"]["answer"]["warnings"][number]["kind"];
 
@@ -86,9 +84,3 @@ export const warningWords: Readonly<Record<WarningKind, Words>> = {
 
 /** The kinds, those of what was lost first. */
 export const warningKinds = Object.keys(warningWords) as WarningKind[];
-
-/** A kind of warning in a word. */
-export function WarningBadge({ kind }: { kind: WarningKind }): ReactElement {
-  const { word, tone } = warningWords[kind];
-  return <Badge tone={tone}>{word}</Badge>;
-}

@@ -1,19 +1,17 @@
 /** Ingestion warnings by day, with the latest example of each. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
+import { Badge } from "../../parts/figure/health.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { Facts, UserId } from "./facts.tsx";
 import { senderText } from "./live-row.tsx";
-import { WarningBadge, warningKinds, warningWords } from "./warning-words.tsx";
+import { warningKinds, warningWords } from "./warning-words.tsx";
 
 type Warning = Reads["/api/ingestion-warnings"]["answer"]["warnings"][number];
 
@@ -27,7 +25,7 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
     csv: ["kind"],
     cell: (warning) => (
       <button type="button" onClick={() => onOpen(warning)} className="rounded hover:underline">
-        <WarningBadge kind={warning.kind} />
+        <Badge tone={warningWords[warning.kind].tone}>{warningWords[warning.kind].word}</Badge>
       </button>
     ),
   },
@@ -57,8 +55,7 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
   },
 ];
 
-export function Warnings(): ReactElement {
-  const { id } = useOrganization();
+export default function Warnings(): ReactElement {
   const [{ kind }, change] = useFilters(filters);
   const [open, setOpen] = useState<Warning>();
   const ofKind = kind === "all" ? {} : { kind };
@@ -67,59 +64,50 @@ export function Warnings(): ReactElement {
     everyMs: 15_000,
     keepsPrevious: true,
   });
-  const columns = columnsOf(setOpen);
   return (
-    <Panel
-      title="Ingestion warnings"
-      note={`What senders did in the last 30 days that is worth knowing, the latest first${
-        asked.data?.warnings.length === limit ? `: the latest ${numbers.count(limit)} lines` : ""
-      }`}
-      actions={
-        <Select
-          label="Kind of warning"
-          isLabelHidden
-          isSmall
-          value={kind}
-          choices={[
-            { value: "all", label: "All kinds" },
-            ...warningKinds.map((value) => ({ value, label: warningWords[value].word })),
-          ]}
-          onChoose={(chosen) => change({ kind: chosen })}
-        />
-      }
-      isFlush
-    >
-      <Figures
-        asked={asked}
-        loading={
-          <div className="p-4">
-            <Loading rows={8} />
-          </div>
+    <>
+      <FigurePanel
+        title="Ingestion warnings"
+        note={`What senders did in the last 30 days that is worth knowing, the latest first${
+          asked.data?.warnings.length === limit ? `: the latest ${numbers.count(limit)} lines` : ""
+        }`}
+        actions={
+          <SmallSelect
+            label="Kind of warning"
+            value={kind}
+            choices={[
+              { value: "all", label: "All kinds" },
+              ...warningKinds.map((value) => ({ value, label: warningWords[value].word })),
+            ]}
+            onChoose={(chosen) => change({ kind: chosen })}
+          />
         }
-        empty={{
-          isEmpty: ({ warnings }) => warnings.length === 0,
-          show: (
+        isFlush
+        asked={asked}
+        loading={<Loading rows={8} />}
+        empty={({ warnings }) =>
+          warnings.length === 0 && (
             <Empty title="Nothing to warn of">
               {kind === "all"
                 ? "No sender was refused, and nothing unusual came in, within 30 days."
                 : "There is no such warning within 30 days. Other kinds may be there."}
             </Empty>
-          ),
-        }}
+          )
+        }
       >
         {({ warnings }) => (
           <DataTable
             label="Every ingestion warning"
             name="warnings"
             rows={warnings}
-            columns={columns}
+            columns={columnsOf(setOpen)}
             rowId={idOf}
-            csv={csvAddress(id, "/api/ingestion-warnings", ofKind)}
+            csv={csvAddress("/api/ingestion-warnings", ofKind)}
           />
         )}
-      </Figures>
+      </FigurePanel>
       {open !== undefined && <WarningDialog warning={open} onClose={() => setOpen(undefined)} />}
-    </Panel>
+    </>
   );
 }
 

@@ -2,21 +2,18 @@
  * password. The server does not reveal which of the two it is. */
 import { useQuery } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";
-import type { ApiFailure } from "../../api/client.ts";
-import { call } from "../../api/client.ts";
+import { type ApiFailure, call } from "../../api/client.ts";
 import type { PersonalChanges } from "../../api/paths.ts";
-import { usePersonalChange } from "../../api/query.ts";
-import { useCode, useEnter } from "../../app/door.ts";
+import { useCode, useEntrance } from "../../app/door.ts";
 import { Door, DoorForm } from "../../parts/door.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError, Input, PasswordInput } from "../../parts/form/field.tsx";
-import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { NewPassword } from "../../parts/form/new-password.tsx";
 import { Problem } from "../../parts/states.tsx";
 
 type Invitation = PersonalChanges["POST /api/invitations/lookup"]["answer"];
 
-export function InvitationPage(): ReactElement {
+export default function InvitationPage(): ReactElement {
   const code = useCode();
   const invitation = useQuery<Invitation, ApiFailure>({
     queryKey: ["invitation", code],
@@ -53,19 +50,16 @@ const roleTexts = {
 } as const;
 
 function Accept({ code, invitation }: { code: string; invitation: Invitation }): ReactElement {
-  const enter = useEnter();
-  const accept = usePersonalChange("POST /api/invitations/accept");
-  const errors = fieldErrors(accept.error, ["name", "password"]);
+  const { send, isPending, errors } = useEntrance("POST /api/invitations/accept", ["name", "password"]);
   const { organization, email, role } = invitation;
   const [hasAccount, setHasAccount] = useState(false);
-  const send = ({ name, password = "" }: Readonly<Record<string, string>>) =>
-    accept.mutate(
-      { code, password, ...(name !== undefined && { name }) },
-      { onSuccess: (session) => enter(session) },
-    );
   return (
     <Door title={`Join ${organization.name}`} about={roleTexts[role]}>
-      <DoorForm action="Join" isBusy={accept.isPending} onSend={send}>
+      <DoorForm
+        action="Join"
+        isBusy={isPending}
+        onSend={({ name, password = "" }) => send({ code, password, ...(name !== undefined && { name }) })}
+      >
         <FormError error={errors.rest} />
         <Input label="E-mail" type="email" autoComplete="username" value={email} readOnly />
         {!hasAccount && (

@@ -1,6 +1,15 @@
 /** Charts of the predictions: calibration, lift, and the actual churn of each health band. */
 import { type ReactElement, useCallback } from "react";
-import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
+import {
+  barSeries,
+  baseRateSeries,
+  Chart,
+  categoryAxis,
+  gridBelowLegend,
+  legendOf,
+  lineSeries,
+  valueAxis,
+} from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { HealthShape, healthWord } from "../../parts/figure/health.tsx";
@@ -11,95 +20,62 @@ import { type Card, type Judged, servingResult } from "./words.ts";
 
 type Bins = Card["reliability"];
 
-export function ReliabilityPanel({ card }: { card: Card }): ReactElement {
-  const { reliability } = card;
-  return (
-    <Panel
-      title="Do the percentages hold?"
-      note="Each dot is a tenth of the predictions. On the line, predicted and actual churn rate are equal. Above it, more churned."
-    >
-      <ReliabilityChart bins={reliability} />
-    </Panel>
-  );
-}
-
-function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
+export function ReliabilityPanel({ card: { reliability: bins } }: { card: Card }): ReactElement {
   const option = useCallback(
     (colours: Colours) => {
       const most = ceiling(
         Math.max(...bins.map(({ meanPrediction, high }) => Math.max(meanPrediction, high))),
       );
-      const axis = { ...valueAxis(colours, numbers.wholeShare), min: 0, max: most };
+      const axis = (name: string, nameGap: number) => ({
+        ...{ ...valueAxis(colours, numbers.wholeShare), min: 0, max: most },
+        ...{ name, nameLocation: "middle", nameGap, nameTextStyle: { color: colours.soft } },
+      });
       return {
         legend: { ...legendOf(colours), data: ["A tenth of the predictions", "As predicted"] },
         grid: { ...gridBelowLegend, left: 24, bottom: 24 },
         tooltip: { ...tooltipOf(numbers.share), trigger: "item" },
-        xAxis: {
-          ...axis,
-          splitLine: { show: false },
-          name: "Predicted",
-          nameLocation: "middle",
-          nameGap: 26,
-          nameTextStyle: { color: colours.soft },
-        },
-        yAxis: {
-          ...axis,
-          name: "Left",
-          nameLocation: "middle",
-          nameGap: 44,
-          nameTextStyle: { color: colours.soft },
-        },
+        xAxis: { ...axis("Predicted", 26), splitLine: { show: false } },
+        yAxis: axis("Left", 44),
         series: reliabilitySeries(bins, most, colours),
       };
     },
     [bins],
   );
   return (
-    <Chart
-      label="Predicted and actual churn rate, by tenths of the predictions"
-      height={300}
-      option={option}
-      table={{
-        columns: ["Predicted", "Left", "95% interval", "Judged"],
-        rows: bins.map(({ meanPrediction, rate, low, high, count }) => [
-          numbers.share(meanPrediction),
-          numbers.share(rate),
-          `${numbers.share(low)} to ${numbers.share(high)}`,
-          numbers.count(count),
-        ]),
-      }}
-    />
+    <Panel
+      title="Do the percentages hold?"
+      note="Each dot is a tenth of the predictions. On the line, predicted and actual churn rate are equal. Above it, more churned."
+    >
+      <Chart
+        label="Predicted and actual churn rate, by tenths of the predictions"
+        height={300}
+        option={option}
+        table={{
+          columns: ["Predicted", "Left", "95% interval", "Judged"],
+          rows: bins.map(({ meanPrediction, rate, low, high, count }) => [
+            numbers.share(meanPrediction),
+            numbers.share(rate),
+            `${numbers.share(low)} to ${numbers.share(high)}`,
+            numbers.count(count),
+          ]),
+        }}
+      />
+    </Panel>
   );
 }
 
 /** The line on which predictions hold, each tenth's interval, and above them the tenths. */
 function reliabilitySeries(bins: Bins, most: number, colours: Colours): object[] {
-  const interval = { color: colours.edge, width: 1.5 };
+  type Point = readonly [number, number];
+  const line = (name: string, from: Point, to: Point, colour: string, style: object) => ({
+    ...lineSeries(name, [from, to], colour, style),
+    silent: true,
+  });
   return [
-    {
-      name: "As predicted",
-      type: "line",
-      silent: true,
-      symbol: "none",
-      data: [
-        [0, 0],
-        [most, most],
-      ],
-      lineStyle: { color: colours.soft, type: "dashed", width: 1 },
-      itemStyle: { color: colours.soft },
-    },
-    ...bins.map(({ meanPrediction, low, high }, index) => ({
-      name: `interval ${index}`,
-      type: "line",
-      silent: true,
-      symbol: "none",
-      data: [
-        [meanPrediction, low],
-        [meanPrediction, Math.min(high, most)],
-      ],
-      lineStyle: interval,
-      itemStyle: interval,
-    })),
+    line("As predicted", [0, 0], [most, most], colours.soft, { type: "dashed", width: 1 }),
+    ...bins.map(({ meanPrediction: at, low, high }, index) =>
+      line(`interval ${index}`, [at, low], [at, Math.min(high, most)], colours.edge, { width: 1.5 }),
+    ),
     {
       name: "A tenth of the predictions",
       type: "scatter",
@@ -140,21 +116,16 @@ function LiftChart({ bins, result: { baseRate } }: { bins: Bins; result: Judged 
         xAxis: everyLabel(categoryAxis(colours, tenths.map(tenthName)), colours),
         yAxis: { ...valueAxis(colours, numbers.wholeShare), min: 0 },
         series: [
-          {
-            name: "Left",
-            type: "bar",
-            barCategoryGap: "25%",
-            itemStyle: { color: colours["series-1"] },
-            data: tenths.map(({ rate }) => rate),
-          },
-          {
-            name: "Base rate",
-            type: "line",
-            symbol: "none",
-            data: tenths.map(() => baseRate),
-            lineStyle: { color: colours.soft, type: "dashed", width: 1.5 },
-            itemStyle: { color: colours.soft },
-          },
+          barSeries(
+            "Left",
+            tenths.map(({ rate }) => rate),
+            colours["series-1"],
+            "25%",
+          ),
+          baseRateSeries(
+            colours,
+            tenths.map(() => baseRate),
+          ),
         ],
       };
     },
@@ -214,18 +185,15 @@ export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { 
         <table className="w-full">
           <thead>
             <tr className="text-left text-sm text-soft">
-              <th scope="col" className="py-1 font-normal">
-                Health band
-              </th>
-              <th scope="col" className="py-1 text-right font-normal">
-                Left
-              </th>
-              <th scope="col" className="py-1 pl-3 text-right font-normal">
-                Of
-              </th>
-              <th scope="col" className="py-1 pl-3 text-right font-normal">
-                Share
-              </th>
+              {["Health band", "Left", "Of", "Share"].map((header) => (
+                <th
+                  key={header}
+                  scope="col"
+                  className="py-1 pl-3 text-right font-normal nth-[-n+2]:pl-0 first:text-left"
+                >
+                  {header}
+                </th>
+              ))}
               <th scope="col" className="hidden w-1/2 py-1 sm:table-cell">
                 <span className="sr-only">95% interval</span>
               </th>

@@ -1,5 +1,5 @@
 /** The four models, the one in use, and the data that a proof needs. */
-import type { ReactElement, ReactNode } from "react";
+import type { ReactElement } from "react";
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import { Badge } from "../../parts/figure/health.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -49,26 +49,22 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
 function Why({ card, step }: { card: Card; step: RiskModel }): ReactElement | null {
   const { next, models, kind } = card;
   if (card.day === null || card.model === step) return null;
-  const missing = next?.model === step ? next.missing : [];
+  const missing = (next?.model === step ? next.missing : []).map(
+    ({ what, have, need }) => `${numbers.count(have)} of ${numbers.count(need)} ${shortageWords(what, kind)}`,
+  );
   const judged = models.find(({ model }) => model === step);
-  if (missing.length > 0) {
+  const isLacking = missing.length > 0;
+  const items = isLacking ? missing : (judged?.failures ?? []);
+  if (items.length > 0) {
     return (
-      <List title="Still missing:">
-        {missing.map(({ what, have, need }) => (
-          <li key={what}>
-            {numbers.count(have)} of {numbers.count(need)} {shortageWords(what, kind)}
-          </li>
-        ))}
-      </List>
-    );
-  }
-  if (judged !== undefined && judged.failures.length > 0) {
-    return (
-      <List title="Not good enough in the back-test:">
-        {judged.failures.map((failure) => (
-          <li key={failure}>{failure}</li>
-        ))}
-      </List>
+      <div className="text-sm">
+        <p>{isLacking ? "Still missing:" : "Not good enough in the back-test:"}</p>
+        <ul className="list-disc pl-5">
+          {items.map((item) => (
+            <li key={item}>{item}</li>
+          ))}
+        </ul>
+      </div>
     );
   }
   const reason =
@@ -78,15 +74,6 @@ function Why({ card, step }: { card: Card; step: RiskModel }): ReactElement | nu
         ? "Good enough, but another model is better."
         : "Needs the data listed under “Data needed for proof”.";
   return <p className="text-sm">{reason}</p>;
-}
-
-function List({ title, children }: { title: string; children: ReactNode }): ReactElement {
-  return (
-    <div className="text-sm">
-      <p>{title}</p>
-      <ul className="list-disc pl-5">{children}</ul>
-    </div>
-  );
 }
 
 /** How far the data is from a proof. */

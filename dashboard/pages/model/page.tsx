@@ -1,13 +1,12 @@
 /** The model page: a plain summary first, statistics under it. */
 import type { ReactElement } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
 import { Freshness } from "../../parts/figure/freshness.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
 import { Stat, Stats } from "../../parts/figure/stat.tsx";
 import { Select } from "../../parts/form/field.tsx";
-import { type Column, DataTable } from "../../parts/list/data-table.tsx";
-import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
+import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
+import { labelledFilter, useFilters } from "../../parts/list/filters.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
@@ -15,9 +14,11 @@ import { LiftPanel, RealisedPanel, ReliabilityPanel } from "./charts.tsx";
 import { LadderPanel, ModelName, ProofPanel } from "./ladder.tsx";
 import { type Card, type Judged, plainResult, servingResult, verdict } from "./words.ts";
 
-const filters = { kind: choiceFilter(["user", "account"], "user") } as const;
+const filters = {
+  kind: labelledFilter({ user: "Churn risk of users", account: "Churn risk of accounts" }, "user"),
+};
 
-export function ModelPage(): ReactElement {
+export default function ModelPage(): ReactElement {
   const [{ kind }, change] = useFilters(filters);
   const asked = useRead("/api/model", { query: { kind }, keepsPrevious: true });
   return (
@@ -29,10 +30,7 @@ export function ModelPage(): ReactElement {
             label="Predictions about"
             isLabelHidden
             value={kind}
-            choices={[
-              { value: "user", label: "Churn risk of users" },
-              { value: "account", label: "Churn risk of accounts" },
-            ]}
+            choices={filters.kind.choices}
             onChoose={(chosen) => change({ kind: chosen })}
           />
         }
@@ -195,82 +193,41 @@ function Measures({ card }: { card: Card }): ReactElement {
 
 const columnsFor = (card: Card): readonly Column<Judged>[] => [
   {
-    id: "model",
-    header: "Model",
-    isFixed: true,
-    width: 240,
+    ...{ id: "model", header: "Model", isFixed: true, width: 240 },
     cell: ({ model }) => <ModelName card={card} model={model} />,
   },
-  {
-    id: "auc",
-    header: "AUC",
-    hint: "Higher is better; .5 is chance",
-    isNumber: true,
-    cell: ({ auc }) => digits(auc),
-  },
-  {
-    id: "logLoss",
-    header: "Log loss",
-    hint: "Lower is better",
-    isNumber: true,
-    cell: ({ logLoss }) => digits(logLoss),
-  },
-  {
-    id: "recency",
-    header: "Last visit alone",
-    hint: "The log loss of the baseline on the very same rows",
-    isNumber: true,
-    cell: ({ recencyLogLoss }) => digits(recencyLogLoss),
-  },
-  {
-    id: "brier",
-    header: "Brier",
-    hint: "Lower is better",
-    isNumber: true,
-    cell: ({ brier }) => digits(brier),
-  },
-  {
-    id: "calibration",
-    header: "Calibration error",
-    hint: "Lower is better",
-    isNumber: true,
-    cell: ({ calibrationError }) => digits(calibrationError),
-  },
-  {
-    id: "slope",
-    header: "Calibration slope",
-    hint: "1 is right; below, predictions are too extreme",
-    isNumber: true,
-    isHidden: true,
-    cell: ({ calibrationSlope }) => digits(calibrationSlope),
-  },
-  {
-    id: "lift",
-    header: "Lift",
-    hint: "For the tenth with the highest risk",
-    isNumber: true,
-    cell: ({ topDecileLift }) => (topDecileLift === null ? nothing : `${numbers.decimal(topDecileLift)} ×`),
-  },
-  {
-    id: "rows",
-    header: "Judged",
-    hint: "Predictions",
-    isNumber: true,
-    cell: ({ count }) => numbers.count(count),
-  },
-  {
-    id: "cutoffs",
-    header: "Past days",
-    hint: "Cut-off dates. Models with different dates cannot be compared directly.",
-    isNumber: true,
-    cell: ({ cutoffs }) => numbers.count(cutoffs),
-  },
+  figureColumn("auc", "AUC", "Higher is better; .5 is chance", ({ auc }) => numbers.thousandths(auc)),
+  figureColumn("logLoss", "Log loss", "Lower is better", ({ logLoss }) => numbers.thousandths(logLoss)),
+  figureColumn(
+    "recency",
+    "Last visit alone",
+    "The log loss of the baseline on the very same rows",
+    ({ recencyLogLoss }) => numbers.thousandths(recencyLogLoss),
+  ),
+  figureColumn("brier", "Brier", "Lower is better", ({ brier }) => numbers.thousandths(brier)),
+  figureColumn("calibration", "Calibration error", "Lower is better", ({ calibrationError }) =>
+    numbers.thousandths(calibrationError),
+  ),
+  figureColumn(
+    "slope",
+    "Calibration slope",
+    "1 is right; below, predictions are too extreme",
+    ({ calibrationSlope }) => numbers.thousandths(calibrationSlope),
+    { isHidden: true },
+  ),
+  figureColumn("lift", "Lift", "For the tenth with the highest risk", ({ topDecileLift }) =>
+    topDecileLift === null ? nothing : `${numbers.decimal(topDecileLift)} ×`,
+  ),
+  figureColumn("rows", "Judged", "Predictions", ({ count }) => numbers.count(count)),
+  figureColumn(
+    "cutoffs",
+    "Past days",
+    "Cut-off dates. Models with different dates cannot be compared directly.",
+    ({ cutoffs }) => numbers.count(cutoffs),
+  ),
 ];
 
-const digits = (value: number | null) => (value === null ? nothing : numbers.thousandths(value));
-
 function Comparison({ card }: { card: Card }): ReactElement {
-  const { id } = useOrganization();
   return (
     <Panel
       isFlush
@@ -283,7 +240,7 @@ function Comparison({ card }: { card: Card }): ReactElement {
         rows={card.models}
         columns={columnsFor(card)}
         rowId={({ model }) => model}
-        csv={csvAddress(id, "/api/model", { kind: card.kind })}
+        csv={csvAddress("/api/model", { kind: card.kind })}
       />
     </Panel>
   );

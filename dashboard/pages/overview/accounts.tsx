@@ -1,14 +1,11 @@
 /** Accounts at risk. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Health, Risk } from "../../parts/figure/health.tsx";
-import { type Column, DataTable } from "../../parts/list/data-table.tsx";
+import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { nothing, numbers, pointsText } from "../../text/format.ts";
 import { membersOf, thoseNow, usersActiveIn } from "./lists.ts";
 
@@ -30,31 +27,25 @@ const columns: readonly Column<Row>[] = [
     csv: ["id", "label"],
     cell: ({ id, label }) => <EntityLink kind="account" id={id} label={label} />,
   },
-  {
-    id: "members",
-    header: "Members",
-    hint: "Users who belong to it now",
-    isNumber: true,
-    cell: ({ id, members }) => <CountLink isQuiet count={members} list={membersOf(id)} />,
-  },
-  {
-    id: "active",
-    header: "Active",
-    hint: "Members who were active in the 28 days before the scores",
-    isNumber: true,
-    csv: ["activeMembers"],
-    cell: ({ id, day, activeMembers }) => (
+  figureColumn("members", "Members", "Users who belong to it now", ({ id, members }) => (
+    <CountLink isQuiet count={members} list={membersOf(id)} />
+  )),
+  figureColumn(
+    "active",
+    "Active",
+    "Members who were active in the 28 days before the scores",
+    ({ id, day, activeMembers }) => (
       <CountLink isQuiet count={activeMembers} list={usersActiveIn(id, day, activeMemberDays)} />
     ),
-  },
+    { csv: ["activeMembers"] },
+  ),
   { id: "health", header: "Health", cell: ({ health }) => <Health healthBand="at_risk" score={health} /> },
-  {
-    id: "change",
-    header: "vs last week",
-    hint: "Points of health, compared with the scores a week before",
-    isNumber: true,
-    cell: ({ change }) => pointsText(change),
-  },
+  figureColumn(
+    "change",
+    "vs last week",
+    "Points of health, compared with the scores a week before",
+    ({ change }) => pointsText(change),
+  ),
   {
     id: "risk",
     header: "Churn risk",
@@ -68,39 +59,28 @@ const columns: readonly Column<Row>[] = [
 const shown = 8;
 
 export function AccountsAtRisk(): ReactElement {
-  const { id } = useOrganization();
   const asked = useRead("/api/accounts-at-risk", { query: { limit: shown } });
   const { data } = asked;
   return (
-    <Panel
+    <FigurePanel
       isFlush
       title="Accounts at risk"
       note={data && data.total > 0 ? <AtRiskNote answer={data} /> : "Health below 40, the largest first"}
+      asked={asked}
+      loading={<Loading rows={6} />}
+      empty={({ accounts }) => accounts.length === 0 && <NoneAtRisk scored={data?.scored ?? 0} />}
     >
-      <Figures
-        asked={asked}
-        loading={
-          <div className="p-4">
-            <Loading rows={6} />
-          </div>
-        }
-        empty={{
-          isEmpty: ({ accounts }) => accounts.length === 0,
-          show: <NoneAtRisk scored={data?.scored ?? 0} />,
-        }}
-      >
-        {({ accounts, day }) => (
-          <DataTable
-            label="The largest accounts at risk"
-            name="accounts-at-risk"
-            rows={accounts.map((account) => ({ ...account, day: day ?? "" }))}
-            columns={columns}
-            rowId={(account) => account.id}
-            csv={csvAddress(id, "/api/accounts-at-risk", {})}
-          />
-        )}
-      </Figures>
-    </Panel>
+      {({ accounts, day }) => (
+        <DataTable
+          label="The largest accounts at risk"
+          name="accounts-at-risk"
+          rows={accounts.map((account) => ({ ...account, day: day ?? "" }))}
+          columns={columns}
+          rowId={(account) => account.id}
+          csv={csvAddress("/api/accounts-at-risk", {})}
+        />
+      )}
+    </FigurePanel>
   );
 }
 

@@ -1,17 +1,23 @@
 /** Active users, and the lifecycle by week. */
 import { type ReactElement, useCallback } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { type Asked, useRead } from "../../api/query.ts";
-import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
+import { type Asked, type Reads, useRead } from "../../api/query.ts";
+import {
+  barSeries,
+  Chart,
+  categoryAxis,
+  gridBelowLegend,
+  legendOf,
+  lineSeries,
+  valueAxis,
+} from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { Stat, Stats } from "../../parts/figure/stat.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { useFilters } from "../../parts/list/filters.ts";
 import { CountLink, useListAddress } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { dayText, nothing, numbers, weekdayText } from "../../text/format.ts";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
+import { dayText, nothing, numbers } from "../../text/format.ts";
 import { filters } from "./filters.ts";
 import { usersActive, usersInStage } from "./lists.ts";
 
@@ -48,7 +54,7 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
           <>
             {isBegun && weekBefore && (
               <span className="block">
-                last {weekdayText(weekBefore.day)}{" "}
+                last {dayText(weekBefore.day, "weekdayName")}{" "}
                 <CountLink count={weekBefore.daily} list={usersActive(weekBefore.day)} />
               </span>
             )}
@@ -96,28 +102,22 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
   const [{ days }, change] = useFilters(filters);
   const count = Number(days);
   return (
-    <Panel
+    <FigurePanel
       title="Active users"
       note="Users active on the day, and in the 7 days that end with it"
       actions={
-        <Select
+        <SmallSelect
           label="Days shown"
-          isLabelHidden
-          isSmall
           value={days}
-          choices={[
-            { value: "28", label: "28 days" },
-            { value: "90", label: "90 days" },
-            { value: "365", label: "A year" },
-          ]}
+          choices={filters.days.choices}
           onChoose={(chosen) => change({ days: chosen })}
         />
       }
+      asked={asked}
+      loading={<Loading rows={1} height={260} />}
     >
-      <Figures asked={asked} loading={<Loading rows={1} height={260} />}>
-        {(answer) => <ActiveChart days={answer.days} shown={count} />}
-      </Figures>
-    </Panel>
+      {(answer) => <ActiveChart days={answer.days} shown={count} />}
+    </FigurePanel>
   );
 }
 
@@ -138,23 +138,20 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
         ),
         yAxis: valueAxis(colours, numbers.compact),
         series: [
-          {
-            name: "On the day",
-            type: "bar",
-            data: drawn.map(({ daily }, index) =>
+          barSeries(
+            "On the day",
+            drawn.map(({ daily }, index) =>
               isLast(index) ? { value: daily, itemStyle: { opacity: 0.45 } } : daily,
             ),
-            itemStyle: { color: colours["series-1"] },
-            barCategoryGap: "25%",
-          },
-          {
-            name: "Within 7 days",
-            type: "line",
-            data: drawn.map(({ weekly }, index) => (isLast(index) ? null : weekly)),
-            symbol: "none",
-            lineStyle: { color: colours["series-2"], width: 2 },
-            itemStyle: { color: colours["series-2"] },
-          },
+            colours["series-1"],
+            "25%",
+          ),
+          lineSeries(
+            "Within 7 days",
+            drawn.map(({ weekly }, index) => (isLast(index) ? null : weekly)),
+            colours["series-2"],
+            { width: 2 },
+          ),
         ],
       };
     },
@@ -192,18 +189,19 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
 export function LifecyclePanel(): ReactElement {
   const asked = useRead("/api/lifecycle", { query: { period: "week", periods: 13 } });
   return (
-    <Panel title="User lifecycle" note="Users by week: active above the line, dormant below">
-      <Figures
-        asked={asked}
-        loading={<Loading rows={1} height={260} />}
-        empty={{
-          isEmpty: ({ periods }) => periods.every(({ active, dormant }) => active + dormant === 0),
-          show: <Empty title="No active users in these weeks" />,
-        }}
-      >
-        {({ periods }) => <LifecycleChart periods={periods} />}
-      </Figures>
-    </Panel>
+    <FigurePanel
+      title="User lifecycle"
+      note="Users by week: active above the line, dormant below"
+      asked={asked}
+      loading={<Loading rows={1} height={260} />}
+      empty={({ periods }) =>
+        periods.every(({ active, dormant }) => active + dormant === 0) && (
+          <Empty title="No active users in these weeks" />
+        )
+      }
+    >
+      {({ periods }) => <LifecycleChart periods={periods} />}
+    </FigurePanel>
   );
 }
 
@@ -214,8 +212,8 @@ const stages = [
   { key: "dormant", name: "Dormant", hint: "active only in the week before", colour: "churned" },
 ] as const;
 
-function nameOf({ fromDay, isComplete }: Periods[number]): string {
-  return dayText(fromDay, "short") + (isComplete ? "" : ", so far");
+function nameOf({ fromDay, isComplete }: Periods[number], form: "short" | "medium"): string {
+  return dayText(fromDay, form) + (isComplete ? "" : ", so far");
 }
 
 function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
@@ -225,19 +223,18 @@ function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
       tooltip: tooltipOf((value) => numbers.count(Math.abs(value))),
       legend: legendOf(colours),
       grid: gridBelowLegend,
-      xAxis: categoryAxis(colours, periods.map(nameOf)),
+      xAxis: categoryAxis(
+        colours,
+        periods.map((period) => nameOf(period, "short")),
+      ),
       yAxis: valueAxis(colours, numbers.compact),
-      series: stages.map(({ key, name, colour }) => ({
-        name,
-        type: "bar",
-        stack: "all",
-        barCategoryGap: "30%",
-        itemStyle: { color: colours[colour] },
-        data: periods.map((period) => {
+      series: stages.map(({ key, name, colour }) => {
+        const data = periods.map((period) => {
           const value = key === "dormant" ? -period[key] : period[key];
           return period.isComplete ? value : { value, itemStyle: { opacity: 0.45 } };
-        }),
-      })),
+        });
+        return barSeries(name, data, colours[colour], "30%", "all");
+      }),
     }),
     [periods],
   );
@@ -254,19 +251,13 @@ function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
         rows: periods
           .toReversed()
           .map((period) => [
-            dayText(period.fromDay) + (period.isComplete ? "" : ", so far"),
-            <CountLink
-              key="active"
-              isQuiet
-              count={period.active}
-              list={usersInStage(period.fromDay, period.toDay)}
-            />,
-            ...stages.map(({ key }) => (
+            nameOf(period, "medium"),
+            ...([undefined, ...stages.map(({ key }) => key)] as const).map((stage) => (
               <CountLink
-                key={key}
+                key={stage ?? "active"}
                 isQuiet
-                count={period[key]}
-                list={usersInStage(period.fromDay, period.toDay, key)}
+                count={period[stage ?? "active"]}
+                list={usersInStage(period.fromDay, period.toDay, stage)}
               />
             )),
           ]),

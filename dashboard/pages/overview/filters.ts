@@ -1,13 +1,13 @@
 /** The choices of the overview. They are in the address. */
-import { choiceFilter } from "../../parts/list/filters.ts";
+import { labelledFilter } from "../../parts/list/filters.ts";
 
 export type Kind = "user" | "account";
 
 export const filters = {
   /** Health and risk of users or of accounts. */
-  kind: choiceFilter(["user", "account"], "user"),
+  kind: labelledFilter({ user: "Health of users", account: "Health of accounts" }, "user"),
   /** How many days of activity. */
-  days: choiceFilter(["28", "90", "365"], "90"),
+  days: labelledFilter({ "28": "28 days", "90": "90 days", "365": "A year" }, "90"),
 } as const;
 
 /** The plural of the kind. */

@@ -1,15 +1,13 @@
 /** Health of users or accounts: now, by week, and movement between bands. */
 import { type ReactElement, useCallback } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { type Asked, useRead } from "../../api/query.ts";
-import { Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
+import { type Asked, type Reads, useRead } from "../../api/query.ts";
+import { barSeries, Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { type HealthBand, HealthShape, healthWord } from "../../parts/figure/health.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { BarPart, CountLink, useListAddress } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { dayPlus, daysBetween, dayText, nothing, numbers } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
@@ -45,24 +43,21 @@ export function NoScores({ kind }: { kind: Kind }): ReactElement {
 export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
   const { data } = asked;
   return (
-    <Panel
+    <FigurePanel
       title={`Health of ${plural[kind]}`}
       note={data?.day ? `As of the start of ${dayText(data.day)}` : undefined}
+      asked={asked}
+      loading={<Loading rows={8} height={28} />}
+      empty={({ weeks }) => weeks.length === 0 && <NoScores kind={kind} />}
     >
-      <Figures
-        asked={asked}
-        loading={<Loading rows={8} height={28} />}
-        empty={{ isEmpty: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
-      >
-        {({ weeks }) => (
-          <div className="grid gap-5">
-            <Distribution kind={kind} weeks={weeks} />
-            {weeks.length > 1 && <WeeksChart kind={kind} weeks={weeks} />}
-            <Moves kind={kind} />
-          </div>
-        )}
-      </Figures>
-    </Panel>
+      {({ weeks }) => (
+        <div className="grid gap-5">
+          <Distribution kind={kind} weeks={weeks} />
+          {weeks.length > 1 && <WeeksChart kind={kind} weeks={weeks} />}
+          <Moves kind={kind} />
+        </div>
+      )}
+    </FigurePanel>
   );
 }
 
@@ -74,6 +69,14 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
   const columns = [
     { label: "vs last week", past: ago(1) },
     { label: "vs 4 weeks ago", past: ago(4) },
+  ];
+  const headers: readonly { readonly label: string; readonly title?: string | undefined }[] = [
+    { label: "Health band" },
+    { label: "Now" },
+    { label: "Share", title: `Of ${numbers.count(size)} ${plural[kind]} who have not churned` },
+    ...columns.map(({ label, past }) => ({
+      ...{ label, title: past && `Compared with the start of ${dayText(past.day)}` },
+    })),
   ];
   return (
     <div>
@@ -92,25 +95,12 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
         <caption className="sr-only">Health of {plural[kind]}, and how it changed</caption>
         <thead>
           <tr className="text-left text-sm text-soft">
-            <th scope="col" className="py-1 align-bottom font-normal">
-              Health band
-            </th>
-            <th scope="col" className="py-1 pl-3 text-right align-bottom font-normal">
-              Now
-            </th>
-            <th
-              scope="col"
-              className="py-1 pl-3 text-right align-bottom font-normal"
-              title={`Of ${numbers.count(size)} ${plural[kind]} who have not churned`}
-            >
-              Share
-            </th>
-            {columns.map(({ label, past }) => (
+            {headers.map(({ label, title }) => (
               <th
                 key={label}
                 scope="col"
-                className="py-1 pl-3 text-right align-bottom font-normal"
-                title={past && `Compared with the start of ${dayText(past.day)}`}
+                className="py-1 pl-3 text-right align-bottom font-normal first:pl-0 first:text-left"
+                title={title}
               >
                 {label}
               </th>
@@ -162,14 +152,10 @@ function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): Re
         weeks.map(({ day }) => dayText(day, "short")),
       ),
       yAxis: valueAxis(colours, numbers.compact),
-      series: there.map(({ healthBand, key, line }) => ({
-        name: healthWord(healthBand),
-        type: "bar",
-        stack: "health",
-        barCategoryGap: "18%",
-        itemStyle: { color: colours[line] },
-        data: weeks.map((week) => week[key]),
-      })),
+      series: there.map(({ healthBand, key, line }) => {
+        const data = weeks.map((week) => week[key]);
+        return barSeries(healthWord(healthBand), data, colours[line], "18%", "health");
+      }),
     }),
     [weeks],
   );
@@ -233,13 +219,8 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
   );
 }
 
-interface Move {
-  readonly from: HealthBand;
-  readonly to: HealthBand;
-  readonly count: number;
-}
-
-function movesOf(movement: Movement): Move[] {
+/** Moves from one band to another, the most frequent first. */
+function movesOf(movement: Movement) {
   return movement
     .flatMap(({ from, to, count }) =>
       from === null || to === null || from === to ? [] : [{ from, to, count }],

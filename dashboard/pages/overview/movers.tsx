@@ -1,13 +1,11 @@
 /** The biggest moves of health since a week ago, and returns after churn. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import type { Moved } from "../../parts/figure/figure-filters.ts";
 import { Health } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, pointsText } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
 import { thoseMoved } from "./lists.ts";
@@ -21,31 +19,27 @@ export function Movers({ kind }: { kind: Kind }): ReactElement {
   const asked = useRead("/api/movers", { query: { kind, state: "active", limit: shown } });
   const { data } = asked;
   return (
-    <Panel
+    <FigurePanel
       title="Biggest drops, biggest gains"
       note={
         data?.sinceDay
           ? `Health of active ${plural[kind]} since ${dayText(data.sinceDay)}`
           : `Health of active ${plural[kind]} within a week`
       }
+      asked={asked}
+      loading={<Loading rows={8} />}
+      empty={({ movers, returned }) =>
+        movers.length + returned.length === 0 && (
+          <Empty title="Nothing to compare yet">
+            {data?.day == null
+              ? "Users and accounts are scored every night."
+              : "There are no scores from a week ago."}
+          </Empty>
+        )
+      }
     >
-      <Figures
-        asked={asked}
-        loading={<Loading rows={8} />}
-        empty={{
-          isEmpty: ({ movers, returned }) => movers.length + returned.length === 0,
-          show: (
-            <Empty title="Nothing to compare yet">
-              {data?.day == null
-                ? "Users and accounts are scored every night."
-                : "There are no scores from a week ago."}
-            </Empty>
-          ),
-        }}
-      >
-        {(answer) => <Lists kind={kind} answer={answer} />}
-      </Figures>
-    </Panel>
+      {(answer) => <Lists kind={kind} answer={answer} />}
+    </FigurePanel>
   );
 }
 
@@ -118,7 +112,7 @@ function MoverRow({
               className="max-w-1/2 min-w-0 shrink-0 [&>a]:block [&>a]:truncate [&>a]:py-0.5"
               title={accountName || accountId}
             >
-              <EntityLink kind="account" id={accountId} label={accountName ?? ""} isQuiet />
+              <EntityLink kind="account" id={accountId} label={accountName} className="" />
             </span>
             <span className="py-0.5" aria-hidden="true">
               ·

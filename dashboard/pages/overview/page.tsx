@@ -1,9 +1,8 @@
 /** The overview page. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import { ApiFailure } from "../../api/client.ts";
 import { useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
 import { Departures } from "../../parts/figure/departures.tsx";
 import { Freshness } from "../../parts/figure/freshness.tsx";
 import { buttonClass } from "../../parts/form/button.tsx";
@@ -23,7 +22,7 @@ import { WeekPanel } from "./week.tsx";
 /** The figures at the top compare with 28 days earlier and draw 90, whatever the chart shows. */
 const leastDays = 91;
 
-export function OverviewPage(): ReactElement {
+export default function OverviewPage(): ReactElement {
   const [{ kind, days }, change] = useFilters(filters);
   const active = useRead("/api/active-users", {
     query: { days: Math.max(leastDays, Number(days)) },
@@ -33,7 +32,8 @@ export function OverviewPage(): ReactElement {
     active.data === undefined &&
     active.failureReason instanceof ApiFailure &&
     active.failureReason.isStarting;
-  const hasFigures = !isStarting && (active.data === undefined || !isEmpty(active.data));
+  const hasFigures =
+    !isStarting && (active.data === undefined || active.data.days.some(({ monthly }) => monthly > 0));
   const isUnscored = useRead("/api/week-summary", { enabled: hasFigures }).data?.day === null;
   return (
     <>
@@ -46,10 +46,7 @@ export function OverviewPage(): ReactElement {
               label="Health and churn risk of"
               isLabelHidden
               value={kind}
-              choices={[
-                { value: "user", label: "Health of users" },
-                { value: "account", label: "Health of accounts" },
-              ]}
+              choices={filters.kind.choices}
               onChoose={(chosen) => change({ kind: chosen })}
             />
           )
@@ -65,7 +62,17 @@ export function OverviewPage(): ReactElement {
         <Everything kind={kind} active={active} isUnscored={isUnscored} />
       ) : (
         <Panel>
-          <NoEvents />
+          <Empty title="No events in the last three months">
+            <p>
+              Once your application sends events, this page shows active users, their health, and whom to
+              call.
+            </p>
+            <p className="mt-4">
+              <PageLink to="/o/$organization/start" className={buttonClass("primary")}>
+                Send the first event
+              </PageLink>
+            </p>
+          </Empty>
         </Panel>
       )}
     </>
@@ -75,25 +82,6 @@ export function OverviewPage(): ReactElement {
 /** Whether any user was active before today. */
 function hasWholeDay(active: ActiveUsers | undefined): boolean {
   return active?.days.slice(0, -1).some(({ daily }) => daily > 0) ?? false;
-}
-
-/** Shown without any event in the period. */
-function isEmpty({ days }: ActiveUsers): boolean {
-  return days.every(({ monthly }) => monthly === 0);
-}
-
-function NoEvents(): ReactElement {
-  const organization = String(useOrganization().id);
-  return (
-    <Empty title="No events in the last three months">
-      <p>Once your application sends events, this page shows active users, their health, and whom to call.</p>
-      <p className="mt-4">
-        <Link to="/o/$organization/start" params={{ organization }} className={buttonClass("primary")}>
-          Send the first event
-        </Link>
-      </p>
-    </Empty>
-  );
 }
 
 function Everything({

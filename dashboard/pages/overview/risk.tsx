@@ -1,15 +1,21 @@
 /** The predicted churn rate, compared with the base rate. */
-import { Link } from "@tanstack/react-router";
-import { type ReactElement, useCallback } from "react";
+import { type ReactElement, type ReactNode, useCallback } from "react";
 import { type Asked, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
-import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
+import { PageLink } from "../../app/page-link.ts";
+import {
+  baseRateSeries,
+  Chart,
+  categoryAxis,
+  gridBelowLegend,
+  legendOf,
+  lineSeries,
+  valueAxis,
+} from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { RiskLevel } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
 import { type HealthByWeek, NoScores, sizeOf } from "./health.tsx";
@@ -18,18 +24,15 @@ import { those, thoseNow, thoseOn } from "./lists.ts";
 export function RiskPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
   const horizonDays = asked.data?.horizonDays;
   return (
-    <Panel
+    <FigurePanel
       title="Churn risk"
       note={horizonDays && `How likely ${plural[kind]} are to be inactive for the next ${horizonDays} days`}
+      asked={asked}
+      loading={<Loading rows={8} height={28} />}
+      empty={({ weeks }) => weeks.length === 0 && <NoScores kind={kind} />}
     >
-      <Figures
-        asked={asked}
-        loading={<Loading rows={8} height={28} />}
-        empty={{ isEmpty: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
-      >
-        {(answer) => <Risk kind={kind} answer={answer} />}
-      </Figures>
-    </Panel>
+      {(answer) => <Risk kind={kind} answer={answer} />}
+    </FigurePanel>
   );
 }
 
@@ -46,25 +49,17 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
   return (
     <div className="grid gap-5">
       <div className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
-        <dl>
-          <dt className="text-sm text-soft">Predicted churn rate, {horizonDays} days</dt>
-          <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(now.meanRisk)}</dd>
-          <dd className="text-sm text-soft">
-            about {numbers.count(now.expectedChurn)} of{" "}
-            <CountLink
-              count={now.withRisk}
-              list={now.withRisk === sizeOf(now) ? thoseNow(kind, "present") : undefined}
-            />{" "}
-            {plural[kind]}
-          </dd>
-        </dl>
-        <dl>
-          <dt className="text-sm text-soft">Base rate</dt>
-          <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(baseRate)}</dd>
-          <dd className="text-sm text-soft">
-            {baseRate === null ? "not known yet" : `churned within ${horizonDays} days in the back-test`}
-          </dd>
-        </dl>
+        <Rate name={`Predicted churn rate, ${horizonDays} days`} rate={now.meanRisk}>
+          about {numbers.count(now.expectedChurn)} of{" "}
+          <CountLink
+            count={now.withRisk}
+            list={now.withRisk === sizeOf(now) ? thoseNow(kind, "present") : undefined}
+          />{" "}
+          {plural[kind]}
+        </Rate>
+        <Rate name="Base rate" rate={baseRate}>
+          {baseRate === null ? "not known yet" : `churned within ${horizonDays} days in the back-test`}
+        </Rate>
       </div>
       {weeks.length > 1 && <RiskChart kind={kind} answer={answer} />}
       <Bands kind={kind} />
@@ -75,13 +70,18 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
   );
 }
 
-function ToModel({ children }: { children: string }): ReactElement {
-  const organization = String(useOrganization().id);
+function Rate({ name, rate, children }: { name: string; rate: number | null; children: ReactNode }) {
   return (
-    <Link to="/o/$organization/model" params={{ organization }}>
-      {children}
-    </Link>
+    <dl>
+      <dt className="text-sm text-soft">{name}</dt>
+      <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(rate)}</dd>
+      <dd className="text-sm text-soft">{children}</dd>
+    </dl>
   );
+}
+
+function ToModel({ children }: { children: string }): ReactElement {
+  return <PageLink to="/o/$organization/model">{children}</PageLink>;
 }
 
 function RiskChart({
@@ -105,25 +105,19 @@ function RiskChart({
       ),
       yAxis: { ...valueAxis(colours, numbers.share), min: 0, max: ceiling(weeks, baseRate) },
       series: [
-        {
-          name: "Mean churn risk",
-          type: "line",
-          symbol: "none",
-          data: weeks.map(({ meanRisk }) => meanRisk),
-          lineStyle: { color: colours["series-1"], width: 2 },
-          itemStyle: { color: colours["series-1"] },
-        },
+        lineSeries(
+          "Mean churn risk",
+          weeks.map(({ meanRisk }) => meanRisk),
+          colours["series-1"],
+          { width: 2 },
+        ),
         ...(baseRate === null
           ? []
           : [
-              {
-                name: "Base rate",
-                type: "line",
-                symbol: "none",
-                data: weeks.map(() => baseRate),
-                lineStyle: { color: colours.soft, type: "dashed", width: 1.5 },
-                itemStyle: { color: colours.soft },
-              },
+              baseRateSeries(
+                colours,
+                weeks.map(() => baseRate),
+              ),
             ]),
       ],
     }),

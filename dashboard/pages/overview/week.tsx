@@ -1,14 +1,12 @@
 /** The week in sentences, and the call list. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
+import { type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
-import { type ListBehind, ListLink } from "../../parts/list/list-link.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Figures, Loading } from "../../parts/states.tsx";
+import { ListLink } from "../../parts/list/list-link.tsx";
+import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
-import { type Kind, plural } from "./filters.ts";
+import { plural } from "./filters.ts";
 import { those } from "./lists.ts";
 
 type Week = Reads["/api/week-summary"]["answer"];
@@ -27,28 +25,28 @@ export function WeekPanel(): ReactElement {
   const asked = useRead("/api/week-summary");
   const { data } = asked;
   return (
-    <Panel
+    <FigurePanel
       title="The week"
       note={
         data?.sentences.some(({ about }) => about !== "data") &&
         `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, compared with the week before`
       }
+      asked={asked}
+      loading={<Loading rows={6} height={30} />}
     >
-      <Figures asked={asked} loading={<Loading rows={6} height={30} />}>
-        {(week) => (
-          <div className="grid gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_22rem]">
-            <dl className="grid content-start">
-              {week.sentences
-                .filter(({ about }) => about !== "call")
-                .map((sentence) => (
-                  <SentenceLine key={sentence.about} sentence={sentence} />
-                ))}
-            </dl>
-            <CallFirst week={week} />
-          </div>
-        )}
-      </Figures>
-    </Panel>
+      {(week) => (
+        <div className="grid gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_22rem]">
+          <dl className="grid content-start">
+            {week.sentences
+              .filter(({ about }) => about !== "call")
+              .map((sentence) => (
+                <SentenceLine key={sentence.about} sentence={sentence} />
+              ))}
+          </dl>
+          <CallFirst week={week} />
+        </div>
+      )}
+    </FigurePanel>
   );
 }
 
@@ -129,7 +127,7 @@ function CallFirst({
           </ol>
           <p className="mt-3 text-sm text-soft">
             {callTotal > callFirst.length && "The first of "}
-            <ListLink list={listOfCalls(first.kind)}>
+            <ListLink list={those(first.kind, { toCall: "true", sort: "risk" })}>
               {numbers.count(callTotal)} {callTotal === 1 ? first.kind : plural[first.kind]}
             </ListLink>{" "}
             with a high churn risk or a sharp fall in health.
@@ -138,9 +136,4 @@ function CallFirst({
       )}
     </section>
   );
-}
-
-/** The link to the whole call list. */
-function listOfCalls(kind: Kind): ListBehind {
-  return those(kind, { toCall: "true", sort: "risk" });
 }

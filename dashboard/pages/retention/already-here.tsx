@@ -3,17 +3,10 @@ import type { ReactElement } from "react";
 import { Button } from "../../parts/form/button.tsx";
 import { numbers } from "../../text/format.ts";
 import { cohortTitle, type Group } from "./cohorts.ts";
-import type { Change, Choices } from "./question.ts";
+import { useChoices } from "./question.ts";
 
-export function AlreadyHere({
-  groups,
-  choices: { period, alreadyHere },
-  change,
-}: {
-  groups: readonly Group[];
-  choices: Choices;
-  change: Change;
-}): ReactElement | null {
+export function AlreadyHere({ groups }: { groups: readonly Group[] }): ReactElement | null {
+  const [{ period, alreadyHere }, change] = useChoices();
   const cohorts = groups.flatMap((group) => group.cohorts.filter((cohort) => cohort.isAlreadyHere));
   if (cohorts.length === 0) return null;
   const days = [...new Set(cohorts.map(({ day }) => day))].sort();

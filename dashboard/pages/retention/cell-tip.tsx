@@ -1,7 +1,7 @@
 /** The tooltip of a cell, under the pointer or with the focus. */
 import { type ReactElement, type RefObject, useLayoutEffect, useRef } from "react";
 import { useToday } from "../../parts/time.tsx";
-import { numbers } from "../../text/format.ts";
+import { counted, numbers } from "../../text/format.ts";
 import type { Spot } from "./cell-keys.ts";
 import { atText, cohortTitle, intervalText, missingText, smallCohortUsers } from "./cohorts.ts";
 import type { Found } from "./grid-places.ts";
@@ -64,7 +64,7 @@ function Said({ found, period }: { found: Found; period: Choices["period"] }): R
   const missing = found.cohort === undefined ? undefined : missingText(found.cell, period, today);
   const title =
     found.cohort === undefined
-      ? `${whose}weighted mean of ${numbers.count(found.cell.cohorts)} ${found.cell.cohorts === 1 ? "cohort" : "cohorts"}`
+      ? `${whose}weighted mean of ${counted(found.cell.cohorts, "cohort")}`
       : whose + cohortTitle(found.cohort, period);
   return (
     <>

@@ -1,29 +1,21 @@
 /** Whether groups differ: a test of all of them at one age, and a sentence about the two drawn curves. */
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
-import { Select } from "../../parts/form/field.tsx";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { nothing, numbers } from "../../text/format.ts";
 import { groupLabel, intervalText, keyOf } from "./cohorts.ts";
-import { type Change, type Choices, periodsOf, periodsText, queryOf } from "./question.ts";
+import { type Choices, periodsOf, periodsText, queryOf, useChoices } from "./question.ts";
 
 type Answer = Reads["/api/retention/comparison"]["answer"];
 type Group = Answer["groups"][number];
 type Pair = Answer["pairs"][number];
 
-interface ComparisonProps {
-  readonly choices: Choices;
-  readonly change: Change;
-}
-
 /** The panel below the curves of a split. */
-export function Comparison({ choices, change }: ComparisonProps): ReactElement {
-  const { id } = useOrganization();
+export function Comparison(): ReactElement {
+  const [choices, change] = useChoices();
   const { period } = choices;
   // An address may have an age that another number of periods no longer has.
   const compareAt = choices.compareAt < periodsOf(choices) ? choices.compareAt : 0;
@@ -32,16 +24,14 @@ export function Comparison({ choices, change }: ComparisonProps): ReactElement {
   const at = asked.data?.at ?? compareAt;
   const ages = Array.from({ length: periodsOf(choices) - 1 }, (_, index) => String(index + 1));
   return (
-    <Panel
+    <FigurePanel
       title="Do the groups differ?"
       note="The 12 largest groups, the best first. Users of one account do not count as independent."
       isFlush
       actions={
         <>
-          <Select
+          <SmallSelect
             label="Compared after"
-            isLabelHidden
-            isSmall
             value={String(at)}
             choices={(ages.includes(String(at)) ? ages : [String(at), ...ages]).map((value) => ({
               value,
@@ -49,29 +39,21 @@ export function Comparison({ choices, change }: ComparisonProps): ReactElement {
             }))}
             onChoose={(chosen) => change({ compareAt: Number(chosen) })}
           />
-          <CsvLink address={csvAddress(id, "/api/retention/comparison", query)} />
+          <CsvLink address={csvAddress("/api/retention/comparison", query)} />
         </>
       }
+      asked={asked}
+      loading={<Loading rows={4} />}
+      empty={({ groups }) =>
+        groups.length < 2 && (
+          <Empty title="Nothing to compare yet">
+            Two groups need a cohort that has completed this {period}.
+          </Empty>
+        )
+      }
     >
-      <Figures
-        asked={asked}
-        loading={
-          <div className="p-4">
-            <Loading rows={4} />
-          </div>
-        }
-        empty={{
-          isEmpty: ({ groups }) => groups.length < 2,
-          show: (
-            <Empty title="Nothing to compare yet">
-              Two groups need a cohort that has completed this {period}.
-            </Empty>
-          ),
-        }}
-      >
-        {(answer) => <Compared answer={answer} choices={choices} />}
-      </Figures>
-    </Panel>
+      {(answer) => <Compared answer={answer} choices={choices} />}
+    </FigurePanel>
   );
 }
 
@@ -81,6 +63,8 @@ function Compared({ answer, choices }: { answer: Answer; choices: Choices }): Re
   const labelOf = (group: Group | undefined) =>
     group === undefined ? "" : groupLabel(keyOf(group), choices.trait);
   const best = groups[0];
+  const withBest = (group: Group) =>
+    pairs.find(({ first, second }) => first === 0 && groups[second] === group);
   const columns: readonly Column<Group>[] = [
     { id: "group", header: "Group", isFixed: true, width: 140, cell: labelOf },
     { id: "users", header: "Users", isNumber: true, cell: ({ cohortUsers }) => numbers.count(cohortUsers) },
@@ -96,10 +80,7 @@ function Compared({ answer, choices }: { answer: Answer; choices: Choices }): Re
       header: `Against ${labelOf(best)}`,
       hint: "Difference in points, with its 95% interval",
       isNumber: true,
-      cell: (group) => {
-        const found = pairs.find(({ first, second }) => first === 0 && groups[second] === group);
-        return found === undefined ? nothing : behindText(found);
-      },
+      cell: (group) => behindText(withBest(group)),
     },
     {
       id: "chance",
@@ -107,10 +88,7 @@ function Compared({ answer, choices }: { answer: Answer; choices: Choices }): Re
         pairs.length > 1 ? `p-value, corrected for ${numbers.count(pairs.length)} pairs (Holm)` : "p-value",
       hint: "Probability of a difference at least as large if the groups are alike",
       isNumber: true,
-      cell: (group) => {
-        const found = pairs.find(({ first, second }) => first === 0 && groups[second] === group);
-        return found === undefined ? nothing : probabilityText(found.probability);
-      },
+      cell: (group) => probabilityText(withBest(group)?.probability),
     },
   ];
   return (
@@ -167,12 +145,15 @@ function chanceText(probability: number): string {
   return probability < unlikely ? "unlikely to be chance" : "may be chance";
 }
 
-function probabilityText(probability: number): string {
+function probabilityText(probability: number | undefined): string {
+  if (probability === undefined) return nothing;
   return probability < 0.001 ? "p < 0.001" : `p = ${probability.toFixed(3)}`;
 }
 
 /** How many points a group is behind the best. */
-function behindText({ difference, low, high }: Pair): string {
+function behindText(pair: Pair | undefined): string {
+  if (pair === undefined) return nothing;
+  const { difference, low, high } = pair;
   const points = (value: number) => numbers.change(Math.round(-value * 100));
   return `${points(difference)} (${points(high)} to ${points(low)})`;
 }

@@ -7,14 +7,12 @@ import { type Choice, Select } from "../../parts/form/field.tsx";
 import { Popover } from "../../parts/menu.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
-import { type Change, type Choices, periodsText } from "./question.ts";
+import { type Choices, filters, periodsText, useChoices } from "./question.ts";
 
 type NamedEvent = Pick<Reads["/api/events"]["answer"]["events"][number], "event" | "label">;
 type Traits = Reads["/api/traits"]["answer"]["traits"];
 
 interface ControlsProps {
-  readonly choices: Choices;
-  readonly change: Change;
   /** The names of the organization's events, the most frequent first. */
   readonly events: readonly NamedEvent[];
   readonly traits: Traits;
@@ -22,7 +20,8 @@ interface ControlsProps {
 
 /** The most used choices. The others are behind a button. */
 export function Controls(props: ControlsProps): ReactElement {
-  const { choices, change, events } = props;
+  const { events } = props;
+  const [choices, change] = useChoices();
   return (
     <search
       aria-label="Question"
@@ -38,7 +37,7 @@ export function Controls(props: ControlsProps): ReactElement {
       <Select
         label="Periods"
         value={choices.period}
-        choices={periodChoices}
+        choices={filters.period.choices}
         onChoose={(period) => change({ period, periods: 0, from: undefined, to: undefined })}
       />
       <Select
@@ -51,16 +50,10 @@ export function Controls(props: ControlsProps): ReactElement {
         onChoose={(measure) => change({ measure })}
       />
       <SplitField {...props} />
-      <More {...props} />
+      <More />
     </search>
   );
 }
-
-const periodChoices = [
-  { value: "day", label: "days" },
-  { value: "week", label: "weeks" },
-  { value: "month", label: "months" },
-] as const;
 
 /** Events as choices. An event that only the address knows is among them. */
 function named(events: readonly NamedEvent[], chosen: string, prefix = ""): Choice[] {
@@ -73,8 +66,8 @@ function named(events: readonly NamedEvent[], chosen: string, prefix = ""): Choi
   }));
 }
 
-function EntryField({ choices, change, events }: ControlsProps): ReactElement {
-  const { entry, entryEvent } = choices;
+function EntryField({ events }: ControlsProps): ReactElement {
+  const [{ entry, entryEvent }, change] = useChoices();
   return (
     <Select
       label="A cohort begins with"
@@ -88,14 +81,12 @@ function EntryField({ choices, change, events }: ControlsProps): ReactElement {
         change(
           chosen.startsWith("event ")
             ? { entry: "event", entryEvent: chosen.slice("event ".length) }
-            : { entry: filtersEntry(chosen), entryEvent: "" },
+            : { entry: filters.entry.read(chosen), entryEvent: "" },
         )
       }
     />
   );
 }
-
-const filtersEntry = (chosen: string) => (chosen === "signUp" ? "signUp" : "firstEvent");
 
 /** Traits with two values or more. Those with more than 100 values come last. */
 function splitChoices(traits: Traits, { trait, of }: Choices): Choice[] {
@@ -120,7 +111,8 @@ function splitChoices(traits: Traits, { trait, of }: Choices): Choice[] {
   return [{ value: chosen, label: trait, group: of === "user" ? "The user's" : ofAccount }, ...found];
 }
 
-function SplitField({ choices, change, traits }: ControlsProps): ReactElement {
+function SplitField({ traits }: ControlsProps): ReactElement {
+  const [choices, change] = useChoices();
   return (
     <Select
       label="Split by"
@@ -140,7 +132,8 @@ function SplitField({ choices, change, traits }: ControlsProps): ReactElement {
 
 const periodCounts = [7, 13, 26, 31, 52, 60, 90, 120] as const;
 
-function More({ choices, change }: ControlsProps): ReactElement {
+function More(): ReactElement {
+  const [choices, change] = useChoices();
   const today = useToday();
   const { period, periods, weekStart, from, to, trait, asOf } = choices;
   const changed = [periods !== 0, weekStart !== "", from, to, asOf !== "entry"].filter(Boolean).length;
@@ -186,10 +179,7 @@ function More({ choices, change }: ControlsProps): ReactElement {
           <Select
             label="The trait"
             value={asOf}
-            choices={[
-              { value: "entry", label: "at the first event" },
-              { value: "now", label: "as it is now" },
-            ]}
+            choices={filters.asOf.choices}
             onChoose={(when) => change({ asOf: when })}
           />
         )}

@@ -1,6 +1,6 @@
 /** The drawing of retention curves: a line with its band, and the projection dashed. */
 import type { EChartsCoreOption } from "echarts/core";
-import { categoryAxis, valueAxis } from "../../charts/chart.tsx";
+import { categoryAxis, gridBelowLegend, gridWithin, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { numbers } from "../../text/format.ts";
@@ -50,14 +50,7 @@ export function curveOption(
       data: curves.map(({ name }) => name),
       textStyle: { color: colours.ink },
     },
-    grid: {
-      left: 4,
-      right: 12,
-      top: curves.length > 1 ? 36 : 12,
-      bottom: 4,
-      outerBoundsMode: "same",
-      outerBoundsContain: "axisLabel",
-    },
+    grid: curves.length > 1 ? gridBelowLegend : gridWithin({}),
     tooltip: tooltipOf(shareText, (at) => `${periodsText(Number(at), period)} after`),
     xAxis: { ...categoryAxis(colours, ages.map(String)), boundaryGap: false },
     yAxis: {

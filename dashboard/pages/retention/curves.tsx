@@ -3,25 +3,20 @@ import { type ReactElement, useCallback } from "react";
 import { Chart } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { Button } from "../../parts/form/button.tsx";
-import { Select } from "../../parts/form/field.tsx";
+import { SmallSelect } from "../../parts/form/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { nothing, numbers } from "../../text/format.ts";
 import { type Group, intervalText } from "./cohorts.ts";
 import { type Curve, curveOption } from "./curve-option.ts";
-import { type Change, type Choices, periodsText } from "./question.ts";
-
-interface CurvesProps {
-  readonly groups: readonly Group[];
-  readonly choices: Choices;
-  readonly change: Change;
-}
+import { type Choices, periodsText, useChoices } from "./question.ts";
 
 const none = "-";
 
 /** The panel with the curves. With a split two groups are chosen, at first the two largest. */
-export function Curves({ groups, choices, change }: CurvesProps): ReactElement {
-  const { period, trait, measure } = choices;
+export function Curves({ groups }: { groups: readonly Group[] }): ReactElement {
+  const [choices, change] = useChoices();
+  const { period, trait } = choices;
   const first = groups.find(({ key }) => key === choices.first) ?? groups[0];
   const others = groups.filter((group) => group !== first);
   const second =
@@ -35,18 +30,14 @@ export function Curves({ groups, choices, change }: CurvesProps): ReactElement {
       actions={
         trait === "" || first === undefined ? undefined : (
           <div className="flex flex-wrap items-end gap-2">
-            <Select
+            <SmallSelect
               label="First curve"
-              isLabelHidden
-              isSmall
               value={first.key}
               choices={options(groups)}
               onChoose={(key) => change({ first: key })}
             />
-            <Select
+            <SmallSelect
               label="Compared with"
-              isLabelHidden
-              isSmall
               value={second?.key ?? none}
               choices={[{ value: none, label: "alone" }, ...options(others)]}
               onChoose={(key) => change({ second: key })}
@@ -60,14 +51,15 @@ export function Curves({ groups, choices, change }: CurvesProps): ReactElement {
           A curve begins when the {period} after the first cohort’s own is over.
         </Empty>
       ) : (
-        <Drawing shown={shown} choices={choices} />
+        <Drawing shown={shown} />
       )}
-      <Projected shown={shown} measure={measure} period={period} change={change} />
+      <Projected shown={shown} />
     </Panel>
   );
 }
 
-function Drawing({ shown, choices }: { shown: readonly Group[]; choices: Choices }): ReactElement {
+function Drawing({ shown }: { shown: readonly Group[] }): ReactElement {
+  const [choices] = useChoices();
   const { period } = choices;
   const curves = shown.map(curveOf);
   // By value: the groups are made anew whenever the page is drawn.
@@ -143,14 +135,9 @@ function tableOf(curves: readonly Curve[], period: Choices["period"]) {
   return { columns: ["After", ...columns], rows };
 }
 
-interface ProjectedProps extends Pick<CurvesProps, "change"> {
-  readonly shown: readonly Group[];
-  readonly measure: Choices["measure"];
-  readonly period: Choices["period"];
-}
-
 /** The projection in words, or why there is none. */
-function Projected({ shown, measure, period, change }: ProjectedProps): ReactElement | null {
+function Projected({ shown }: { shown: readonly Group[] }): ReactElement {
+  const [{ measure, period }, change] = useChoices();
   if (measure === "in") {
     return (
       <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-soft">

@@ -1,12 +1,10 @@
 /** The retention page: heat map, curves, comparison and the users of a cell. */
 import { type ReactElement, useCallback, useDeferredValue, useMemo } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Freshness } from "../../parts/figure/freshness.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
-import { useFilters } from "../../parts/list/filters.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";
@@ -18,14 +16,13 @@ import { Curves } from "./curves.tsx";
 import { HeatLegend } from "./heat-legend.tsx";
 import { HeatMap } from "./heat-map.tsx";
 import { People } from "./people.tsx";
-import { type Change, type Choices, filters, queryOf, sentenceOf } from "./question.ts";
+import { type Choices, queryOf, sentenceOf, useChoices } from "./question.ts";
 
 /** How many names of events and traits are offered. */
 const offered = { events: 500, traits: 100 } as const;
 
-export function RetentionPage(): ReactElement {
-  const { id } = useOrganization();
-  const [choices, change] = useFilters(filters);
+export default function RetentionPage(): ReactElement {
+  const [choices] = useChoices();
   const query = queryOf(choices);
   const retention = useRead("/api/retention", {
     query: query ?? {},
@@ -43,41 +40,32 @@ export function RetentionPage(): ReactElement {
         actions={
           <>
             <CopyButton text={() => location.href} label="Copy link" />
-            {query !== undefined && <CsvLink address={csvAddress(id, "/api/retention", query)} />}
+            {query !== undefined && <CsvLink address={csvAddress("/api/retention", query)} />}
           </>
         }
       >
         <Freshness freshness={retention.data?.freshness} />
       </PageHeader>
       <div className="grid gap-5">
-        <Controls
-          choices={choices}
-          change={change}
-          events={events.data?.events ?? []}
-          traits={traits.data?.traits ?? []}
-        />
+        <Controls events={events.data?.events ?? []} traits={traits.data?.traits ?? []} />
         <Figures
           asked={retention}
-          loading={<Waiting note={sentenceOf(choices)} />}
-          empty={{ isEmpty: ({ cells }) => cells.length === 0, show: <NoCohorts choices={choices} /> }}
+          loading={
+            <Panel title="Cohorts" note={sentenceOf(choices)}>
+              <Loading rows={14} height={24} />
+            </Panel>
+          }
+          empty={({ cells }) => cells.length === 0 && <NoCohorts choices={choices} />}
         >
-          {(answer) => <Cohorts answer={answer} choices={choices} change={change} />}
+          {(answer) => <Cohorts answer={answer} />}
         </Figures>
       </div>
-      <People choices={choices} change={change} />
+      <People />
     </>
   );
 }
 
 const titles = { day: "Daily cohorts", week: "Weekly cohorts", month: "Monthly cohorts" } as const;
-
-function Waiting({ note }: { note: string }): ReactElement {
-  return (
-    <Panel title="Cohorts" note={note}>
-      <Loading rows={14} height={24} />
-    </Panel>
-  );
-}
 
 function NoCohorts({ choices: { from, to, entry, entryEvent } }: { choices: Choices }): ReactElement {
   const isWhole = from === undefined && to === undefined;
@@ -94,13 +82,8 @@ function NoCohorts({ choices: { from, to, entry, entryEvent } }: { choices: Choi
 
 const noKeys: ReadonlySet<string> = new Set();
 
-interface CohortsProps {
-  readonly answer: Parameters<typeof groupsOf>[0];
-  readonly choices: Choices;
-  readonly change: Change;
-}
-
-function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
+function Cohorts({ answer }: { answer: Parameters<typeof groupsOf>[0] }): ReactElement {
+  const [choices, change] = useChoices();
   const { trait, period, open } = choices;
   const groups = useMemo(() => groupsOf(answer, trait), [answer, trait]);
   const openKeys: ReadonlySet<string> = useMemo(
@@ -146,10 +129,10 @@ function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
       >
         <HeatMap {...{ groups, period, isSplit, onToggle, onPick }} openKeys={drawnKeys} />
         <HeatLegend groups={groups} />
-        <AlreadyHere groups={groups} choices={choices} change={change} />
+        <AlreadyHere groups={groups} />
       </Panel>
-      <Curves groups={groups} choices={choices} change={change} />
-      {isSplit && <Comparison choices={choices} change={change} />}
+      <Curves groups={groups} />
+      {isSplit && <Comparison />}
     </div>
   );
 }

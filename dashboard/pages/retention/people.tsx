@@ -1,10 +1,8 @@
 /** The users of a cell: those who returned, and those who did not. */
-import { Link } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { CopyButton } from "../../parts/copy.tsx";
+import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { Dialog } from "../../parts/form/dialog.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
@@ -13,20 +11,15 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { noEmail, numbers } from "../../text/format.ts";
 import { atText, cohortTitle, groupLabel, groupOfKey } from "./cohorts.ts";
-import { type Change, type Choices, closedCell, queryOf } from "./question.ts";
+import { closedCell, queryOf, useChoices } from "./question.ts";
 
 type Answer = Reads["/api/retention/people"]["answer"];
 
 const pageSize = 100;
 
-interface PeopleProps {
-  readonly choices: Choices;
-  readonly change: Change;
-}
-
 /** A drawer with the users of the cell that the address names. It is closed while the address names none. */
-export function People({ choices, change }: PeopleProps): ReactElement {
-  const { cohort, at, group, period, trait } = choices;
+export function People(): ReactElement {
+  const [{ cohort, at, group, period, trait, side }, change] = useChoices();
   const title = cohort === undefined ? "" : cohortTitle(cohort, period);
   const whose = trait === "" ? "" : ` · ${groupLabel(group, trait)}`;
   return (
@@ -36,15 +29,13 @@ export function People({ choices, change }: PeopleProps): ReactElement {
       title={`${title}, ${atText(at, period)}${whose}`}
       isDrawer="right"
     >
-      {cohort !== undefined && (
-        <Behind key={`${cohort} ${at} ${group} ${choices.side}`} cohort={cohort} {...{ choices, change }} />
-      )}
+      {cohort !== undefined && <Behind key={`${cohort} ${at} ${group} ${side}`} cohort={cohort} />}
     </Dialog>
   );
 }
 
-function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): ReactElement {
-  const { id } = useOrganization();
+function Behind({ cohort }: { cohort: string }): ReactElement {
+  const [choices, change] = useChoices();
   const [befores, setBefores] = useState<readonly number[]>([]);
   const { side, at, group, trait } = choices;
   const { kind, value } = groupOfKey(trait === "" ? "all" : group);
@@ -73,7 +64,7 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
       <Figures
         asked={people}
         loading={<Loading rows={10} height={28} />}
-        empty={{ isEmpty: (answer) => answer.people.length === 0, show: <Empty title="No users" /> }}
+        empty={(answer) => answer.people.length === 0 && <Empty title="No users" />}
       >
         {(answer) => (
           <>
@@ -83,7 +74,7 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
               they became known
             </p>
             <div className="mb-2 flex flex-wrap gap-2">
-              <CsvLink address={csvAddress(id, "/api/retention/people", { ...query, after: 0 })} />
+              <CsvLink address={csvAddress("/api/retention/people", { ...query, after: 0 })} />
               <CopyButton text={() => location.href} label="Copy link" />
             </div>
             <List people={answer.people} />
@@ -115,20 +106,12 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
 }
 
 function List({ people }: { people: Answer["people"] }): ReactElement {
-  const organization = String(useOrganization().id);
   return (
     <ul className="border-t border-line">
       {people.map(({ userId, name, email, lastSeenDay }) => (
         <li key={userId} className="flex items-baseline justify-between gap-3 border-b border-line py-1.5">
           <span className="min-w-0 truncate">
-            <Link
-              to="/o/$organization/users/$userId"
-              params={{ organization, userId }}
-              search={{}}
-              className="font-medium"
-            >
-              {name ?? email ?? userId}
-            </Link>
+            <EntityLink kind="user" id={userId} label={name ?? email} />
             {(name !== null || email === null) && (
               <span className="ml-2 text-sm text-soft">{email ?? noEmail}</span>
             )}

@@ -1,46 +1,62 @@
 /** The question about retention, as the page's address holds it, and the same in words. */
 import type { Reads } from "../../api/paths.ts";
-import { choiceFilter, dayFilter, numberFilter, textFilter } from "../../parts/list/filters.ts";
+import {
+  choiceFilter,
+  dayFilter,
+  labelledFilter,
+  numberFilter,
+  setValues,
+  textFilter,
+  useFilters,
+  type Values,
+} from "../../parts/list/filters.ts";
+
+/** Choices that are parameters of the API when they are set. */
+const sameInApi = {
+  /** Empty for any event. */
+  returnEvent: textFilter(),
+  from: dayFilter(),
+  to: dayFilter(),
+};
 
 /** Every choice of the page. Choices that are not in the address have their default. */
 export const filters = {
+  ...sameInApi,
   entry: choiceFilter(["firstEvent", "signUp", "event"], "firstEvent"),
   entryEvent: textFilter(),
-  /** Empty for any event. */
-  returnEvent: textFilter(),
-  period: choiceFilter(["day", "week", "month"], "week"),
+  period: labelledFilter({ day: "days", week: "weeks", month: "months" }, "week"),
   /** Empty: as the organization has set it. */
   weekStart: choiceFilter(["", "1", "7"], ""),
   measure: choiceFilter(["in", "inOrAfter"], "in"),
   /** Empty: not split. */
   trait: textFilter(),
   of: choiceFilter(["user", "account"], "user"),
-  asOf: choiceFilter(["entry", "now"], "entry"),
-  from: dayFilter(),
-  to: dayFilter(),
+  asOf: labelledFilter({ entry: "at the first event", now: "as it is now" }, "entry"),
   /** 0: as many as is usual for the period. */
-  periods: numberFilter(0, 0, 120),
+  periods: numberFilter(120),
   /** The groups that are open: their keys with commas between. */
   open: textFilter(),
   /** Whether users from before the data begins count in means. */
   alreadyHere: choiceFilter(["leftOut", "counted"], "leftOut"),
   /** Periods after a cohort's own at which groups are compared. 0 is the last reliable period. */
-  compareAt: numberFilter(0, 0, 119),
+  compareAt: numberFilter(119),
   /** The two groups whose curves are drawn, by their keys. */
   first: textFilter(),
   second: textFilter(),
   /** The cell whose users are shown: a cohort's day, periods after it, a group's key, and which users. */
   cohort: dayFilter(),
-  at: numberFilter(0, 0, 119),
+  at: numberFilter(119),
   group: textFilter(),
   side: choiceFilter(["retained", "lost"], "retained"),
 } as const;
 
 /** The choices with their values. */
-export type Choices = { readonly [Name in keyof typeof filters]: ReturnType<(typeof filters)[Name]["read"]> };
+export type Choices = Values<typeof filters>;
 
-/** Changes some of the choices. */
-export type Change = (changed: Partial<Choices>) => void;
+/** The choices of the address, and the function that changes some of them. */
+export function useChoices() {
+  return useFilters(filters);
+}
 
 /** The address's parameters without the cell whose people are shown. Which kind of people was looked at stays. */
 export const closedCell = { cohort: undefined, at: 0, group: "" } as const;
@@ -54,33 +70,15 @@ export function periodsOf({ periods, period }: Choices): number {
 
 /** The parameters of the question. Undefined while the event of entry has not been chosen. */
 export function queryOf(choices: Choices): Reads["/api/retention"]["query"] | undefined {
-  const {
-    entry,
-    entryEvent,
-    returnEvent,
-    period,
-    weekStart,
-    measure,
-    trait,
-    of,
-    asOf,
-    from,
-    to,
-    alreadyHere,
-  } = choices;
+  const { entry, entryEvent, period, weekStart, measure, trait, of, asOf, alreadyHere } = choices;
   if (entry === "event" && entryEvent === "") return undefined;
   return {
-    entry,
-    period,
-    measure,
-    periods: periodsOf(choices),
+    ...{ entry, period, measure, periods: periodsOf(choices) },
+    ...setValues(sameInApi, choices),
     ...(entry === "event" && { entryEvent }),
     ...(alreadyHere === "counted" && { alreadyHere }),
-    ...(returnEvent !== "" && { returnEvent }),
     ...(period === "week" && weekStart !== "" && { weekStart: weekStart === "1" ? 1 : 7 }),
     ...(trait !== "" && { trait, of, asOf }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
   };
 }
 

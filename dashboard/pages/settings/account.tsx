@@ -1,20 +1,20 @@
 /** The account of the signed-in team member. */
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import { usePersonalChange } from "../../api/query.ts";
-import { passwordCharacters } from "../../app/door.ts";
+import { passwordCharacters, useLeft } from "../../app/door.ts";
 import { sessionQuery, useOrganization, useSession } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirm } from "../../parts/form/confirm.tsx";
 import { FormError, Input, PasswordInput } from "../../parts/form/field.tsx";
-import { type Draft, DraftForm, useDraft } from "../../parts/form/form.tsx";
+import { DraftForm, tiedTo, useDraft } from "../../parts/form/form.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { NewOrganization } from "./new-organization.tsx";
 
-export function AccountSettings(): ReactElement {
+export default function AccountSettings(): ReactElement {
   return (
     <>
       <PageHeader title="Your account">One account for all organizations.</PageHeader>
@@ -37,13 +37,9 @@ function Person(): ReactElement {
   const tell = useTell();
   const change = usePersonalChange("PATCH /api/person");
   const errors = fieldErrors(change.error, fields);
+  const field = (name: "name" | "email" | "newPassword") => tiedTo(draft, name, errors.of(name));
   const { changes } = draft;
   const needsPassword = changes.email !== undefined || changes.newPassword !== undefined;
-  const clear = () => {
-    draft.discard();
-    setCurrentPassword("");
-    change.reset();
-  };
   const save = () =>
     change.mutate(
       { ...changes, ...(needsPassword && { currentPassword }) },
@@ -58,8 +54,8 @@ function Person(): ReactElement {
     );
   return (
     <DraftForm
-      isDirty={draft.isDirty}
-      isBusy={change.isPending}
+      draft={draft}
+      change={change}
       error={errors.rest}
       consequence={
         changes.newPassword === undefined
@@ -67,11 +63,27 @@ function Person(): ReactElement {
           : "You are signed out in all other browsers."
       }
       onSave={save}
-      onDiscard={clear}
+      onDiscard={() => setCurrentPassword("")}
     >
       <Panel title="Profile">
         <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
-          <PersonFields draft={draft} errorOf={errors.of} />
+          <Input label="Name" autoComplete="name" {...field("name")} required maxLength={200} />
+          <Input
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            spellCheck={false}
+            {...field("email")}
+            required
+          />
+          <PasswordInput
+            label="New password"
+            autoComplete="new-password"
+            {...field("newPassword")}
+            minLength={passwordCharacters.least}
+            maxLength={passwordCharacters.most}
+            help={`At least ${passwordCharacters.least} characters. Leave empty to keep the current one.`}
+          />
           {needsPassword && (
             <PasswordInput
               label="Current password"
@@ -86,48 +98,6 @@ function Person(): ReactElement {
         </div>
       </Panel>
     </DraftForm>
-  );
-}
-
-function PersonFields({
-  draft: { values, set },
-  errorOf,
-}: {
-  draft: Draft<{ name: string; email: string; newPassword: string }>;
-  errorOf: (name: (typeof fields)[number]) => string | undefined;
-}): ReactElement {
-  return (
-    <>
-      <Input
-        label="Name"
-        autoComplete="name"
-        value={values.name}
-        onChange={({ target }) => set({ name: target.value })}
-        required
-        maxLength={200}
-        error={errorOf("name")}
-      />
-      <Input
-        label="E-mail"
-        type="email"
-        autoComplete="username"
-        spellCheck={false}
-        value={values.email}
-        onChange={({ target }) => set({ email: target.value })}
-        required
-        error={errorOf("email")}
-      />
-      <PasswordInput
-        label="New password"
-        autoComplete="new-password"
-        value={values.newPassword}
-        onChange={({ target }) => set({ newPassword: target.value })}
-        minLength={passwordCharacters.least}
-        maxLength={passwordCharacters.most}
-        help={`At least ${passwordCharacters.least} characters. Leave empty to keep the current one.`}
-        error={errorOf("newPassword")}
-      />
-    </>
   );
 }
 
@@ -163,8 +133,7 @@ function Organizations(): ReactElement {
 
 function Sessions(): ReactElement {
   const confirm = useConfirm();
-  const client = useQueryClient();
-  const navigate = useNavigate();
+  const left = useLeft();
   const end = usePersonalChange("DELETE /api/sessions");
   const signOut = async () => {
     const isSure = await confirm({
@@ -174,13 +143,7 @@ function Sessions(): ReactElement {
       isDangerous: true,
     });
     if (!isSure) return;
-    end.mutate(undefined, {
-      onSuccess: async () => {
-        await navigate({ to: "/sign-in" });
-        client.clear();
-        client.setQueryData(sessionQuery.queryKey, null);
-      },
-    });
+    end.mutate(undefined, { onSuccess: left });
   };
   return (
     <Panel title="Sessions" note="A session ends 30 days after its last use.">

@@ -1,22 +1,19 @@
 /** The audit log. */
-import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactElement } from "react";
-import { type ApiFailure, addressOf } from "../../api/client.ts";
-import type { Reads } from "../../api/paths.ts";
-import { readOnOnly } from "../../api/query.ts";
-import { read } from "../../api/read.ts";
+import { type Reads, usePages } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError } from "../../parts/form/field.tsx";
+import { isRecord } from "../../parts/form/merged-change.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Cancelled, Empty, Loading, Problem } from "../../parts/states.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { loggedRuleWords } from "../../text/exclusion-words.ts";
-import { settingName } from "../../text/setting-names.ts";
+import { settingName, settingValue } from "../../text/setting-names.ts";
 import { RequiresRole } from "./denied.tsx";
 
-export function AuditSettings(): ReactElement {
+export default function AuditSettings(): ReactElement {
   const { timezone } = useOrganization();
   return (
     <>
@@ -33,41 +30,21 @@ export function AuditSettings(): ReactElement {
   );
 }
 
-type Page = Reads["/api/audit-log"]["answer"];
-type Entry = Page["entries"][number];
+type Entry = Reads["/api/audit-log"]["answer"]["entries"][number];
 
 const pageSize = 50;
 
 function Log(): ReactElement {
-  const { id } = useOrganization();
-  const { data, error, fetchStatus, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
-    useInfiniteQuery<
-      Page,
-      ApiFailure,
-      { readonly pages: readonly Page[] },
-      readonly unknown[],
-      number | undefined
-    >({
-      queryKey: [id, "/api/audit-log", "pages"],
-      queryFn: async ({ pageParam, signal }) =>
-        (await read(
-          addressOf("/api/audit-log", {}, { limit: pageSize, before: pageParam }, id),
-          signal,
-        )) as Page,
-      initialPageParam: undefined,
-      ...readOnOnly,
-      getNextPageParam: ({ entries }) => (entries.length < pageSize ? undefined : entries.at(-1)?.id),
-    });
+  const asked = usePages("/api/audit-log", { path: {}, query: { limit: pageSize } }, ({ entries }) =>
+    entries.length < pageSize ? undefined : entries.at(-1)?.id,
+  );
+  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = asked;
   if (data === undefined) {
     return (
       <div className="p-4">
-        {error !== null ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : fetchStatus === "idle" ? (
-          <Cancelled onRetry={refetch} />
-        ) : (
-          <Loading rows={8} />
-        )}
+        <Figures asked={asked} loading={<Loading rows={8} />}>
+          {() => null}
+        </Figures>
       </div>
     );
   }
@@ -144,20 +121,11 @@ function differences(from: unknown, to: unknown) {
   if (!isRecord(from) || !isRecord(to)) {
     // The summary already names a thing that was added or removed.
     if (from == null || to == null) return [];
-    return [{ name: "was", before: textOf(from), after: textOf(to) }];
+    return [{ name: "was", before: settingValue(from), after: settingValue(to) }];
   }
   return Object.keys(to).map((name) => ({
     name: settingName(name),
-    before: textOf(from[name]),
-    after: textOf(to[name]),
+    before: settingValue(from[name]),
+    after: settingValue(to[name]),
   }));
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return "none";
-  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(textOf).join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -1,23 +1,17 @@
 /** Deleting the organization. The page lists the data that will be deleted, and its name has to be typed. */
-import { type ReactElement, useState } from "react";
+import type { ReactElement } from "react";
 import { useChange } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { EraseDialog } from "../../entity/erase.tsx";
-import { Button } from "../../parts/form/button.tsx";
+import { EraseButton } from "../../entity/erase.tsx";
 import { Panel } from "../../parts/panel.tsx";
 
 export function DeleteOrganization(): ReactElement {
   const { name } = useOrganization();
-  const [isOpen, setOpen] = useState(false);
   const remove = useChange("DELETE /api/organization");
-  const close = () => {
-    remove.reset();
-    setOpen(false);
-  };
   return (
     <Panel title="Delete this organization" note="Only owners can. It cannot be undone.">
-      <Button onClick={() => setOpen(true)}>Delete …</Button>
-      <EraseDialog
+      <EraseButton
+        button="Delete …"
         title={`Delete ${name}`}
         description="Everything of this organization is deleted for good: this cannot be undone."
         consequences={
@@ -32,12 +26,9 @@ export function DeleteOrganization(): ReactElement {
         label="Type the organization's name to confirm"
         expected={name}
         action="Delete for good"
-        isOpen={isOpen}
-        isPending={remove.isPending}
-        error={remove.error}
+        erasure={remove}
         // Everything that is kept here was of the organization: the pages begin anew.
         onErase={() => remove.mutate({ query: { name } }, { onSuccess: () => location.assign("/") })}
-        onClose={close}
       />
     </Panel>
   );

@@ -1,8 +1,7 @@
 /** Which users a rule would exclude, before it is added. */
 import { type ReactElement, useEffect, useState } from "react";
-import type { Changes, Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
-import { numbers } from "../../text/format.ts";
+import { type Changes, type Reads, useRead } from "../../api/query.ts";
+import { counted } from "../../text/format.ts";
 
 export type NewRule = NonNullable<Changes["POST /api/exclusions"]["query"]> & {
   readonly kind: NonNullable<NonNullable<Changes["POST /api/exclusions"]["query"]>["kind"]>;
@@ -38,14 +37,12 @@ function Told({ preview: { users, alreadyExcluded, examples } }: { preview: Prev
   const names = examples.map(({ userId, name, email }) => name ?? email ?? userId).join(", ");
   return (
     <>
-      Would exclude <b className="font-medium text-ink">{usersText(added)}</b>
-      {alreadyExcluded > 0 && `, and matches ${usersText(alreadyExcluded)} already excluded`}
+      Would exclude <b className="font-medium text-ink">{counted(added, "user")}</b>
+      {alreadyExcluded > 0 && `, and matches ${counted(alreadyExcluded, "user")} already excluded`}
       {`, e.g. ${names}.`}
     </>
   );
 }
-
-const usersText = (count: number) => `${numbers.count(count)} ${count === 1 ? "user" : "users"}`;
 
 /** The text as it was when it had not changed for a moment. */
 function useRested(text: string): string {

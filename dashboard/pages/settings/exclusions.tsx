@@ -1,16 +1,15 @@
 /** Rules that keep internal, test and bot users out of every figure. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
-import { useConfirm } from "../../parts/form/confirm.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { FormError, Input, Select } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { InlineForm } from "../../parts/form/inline-form.tsx";
-import { type Column, DataTable } from "../../parts/list/data-table.tsx";
+import { type Column, PlainTable } from "../../parts/list/data-table.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Empty, Figures } from "../../parts/states.tsx";
+import { Empty, FigurePanel } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { type ExclusionKind, ruleWords } from "../../text/exclusion-words.ts";
@@ -19,12 +18,7 @@ import { type NewRule, RulePreview } from "./exclusion-preview.tsx";
 
 type Rule = Reads["/api/exclusions"]["answer"]["rules"][number];
 
-const kinds: readonly {
-  readonly value: ExclusionKind;
-  readonly label: string;
-  readonly what: string;
-  readonly help: string;
-}[] = [
+const kinds = [
   {
     value: "email_domain",
     label: "E-mails at a domain",
@@ -40,9 +34,9 @@ const kinds: readonly {
   { value: "trait", label: "A trait", what: "Value", help: "Users whose trait has exactly this value." },
   { value: "user", label: "One user", what: "User", help: "The userId." },
   { value: "account", label: "All users of an account", what: "Account", help: "The account's id." },
-];
+] as const;
 
-export function ExclusionSettings(): ReactElement {
+export default function ExclusionSettings(): ReactElement {
   const asked = useRead("/api/exclusions");
   const mayChange = useMayAs("member");
   return (
@@ -53,25 +47,26 @@ export function ExclusionSettings(): ReactElement {
       </PageHeader>
       <div className="grid gap-5">
         {mayChange && <NewRuleForm />}
-        <Panel title="Rules" isFlush>
-          <Figures
-            asked={asked}
-            empty={{
-              isEmpty: ({ rules }) => rules.length === 0,
-              show: <Empty title="No exclusions yet">Start with a rule for your own e-mail domain.</Empty>,
-            }}
-          >
-            {({ rules, excludedUsers }) => (
-              <>
-                <p className="px-4 pb-1 text-sm text-soft">
-                  {numbers.count(excludedUsers)} {excludedUsers === 1 ? "user is" : "users are"} excluded by
-                  now. A new rule reaches figures within seconds.
-                </p>
-                <Rules rules={rules} mayChange={mayChange} />
-              </>
-            )}
-          </Figures>
-        </Panel>
+        <FigurePanel
+          title="Rules"
+          isFlush
+          asked={asked}
+          empty={({ rules }) =>
+            rules.length === 0 && (
+              <Empty title="No exclusions yet">Start with a rule for your own e-mail domain.</Empty>
+            )
+          }
+        >
+          {({ rules, excludedUsers }) => (
+            <>
+              <p className="px-4 pb-1 text-sm text-soft">
+                {numbers.count(excludedUsers)} {excludedUsers === 1 ? "user is" : "users are"} excluded by
+                now. A new rule reaches figures within seconds.
+              </p>
+              <Rules rules={rules} mayChange={mayChange} />
+            </>
+          )}
+        </FigurePanel>
       </div>
     </>
   );
@@ -129,60 +124,39 @@ function NewRuleForm(): ReactElement {
 }
 
 function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolean }): ReactElement {
-  const confirm = useConfirm();
-  const tell = useTell();
-  const remove = useChange("DELETE /api/exclusions/:id");
-  const ask = async (rule: Rule) => {
-    const isSure = await confirm({
-      title: "Remove this rule?",
-      text: `${ruleWords(rule)} will count in every figure again, past days included. You can add the rule again.`,
-      action: "Remove rule",
-    });
-    if (!isSure) return;
-    remove.mutate(
-      { path: { id: rule.id } },
+  const removal = useConfirmedChange("DELETE /api/exclusions/:id");
+  const remove = (rule: Rule) =>
+    removal.ask(
       {
-        onSuccess: () => tell("Rule removed. Figures update within seconds."),
-        onError: tell.failed,
+        title: "Remove this rule?",
+        text: `${ruleWords(rule)} will count in every figure again, past days included. You can add the rule again.`,
+        action: "Remove rule",
       },
+      { path: { id: rule.id } },
+      "Rule removed. Figures update within seconds.",
     );
-  };
   const columns: readonly Column<Rule>[] = [
-    { id: "who", header: "Excluded", isFixed: true, cell: ruleWords },
+    { id: "who", header: "Excluded", cell: ruleWords },
     {
       id: "users",
       header: "Users",
-      isFixed: true,
       isNumber: true,
       hint: "Users that the rule matches. A user with several rules counts in each.",
       cell: ({ users }) =>
         users === 0 ? <span className="text-watch">matches no user</span> : numbers.count(users),
     },
-    {
-      id: "at",
-      header: "Since",
-      isFixed: true,
-      cell: ({ createdAt }) => <RelativeTime instant={createdAt} />,
-    },
+    { id: "at", header: "Since", cell: ({ createdAt }) => <RelativeTime instant={createdAt} /> },
     {
       id: "remove",
       header: "Rule",
-      isFixed: true,
       cell: (rule) => (
-        <Button isSmall aria-label={`Remove the rule: ${ruleWords(rule)}`} onClick={() => void ask(rule)}>
+        <Button isSmall aria-label={`Remove the rule: ${ruleWords(rule)}`} onClick={() => void remove(rule)}>
           Remove
         </Button>
       ),
     },
   ];
   return (
-    <DataTable
-      isPlain
-      label="Exclusion rules"
-      name="exclusions"
-      rows={rules}
-      columns={mayChange ? columns : columns.slice(0, 3)}
-      rowId={({ id }) => String(id)}
-    />
+    <PlainTable label="Exclusion rules" rows={rules} columns={mayChange ? columns : columns.slice(0, 3)} />
   );
 }

@@ -1,12 +1,12 @@
 /** The settings of an organization, one page for each kind. */
-import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef } from "react";
 import { settingsPages } from "../../app/navigation.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { useRights } from "../../app/session.ts";
 import { useFadingEdges } from "../../parts/list/fading-edges.ts";
 
-export function SettingsFrame(): ReactElement {
-  const organization = String(useOrganization().id);
+export default function SettingsFrame(): ReactElement {
   const { pathname } = useLocation();
   const nav = useRef<HTMLElement>(null);
   const list = useRef<HTMLUListElement>(null);
@@ -17,7 +17,7 @@ export function SettingsFrame(): ReactElement {
     const present = list.current?.querySelector('[aria-current="page"]');
     present?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [pathname]);
-  const may = { viewer: true, member: useMayAs("member"), owner: useMayAs("owner") };
+  const may = useRights();
   return (
     <div className="xl:grid xl:grid-cols-[11rem_minmax(0,62rem)] xl:gap-10">
       <nav
@@ -30,15 +30,14 @@ export function SettingsFrame(): ReactElement {
             .filter(({ least }) => may[least])
             .map(({ to, label }) => (
               <li key={to}>
-                <Link
+                <PageLink
                   to={to}
-                  params={{ organization }}
                   className="block border-b-2 py-2 whitespace-nowrap no-underline focus-visible:-outline-offset-2 xl:-ml-px xl:border-b-0 xl:border-l-2 xl:px-3 xl:py-1.5"
                   activeProps={{ className: "border-ember font-medium text-ink" }}
                   inactiveProps={{ className: "border-transparent text-soft hover:text-ink" }}
                 >
                   {label}
-                </Link>
+                </PageLink>
               </li>
             ))}
         </ul>

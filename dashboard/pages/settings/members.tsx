@@ -1,22 +1,22 @@
 /** Members of the organization, their roles, and invitations. */
 import { type ReactElement, useState } from "react";
 import type { Role } from "../../../contract/roles.ts";
-import type { Reads } from "../../api/paths.ts";
-import { type Asked, useChange, useRead } from "../../api/query.ts";
+import { type Asked, type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs, useOrganization, useSession } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirm } from "../../parts/form/confirm.tsx";
 import type { Question } from "../../parts/form/confirm-dialog.tsx";
-import { FormError, Input, Select } from "../../parts/form/field.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
+import { FormError, Input, Select, SmallSelect } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { InlineForm } from "../../parts/form/inline-form.tsx";
 import { ShownOnce } from "../../parts/form/shown-once.tsx";
-import { type Column, DataTable } from "../../parts/list/data-table.tsx";
+import { useTyped } from "../../parts/form/typed.ts";
+import { type Column, PlainTable } from "../../parts/list/data-table.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Empty, Figures } from "../../parts/states.tsx";
+import { Empty, FigurePanel } from "../../parts/states.tsx";
 import { Instant, RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
-import { useLeave } from "./leave.ts";
 
 type Member = Reads["/api/members"]["answer"]["members"][number];
 
@@ -40,7 +40,7 @@ const roleChoices = [
   { value: "owner", label: "Owner: everything" },
 ] as const satisfies readonly { readonly value: Role; readonly label: string }[];
 
-export function MemberSettings(): ReactElement {
+export default function MemberSettings(): ReactElement {
   const asked = useRead("/api/members");
   const mayManage = useMayAs("owner");
   const { name } = useOrganization();
@@ -50,11 +50,9 @@ export function MemberSettings(): ReactElement {
         Viewers read. Members also manage settings, exclusions and project tokens. Owners do everything.
       </PageHeader>
       <div className="grid gap-5">
-        <Panel title={`Members of ${name}`} isFlush>
-          <Figures asked={asked}>
-            {({ members }) => <Table members={members} mayManage={mayManage} />}
-          </Figures>
-        </Panel>
+        <FigurePanel title={`Members of ${name}`} isFlush asked={asked}>
+          {({ members }) => <Table members={members} mayManage={mayManage} />}
+        </FigurePanel>
         {mayManage && <Invitations asked={asked} />}
       </div>
     </>
@@ -87,7 +85,6 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
     {
       id: "name",
       header: "Name",
-      isFixed: true,
       cell: ({ id, name }) => (
         <span title={name} className="block max-w-28 truncate sm:max-w-44">
           <span className="font-medium">{name}</span>
@@ -98,7 +95,6 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
     {
       id: "role",
       header: "Role",
-      isFixed: true,
       cell: (member) =>
         mayManage && !isLastOwner(member) ? (
           <RoleOf member={member} onChange={(role) => void changeRole(member, role)} />
@@ -109,54 +105,31 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
     {
       id: "email",
       header: "E-mail",
-      isFixed: true,
       cell: ({ email }) => (
         <span title={email} className="block max-w-44 truncate">
           {email}
         </span>
       ),
     },
-    {
-      id: "joined",
-      header: "Joined",
-      isFixed: true,
-      cell: ({ joinedAt }) => <RelativeTime instant={joinedAt} />,
-    },
+    { id: "joined", header: "Joined", cell: ({ joinedAt }) => <RelativeTime instant={joinedAt} /> },
     {
       id: "seen",
       header: "Last seen",
       hint: "Accurate to the hour",
-      isFixed: true,
       cell: ({ lastSeenAt }) => (lastSeenAt === null ? "never" : <RelativeTime instant={lastSeenAt} />),
     },
-    { id: "action", header: "Membership", isFixed: true, cell: actionOf },
+    { id: "action", header: "Membership", cell: actionOf },
   ];
-  return (
-    <DataTable
-      isPlain
-      label="Members"
-      name="members"
-      rows={members}
-      columns={columns}
-      rowId={({ id }) => String(id)}
-    />
-  );
+  return <PlainTable label="Members" rows={members} columns={columns} />;
 }
 
 /** A member's role. A button applies it, because arrow keys alone change the choice of a native list. */
 function RoleOf({ member, onChange }: { member: Member; onChange: (role: Role) => void }): ReactElement {
-  const [chosen, setChosen] = useState(member.role);
-  const [shown, setShown] = useState(member.role);
-  if (shown !== member.role) {
-    setShown(member.role);
-    setChosen(member.role);
-  }
+  const [chosen, setChosen] = useTyped(member.role);
   return (
     <span className="flex w-max items-center gap-2">
-      <Select
+      <SmallSelect
         label={`Role of ${member.name}`}
-        isLabelHidden
-        isSmall
         className="min-w-44"
         value={chosen}
         choices={roleChoices}
@@ -182,7 +155,7 @@ function useMemberChanges() {
   const confirm = useConfirm();
   const tell = useTell();
   const change = useChange("PATCH /api/members/:id");
-  const removal = useChange("DELETE /api/members/:id");
+  const removal = useConfirmedChange("DELETE /api/members/:id");
   const mayManage = useMayAs("owner");
   const keysAsked = useRead("/api/read-keys", { enabled: mayManage });
   const changeRole = async ({ id, name }: Member, role: Role) => {
@@ -197,32 +170,32 @@ function useMemberChanges() {
       },
     );
   };
-  const remove = async ({ id, name }: Member) => {
+  const remove = ({ id, name }: Member) => {
     const keys = (keysAsked.data?.readKeys ?? []).filter(
       ({ madeBy, revokedAt }) => madeBy?.id === id && revokedAt === null,
     );
     const those = `the ${keys.length === 1 ? "read key" : `${keys.length} read keys`} that ${name} made`;
-    let readKeys: "revoke" | "keep" = "revoke";
-    const isSure = await confirm({
-      title: `Remove ${name}?`,
-      text:
-        `${name} loses access to ${organization} now. A new invitation restores it. Their changes stay.` +
-        (keys.length === 0 ? "" : ` Programs that use ${those} are rejected from then on.`),
-      action: `Remove ${name}`,
-      isDangerous: true,
-      ...(keys.length > 0 && {
-        option: {
-          label: `Keep ${those} as mine`,
-          onChange: (isTicked) => {
-            readKeys = isTicked ? "keep" : "revoke";
+    // Read after the answer: the option changes it until then.
+    const query = { readKeys: "revoke" as "revoke" | "keep" };
+    return removal.ask(
+      {
+        title: `Remove ${name}?`,
+        text:
+          `${name} loses access to ${organization} now. A new invitation restores it. Their changes stay.` +
+          (keys.length === 0 ? "" : ` Programs that use ${those} are rejected from then on.`),
+        action: `Remove ${name}`,
+        isDangerous: true,
+        ...(keys.length > 0 && {
+          option: {
+            label: `Keep ${those} as mine`,
+            onChange: (isTicked) => {
+              query.readKeys = isTicked ? "keep" : "revoke";
+            },
           },
-        },
-      }),
-    });
-    if (!isSure) return;
-    removal.mutate(
-      { path: { id }, query: { readKeys } },
-      { onSuccess: () => tell(`${name} is removed.`), onError: tell.failed },
+        }),
+      },
+      { path: { id }, query },
+      `${name} is removed.`,
     );
   };
   return { changeRole, remove };
@@ -271,17 +244,14 @@ function Invitations({ asked }: { asked: Asked<Members> }): ReactElement {
         </InlineForm>
         <FormError error={errors.rest} />
       </Panel>
-      <Panel title="Open invitations" isFlush>
-        <Figures
-          asked={asked}
-          empty={{
-            isEmpty: ({ invitations }) => invitations.length === 0,
-            show: <Empty title="No open invitations" />,
-          }}
-        >
-          {({ invitations }) => <OpenInvitations invitations={invitations} />}
-        </Figures>
-      </Panel>
+      <FigurePanel
+        title="Open invitations"
+        isFlush
+        asked={asked}
+        empty={({ invitations }) => invitations.length === 0 && <Empty title="No open invitations" />}
+      >
+        {({ invitations }) => <OpenInvitations invitations={invitations} />}
+      </FigurePanel>
       <ShownOnce
         title={`Invitation for ${made?.email ?? ""}`}
         description="It is shown only once. Send this link yourself. It works one time, within 7 days."
@@ -293,47 +263,27 @@ function Invitations({ asked }: { asked: Asked<Members> }): ReactElement {
 }
 
 function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }): ReactElement {
-  const confirm = useConfirm();
-  const tell = useTell();
-  const uninvite = useChange("DELETE /api/invitations/:id");
-  const revoke = async ({ id, email }: Invitation) => {
-    const isSure = await confirm({
-      title: `Revoke the invitation for ${email}?`,
-      text: "Its link stops working at once. You can create another.",
-      action: "Revoke invitation",
-      isDangerous: true,
-    });
-    if (!isSure) return;
-    uninvite.mutate(
+  const revocation = useConfirmedChange("DELETE /api/invitations/:id");
+  const revoke = ({ id, email }: Invitation) =>
+    revocation.ask(
+      {
+        title: `Revoke the invitation for ${email}?`,
+        text: "Its link stops working at once. You can create another.",
+        action: "Revoke invitation",
+        isDangerous: true,
+      },
       { path: { id } },
-      { onSuccess: () => tell(`Invitation for ${email} revoked.`), onError: tell.failed },
+      `Invitation for ${email} revoked.`,
     );
-  };
   const columns: readonly Column<Invitation>[] = [
-    { id: "email", header: "E-mail", isFixed: true, cell: ({ email }) => email },
-    { id: "role", header: "Role", isFixed: true, cell: ({ role }) => role },
-    {
-      id: "by",
-      header: "Invited by",
-      isFixed: true,
-      cell: ({ invitedBy }) => invitedBy ?? "the command line",
-    },
-    {
-      id: "at",
-      header: "Invited",
-      isFixed: true,
-      cell: ({ createdAt }) => <RelativeTime instant={createdAt} />,
-    },
-    {
-      id: "until",
-      header: "Expires",
-      isFixed: true,
-      cell: ({ expiresAt }) => <Instant instant={expiresAt} />,
-    },
+    { id: "email", header: "E-mail", cell: ({ email }) => email },
+    { id: "role", header: "Role", cell: ({ role }) => role },
+    { id: "by", header: "Invited by", cell: ({ invitedBy }) => invitedBy ?? "the command line" },
+    { id: "at", header: "Invited", cell: ({ createdAt }) => <RelativeTime instant={createdAt} /> },
+    { id: "until", header: "Expires", cell: ({ expiresAt }) => <Instant instant={expiresAt} /> },
     {
       id: "action",
       header: "Link",
-      isFixed: true,
       cell: (invitation) => (
         <Button
           isSmall
@@ -345,14 +295,24 @@ function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }
       ),
     },
   ];
-  return (
-    <DataTable
-      isPlain
-      label="Open invitations"
-      name="invitations"
-      rows={invitations}
-      columns={columns}
-      rowId={({ id }) => String(id)}
-    />
-  );
+  return <PlainTable label="Open invitations" rows={invitations} columns={columns} />;
+}
+
+/** Asks, and leaves the present organization for another, or for the door. */
+function useLeave(): () => Promise<void> {
+  const { person } = useSession();
+  const { name } = useOrganization();
+  const removal = useConfirmedChange("DELETE /api/members/:id");
+  return () =>
+    removal.ask(
+      {
+        title: `Leave ${name}?`,
+        text: `You lose access to ${name} now. A new invitation restores it.`,
+        action: `Leave ${name}`,
+        isDangerous: true,
+      },
+      { path: { id: person.id } },
+      // Everything that is kept here was of a member: the pages begin anew.
+      () => location.assign("/"),
+    );
 }

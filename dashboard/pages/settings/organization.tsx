@@ -1,11 +1,10 @@
 /** The organization itself: its name, its days, how fast it may be written to, how long raw events are kept. */
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { sessionQuery, useMayAs } from "../../app/session.ts";
 import { Input } from "../../parts/form/field.tsx";
-import { type Draft, DraftForm, SavedValues, useDraft } from "../../parts/form/form.tsx";
+import { DraftForm, SavedValues, tiedTo, useDraft } from "../../parts/form/form.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
@@ -17,7 +16,7 @@ import { Rebuilding } from "./rebuilding.tsx";
 
 type Organization = Reads["/api/organization"]["answer"];
 
-export function OrganizationSettings(): ReactElement {
+export default function OrganizationSettings(): ReactElement {
   const asked = useRead("/api/organization");
   const mayChange = useMayAs("owner");
   return (
@@ -71,6 +70,8 @@ interface Typed {
   readonly keepEventsDays: string;
 }
 
+type TiedField = ReturnType<typeof tiedTo<keyof Typed, Typed>>;
+
 const fields = ["name", "timezone", "requestsPerSecond", "keepEventsDays"] as const;
 
 function typedOf({ name, timezone, requestsPerSecond, keepEventsDays }: Organization): Typed {
@@ -86,8 +87,9 @@ function Form({ saved }: { saved: Organization }): ReactElement {
   const tell = useTell();
   const change = useChange("PATCH /api/organization");
   const [isZoneNew, setZoneNew] = useState(false);
-  const { changes, values, set } = draft;
+  const { changes } = draft;
   const errors = fieldErrors(change.error, fields);
+  const field = (name: keyof Typed) => tiedTo(draft, name, errors.of(name));
   const save = () => {
     const { requestsPerSecond: rate, keepEventsDays: kept, ...texts } = changes;
     const body = {
@@ -109,31 +111,20 @@ function Form({ saved }: { saved: Organization }): ReactElement {
   };
   return (
     <DraftForm
-      isDirty={draft.isDirty}
-      isBusy={change.isPending}
+      draft={draft}
+      change={change}
       error={errors.rest}
       consequence={<Consequence saved={saved} changes={changes} />}
       onSave={save}
-      onDiscard={() => {
-        draft.discard();
-        change.reset();
-      }}
     >
       <Rebuilding isExpected={isZoneNew} />
       <Panel title="General">
         <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
-          <Input
-            label="Name"
-            value={values.name}
-            onChange={({ target }) => set({ name: target.value })}
-            required
-            maxLength={200}
-            error={errors.of("name")}
-          />
-          <Timezone draft={draft} error={errors.of("timezone")} />
+          <Input label="Name" {...field("name")} required maxLength={200} />
+          <Timezone field={field("timezone")} />
         </div>
       </Panel>
-      <Limits draft={draft} saved={saved} errorOf={errors.of} />
+      <Limits saved={saved} field={field} />
       <p className="text-sm text-soft">
         Organization {saved.id}, created <Instant instant={saved.createdAt} />.
       </p>
@@ -143,28 +134,18 @@ function Form({ saved }: { saved: Organization }): ReactElement {
 
 const zones = Intl.supportedValuesOf("timeZone");
 
-function Timezone({ draft, error }: { draft: Draft<Typed>; error: string | undefined }): ReactElement {
+function Timezone({ field }: { field: TiedField }): ReactElement {
   const nowMs = useNowMs();
-  const { timezone } = draft.values;
   return (
-    <>
-      <Input
-        label="Timezone"
-        list="timezones"
-        value={timezone}
-        onChange={({ target }) => draft.set({ timezone: target.value })}
-        required
-        spellCheck={false}
-        autoComplete="off"
-        error={error}
-        help={nowThere(timezone.trim(), nowMs)}
-      />
-      <datalist id="timezones">
-        {zones.map((zone) => (
-          <option key={zone} value={zone} />
-        ))}
-      </datalist>
-    </>
+    <Input
+      label="Timezone"
+      suggestions={zones}
+      {...field}
+      required
+      spellCheck={false}
+      autoComplete="off"
+      help={nowThere(field.value.trim(), nowMs)}
+    />
   );
 }
 
@@ -178,15 +159,12 @@ function nowThere(timezone: string, nowMs: number): string {
   }
 }
 
-function Limits({
-  draft: { values, set },
-  saved,
-  errorOf,
-}: {
-  draft: Draft<Typed>;
-  saved: Organization;
-  errorOf: (name: (typeof fields)[number]) => string | undefined;
-}): ReactElement {
+interface LimitsProps {
+  readonly saved: Organization;
+  readonly field: (name: keyof Typed) => TiedField;
+}
+
+function Limits({ saved, field }: LimitsProps): ReactElement {
   return (
     <Panel title="Limits">
       <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
@@ -196,9 +174,7 @@ function Limits({
           min={1}
           max={saved.maxRequestsPerSecond}
           required
-          value={values.requestsPerSecond}
-          onChange={({ target }) => set({ requestsPerSecond: target.value })}
-          error={errorOf("requestsPerSecond")}
+          {...field("requestsPerSecond")}
           help={`At most ${numbers.count(saved.maxRequestsPerSecond)} in this installation. Faster requests are rejected with 429 and a Retry-After header. In batches: ${numbers.count(saved.itemsPerSecond)} items per second.`}
         />
         <Input
@@ -207,9 +183,7 @@ function Limits({
           min={1}
           max={36_500}
           placeholder="For ever"
-          value={values.keepEventsDays}
-          onChange={({ target }) => set({ keepEventsDays: target.value })}
-          error={errorOf("keepEventsDays")}
+          {...field("keepEventsDays")}
           help="Leave empty to keep them for ever. Figures of older days stay."
         />
       </div>

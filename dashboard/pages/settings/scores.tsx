@@ -1,8 +1,7 @@
 /** Settings of scores: churn horizon, health weights, events. */
 import type { ReactElement } from "react";
 import type { Settings } from "../../../contract/settings.ts";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Departures } from "../../parts/figure/departures.tsx";
 import { Button } from "../../parts/form/button.tsx";
@@ -19,7 +18,7 @@ import { EventRules, type SectionProps, scoreFields } from "./event-rules.tsx";
 
 type Answer = Reads["/api/settings"]["answer"];
 
-export function ScoreSettings(): ReactElement {
+export default function ScoreSettings(): ReactElement {
   const asked = useRead("/api/settings");
   const mayChange = useMayAs("member");
   return (
@@ -100,8 +99,8 @@ function Form({ saved }: { saved: Saved }): ReactElement {
   const section = { draft, errorOf: errors.of };
   return (
     <DraftForm
-      isDirty={draft.isDirty}
-      isBusy={change.isPending}
+      draft={draft}
+      change={change}
       error={errors.rest}
       conflict={
         isConflict && (
@@ -115,10 +114,6 @@ function Form({ saved }: { saved: Saved }): ReactElement {
       }
       consequence={consequence(changes)}
       onSave={save}
-      onDiscard={() => {
-        draft.discard();
-        change.reset();
-      }}
     >
       <Horizon {...section} />
       <HealthWeights {...section} />
@@ -127,11 +122,8 @@ function Form({ saved }: { saved: Saved }): ReactElement {
         <div className="max-w-xs">
           <Select
             label="Weeks start on"
-            value={String(values.weekStart) as "1" | "7"}
-            choices={[
-              { value: "1", label: "Monday" },
-              { value: "7", label: "Sunday" },
-            ]}
+            value={String(values.weekStart)}
+            choices={Object.entries(weekdays).map(([value, label]) => ({ value, label }))}
             onChoose={(value) => draft.set({ weekStart: value === "7" ? 7 : 1 })}
             error={errors.of("weekStart")}
           />
@@ -290,7 +282,7 @@ function HealthWeights({ draft, errorOf }: SectionProps): ReactElement {
             x={(counted.slice(0, at).reduce((all, weight) => all + weight, 0) / (sum || 1)) * 100}
             width={(shareOf(at) ?? 0) * 100}
             height={1}
-            fill={`var(--series-${at + 1})`}
+            fill={`var(--color-series-${at + 1})`}
           />
         ))}
       </svg>

@@ -3,28 +3,29 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef } from "react";
 import { usePersonalChange } from "../../api/query.ts";
-import { useEnter } from "../../app/door.ts";
+import { useEntrance } from "../../app/door.ts";
 import { sessionQuery } from "../../app/session.ts";
 import { Door, DoorForm } from "../../parts/door.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError, Input, PasswordInput } from "../../parts/form/field.tsx";
 
-export function SignInPage(): ReactElement {
+export default function SignInPage(): ReactElement {
   const { next } = useSearch({ strict: false });
-  const enter = useEnter();
-  const signIn = usePersonalChange("POST /api/session");
+  const { send, isPending, error } = useEntrance("POST /api/session", []);
   const { data: session } = useQuery(sessionQuery);
   const password = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (signIn.error !== null) password.current?.select();
-  }, [signIn.error]);
-  const send = ({ email = "", password = "" }: Readonly<Record<string, string>>) =>
-    signIn.mutate({ email, password }, { onSuccess: (session) => enter(session, next) });
+    if (error !== null) password.current?.select();
+  }, [error]);
   if (session?.organizations.length === 0) return <NowhereToGo email={session.person.email} />;
   return (
     <Door title="Sign in">
-      <DoorForm action="Sign in" isBusy={signIn.isPending} onSend={send}>
-        <FormError error={signIn.error} />
+      <DoorForm
+        action="Sign in"
+        isBusy={isPending}
+        onSend={({ email = "", password = "" }) => send({ email, password }, next)}
+      >
+        <FormError error={error} />
         <Input
           label="E-mail"
           name="email"

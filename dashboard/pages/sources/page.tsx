@@ -1,20 +1,18 @@
 /** The sources: state, number of items, and set-up of each. */
 
-import { Link } from "@tanstack/react-router";
 import { type ReactElement, type ReactNode, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { type Reads, useRead } from "../../api/query.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { useMayAs } from "../../app/session.ts";
 import { Badge } from "../../parts/figure/health.tsx";
 import { Sparkline, Stat, Stats } from "../../parts/figure/stat.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { useConfirm } from "../../parts/form/confirm.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice, PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
-import { useTell } from "../../parts/toast.tsx";
 import { numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
 import { type NewTokens, SetUp } from "./set-up.tsx";
@@ -27,7 +25,7 @@ const everyMs = 5_000;
 /** Problems first. */
 const order: Readonly<Record<Source["state"], number>> = { silent: 0, sending: 1, retired: 2, never_sent: 3 };
 
-export function SourcesPage(): ReactElement {
+export default function SourcesPage(): ReactElement {
   const asked = useRead("/api/sources", { everyMs });
   return (
     <>
@@ -172,7 +170,7 @@ function SourceRow({ source, isOpen, onOpen, tokens, onToken }: RowProps): React
           <h3 className="flex flex-wrap items-center gap-x-2 text-base font-medium">
             {name} <State source={source} />
           </h3>
-          <Story source={source} />
+          <p className="text-sm text-soft">{storyOf(source)}</p>
         </div>
         {hasSent && <Amounts source={source} />}
         <div className="flex flex-wrap gap-2 lg:col-start-3 lg:justify-end">
@@ -212,10 +210,6 @@ function isAllRejected({ state, week }: Source): boolean {
 }
 
 /** Its state in one line. */
-function Story({ source }: { source: Source }): ReactElement {
-  return <p className="text-sm text-soft">{storyOf(source)}</p>;
-}
-
 function storyOf(source: Source): ReactNode {
   const { state, lastSentAt, silentSince, rhythm, silentFrom, retiredAt } = source;
   if (state === "never_sent") return "Not connected";
@@ -258,7 +252,6 @@ function storyOf(source: Source): ReactNode {
 }
 
 function Amounts({ source: { source, day, week, hours } }: { source: Source }): ReactElement {
-  const organization = String(useOrganization().id);
   const name = sourceName(source);
   return (
     <div className="flex items-center gap-4">
@@ -274,15 +267,14 @@ function Amounts({ source: { source, day, week, hours } }: { source: Source }): 
             {week.rejected === 0 ? (
               "0"
             ) : (
-              <Link
+              <PageLink
                 to="/o/$organization/events"
-                params={{ organization }}
                 search={{ tab: "live", outcome: "rejected", source }}
                 className="text-at-risk"
                 title={`${numbers.count(day.rejected)} in 24 hours. See them with their reasons in the live view.`}
               >
                 {numbers.compact(week.rejected)}
-              </Link>
+              </PageLink>
             )}
           </dd>
         </div>
@@ -322,29 +314,25 @@ function asideOf({ held, duplicate, ignored }: Source["week"]): string {
 
 function Retire({ source: { source, freezesScores } }: { source: Source }): ReactElement | null {
   const mayRetire = useMayAs("member");
-  const confirm = useConfirm();
-  const tell = useTell();
-  const retire = useChange("POST /api/sources/:source/retire");
+  const retirement = useConfirmedChange("POST /api/sources/:source/retire");
   const name = sourceName(source);
   if (!mayRetire) return null;
-  const ask = async () => {
-    const isSure = await confirm({
-      title: `Retire ${name}?`,
-      text: `Retire a source that you removed. ${
-        freezesScores
-          ? "Scores no longer wait for it and go on without its events."
-          : "It is no longer reported as silent."
-      } Its next event makes it active again.`,
-      action: "Retire",
-    });
-    if (!isSure) return;
-    retire.mutate(
+  const retire = () =>
+    retirement.ask(
+      {
+        title: `Retire ${name}?`,
+        text: `Retire a source that you removed. ${
+          freezesScores
+            ? "Scores no longer wait for it and go on without its events."
+            : "It is no longer reported as silent."
+        } Its next event makes it active again.`,
+        action: "Retire",
+      },
       { path: { source } },
-      { onSuccess: () => tell(`${name} is retired.`), onError: tell.failed },
+      `${name} is retired.`,
     );
-  };
   return (
-    <Button isSmall isBusy={retire.isPending} onClick={ask} aria-label={`Retire ${name}`}>
+    <Button isSmall isBusy={retirement.isPending} onClick={() => void retire()} aria-label={`Retire ${name}`}>
       Retire
     </Button>
   );

@@ -1,10 +1,10 @@
 /** How a source is connected, with the organization's own address and a token, and what its words become here. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { TokenScope } from "../../../contract/members.ts";
 import type { SenderName } from "../../../contract/sources.ts";
 import { useChange } from "../../api/query.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError } from "../../parts/form/field.tsx";
@@ -82,13 +82,12 @@ export function SetUp({ source, tokens, onToken }: SetUpProps): ReactElement {
 }
 
 function ToStart(): ReactElement {
-  const organization = String(useOrganization().id);
   return (
     <p>
       Two calls are all it takes: the page{" "}
-      <Link to="/o/$organization/start" params={{ organization }} className="underline">
+      <PageLink to="/o/$organization/start" className="underline">
         Start
-      </Link>{" "}
+      </PageLink>{" "}
       has them ready to be run, and the <a href="/reference">reference</a> every field, limit and error.
     </p>
   );

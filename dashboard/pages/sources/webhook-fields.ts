@@ -19,20 +19,20 @@ export interface WebhookFields {
   readonly isActivity: boolean;
 }
 
+/** The fields that are a path by the same name in the mapping. */
+const paths = ["items", "userId", "anonymousId", "email", "timestamp", "messageId"] as const;
+
 export function fieldsOf(mapping: WebhookMapping): WebhookFields {
   const { event, account, traits, properties } = mapping;
-  const path = (text: string | undefined) => text ?? "";
   return {
-    items: path(mapping.items),
-    userId: path(mapping.userId),
-    anonymousId: path(mapping.anonymousId),
-    email: path(mapping.email),
+    ...(Object.fromEntries(paths.map((name) => [name, mapping[name] ?? ""])) as Pick<
+      WebhookFields,
+      (typeof paths)[number]
+    >),
     eventPath: event !== undefined && "path" in event ? event.path : "",
     eventText: event !== undefined && "text" in event ? event.text : "",
-    timestamp: path(mapping.timestamp),
-    messageId: path(mapping.messageId),
-    accountId: path(account?.id),
-    accountName: path(account?.name),
+    accountId: account?.id ?? "",
+    accountName: account?.name ?? "",
     traits: tableText(traits),
     properties: tableText(properties),
     isActivity: mapping.isActivity ?? true,
@@ -42,14 +42,12 @@ export function fieldsOf(mapping: WebhookMapping): WebhookFields {
 /** The fields as a mapping. The server checks its paths. `problemsOf` checks the rest, which a mapping cannot
  * express. */
 export function mappingOf(fields: WebhookFields): WebhookMapping {
-  const paths = (["items", "userId", "anonymousId", "email", "timestamp", "messageId"] as const)
-    .map((name) => [name, fields[name].trim()] as const)
-    .filter(([, path]) => path !== "");
+  const typed = paths.map((name) => [name, fields[name].trim()] as const).filter(([, path]) => path !== "");
   const [eventPath, eventText] = [fields.eventPath.trim(), fields.eventText.trim()];
   const [id, name] = [fields.accountId.trim(), fields.accountName.trim()];
   const [traits, properties] = [tableOf(fields.traits), tableOf(fields.properties)];
   return {
-    ...Object.fromEntries(paths),
+    ...Object.fromEntries(typed),
     ...(eventPath !== "" && { event: { path: eventPath } }),
     ...(eventPath === "" && eventText !== "" && { event: { text: eventText } }),
     ...(id !== "" && { account: { id, ...(name !== "" && { name }) } }),

@@ -1,10 +1,9 @@
 /** Tries a mapping on a sample body. Nothing is stored. */
 import { type ReactElement, useState } from "react";
 import type { WebhookMapping } from "../../../contract/source-settings.ts";
-import type { Changes } from "../../api/paths.ts";
-import { useChange } from "../../api/query.ts";
+import { type Changes, useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
-import { Field, FormError } from "../../parts/form/field.tsx";
+import { FormError, TextArea } from "../../parts/form/field.tsx";
 
 type Tried = Changes["POST /api/webhooks/try"]["answer"]["items"][number];
 
@@ -20,18 +19,13 @@ export function WebhookTrial({ mapping }: { mapping: WebhookMapping }): ReactEle
   return (
     <fieldset className="grid gap-3 rounded border border-line p-3">
       <legend className="px-1 text-sm font-medium">Try it</legend>
-      <Field label="Sample body" help="Paste a body that the tool sends. It is not stored.">
-        {(tied) => (
-          <textarea
-            {...tied}
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-            rows={6}
-            spellCheck={false}
-            className="w-full rounded border border-edge bg-raised px-2.5 py-1.5 font-mono text-sm"
-          />
-        )}
-      </Field>
+      <TextArea
+        label="Sample body"
+        help="Paste a body that the tool sends. It is not stored."
+        value={text}
+        onText={setText}
+        rows={6}
+      />
       <div>
         <Button isSmall isBusy={attempt.isPending} disabled={text.trim() === ""} onClick={send}>
           Try

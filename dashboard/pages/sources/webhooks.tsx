@@ -1,12 +1,11 @@
 /** The organization's webhooks, with address and mapping. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Button } from "../../parts/form/button.tsx";
-import { useConfirm } from "../../parts/form/confirm.tsx";
-import { Field, FormError, Input } from "../../parts/form/field.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
+import { FormError, Input, TextArea } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
@@ -26,10 +25,10 @@ export function Webhooks({ token }: { token: string }): ReactElement {
     <div className="grid gap-3">
       <Figures
         asked={asked}
-        empty={{
-          isEmpty: ({ webhooks }) => webhooks.length === 0 && open === undefined,
-          show: <Empty title="No webhook yet">A webhook maps the messages of one tool.</Empty>,
-        }}
+        empty={({ webhooks }) =>
+          webhooks.length === 0 &&
+          open === undefined && <Empty title="No webhook yet">A webhook maps the messages of one tool.</Empty>
+        }
       >
         {({ webhooks }) => (
           <ul className="grid gap-3">
@@ -68,22 +67,18 @@ function Head({
   webhook: Webhook;
   onChange?: () => void;
 }): ReactElement {
-  const confirm = useConfirm();
-  const tell = useTell();
-  const remove = useChange("DELETE /api/webhooks/:id");
-  const ask = async () => {
-    const isSure = await confirm({
-      title: `Delete the webhook ${name}?`,
-      text: "Requests to its address are rejected from now on. Stored events stay.",
-      action: "Delete",
-      isDangerous: true,
-    });
-    if (!isSure) return;
-    remove.mutate(
+  const removal = useConfirmedChange("DELETE /api/webhooks/:id");
+  const remove = () =>
+    removal.ask(
+      {
+        title: `Delete the webhook ${name}?`,
+        text: "Requests to its address are rejected from now on. Stored events stay.",
+        action: "Delete",
+        isDangerous: true,
+      },
       { path: { id } },
-      { onSuccess: () => tell(`The webhook ${name} is deleted.`), onError: tell.failed },
+      `The webhook ${name} is deleted.`,
     );
-  };
   return (
     <div className="flex flex-wrap items-center justify-between gap-2">
       <h4 className="font-medium">{name}</h4>
@@ -92,7 +87,7 @@ function Head({
           <Button isSmall onClick={onChange} aria-label={`Change the webhook ${name}`}>
             Change
           </Button>
-          <Button isSmall onClick={() => void ask()} aria-label={`Delete the webhook ${name}`}>
+          <Button isSmall onClick={() => void remove()} aria-label={`Delete the webhook ${name}`}>
             Delete
           </Button>
         </div>
@@ -178,18 +173,14 @@ function WebhookForm({
           />
         ))}
         {tables.map(([field, label]) => (
-          <Field key={field} label={label} help="A path, or one line each: plan = user.plan">
-            {(tied) => (
-              <textarea
-                {...tied}
-                value={fields[field]}
-                onChange={({ target }) => set({ [field]: target.value })}
-                rows={4}
-                spellCheck={false}
-                className="w-full rounded border border-edge bg-raised px-2.5 py-1.5 font-mono text-sm"
-              />
-            )}
-          </Field>
+          <TextArea
+            key={field}
+            label={label}
+            help="A path, or one line each: plan = user.plan"
+            value={fields[field]}
+            onText={(text) => set({ [field]: text })}
+            rows={4}
+          />
         ))}
       </div>
       <label className="flex items-center gap-2">

@@ -1,8 +1,8 @@
 /** The arrivals of the start page: nothing yet, a user, the first event. */
-import { Link } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import { useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { EntityLink } from "../../parts/entity-link.tsx";
 import { Stat, Stats } from "../../parts/figure/stat.tsx";
 import { buttonClass } from "../../parts/form/button.tsx";
 import { Problem, Starting } from "../../parts/states.tsx";
@@ -56,7 +56,6 @@ export function Arrivals({ arrivals }: { arrivals: ReturnType<typeof useArrivals
 }
 
 function AllExcluded(): ReactElement {
-  const organization = String(useOrganization().id);
   return (
     <div className="grid justify-items-start gap-3 rounded border border-watch/50 bg-watch-wash px-4 py-3">
       <p>
@@ -64,12 +63,12 @@ function AllExcluded(): ReactElement {
         count in no figure. Identify a user that no rule excludes, or remove the rule.
       </p>
       <div className="flex flex-wrap gap-2">
-        <Link to="/o/$organization/settings/exclusions" params={{ organization }} className={buttonClass()}>
+        <PageLink to="/o/$organization/settings/exclusions" className={buttonClass()}>
           See the rules
-        </Link>
-        <Link to="/o/$organization/events" params={{ organization }} className={buttonClass()}>
+        </PageLink>
+        <PageLink to="/o/$organization/events" className={buttonClass()}>
           See events arrive
-        </Link>
+        </PageLink>
       </div>
     </div>
   );
@@ -86,7 +85,6 @@ function Arrived({
 }: {
   arrivals: ReturnType<typeof useArrivals>;
 }): ReactElement {
-  const organization = String(useOrganization().id);
   const events = kinds.data?.events ?? [];
   const count = events.reduce((sum, one) => sum + one.count, 0);
   const isAll = events.length < maxKinds;
@@ -102,12 +100,12 @@ function Arrived({
         <Stat label="Kinds of events" value={`${numbers.count(events.length)}${isAll ? "" : " or more"}`} />
       </Stats>
       <div className="flex flex-wrap gap-2">
-        <Link to="/o/$organization/events" params={{ organization }} className={buttonClass()}>
+        <PageLink to="/o/$organization/events" className={buttonClass()}>
           See events arrive
-        </Link>
-        <Link to="/o/$organization/users" params={{ organization }} className={buttonClass()}>
+        </PageLink>
+        <PageLink to="/o/$organization/users" className={buttonClass()}>
           See the users
-        </Link>
+        </PageLink>
       </div>
     </div>
   );
@@ -115,17 +113,14 @@ function Arrived({
 
 /** The latest event, with its user. */
 function Latest(): ReactElement | null {
-  const organization = String(useOrganization().id);
   const last = useRead("/api/latest-event", { everyMs: restingMs }).data?.event;
   if (last == null) return null;
   const { label, event, userId, userLabel, timestamp } = last;
   return (
     <p className="rounded border border-healthy/50 bg-healthy-wash px-4 py-3 [overflow-wrap:anywhere]">
       <b className="font-medium">{label ?? event}</b> by{" "}
-      <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="underline">
-        {userLabel}
-      </Link>
-      , <RelativeTime instant={timestamp} />
+      <EntityLink kind="user" id={userId} label={userLabel} className="underline" />,{" "}
+      <RelativeTime instant={timestamp} />
     </p>
   );
 }

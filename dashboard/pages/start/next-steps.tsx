@@ -1,10 +1,10 @@
 /** Next steps once events arrive. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import { pages } from "../../../contract/pages.ts";
 import type { Role } from "../../../contract/roles.ts";
 import type { NavigationEntry } from "../../app/navigation.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { useRights } from "../../app/session.ts";
 import { Icon } from "../../parts/icons.tsx";
 
 interface NextStep {
@@ -42,8 +42,7 @@ const steps: readonly NextStep[] = [
 ];
 
 export function NextSteps(): ReactElement {
-  const organization = String(useOrganization().id);
-  const may = { viewer: true, member: useMayAs("member"), owner: useMayAs("owner") };
+  const may = useRights();
   return (
     <div className="grid gap-3">
       <p className="text-soft">
@@ -56,9 +55,9 @@ export function NextSteps(): ReactElement {
           .filter(({ least }) => may[least])
           .map(({ to, label, about }) => (
             <li key={to} className="bg-surface px-4 py-3">
-              <Link to={to} params={{ organization }} className="font-medium">
+              <PageLink to={to} className="font-medium">
                 {label} <Icon name="right" size={13} className="inline align-[-1px] text-ember" />
-              </Link>
+              </PageLink>
               <p className="text-sm text-soft">{about}</p>
             </li>
           ))}

@@ -1,7 +1,7 @@
 /** The first steps: a token, two calls, and the first event as it arrives. */
-import { Link } from "@tanstack/react-router";
 import { type ReactElement, type ReactNode, useState } from "react";
 import { useChange } from "../../api/query.ts";
+import { PageLink } from "../../app/page-link.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Departures } from "../../parts/figure/departures.tsx";
@@ -20,7 +20,7 @@ const filters = { language: choiceFilter(languages, "curl") };
 /** The placeholder in the snippets until there is a token. */
 const tokenToCome = "YOUR_TOKEN";
 
-export function StartPage(): ReactElement {
+export default function StartPage(): ReactElement {
   const { name } = useOrganization();
   const maySend = useMayAs("member");
   const arrivals = useArrivals();
@@ -105,7 +105,6 @@ function Token({
   onToken: (token: string) => void;
   isFirst: boolean;
 }): ReactElement {
-  const organization = String(useOrganization().id);
   const create = useChange("POST /api/tokens");
   const make = () =>
     create.mutate({ body: { name: "getting started" } }, { onSuccess: (made) => onToken(made.token) });
@@ -125,9 +124,9 @@ function Token({
         Your application sends with a token, which can write and never read. A token is shown one time only
         {isFirst ? "." : "; those that you have are under "}
         {!isFirst && (
-          <Link to="/o/$organization/settings/tokens" params={{ organization }} className="underline">
+          <PageLink to="/o/$organization/settings/tokens" className="underline">
             project tokens
-          </Link>
+          </PageLink>
         )}
         {!isFirst && "."}
       </p>
@@ -140,7 +139,6 @@ function Token({
 }
 
 function Snippets({ token }: { token: string | undefined }): ReactElement {
-  const organization = String(useOrganization().id);
   const [{ language }, change] = useFilters(filters);
   return (
     <div>
@@ -174,10 +172,8 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
       </p>
       <p className="mt-2 text-sm">
         You already use Segment, RudderStack, Customer.io, PostHog or Stripe?{" "}
-        <Link to="/o/$organization/sources" params={{ organization }}>
-          Let them send here as well
-        </Link>
-        , and change nothing else.
+        <PageLink to="/o/$organization/sources">Let them send here as well</PageLink>, and change nothing
+        else.
       </p>
     </div>
   );

@@ -1,14 +1,13 @@
 /** The two calls with which everything begins, ready to be run: identify a user, then record what the user does. */
 
-export const languages = ["curl", "client", "typescript", "python"] as const;
-export type Language = (typeof languages)[number];
-
-export const languageLabels: Readonly<Record<Language, string>> = {
+export const languageLabels = {
   curl: "curl",
   client: "rekindle-client",
   typescript: "TypeScript",
   python: "Python",
-};
+} as const;
+export type Language = keyof typeof languageLabels;
+export const languages = Object.keys(languageLabels) as readonly Language[];
 
 const identify = {
   userId: "u1",

@@ -1,28 +1,22 @@
 /** Erasing a user, and the account whose only member it is. */
 import { type ReactElement, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
-import { EraseDialog, Erased, receiptLines, type UserReceipt } from "../../entity/erase.tsx";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
+import { EraseButton, Erased, receiptLines, type UserReceipt } from "../../entity/erase.tsx";
 import { numbers } from "../../text/format.ts";
 
 interface EraseUserProps {
   readonly userId: string;
-  readonly account: Reads["/api/users/:userId"]["answer"]["account"] | undefined;
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
+  readonly account: Reads["/api/users/:userId"]["answer"]["account"];
   readonly onErased: (receipt: UserReceipt) => void;
 }
 
-export function EraseUser({ userId, account, isOpen, onClose, onErased }: EraseUserProps): ReactElement {
+export function EraseUser({ userId, account, onErased }: EraseUserProps): ReactElement {
   const erase = useChange("DELETE /api/users/:userId", onErased);
   const [withAccount, setWithAccount] = useState(false);
-  const close = () => {
-    setWithAccount(false);
-    erase.reset();
-    onClose();
-  };
   return (
-    <EraseDialog
+    <EraseButton
+      button="Erase …"
+      isSmall
       title="Erase this user"
       label="Type the user's id to confirm"
       expected={userId}
@@ -37,14 +31,11 @@ export function EraseUser({ userId, account, isOpen, onClose, onErased }: EraseU
         </>
       }
       choice={
-        account != null &&
-        isOpen && <WithAccount account={account} is={withAccount} onChange={setWithAccount} />
+        account !== null && <WithAccount account={account} is={withAccount} onChange={setWithAccount} />
       }
-      isOpen={isOpen}
-      isPending={erase.isPending}
-      error={erase.error}
+      erasure={erase}
       onErase={() => erase.mutate({ path: { userId }, query: { withAccount } })}
-      onClose={close}
+      onClose={() => setWithAccount(false)}
     />
   );
 }

@@ -1,20 +1,17 @@
 /** Whether a user is excluded from figures, by which rules, and the way to exclude the user. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { type Reads, useRead } from "../../api/query.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
-import { useConfirm } from "../../parts/form/confirm.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { Notice } from "../../parts/panel.tsx";
-import { useTell } from "../../parts/toast.tsx";
 import { ruleWords } from "../../text/exclusion-words.ts";
 
 type User = Reads["/api/users/:userId"]["answer"];
 
 /** Says that the user is excluded, and why. A rule takes effect within seconds of being added or removed. */
 export function ExcludedNotice({ user }: { user: User }): ReactElement | null {
-  const organization = String(useOrganization().id);
   const { userId, isExcluded, excludedBy } = user;
   const isOnItsWay = isExcluded !== excludedBy.length > 0;
   useRead("/api/users/:userId", { path: { userId }, ...(isOnItsWay && { everyMs: 1_000 }) });
@@ -28,13 +25,9 @@ export function ExcludedNotice({ user }: { user: User }): ReactElement | null {
         <>
           {" "}
           {excludedBy.length === 1 ? "Rule: " : "Rules: "}
-          <Link
-            to="/o/$organization/settings/exclusions"
-            params={{ organization }}
-            className="text-ink underline"
-          >
+          <PageLink to="/o/$organization/settings/exclusions" className="text-ink underline">
             {excludedBy.map(ruleWords).join("; ")}
-          </Link>
+          </PageLink>
           .
         </>
       )}
@@ -44,24 +37,20 @@ export function ExcludedNotice({ user }: { user: User }): ReactElement | null {
 
 /** Adds a rule for this user alone. Hidden for viewers, and for users that a rule matches already. */
 export function ExcludeButton({ user, name }: { user: User; name: string }): ReactElement | null {
-  const confirm = useConfirm();
-  const tell = useTell();
-  const add = useChange("POST /api/exclusions");
+  const exclusion = useConfirmedChange("POST /api/exclusions");
   if (!useMayAs("member") || user.excludedBy.length > 0) return null;
-  const exclude = async () => {
-    const isSure = await confirm({
-      title: `Exclude ${name}?`,
-      text: "The user no longer counts in any figure, past days included, and has no scores. Nothing is deleted. To undo this, remove the rule under Exclusions.",
-      action: "Exclude user",
-    });
-    if (!isSure) return;
-    add.mutate(
+  const exclude = () =>
+    exclusion.ask(
+      {
+        title: `Exclude ${name}?`,
+        text: "The user no longer counts in any figure, past days included, and has no scores. Nothing is deleted. To undo this, remove the rule under Exclusions.",
+        action: "Exclude user",
+      },
       { query: { kind: "user", value: user.userId } },
-      { onSuccess: () => tell("The user is excluded. Figures update within seconds."), onError: tell.failed },
+      "The user is excluded. Figures update within seconds.",
     );
-  };
   return (
-    <Button isSmall isBusy={add.isPending} onClick={() => void exclude()}>
+    <Button isSmall isBusy={exclusion.isPending} onClick={() => void exclude()}>
       Exclude …
     </Button>
   );

@@ -1,8 +1,7 @@
 /** The columns of the list of users. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { useOrganization } from "../../app/session.ts";
+import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
 import { scoreColumns } from "../../parts/list/score-columns.tsx";
 import type { Column } from "../../parts/list/table-model.ts";
@@ -24,7 +23,18 @@ const before: readonly Column<User>[] = [
   {
     ...{ id: "account", header: "Account", sort: "account" },
     csv: ["accountId", "accountName"],
-    cell: (user) => <AccountLink user={user} />,
+    cell: ({ accountId, accountName }) =>
+      accountId === null ? (
+        <span className="text-soft">{nothing}</span>
+      ) : (
+        <EntityLink
+          kind="account"
+          id={accountId}
+          label={accountName}
+          title={accountName || accountId}
+          className=""
+        />
+      ),
   },
   {
     ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
@@ -93,12 +103,9 @@ function TraitValue({ value }: { value: unknown }): ReactElement {
 }
 
 function UserLink({ user: { userId, name, email, isExcluded } }: { user: User }): ReactElement {
-  const organization = String(useOrganization().id);
   return (
     <span title={[name, email ?? noEmail].filter(Boolean).join(", ")}>
-      <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="font-medium">
-        {name ?? email ?? userId}
-      </Link>
+      <EntityLink kind="user" id={userId} label={name ?? email} />
       {(name !== null || email === null) && <span className="ml-2 text-soft">{email ?? noEmail}</span>}
       {isExcluded && (
         <span className="ml-2" title="Counts in no figure: see the rules of exclusion">
@@ -106,19 +113,5 @@ function UserLink({ user: { userId, name, email, isExcluded } }: { user: User })
         </span>
       )}
     </span>
-  );
-}
-
-function AccountLink({ user: { accountId, accountName } }: { user: User }): ReactElement {
-  const organization = String(useOrganization().id);
-  if (accountId === null) return <span className="text-soft">{nothing}</span>;
-  return (
-    <Link
-      to="/o/$organization/accounts/$accountId"
-      params={{ organization, accountId }}
-      title={accountName || accountId}
-    >
-      {accountName || accountId}
-    </Link>
   );
 }

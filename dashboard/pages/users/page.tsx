@@ -1,15 +1,28 @@
 /** The list of users, with filters and saved views. */
-import { Link } from "@tanstack/react-router";
 import { type ReactElement, useMemo } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { type Reads, useRead } from "../../api/query.ts";
+import { PageLink } from "../../app/page-link.ts";
 import { ActivityChips } from "../../parts/figure/figure-chips.tsx";
-import { activityFilters, activityQuery, noActivity } from "../../parts/figure/figure-filters.ts";
+import { activityFilters } from "../../parts/figure/figure-filters.ts";
 import { FilterChip } from "../../parts/list/filter-chip.tsx";
-import { choiceFilter, type Filter, textFilter, useFilters } from "../../parts/list/filters.ts";
-import { firstSort, listFilters, listQuery, noListFilters } from "../../parts/list/list-address.ts";
-import { isListFiltered, Pick } from "../../parts/list/list-filters.tsx";
+import {
+  choiceFilter,
+  defaultsOf,
+  type Filter,
+  labelledFilter,
+  setValues,
+  textFilter,
+  useFilters,
+  type Values,
+} from "../../parts/list/filters.ts";
+import {
+  firstSort,
+  isListFiltered,
+  listFilters,
+  listQuery,
+  noListFilters,
+} from "../../parts/list/list-address.ts";
+import { Pick } from "../../parts/list/list-filters.tsx";
 import { ListPage } from "../../parts/list/list-page.tsx";
 import { TraitFilters, traitOf, traitsFilter } from "../../parts/list/trait-filter.tsx";
 import { Empty } from "../../parts/states.tsx";
@@ -25,11 +38,6 @@ const sortFilter: Filter<string> = {
   read: (text) => (traitSort(text) === undefined ? choiceFilter(sorts, firstSort).read(text) : (text ?? "")),
   write: (sort) => (sort === firstSort ? undefined : sort),
 };
-const excludedChoices = [
-  { value: "leftOut", label: "Without excluded" },
-  { value: "only", label: "Only excluded" },
-  { value: "included", label: "With excluded" },
-] as const;
 const filters = {
   ...listFilters,
   ...activityFilters,
@@ -38,25 +46,31 @@ const filters = {
   // One trait by itself, as addresses had it before there could be several: saved views still do.
   ...{ trait: textFilter(), match: textFilter(), value: textFilter() },
   account: textFilter(),
-  excluded: choiceFilter(["leftOut", "only", "included"], "leftOut"),
+  excluded: labelledFilter(
+    { leftOut: "Without excluded", only: "Only excluded", included: "With excluded" },
+    "leftOut",
+  ),
 };
-type Values = ReturnType<typeof useFilters<typeof filters>>[0];
+type UserValues = Values<typeof filters>;
 const noTraits = { traits: [], trait: "", match: "", value: "" };
-const noFilters = { ...noListFilters, ...noActivity, ...noTraits, account: "", excluded: "leftOut" } as const;
+const noFilters = {
+  ...{ ...noListFilters, ...defaultsOf(activityFilters), ...noTraits },
+  ...({ account: "", excluded: "leftOut" } as const),
+};
 
 /** The filters by traits that the address has. */
-function traitsOf({ traits, trait, match, value }: Values) {
+function traitsOf({ traits, trait, match, value }: UserValues) {
   return [...traitOf(trait, match, value), ...traits];
 }
 
 /** The parameters of the API. */
-function queryOf(values: Values): Reads["/api/users"]["query"] {
+function queryOf(values: UserValues): Reads["/api/users"]["query"] {
   const { sort, account, excluded } = values;
   const traits = traitsOf(values);
   const byTrait = traitSort(sort);
   return {
     ...listQuery(values),
-    ...activityQuery(values),
+    ...setValues(activityFilters, values),
     ...(byTrait === undefined
       ? { sort: choiceFilter(sorts, firstSort).read(sort) }
       : { sort: "trait" as const, sortTrait: byTrait }),
@@ -66,14 +80,10 @@ function queryOf(values: Values): Reads["/api/users"]["query"] {
   };
 }
 
-function hasActivity(values: Values): boolean {
-  return Object.keys(activityQuery(values)).length > 0;
-}
-
 const rowsOf = ({ users }: Reads["/api/users"]["answer"]) => users;
 const rowId = ({ userId }: ReturnType<typeof rowsOf>[number]) => userId;
 
-export function UsersPage(): ReactElement {
+export default function UsersPage(): ReactElement {
   const [values, change] = useFilters(filters);
   const traits = useRead("/api/traits").data?.traits;
   const byTraits = traitsOf(values);
@@ -93,21 +103,28 @@ export function UsersPage(): ReactElement {
       columns={columns}
       isFiltered={
         isListFiltered(values) ||
-        hasActivity(values) ||
+        Object.keys(setValues(activityFilters, values)).length > 0 ||
         byTraits.length > 0 ||
         values.account !== "" ||
         values.excluded !== "leftOut"
       }
       hasExcluded={values.excluded !== "leftOut"}
       onClear={() => change(noFilters)}
-      none={<NoUsers />}
+      none={
+        <Empty title="No users yet">
+          They appear here as soon as your application identifies the first one.{" "}
+          <PageLink to="/o/$organization/start" className="underline">
+            Connect your application
+          </PageLink>
+        </Empty>
+      }
     >
       <Pick
         label="Excluded users"
         hint="Excluded users count in no figure"
         value={values.excluded}
         byDefault="leftOut"
-        choices={excludedChoices}
+        choices={filters.excluded.choices}
         onChoose={(excluded) => change({ excluded })}
       />
       <TraitFilters
@@ -120,17 +137,5 @@ export function UsersPage(): ReactElement {
         <FilterChip text={`Account ${values.account}`} onRemove={() => change({ account: "" })} />
       )}
     </ListPage>
-  );
-}
-
-function NoUsers(): ReactElement {
-  const organization = String(useOrganization().id);
-  return (
-    <Empty title="No users yet">
-      They appear here as soon as your application identifies the first one.{" "}
-      <Link to="/o/$organization/start" params={{ organization }} className="underline">
-        Connect your application
-      </Link>
-    </Empty>
   );
 }

@@ -2,9 +2,9 @@
 import { type ReactElement, useState } from "react";
 import type { Settings } from "../../../contract/settings.ts";
 import { ApiFailure } from "../../api/client.ts";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
+import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 import { Button } from "../form/button.tsx";
 import { FormError } from "../form/field.tsx";
@@ -43,19 +43,17 @@ export function Departures({ className }: { className?: string }): ReactElement 
       .finally(() => setAnswered({ event, isBusy: false }));
   };
   return (
-    <div className={className}>
-      <div className="grid gap-3">
-        {events.map((departure) => (
-          <Question
-            key={departure.event}
-            departure={departure}
-            isReady={settings.data !== undefined}
-            isBusy={answered?.isBusy === true}
-            error={answered?.isBusy === false && answered.event === departure.event ? change.error : null}
-            onAnswer={(bodyOf) => answer(departure.event, bodyOf)}
-          />
-        ))}
-      </div>
+    <div className={classes("grid gap-3", className)}>
+      {events.map((departure) => (
+        <Question
+          key={departure.event}
+          departure={departure}
+          isReady={settings.data !== undefined}
+          isBusy={answered?.isBusy === true}
+          error={answered?.isBusy === false && answered.event === departure.event ? change.error : null}
+          onAnswer={(bodyOf) => answer(departure.event, bodyOf)}
+        />
+      ))}
     </div>
   );
 }

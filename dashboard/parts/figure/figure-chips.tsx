@@ -2,14 +2,15 @@
 import type { ReactElement } from "react";
 import { dayText } from "../../text/format.ts";
 import { FilterChip } from "../list/filter-chip.tsx";
+import { defaultsOf } from "../list/filters.ts";
 import {
   type ActivityValues,
+  activityFilters,
   type Lifecycle,
   type Moved,
   type MovementValues,
-  noActivity,
 } from "./figure-filters.ts";
-import { type HealthBand, healthWord } from "./health.tsx";
+import { healthWord } from "./health.tsx";
 
 const movedWords: Readonly<Record<Moved, string>> = {
   changed: "Another health band",
@@ -22,7 +23,8 @@ const movedWords: Readonly<Record<Moved, string>> = {
 };
 
 const presentWord = "Not churned";
-const bandWord = (band: HealthBand | "present") => (band === "present" ? presentWord : healthWord(band));
+const bandWord = (band: MovementValues["healthBandBefore"]) =>
+  band === "present" ? presentWord : band === "" ? "" : healthWord(band);
 
 /** Of users and of accounts. */
 export function MovementChips({
@@ -32,41 +34,36 @@ export function MovementChips({
   values: MovementValues;
   onChange: (changed: Partial<MovementValues>) => void;
 }): ReactElement {
-  const on = since === undefined ? "28 days before" : `on ${dayText(since)}`;
+  const before = since === undefined ? "28 days before" : dayText(since);
   const isCompared = healthBandBefore !== "" || moved !== "";
+  const chips: readonly (readonly [isSet: boolean, text: string, without: Partial<MovementValues>])[] = [
+    [
+      isPresent !== undefined,
+      isPresent ? presentWord : "Churned or without a score",
+      { isPresent: undefined },
+    ],
+    [
+      toCall !== undefined,
+      toCall ? "High churn risk or a sharp fall" : "No high churn risk and no sharp fall",
+      { toCall: undefined },
+    ],
+    [
+      healthBandBefore !== "",
+      `${bandWord(healthBandBefore)} ${since === undefined ? before : `on ${before}`}`,
+      { healthBandBefore: "", ...(moved === "" && { since: undefined }) },
+    ],
+    [
+      moved !== "",
+      `${moved === "" ? "" : movedWords[moved]} since ${before}`,
+      { moved: "", ...(healthBandBefore === "" && { since: undefined }) },
+    ],
+    [since !== undefined && !isCompared, `Changes since ${before}`, { since: undefined }],
+  ];
   return (
     <>
-      {isPresent !== "" && (
-        <FilterChip
-          text={isPresent === "true" ? presentWord : "Churned or without a score"}
-          onRemove={() => onChange({ isPresent: "" })}
-        />
-      )}
-      {toCall !== "" && (
-        <FilterChip
-          text={
-            toCall === "true" ? "High churn risk or a sharp fall" : "No high churn risk and no sharp fall"
-          }
-          onRemove={() => onChange({ toCall: "" })}
-        />
-      )}
-      {healthBandBefore !== "" && (
-        <FilterChip
-          text={`${bandWord(healthBandBefore)} ${on}`}
-          onRemove={() => onChange({ healthBandBefore: "", ...(moved === "" && { since: undefined }) })}
-        />
-      )}
-      {moved !== "" && (
-        <FilterChip
-          text={`${movedWords[moved]} since ${since === undefined ? "28 days before" : dayText(since)}`}
-          onRemove={() => onChange({ moved: "", ...(healthBandBefore === "" && { since: undefined }) })}
-        />
-      )}
-      {since !== undefined && !isCompared && (
-        <FilterChip
-          text={`Changes since ${dayText(since)}`}
-          onRemove={() => onChange({ since: undefined })}
-        />
+      {chips.map(
+        ([isSet, text, without]) =>
+          isSet && <FilterChip key={text} text={text} onRemove={() => onChange(without)} />,
       )}
     </>
   );
@@ -82,7 +79,12 @@ export function ActivityChips({
 }): ReactElement | null {
   const { activeFrom } = values;
   if (activeFrom === undefined) return null;
-  return <FilterChip text={activityWords(values, activeFrom)} onRemove={() => onChange(noActivity)} />;
+  return (
+    <FilterChip
+      text={activityWords(values, activeFrom)}
+      onRemove={() => onChange(defaultsOf(activityFilters))}
+    />
+  );
 }
 
 const stageWords: Readonly<Record<Lifecycle | "", string>> = {

@@ -1,8 +1,7 @@
 /** The freshness of figures in one line: data up to when, timezone, excluded users. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Freshness as FreshnessAnswer } from "../../api/paths.ts";
-import { useOrganization } from "../../app/session.ts";
+import { PageLink } from "../../app/page-link.ts";
 import { instantText, numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
 import { RelativeTime } from "../time.tsx";
@@ -77,13 +76,12 @@ function Silent({
 }: {
   silent: FreshnessAnswer["silentSources"][number];
 }): ReactElement {
-  const organization = String(useOrganization().id);
   return (
     <b className="font-medium text-watch">
       {" · "}
-      <Link to="/o/$organization/sources" params={{ organization }} className="text-watch underline">
+      <PageLink to="/o/$organization/sources" className="text-watch underline">
         {sourceName(source)} is silent
-      </Link>{" "}
+      </PageLink>{" "}
       since <RelativeTime instant={since} />
       {freezesScores && ", so scores wait"}
     </b>

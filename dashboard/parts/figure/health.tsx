@@ -1,5 +1,5 @@
 /** Health and churn risk on all pages: a colour, a shape and a word. */
-import type { ReactElement } from "react";
+import type { ReactElement, ReactNode } from "react";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 
@@ -36,11 +36,6 @@ export function healthWord(healthBand: HealthBand): string {
   return looks[healthBand].word;
 }
 
-/** How a colour looks, for what is not health itself and has its colours. */
-export function healthLook(healthBand: HealthBand): { readonly ink: string; readonly wash: string } {
-  return looks[healthBand];
-}
-
 /** The shape alone, for places with the word beside it. */
 export function HealthShape({ healthBand }: { healthBand: HealthBand }): ReactElement {
   return (
@@ -56,6 +51,26 @@ export function HealthShape({ healthBand }: { healthBand: HealthBand }): ReactEl
   );
 }
 
+/** A text behind the shape of a band, in its colours: also for what is not health itself. */
+export function HealthLabel({
+  healthBand,
+  className,
+  children,
+}: {
+  healthBand: HealthBand;
+  className?: string | undefined;
+  children: ReactNode;
+}): ReactElement {
+  const { ink, wash } = looks[healthBand];
+  const frame = "inline-flex items-center gap-1.5 rounded px-1.5 py-px text-sm whitespace-nowrap";
+  return (
+    <span className={classes(frame, ink, wash, className)}>
+      <HealthShape healthBand={healthBand} />
+      {children}
+    </span>
+  );
+}
+
 /** Shape and word, and the score if it is given. */
 export function Health({
   healthBand,
@@ -64,19 +79,11 @@ export function Health({
   healthBand: HealthBand;
   score?: number | null;
 }): ReactElement {
-  const { word, ink, wash } = looks[healthBand];
   return (
-    <span
-      className={classes(
-        "inline-flex items-center gap-1.5 rounded px-1.5 py-px text-sm whitespace-nowrap",
-        ink,
-        wash,
-      )}
-    >
-      <HealthShape healthBand={healthBand} />
+    <HealthLabel healthBand={healthBand}>
       {score != null && <b className="font-semibold">{numbers.score(score)}</b>}
-      {word}
-    </span>
+      {looks[healthBand].word}
+    </HealthLabel>
   );
 }
 

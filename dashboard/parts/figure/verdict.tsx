@@ -1,8 +1,7 @@
 /** The verdict: how a user or an account is doing, in one word. Its colours are those of health. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { classes } from "../../text/classes.ts";
-import { type HealthBand, HealthShape, healthLook } from "./health.tsx";
+import { type HealthBand, HealthLabel } from "./health.tsx";
 
 export type VerdictName = Reads["/api/accounts"]["answer"]["accounts"][number]["verdict"];
 
@@ -26,18 +25,10 @@ export function verdictWord(verdict: VerdictName): string {
 /** Shape and word. A high risk has a frame, by which it is known from "at risk" at a glance. */
 export function Verdict({ verdict }: { verdict: VerdictName }): ReactElement {
   const { word, look } = looks[verdict];
-  const { ink, wash } = healthLook(look);
+  const frame = verdict === "high_risk" ? "font-semibold ring-1 ring-current ring-inset" : undefined;
   return (
-    <span
-      className={classes(
-        "inline-flex items-center gap-1.5 rounded px-1.5 py-px text-sm whitespace-nowrap",
-        ink,
-        wash,
-        verdict === "high_risk" && "font-semibold ring-1 ring-current ring-inset",
-      )}
-    >
-      <HealthShape healthBand={look} />
+    <HealthLabel healthBand={look} className={frame}>
       {word}
-    </span>
+    </HealthLabel>
   );
 }

@@ -16,7 +16,7 @@ export interface Question {
   readonly option?: { readonly label: string; onChange(isTicked: boolean): void };
 }
 
-export function ConfirmDialog({
+export default function ConfirmDialog({
   question,
   onAnswer,
 }: {

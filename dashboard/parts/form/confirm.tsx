@@ -11,9 +11,7 @@ import {
 } from "react";
 import type { Question } from "./confirm-dialog.tsx";
 
-const ConfirmDialog = lazy(() =>
-  import("./confirm-dialog.tsx").then(({ ConfirmDialog }) => ({ default: ConfirmDialog })),
-);
+const ConfirmDialog = lazy(() => import("./confirm-dialog.tsx"));
 
 type Confirm = (question: Question) => Promise<boolean>;
 const ConfirmContext = createContext<Confirm>(() => Promise.resolve(false));

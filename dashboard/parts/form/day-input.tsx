@@ -1,6 +1,7 @@
 /** A field for a day. */
-import { type ReactElement, type ReactNode, useRef, useState } from "react";
+import { type ReactElement, type ReactNode, useRef } from "react";
 import { Input } from "./field.tsx";
+import { useTyped } from "./typed.ts";
 
 /** A typed day is sent when the field loses the focus or Enter is pressed: while 2026 is typed, the browser sends the years
  * 2, 20 and 202. A day chosen in the browser's calendar is sent at once.
@@ -18,13 +19,8 @@ export function DayInput({
   help?: ReactNode;
   onDay: (day: string | undefined) => void;
 }): ReactElement {
-  const [typed, setTyped] = useState(value ?? "");
-  const [shown, setShown] = useState(value);
+  const [typed, setTyped] = useTyped(value ?? "");
   const isTyping = useRef(false);
-  if (shown !== value) {
-    setShown(value);
-    setTyped(value ?? "");
-  }
   const tell = (day: string) => {
     isTyping.current = false;
     if (day !== (value ?? "")) onDay(day === "" ? undefined : day);

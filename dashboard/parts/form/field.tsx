@@ -5,6 +5,7 @@ import {
   type ReactNode,
   type Ref,
   type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
   useId,
   useState,
 } from "react";
@@ -32,7 +33,7 @@ interface Tied {
 }
 
 /** Ties a label, a help text and an error to any control. */
-export function Field({
+function Field({
   label,
   isLabelHidden = false,
   help,
@@ -69,6 +70,8 @@ type InputProps = FieldText &
     ref?: Ref<HTMLInputElement>;
     /** As low as a small choice and a small button, beside which it stands. */
     isSmall?: boolean;
+    /** Texts that the browser offers while one is typed. */
+    suggestions?: readonly string[] | undefined;
   };
 
 /** A field of one line. */
@@ -78,12 +81,50 @@ export function Input({
   help,
   error,
   isSmall = false,
+  suggestions,
   className,
   ...rest
 }: InputProps): ReactElement {
+  const list = useId();
   return (
     <Field label={label} help={help} error={error} {...(isLabelHidden && { isLabelHidden })}>
-      {(tied) => <input {...rest} {...tied} className={classes(control, isSmall && small, className)} />}
+      {(tied) => (
+        <>
+          <input
+            {...rest}
+            {...tied}
+            list={suggestions && list}
+            className={classes(control, isSmall && small, className)}
+          />
+          {suggestions !== undefined && (
+            <datalist id={list}>
+              {suggestions.map((text) => (
+                <option key={text} value={text} />
+              ))}
+            </datalist>
+          )}
+        </>
+      )}
+    </Field>
+  );
+}
+
+type TextAreaProps = FieldText &
+  Pick<TextareaHTMLAttributes<HTMLTextAreaElement>, "value" | "rows"> & { onText: (text: string) => void };
+
+/** A field of several lines for code. */
+export function TextArea({ label, help, onText, ...rest }: TextAreaProps): ReactElement {
+  return (
+    <Field label={label} help={help}>
+      {(tied) => (
+        <textarea
+          {...rest}
+          {...tied}
+          onChange={({ target }) => onText(target.value)}
+          spellCheck={false}
+          className="w-full rounded border border-edge bg-raised px-2.5 py-1.5 font-mono text-sm"
+        />
+      )}
     </Field>
   );
 }
@@ -178,6 +219,11 @@ export function Select<Value extends string>({
       )}
     </Field>
   );
+}
+
+/** A low choice without a label to be seen, where its place explains it, e.g. beside a title. */
+export function SmallSelect<Value extends string>(props: SelectProps<Value>): ReactElement {
+  return <Select isLabelHidden isSmall {...props} />;
 }
 
 function Options({ choices }: { choices: readonly Choice[] }): ReactElement {

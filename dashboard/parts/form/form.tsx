@@ -25,6 +25,20 @@ export interface Draft<Values extends object> {
   readonly rebase: (base: Values) => void;
 }
 
+/** Ties a field to a text of a draft, and to the error about it. */
+export function tiedTo<Name extends string, Values extends Readonly<Record<Name, string>>>(
+  { values, set }: Pick<Draft<Values>, "values" | "set">,
+  name: Name,
+  error: string | undefined,
+) {
+  return {
+    value: values[name],
+    onChange: ({ target }: { readonly target: { readonly value: string } }) =>
+      set({ [name]: target.value } as Partial<Values>),
+    error,
+  };
+}
+
 interface Held<Values> {
   readonly base: Values;
   readonly typed: Partial<Values>;
@@ -87,8 +101,8 @@ const leaving: Question = {
 
 /** A form that is saved as a whole. Its bar appears with the first change and says what saving does. */
 export function DraftForm({
-  isDirty,
-  isBusy,
+  draft: { isDirty, discard },
+  change,
   error,
   conflict,
   consequence,
@@ -96,8 +110,9 @@ export function DraftForm({
   onDiscard,
   children,
 }: {
-  isDirty: boolean;
-  isBusy: boolean;
+  draft: { readonly isDirty: boolean; readonly discard: () => void };
+  /** The request that saves the changes. */
+  change: { readonly isPending: boolean; readonly reset: () => void };
   /** An error that belongs to no field. */
   error: Error | null;
   /** Shown in place of the error when other values were saved in between. */
@@ -105,9 +120,16 @@ export function DraftForm({
   /** The effect of saving. */
   consequence?: ReactNode;
   onSave: () => void;
-  onDiscard: () => void;
+  /** Called when the changes are discarded. */
+  onDiscard?: () => void;
   children: ReactNode;
 }): ReactElement {
+  const isBusy = change.isPending;
+  const dropChanges = () => {
+    discard();
+    change.reset();
+    onDiscard?.();
+  };
   const save = (event: FormEvent) => {
     event.preventDefault();
     if (isDirty && !isBusy) onSave();
@@ -125,7 +147,7 @@ export function DraftForm({
                 {consequence !== undefined && <div className="text-sm text-soft">{consequence}</div>}
               </div>
               <div className="flex gap-2">
-                <Button onClick={onDiscard} disabled={isBusy}>
+                <Button onClick={dropChanges} disabled={isBusy}>
                   Discard
                 </Button>
                 <Button type="submit" look="primary" isBusy={isBusy}>

@@ -26,5 +26,6 @@ function merged(base: unknown, mine: unknown, theirs: unknown): unknown {
   return mine;
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** Whether a value is an object and no list. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

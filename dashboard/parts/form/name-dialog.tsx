@@ -9,8 +9,7 @@ export function NameDialog({
   about,
   action,
   name,
-  isBusy,
-  error,
+  change,
   onName,
   onClose,
 }: {
@@ -18,8 +17,8 @@ export function NameDialog({
   about: string;
   action: string;
   name: string;
-  isBusy: boolean;
-  error: Error | null;
+  /** The request that stores the name. */
+  change: { readonly isPending: boolean; readonly error: Error | null };
   onName: (name: string) => void;
   onClose: () => void;
 }): ReactElement {
@@ -40,10 +39,10 @@ export function NameDialog({
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-        <FormError error={error} />
+        <FormError error={change.error} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={isBusy}>
+          <Button type="submit" look="primary" isBusy={change.isPending}>
             {action}
           </Button>
         </div>

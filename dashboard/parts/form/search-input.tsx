@@ -15,7 +15,7 @@ export function SearchInput({
   placeholder,
   value,
   onSearch,
-  hasKey = true,
+  hasKey = false,
   className,
 }: {
   label: string;

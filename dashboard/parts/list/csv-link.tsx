@@ -1,12 +1,13 @@
 /** The link that downloads what is shown as CSV. */
 import type { ReactElement } from "react";
+import type { CsvAddress } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
 import { buttonClass } from "../form/button.tsx";
 import { Icon } from "../icons.tsx";
 
-/** @param address see `csvAddress` */
-export function CsvLink({ address }: { address: string }): ReactElement {
+export function CsvLink({ address }: { address: CsvAddress }): ReactElement {
   return (
-    <a href={address} download className={buttonClass("plain", true)}>
+    <a href={address(useOrganization().id)} download className={buttonClass("plain", true)}>
       <Icon name="download" />
       CSV
     </a>

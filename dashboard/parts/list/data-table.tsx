@@ -5,6 +5,7 @@
  */
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { Fragment, type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
+import type { CsvAddress } from "../../api/query.ts";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 import { Button, IconButton } from "../form/button.tsx";
@@ -15,7 +16,7 @@ import { type Column, type ColumnChoice, useTableModel } from "./table-model.ts"
 import { inNarrowOrder, useIsNarrow } from "./table-narrow.ts";
 import { TableToolbar } from "./table-toolbar.tsx";
 
-export type { Column } from "./table-model.ts";
+export { type Column, figureColumn } from "./table-model.ts";
 
 /** By which column rows are sorted, by the server's name for it. */
 export interface Sort<By extends string = string> {
@@ -43,7 +44,7 @@ interface DataTableProps<Row extends object> {
   /** The words for one row and for several rows. */
   readonly words?: readonly [one: string, several: string];
   /** The address of the whole table as CSV. */
-  readonly csv?: string;
+  readonly csv?: CsvAddress;
   /** Beside the count, e.g. filters. */
   readonly tools?: ReactNode;
   /** Without count, columns and CSV: for a few rows that are all there. */
@@ -139,7 +140,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
                     {inNarrowOrder(row.getVisibleCells(), ({ column }) => column.id, besideFirst).map(
                       (cell, at) => (
                         <td key={cell.id} className={cellClass(columnOf(cell.column.id), at === 0)}>
-                          <table.FlexRender cell={cell} />
+                          {columnOf(cell.column.id)?.cell(row.original)}
                         </td>
                       ),
                     )}
@@ -155,6 +156,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
       <Remaining {...props} />
     </div>
   );
+}
+
+/** A few rows that are all there, each known by its id: without count, columns and CSV. */
+export function PlainTable<Row extends { readonly id: number }>(
+  props: Pick<DataTableProps<Row>, "label" | "rows" | "columns">,
+): ReactElement {
+  return <DataTable {...props} isPlain name={props.label} rowId={({ id }) => String(id)} />;
 }
 
 /** Asks for more rows when the last ones come into sight. */
@@ -215,8 +223,8 @@ function Header<Row>({
 }): ReactElement {
   const { header, isNumber, sort: by, width, hint } = column;
   const order = by !== undefined && sort?.by === by ? sort.order : undefined;
-  const isDescending =
-    order === undefined ? (isNumber ?? column.startsDescending ?? false) : order === "ascending";
+  // The first sort puts the largest number first, and texts that begin with A.
+  const isDescending = order === undefined ? isNumber : order === "ascending";
   const next = isDescending ? "descending" : "ascending";
   return (
     <th

@@ -8,9 +8,9 @@ export interface Filter<Value> {
   write(value: Value): string | undefined;
 }
 
-/** A text. */
-export function textFilter(byDefault = ""): Filter<string> {
-  return { read: (text) => text ?? byDefault, write: (value) => (value === byDefault ? undefined : value) };
+/** A text, or an empty one. */
+export function textFilter(): Filter<string> {
+  return { read: (text) => text ?? "", write: (value) => value || undefined };
 }
 
 /** One of a list. Any other text in the address is the default. */
@@ -24,16 +24,24 @@ export function choiceFilter<Value extends string>(
   };
 }
 
-/** A whole number within bounds. */
-export function numberFilter(byDefault: number, least: number, most: number): Filter<number> {
+/** One of a few values, and the choices of a list: each value with its label. */
+export function labelledFilter<Value extends string>(
+  labels: Readonly<Record<Value, string>>,
+  byDefault: NoInfer<Value>,
+): Filter<Value> & { readonly choices: readonly { readonly value: Value; readonly label: string }[] } {
+  const values = Object.keys(labels) as Value[];
+  const choices = values.map((value) => ({ value, label: labels[value] }));
+  return { ...choiceFilter(values, byDefault), choices };
+}
+
+/** A whole number from 0 to a bound. Any other text in the address is 0. */
+export function numberFilter(most: number): Filter<number> {
   return {
     read: (text) => {
-      const value = Number(text);
-      return text !== undefined && Number.isInteger(value) && value >= least && value <= most
-        ? value
-        : byDefault;
+      const value = Number(text ?? 0);
+      return Number.isInteger(value) && value >= 0 && value <= most ? value : 0;
     },
-    write: (value) => (value === byDefault ? undefined : String(value)),
+    write: (value) => (value === 0 ? undefined : String(value)),
   };
 }
 
@@ -45,12 +53,40 @@ export function dayFilter(): Filter<string | undefined> {
   };
 }
 
+/** Yes or no, or none. */
+export function flagFilter(): Filter<boolean | undefined> {
+  return {
+    read: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
+    write: (value) => value?.toString(),
+  };
+}
+
 type Filters = Readonly<Record<string, Filter<unknown>>>;
-type Values<Of extends Filters> = {
+
+/** The values of filters, by their names. */
+export type Values<Of extends Filters> = {
   readonly [Name in keyof Of]: Of[Name] extends { read(text: string | undefined): infer Value }
     ? Value
     : never;
 };
+
+/** The values of filters in an address that has none of them. */
+export function defaultsOf<Of extends Filters>(filters: Of): Values<Of> {
+  const pairs = Object.entries(filters).map(([name, { read }]) => [name, read(undefined)]);
+  return Object.fromEntries(pairs) as Values<Of>;
+}
+
+type SetValues<Of extends Filters> = {
+  readonly [Name in keyof Of]?: Exclude<Values<Of>[Name], "" | undefined>;
+};
+
+/** The values that are set, which are neither undefined nor empty: as parameters of the API. */
+export function setValues<Of extends Filters>(filters: Of, values: Values<Of>): SetValues<Of> {
+  const pairs = Object.keys(filters).map((name) => [name, values[name]] as const);
+  return Object.fromEntries(
+    pairs.filter(([, value]) => value !== undefined && value !== ""),
+  ) as SetValues<Of>;
+}
 
 /** The filters of a page and a function that changes some of them. Every change goes into the history unless it is
  * typed letter by letter (`isTyping`). @param filters at module scope: they may not change */

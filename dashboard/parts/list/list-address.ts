@@ -2,9 +2,9 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { recall, remember } from "../../app/memory.ts";
-import { movementFilters, movementQuery, noMovement } from "../figure/figure-filters.ts";
+import { movementFilters } from "../figure/figure-filters.ts";
 import type { HealthBand } from "../figure/health.tsx";
-import { choiceFilter, type Filter, textFilter } from "./filters.ts";
+import { choiceFilter, defaultsOf, type Filter, setValues, textFilter, type Values } from "./filters.ts";
 import type { Column, ColumnChoice } from "./table-model.ts";
 
 type Query = Reads["/api/accounts"]["query"];
@@ -56,8 +56,8 @@ const healthBands: readonly (HealthBand | "")[] = [
 ];
 const riskBands: readonly (RiskBand | "")[] = ["", "high", "medium", "low"];
 
-/** The filters in the addresses of both lists, users and accounts. */
-export const listFilters = {
+/** The filters of both lists, users and accounts. */
+const narrowing = {
   search: textFilter(),
   verdict: choiceFilter(verdicts, ""),
   state: choiceFilter(states, ""),
@@ -65,45 +65,36 @@ export const listFilters = {
   riskBand: choiceFilter(riskBands, ""),
   seen: seenFilter,
   ...movementFilters,
+};
+
+/** The parameters in the addresses of both lists. */
+export const listFilters = {
+  ...narrowing,
   order: choiceFilter(orders, "descending"),
   columns: textsFilter,
   /** The id of the saved view that was opened. */
   view: textFilter(),
 };
-
-type Values<Of> = {
-  readonly [Name in keyof Of]: Of[Name] extends Filter<infer Value> ? Value : never;
-};
 export type ListValues = Values<typeof listFilters>;
 
 /** The parameters of the API for what both lists have. */
-export function listQuery({
-  search,
-  verdict,
-  state,
-  healthBand,
-  riskBand,
-  seen,
-  order,
-  ...movement
-}: ListValues) {
+export function listQuery(values: ListValues) {
+  const { seen, ...query } = setValues(narrowing, values);
   return {
-    ...{ search, order },
-    ...movementQuery(movement),
-    ...(verdict !== "" && { verdict }),
-    ...(state !== "" && { state }),
-    ...(healthBand !== "" && { healthBand }),
-    ...(riskBand !== "" && { riskBand }),
+    ...query,
+    order: values.order,
     ...(seen?.how === "within" && { seenWithinDays: seen.days }),
     ...(seen?.how === "not" && { notSeenForDays: seen.days }),
   };
 }
 
-/** The values of those filters without any filter. */
-export const noListFilters = {
-  ...({ search: "", verdict: "", state: "", healthBand: "", riskBand: "", seen: undefined } as const),
-  ...noMovement,
-};
+/** The values of the filters of both lists without any filter. */
+export const noListFilters = defaultsOf(narrowing);
+
+/** Whether any of the filters of both lists is set. */
+export function isListFiltered(values: ListValues): boolean {
+  return Object.keys(setValues(narrowing, values)).length > 0;
+}
 
 /** Which columns are shown: those of the address, or those that this browser remembers, or the usual ones. */
 export function useColumnChoice<Row>(

@@ -4,17 +4,10 @@ import { MovementChips } from "../figure/figure-chips.tsx";
 import { type HealthBand, healthWord } from "../figure/health.tsx";
 import { type VerdictName, verdictWord } from "../figure/verdict.tsx";
 import { Button } from "../form/button.tsx";
-import { type Choice, Select } from "../form/field.tsx";
+import { type Choice, SmallSelect } from "../form/field.tsx";
 import { SearchInput } from "../form/search-input.tsx";
 import { FilterChip } from "./filter-chip.tsx";
-import {
-  type ListValues,
-  noListFilters,
-  type RiskBand,
-  type Seen,
-  type State,
-  type VerdictChoice,
-} from "./list-address.ts";
+import type { ListValues, RiskBand, Seen, State, VerdictChoice } from "./list-address.ts";
 
 const stateWords: Record<State, string> = {
   active: "Active",
@@ -89,6 +82,7 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
             placeholder={searchIn}
             value={values.search}
             onSearch={(search) => onChange({ search }, true)}
+            hasKey
           />
         </div>
         <Pick
@@ -174,22 +168,13 @@ export function Pick<Value extends string>({
   onChoose: (value: Value) => void;
 }): ReactElement {
   return (
-    <Select
+    <SmallSelect
       label={label}
-      isLabelHidden
-      isSmall
       value={value}
       choices={choices}
       onChoose={onChoose}
       title={hint}
       className={value === (byDefault ?? "") ? "text-soft" : "border-ember! font-medium"}
     />
-  );
-}
-
-/** Whether any of the filters that both lists have is set. */
-export function isListFiltered(values: ListValues): boolean {
-  return (Object.keys(noListFilters) as (keyof typeof noListFilters)[]).some(
-    (name) => values[name] !== noListFilters[name],
   );
 }

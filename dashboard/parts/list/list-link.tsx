@@ -1,9 +1,10 @@
 /** A figure as a link to the list of the users or accounts in it. */
-import { Link, useRouter } from "@tanstack/react-router";
+import { useRouter } from "@tanstack/react-router";
 import type { ReactElement, ReactNode } from "react";
+import { PageLink } from "../../app/page-link.ts";
 import { useOrganization } from "../../app/session.ts";
-import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
+import { listAddresses } from "./view-address.ts";
 
 /** A list, and the parameters of its address: the figure has exactly as many rows there. */
 export interface ListBehind {
@@ -11,28 +12,19 @@ export interface ListBehind {
   readonly query: Readonly<Record<string, string>>;
 }
 
-const addresses = { users: "/o/$organization/users", accounts: "/o/$organization/accounts" } as const;
-
 interface ListLinkProps {
   readonly list: ListBehind;
   /** Without a line below it until it is pointed at: for tables, where every figure is one. */
   readonly isQuiet?: boolean;
-  readonly className?: string;
   readonly children: ReactNode;
 }
 
-export function ListLink({ list, children, isQuiet = false, className }: ListLinkProps): ReactElement {
-  const organization = String(useOrganization().id);
+export function ListLink({ list, children, isQuiet = false }: ListLinkProps): ReactElement {
   const line = isQuiet ? "hover:underline" : "underline decoration-edge decoration-1 underline-offset-3";
   return (
-    <Link
-      to={addresses[list.page]}
-      params={{ organization }}
-      search={list.query}
-      className={classes(line, className)}
-    >
+    <PageLink to={listAddresses[list.page]} search={list.query} className={line}>
       {children}
-    </Link>
+    </PageLink>
   );
 }
 
@@ -42,12 +34,10 @@ export function BarPart({
   list,
   share,
   className,
-}: Pick<ListLinkProps, "list" | "className"> & { share: number }): ReactElement {
-  const organization = String(useOrganization().id);
+}: Pick<ListLinkProps, "list"> & { share: number; className: string }): ReactElement {
   return (
-    <Link
-      to={addresses[list.page]}
-      params={{ organization }}
+    <PageLink
+      to={listAddresses[list.page]}
       search={list.query}
       tabIndex={-1}
       className={className}
@@ -61,16 +51,14 @@ export function CountLink({
   count,
   list,
   isQuiet = false,
-  className,
 }: {
   count: number | null | undefined;
   list: ListBehind | undefined;
   isQuiet?: boolean;
-  className?: string;
 }): ReactElement {
   if (list === undefined || !count) return <>{numbers.count(count)}</>;
   return (
-    <ListLink list={list} isQuiet={isQuiet} {...(className !== undefined && { className })}>
+    <ListLink list={list} isQuiet={isQuiet}>
       {numbers.count(count)}
     </ListLink>
   );
@@ -81,5 +69,5 @@ export function useListAddress(): (list: ListBehind) => string {
   const organization = String(useOrganization().id);
   const router = useRouter();
   return ({ page, query }) =>
-    router.buildLocation({ to: addresses[page], params: { organization }, search: query }).href;
+    router.buildLocation({ to: listAddresses[page], params: { organization }, search: query }).href;
 }

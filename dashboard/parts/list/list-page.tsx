@@ -1,13 +1,11 @@
 /** The page of a list: saved views, filters, and a table that goes on while the reader scrolls. For users and accounts. */
 import { type ReactElement, type ReactNode, useMemo } from "react";
 import { useReadPages } from "../../api/list-pages.ts";
-import type { Reads } from "../../api/paths.ts";
-import { csvAddress } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
+import { csvAddress, type Reads } from "../../api/query.ts";
 import { Freshness } from "../figure/freshness.tsx";
-import { NothingFound } from "../nothing-found.tsx";
+import { Button } from "../form/button.tsx";
 import { PageHeader, Panel } from "../panel.tsx";
-import { Figures, Loading } from "../states.tsx";
+import { Empty, Figures, Loading } from "../states.tsx";
 import { DataTable, type Sort } from "./data-table.tsx";
 import { columnsText, firstSort, type ListValues, useColumnChoice } from "./list-address.ts";
 import { ListFilters } from "./list-filters.tsx";
@@ -49,7 +47,6 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
   props: ListPageProps<Kind, Row>,
 ): ReactElement {
   const { kind, title, one, values, onChange, query, rowsOf, rowId, columns, isFiltered, onClear } = props;
-  const { id } = useOrganization();
   const path = `/api/${kind}` as const;
   const pages = useReadPages(path, query, pageSize, (answer) => rowsOf(answer).map(rowId));
   const choice = useColumnChoice(kind, columns, values.columns, (shown) => onChange({ columns: shown }));
@@ -78,15 +75,10 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
         </ListFilters>
         <Figures
           asked={{ ...pages, data: first }}
-          loading={
-            <div className="p-4">
-              <Loading rows={14} />
-            </div>
+          loading={<Loading rows={14} />}
+          empty={({ total }) =>
+            total === 0 && (isFiltered ? <NothingFound what={one} onClear={onClear} /> : props.none)
           }
-          empty={{
-            isEmpty: ({ total }) => total === 0,
-            show: isFiltered ? <NothingFound what={one} onClear={onClear} /> : props.none,
-          }}
         >
           {(answer) => (
             <UsualChange value={answer.usualChange}>
@@ -106,7 +98,7 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
                   hasMore: pages.hasNextPage,
                   onMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
                 }}
-                csv={csvAddress(id, path, query)}
+                csv={csvAddress(path, query)}
                 tools={<ScoresOf answer={answer} />}
               />
             </UsualChange>
@@ -114,6 +106,18 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
         </Figures>
       </Panel>
     </>
+  );
+}
+
+/** A list of which nothing matches the filters. @param what one row is called: user */
+function NothingFound({ what, onClear }: { what: string; onClear: () => void }): ReactElement {
+  return (
+    <Empty title={`No ${what} matches`}>
+      <p className="mb-3">Take away a filter, or look for another text.</p>
+      <Button isSmall onClick={onClear}>
+        Clear filters
+      </Button>
+    </Empty>
   );
 }
 

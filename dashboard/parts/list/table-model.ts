@@ -1,6 +1,6 @@
 /** The properties of a table, and its columns in the form of TanStack Table. */
-import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable } from "@tanstack/react-table";
-import { type ReactNode, useMemo, useRef, useState } from "react";
+import { columnVisibilityFeature, tableFeatures, useTable } from "@tanstack/react-table";
+import { type ReactNode, useMemo, useState } from "react";
 import { recall, remember } from "../../app/memory.ts";
 
 /** A column: what it is called and what it shows of a row. */
@@ -12,8 +12,6 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** The server's name for sorting by this column. A column without one cannot be sorted. */
   readonly sort?: string;
-  /** Whether the first sort puts the largest value first, as figures need. Texts begin with A. */
-  readonly startsDescending?: boolean;
   /** Shown only when the reader asks for it. */
   readonly isHidden?: boolean;
   /** The reader cannot hide it. */
@@ -28,6 +26,17 @@ export interface Column<Row> {
   readonly csv?: readonly string[];
 }
 
+/** A column of figures, with a hint of what they are. @param more e.g. the server's name for sorting by it */
+export function figureColumn<Row>(
+  id: string,
+  header: string,
+  hint: string,
+  cell: (row: Row) => ReactNode,
+  more: Partial<Column<Row>> = {},
+): Column<Row> {
+  return { id, header, hint, cell, isNumber: true, ...more };
+}
+
 /** The shown columns, if the page keeps them itself, e.g. in its address. */
 export interface ColumnChoice {
   /** Ids. Columns that cannot be hidden may be left out. */
@@ -36,17 +45,6 @@ export interface ColumnChoice {
 }
 
 const features = tableFeatures({ columnVisibilityFeature });
-function definitionOf<Row extends object>(
-  { id, header, isFixed }: Column<Row>,
-  cellOf: (id: string, row: Row) => ReactNode,
-) {
-  return createColumnHelper<typeof features, Row>().display({
-    id,
-    header,
-    cell: ({ row }) => cellOf(id, row.original),
-    enableHiding: !isFixed,
-  });
-}
 
 const storageName = (name: string) => `rekindle.columns.${name}`;
 
@@ -67,21 +65,8 @@ export function useTableModel<Row extends object>(
     choice === undefined
       ? own
       : Object.fromEntries(columns.map(({ id, isFixed }) => [id, isFixed || choice.shown.includes(id)]));
-  const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
-  // Made once for a column's id. A cell with a new definition is drawn anew, and loses its focus and its
-  // input. The cells are those of the columns of today.
-  const today = useRef(byId);
-  today.current = byId;
-  const made = useRef(new Map<string, ReturnType<typeof definitionOf<Row>>>());
   const definitions = useMemo(
-    () =>
-      columns.map((column) => {
-        const known = made.current.get(column.id);
-        if (known !== undefined && known.header === column.header) return known;
-        const definition = definitionOf(column, (id, row) => today.current.get(id)?.cell(row));
-        made.current.set(column.id, definition);
-        return definition;
-      }),
+    () => columns.map(({ id, header, isFixed }) => ({ id, header, enableHiding: !isFixed })),
     [columns],
   );
   const data = useMemo(() => [...rows], [rows]);
@@ -101,6 +86,7 @@ export function useTableModel<Row extends object>(
       setOwn(after);
     },
   });
+  const byId = new Map(columns.map((column) => [column.id, column]));
   return { table, columnOf: (id: string) => byId.get(id) };
 }
 

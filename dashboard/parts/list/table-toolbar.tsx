@@ -1,5 +1,6 @@
 /** Above a table: what the page puts there, how many rows there are, the same as CSV, and the choice of columns. */
 import { Fragment, type ReactElement, type ReactNode } from "react";
+import type { CsvAddress } from "../../api/query.ts";
 import { numbers } from "../../text/format.ts";
 import { Button } from "../form/button.tsx";
 import { Menu, MenuLabel, MenuTick } from "../menu.tsx";
@@ -8,7 +9,7 @@ import type { Column, useTableModel } from "./table-model.ts";
 
 interface ToolbarProps<Row extends object> {
   readonly tools?: ReactNode;
-  readonly csv?: string;
+  readonly csv?: CsvAddress;
   readonly words?: readonly [one: string, several: string];
   /** Of rows, here or not. */
   readonly total: number;
@@ -35,14 +36,14 @@ export function TableToolbar<Row extends object>(props: ToolbarProps<Row>): Reac
 /** The address of a CSV with the shown columns. It has all columns where none of them has names for a CSV.
  * The server names the file. */
 function withColumns<Row extends object>(
-  address: string,
+  address: CsvAddress,
   { columns, table }: Pick<ToolbarProps<Row>, "columns" | "table">,
-): string {
+): CsvAddress {
   if (columns.every(({ csv }) => csv === undefined)) return address;
   const shown = new Set(table.getVisibleLeafColumns().map(({ id }) => id));
   const names = columns.filter(({ id }) => shown.has(id)).flatMap(({ id, csv }) => csv ?? [id]);
   const text = [...new Set(names)].map(encodeURIComponent).join(",");
-  return `${address}&columns=${encodeURIComponent(text)}`;
+  return (organization) => `${address(organization)}&columns=${encodeURIComponent(text)}`;
 }
 
 function ColumnsMenu<Row extends object>({

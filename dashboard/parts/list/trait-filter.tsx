@@ -1,5 +1,5 @@
 /** Filters by traits: of each its name, how it is compared, and with what. */
-import { type FormEvent, type ReactElement, useId, useState } from "react";
+import { type FormEvent, type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { Button } from "../form/button.tsx";
 import { Input, Select } from "../form/field.tsx";
@@ -123,7 +123,6 @@ function TraitForm({
   traits: Traits;
   onDone: (filter: TraitFilter) => void;
 }): ReactElement {
-  const id = useId();
   const [{ trait, match, value }, set] = useState<TraitFilter>({ trait: "", match: "is", value: "" });
   const known = traits.find((one) => one.trait === trait);
   const send = (event: FormEvent) => {
@@ -137,7 +136,7 @@ function TraitForm({
         required
         autoComplete="off"
         maxLength={256}
-        list={`${id}-traits`}
+        suggestions={traits.map((one) => one.trait)}
         value={trait}
         onChange={({ target }) => set({ trait: target.value, match, value })}
         help={
@@ -148,11 +147,6 @@ function TraitForm({
             : `${known.users} users have it.`
         }
       />
-      <datalist id={`${id}-traits`}>
-        {traits.map((one) => (
-          <option key={one.trait} value={one.trait} />
-        ))}
-      </datalist>
       <Select
         label="Compared"
         value={match}
@@ -160,23 +154,16 @@ function TraitForm({
         onChoose={(chosen) => set({ trait, match: chosen, value })}
       />
       {needsValue(match) && (
-        <>
-          <Input
-            label="Value"
-            required
-            autoComplete="off"
-            maxLength={256}
-            list={`${id}-values`}
-            value={value}
-            onChange={({ target }) => set({ trait, match, value: target.value })}
-            help={match === "contains" ? "Upper and lower case are the same." : "Exact match"}
-          />
-          <datalist id={`${id}-values`}>
-            {known?.values.map(({ value: one }) => (
-              <option key={one} value={one} />
-            ))}
-          </datalist>
-        </>
+        <Input
+          label="Value"
+          required
+          autoComplete="off"
+          maxLength={256}
+          suggestions={known?.values.map((one) => one.value) ?? []}
+          value={value}
+          onChange={({ target }) => set({ trait, match, value: target.value })}
+          help={match === "contains" ? "Upper and lower case are the same." : "Exact match"}
+        />
       )}
       <Button type="submit" look="primary" isSmall>
         Show these users

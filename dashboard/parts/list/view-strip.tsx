@@ -1,12 +1,12 @@
 /** The saved views of a list, which an organization's members share: opened by a click, saved, renamed and deleted. */
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { type ReactElement, type ReactNode, useState } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useChange, useRead } from "../../api/query.ts";
-import { useMayAs, useOrganization } from "../../app/session.ts";
+import { type Reads, useChange, useRead } from "../../api/query.ts";
+import { PageLink, usePageNavigate } from "../../app/page-link.ts";
+import { useMayAs } from "../../app/session.ts";
 import { classes } from "../../text/classes.ts";
 import { Button } from "../form/button.tsx";
-import { useConfirm } from "../form/confirm.tsx";
+import { useConfirmedChange } from "../form/confirmed-change.ts";
 import { NameDialog } from "../form/name-dialog.tsx";
 import { Menu, MenuItem, MenuLine } from "../menu.tsx";
 import { useTell } from "../toast.tsx";
@@ -93,12 +93,10 @@ function ViewLink({
   by?: string | null;
   children: ReactNode;
 }): ReactElement {
-  const organization = String(useOrganization().id);
   const current = { "aria-current": isOpen ? "true" : undefined } as const;
   return (
-    <Link
+    <PageLink
       to={listAddresses[page]}
-      params={{ organization }}
       search={viewSearch(query, id)}
       activeProps={current}
       inactiveProps={current}
@@ -110,7 +108,7 @@ function ViewLink({
       )}
     >
       <span className="max-w-64 truncate">{children}</span>
-    </Link>
+    </PageLink>
   );
 }
 
@@ -127,21 +125,34 @@ function ViewActions({
   query: string;
 }): ReactElement {
   const [naming, setNaming] = useState<"new" | "rename">();
-  const change = useChange("PATCH /api/views/:id");
-  const { ask, remove } = useViewChanges(page);
+  const navigate = usePageNavigate();
   const tell = useTell();
-  const replace = async (view: View) => {
-    const isSure = await ask({
-      title: `Change the view “${view.name}”?`,
-      text: "All members who open it get these filters, this order and these columns instead.",
-      action: "Change the view",
-    });
-    if (!isSure) return;
-    change.mutate(
-      { path: { id: view.id }, body: { query } },
-      { onSuccess: () => tell(`The view “${view.name}” was changed.`), onError: tell.failed },
+  const replacement = useConfirmedChange("PATCH /api/views/:id");
+  const deletion = useConfirmedChange("DELETE /api/views/:id");
+  const replace = ({ id, name }: View) =>
+    replacement.ask(
+      {
+        title: `Change the view “${name}”?`,
+        text: "All members who open it get these filters, this order and these columns instead.",
+        action: "Change the view",
+      },
+      { path: { id }, body: { query } },
+      `The view “${name}” was changed.`,
     );
-  };
+  const remove = ({ id, name }: View) =>
+    deletion.ask(
+      {
+        title: `Delete the view “${name}”?`,
+        text: "It goes for everybody in the organization. The users and accounts in it stay as they are.",
+        action: "Delete the view",
+        isDangerous: true,
+      },
+      { path: { id } },
+      () => {
+        tell(`The view “${name}” was deleted.`);
+        void navigate({ to: listAddresses[page] });
+      },
+    );
   return (
     <div className="shrink-0">
       {opened === undefined ? (
@@ -173,38 +184,9 @@ function ViewActions({
   );
 }
 
-function useViewChanges(page: Page) {
-  const ask = useConfirm();
-  const tell = useTell();
-  const navigate = useNavigate();
-  const organization = String(useOrganization().id);
-  const deletion = useChange("DELETE /api/views/:id");
-  const remove = async (view: View) => {
-    const isSure = await ask({
-      title: `Delete the view “${view.name}”?`,
-      text: "It goes for everybody in the organization. The users and accounts in it stay as they are.",
-      action: "Delete the view",
-      isDangerous: true,
-    });
-    if (!isSure) return;
-    deletion.mutate(
-      { path: { id: view.id } },
-      {
-        onError: tell.failed,
-        onSuccess: () => {
-          tell(`The view “${view.name}” was deleted.`);
-          void navigate({ to: listAddresses[page], params: { organization }, search: {} });
-        },
-      },
-    );
-  };
-  return { ask, remove };
-}
-
 function NewView({ page, query, onClose }: { page: Page; query: string; onClose: () => void }): ReactElement {
   const create = useChange("POST /api/views");
-  const navigate = useNavigate();
-  const organization = String(useOrganization().id);
+  const navigate = usePageNavigate();
   const tell = useTell();
   const save = (name: string) =>
     create.mutate(
@@ -213,8 +195,7 @@ function NewView({ page, query, onClose }: { page: Page; query: string; onClose:
         onSuccess: ({ id }) => {
           tell(`The view “${name}” was saved for everybody in the organization.`);
           onClose();
-          const search = { ...Object.fromEntries(new URLSearchParams(query)), view: String(id) };
-          void navigate({ to: listAddresses[page], params: { organization }, search, resetScroll: false });
+          void navigate({ to: listAddresses[page], search: viewSearch(query, id), resetScroll: false });
         },
       },
     );
@@ -224,8 +205,7 @@ function NewView({ page, query, onClose }: { page: Page; query: string; onClose:
       about="Filters, order and columns under a name, for everybody in the organization. A text that is searched for is not saved."
       action="Save view"
       name=""
-      isBusy={create.isPending}
-      error={create.error}
+      change={create}
       onName={save}
       onClose={onClose}
     />
@@ -242,8 +222,7 @@ function RenamedView({ view, onClose }: { view: View; onClose: () => void }): Re
       about="Its filters, order and columns stay."
       action="Rename"
       name={view.name}
-      isBusy={change.isPending}
-      error={change.error}
+      change={change}
       onName={save}
       onClose={onClose}
     />

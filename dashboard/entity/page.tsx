@@ -1,0 +1,85 @@
+/** The page of a user or of an account: the parts that both have. */
+import type { ReactElement, ReactNode } from "react";
+import { type Asked, usePages, useRead } from "../api/query.ts";
+import { useFilters } from "../parts/list/filters.ts";
+import { Notice } from "../parts/panel.tsx";
+import { useToday } from "../parts/time.tsx";
+import { dayPlus, dayText } from "../text/format.ts";
+import { ActivityPanel, daysOfYear } from "./activity.tsx";
+import { ChangePanel } from "./change.tsx";
+import { filters } from "./filters.ts";
+import { HistoryPanel } from "./history.tsx";
+import { isMissing, Missing } from "./missing.tsx";
+import type { Score } from "./score-text.ts";
+import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "./scores.tsx";
+import { TimelinePanel, timelinePage } from "./timeline.tsx";
+
+const paths = { user: "/api/users/:userId", account: "/api/accounts/:accountId" } as const;
+
+interface EntityPageProps {
+  readonly what: "user" | "account";
+  readonly id: string;
+  readonly asked: Asked<{ readonly firstSeenDay: string | null }>;
+  /** The top of the page. Scores are undefined until they are known. */
+  readonly header: (score: Score | undefined) => ReactElement;
+  readonly notice?: ReactNode;
+  /** A figure beside the scores. */
+  readonly stat: ReactElement;
+  /** Places the panels of the change and of the churn risk, with what only this page has. */
+  readonly children: (change: ReactElement, risk: ReactElement) => ReactNode;
+}
+
+export function EntityPage(props: EntityPageProps): ReactElement {
+  const { what, id, asked, header, notice, stat, children } = props;
+  const base = paths[what];
+  const path = { userId: id, accountId: id };
+  const today = useToday();
+  const [{ since, range, year, event }] = useFilters(filters);
+  const score = useRead(`${base}/score` as const, {
+    path,
+    query: { since: dayPlus(today, -Number(since)) },
+    keepsPrevious: true,
+  });
+  const history = useRead(`${base}/score/history` as const, {
+    path,
+    query: range === "all" ? {} : { from: dayPlus(today, -Number(range)) },
+    keepsPrevious: true,
+  });
+  const models = useRead("/api/model/changes", { query: { kind: what } });
+  const activity = useRead(`${base}/activity` as const, {
+    path,
+    query: daysOfYear(year, today),
+    keepsPrevious: true,
+  });
+  const names = useRead(`${base}/events` as const, { path });
+  const timeline = usePages(
+    `${base}/timeline` as const,
+    { path, query: { limit: timelinePage, event } },
+    ({ next }) => next,
+  );
+  if (isMissing(asked.error)) return <Missing id={id} what={what} />;
+  const stoppedSince = score.data?.dataStoppedSince;
+  return (
+    <>
+      {header(score.data)}
+      <div className="grid gap-5">
+        {notice}
+        {stoppedSince != null && (
+          <Notice>
+            Far fewer users than usual are active since {dayText(stoppedSince)}: scores wait until data flows
+            again.
+          </Notice>
+        )}
+        <ScoreStats asked={score}>{stat}</ScoreStats>
+        {children(<ChangePanel asked={score} what={what} />, <RiskPanel asked={score} what={what} />)}
+        <div className="grid gap-5 xl:grid-cols-2">
+          <HealthPanel asked={score} what={what} />
+          <EngagementPanel asked={score} what={what} />
+        </div>
+        <HistoryPanel asked={history} models={models.data?.changes ?? []} what={what} />
+        <ActivityPanel asked={activity} firstDay={asked.data?.firstSeenDay} />
+        <TimelinePanel asked={timeline} names={names} />
+      </div>
+    </>
+  );
+}
