@@ -7,9 +7,9 @@ import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
 import { LedgerStores, StoreTidy } from "../stores/stores.ts";
 import { takeSnapshot } from "./engine/snapshot.ts";
-import type { Parking } from "./identity/parking.ts";
-import { SqliteDeadLetters } from "./inbox/dead-letters.ts";
+import type { SqliteHeldEvents } from "./identity/held-events.ts";
 import { InboxTidy } from "./inbox/inbox-tidy.ts";
+import { inboxWriter } from "./inbox/inbox-writer.ts";
 import { FlushedInbox } from "./journal/flushed-inbox.ts";
 import { SqliteDeletions } from "./write/deletions.ts";
 import { SqliteErasures } from "./write/erasures.ts";
@@ -17,10 +17,9 @@ import { type Parts, Transactor } from "./write/transact.ts";
 
 export class SqliteLedger extends LedgerStores implements Ledger {
   readonly inbox: Inbox;
-  readonly deadLetters: SqliteDeadLetters;
   readonly erasures: SqliteErasures;
   readonly deletions: SqliteDeletions;
-  readonly parking: Parking;
+  readonly heldEvents: SqliteHeldEvents;
   /** One group is written while the one before is synced. */
   readonly groupsAtOnce = 2;
   /** Transactions run one after another. */
@@ -33,17 +32,16 @@ export class SqliteLedger extends LedgerStores implements Ledger {
   #tidying: Promise<void> | undefined;
 
   constructor(db: Database, parts: Parts, inboxMaxRetainedBytes: number, clock: () => number) {
-    super(parts.engine, clock);
+    super(parts.engine, clock, inboxWriter(parts.inbox, parts.journal));
     this.#db = db;
     this.#parts = parts;
     this.#transactor = new Transactor(db, parts, clock);
     this.#inboxTidy = new InboxTidy(db, parts, inboxMaxRetainedBytes);
     this.#storeTidy = new StoreTidy(parts.engine);
     this.inbox = new FlushedInbox(parts.inbox, parts.journal);
-    this.deadLetters = new SqliteDeadLetters(db, parts);
     this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
     this.deletions = new SqliteDeletions(db, parts, this.#inboxTidy);
-    this.parking = parts.parking;
+    this.heldEvents = parts.heldEvents;
   }
 
   transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
@@ -100,7 +98,7 @@ export class SqliteLedger extends LedgerStores implements Ledger {
     try {
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
-      await this.parking.tidy(nowMs);
+      await this.heldEvents.tidy(nowMs);
       for (const step of this.#storeTidy.steps(nowMs)) await step();
       await this.#inboxTidy.shrink();
     } finally {

@@ -6,6 +6,7 @@ import type { CheckStore, LedgerFreshness, RebuildBegun } from "../ports/health.
 import type { Imports } from "../ports/imports.ts";
 import type { LoginStore, MemberStore } from "../ports/members.ts";
 import type { Organizations } from "../ports/organizations.ts";
+import type { RejectedEventStore } from "../ports/rejected-events.ts";
 import type { SettingsStore } from "../ports/settings.ts";
 import type { IdentityStore, SourceSettingsStore } from "../ports/source-settings.ts";
 import type { SourceStore } from "../ports/sources.ts";
@@ -16,7 +17,8 @@ import { noOrganization } from "../rules/organization-notes.ts";
 import { auditStore, tidyAudit } from "./audit.ts";
 import { checkStore } from "./checks.ts";
 import { credentialStore } from "./credentials.ts";
-import type { Engine } from "./engine/engine.ts";
+import type { Engine, InboxWriter } from "./engine/engine.ts";
+import { rejectedEventStore } from "./events/rejected-events.ts";
 import { exclusionStore } from "./exclusions.ts";
 import { identityStore } from "./identities.ts";
 import { importStore } from "./imports.ts";
@@ -46,9 +48,10 @@ export abstract class LedgerStores {
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
+  readonly rejectedEvents: RejectedEventStore;
   readonly #rebuilds: Rebuilds;
 
-  constructor(engine: Engine, clock: () => number) {
+  constructor(engine: Engine, clock: () => number, inbox: InboxWriter) {
     this.organizations = organizationStore(engine, clock);
     this.tokens = credentialStore(engine, "tokens");
     this.readKeys = credentialStore(engine, "read_keys");
@@ -64,6 +67,7 @@ export abstract class LedgerStores {
     this.sources = sourceStore(engine);
     this.sourceSettings = sourceSettingsStore(engine);
     this.identities = identityStore(engine);
+    this.rejectedEvents = rejectedEventStore(engine, inbox);
     this.#rebuilds = new Rebuilds(engine, clock);
   }
 

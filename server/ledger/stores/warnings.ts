@@ -1,6 +1,6 @@
 /** Stores ingestion warnings: a row for each organization, UTC day, kind, endpoint and detail. */
 import { msPerDay } from "../../calendar/calendar.ts";
-import { personKinds } from "../ports/parking.ts";
+import { personKinds } from "../ports/held-events.ts";
 import {
   type IngestionWarning,
   maxWarningDetails,

@@ -1,8 +1,6 @@
 /** The ledger's part of an erasure of an account, inside the caller's transaction: see erasures.ts. */
 
-import type { WarehouseTable } from "../../ports/inbox.ts";
-import { bodyWithoutAccount } from "../../ports/parking.ts";
-import { type BuriedLetter, bytesOfRow, rowWithoutAccount } from "../../rules/dead-letter-facts.ts";
+import { bodyWithoutAccount } from "../../ports/held-events.ts";
 import { accountText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
 import { forgetExclusion } from "../../stores/exclusions.ts";
@@ -10,7 +8,6 @@ import type { Tx } from "../client/connect.ts";
 import { runOn } from "../client/store-engine.ts";
 import { restored, storable } from "../client/text.ts";
 import { announceErased } from "../cluster/erased-names.ts";
-import { lockDeadLetters } from "../inbox/dead-letter-rows.ts";
 import { keepErased } from "./tombstones.ts";
 
 export interface DeletedAccount {
@@ -50,8 +47,8 @@ export async function deleteAccount(
   const [account] = await tx<{ number: number; version: number }[]>`
     DELETE FROM accounts WHERE organization = ${organization} AND account_id = ${storable(accountId)}
     RETURNING number, version`;
-  const parked = await leaveParked(tx, organization, accountId);
-  if (account === undefined && parked === 0) return undefined;
+  const held = await leaveHeldEvents(tx, organization, accountId);
+  if (account === undefined && held === 0) return undefined;
   const hmac = tombstoneOf(key, organization, accountText(accountId));
   await keepErased(tx, organization, [hmac], atMs);
   await announceErased(tx, organization, "account", [accountId]);
@@ -67,36 +64,13 @@ export async function deleteAccount(
 }
 
 /** Removes the account from held items. Their counted bytes do not change. @returns the number of items */
-async function leaveParked(tx: Tx, organization: number, accountId: string): Promise<number> {
+async function leaveHeldEvents(tx: Tx, organization: number, accountId: string): Promise<number> {
   const items = await tx<{ id: number; body: string }[]>`
-    SELECT id, body FROM parked_items
+    SELECT id, body FROM held_events
     WHERE organization = ${organization} AND account_id = ${storable(accountId)}`;
   for (const { id, body } of items) {
     const without = storable(bodyWithoutAccount(restored(body)));
-    await tx`UPDATE parked_items SET account_id = NULL, body = ${without} WHERE id = ${id}`;
+    await tx`UPDATE held_events SET account_id = NULL, body = ${without} WHERE id = ${id}`;
   }
   return items.length;
-}
-
-/** Deletes an account's rejected events, and removes it from those of users. @returns the number of the latter */
-export async function takeLettersOfAccount(tx: Tx, organization: number, account: number): Promise<number> {
-  await lockDeadLetters(tx);
-  const deleted = await tx`
-    DELETE FROM dead_letters
-    WHERE organization = ${organization} AND warehouse_table = 'accounts' AND number = ${account}`;
-  await tx`
-    DELETE FROM dropped_versions
-    WHERE organization = ${organization} AND warehouse_table = 'accounts' AND number = ${account}`;
-  const naming = await tx<(Pick<BuriedLetter, "id" | "schema" | "row"> & { table: WarehouseTable })[]>`
-    SELECT id, warehouse_table AS "table", schema, row FROM dead_letters
-    WHERE organization IN (0, ${organization}) AND warehouse_table <> 'accounts'
-      AND strpos(row, ${String(account)}) > 0`;
-  let taken = deleted.count;
-  for (const letter of naming) {
-    const row = rowWithoutAccount({ ...letter, row: restored(letter.row) }, account);
-    if (row === undefined || !row.startsWith(`[${organization},`)) continue;
-    await tx`UPDATE dead_letters SET row = ${storable(row)}, bytes = ${bytesOfRow(row)} WHERE id = ${letter.id}`;
-    taken += 1;
-  }
-  return taken;
 }

@@ -1,8 +1,8 @@
 /** Counts with which `doctor` compares the warehouse: see sqlite/write/counts.ts. transact.ts writes them. */
 
-import type { VersionRows } from "../../ports/dead-letters.ts";
 import type { Populations } from "../../ports/health.ts";
 import type { DayCount } from "../../ports/inbox.ts";
+import type { VersionRows } from "../../ports/rejected-events.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 
 type PopulationsRow = Omit<Populations, "versionRows"> & {

@@ -1,7 +1,9 @@
 /** Deletions of organizations in PostgreSQL: see ../deletions.ts. The list of tables comes from the schema, so that it
  * includes tables that are added later. */
 import type { Deletion, Deletions } from "../../ports/erasures.ts";
+import { deleteUnreadableRows } from "../../stores/events/rejected-event-rows.ts";
 import type { Queries, Sql } from "../client/connect.ts";
+import { runOn } from "../client/store-engine.ts";
 import { inTransaction } from "../client/transaction.ts";
 import { newestInboxId } from "../inbox/inbox-counts.ts";
 import { dropErased } from "../inbox/inbox-erasing.ts";
@@ -58,8 +60,7 @@ export class PostgresDeletions implements Deletions {
         deleted = done.count;
       }
     }
-    // Rejected rows without a readable organization.
-    await sql`DELETE FROM dead_letters WHERE organization = 0 AND starts_with(row, ${`[${organization},`})`;
+    await runOn(sql, deleteUnreadableRows(organization));
     // Earlier requests may have written rows meanwhile. They are deleted in the commit of the organization's last row.
     await inTransaction(sql, async (tx) => {
       await tx`SELECT FROM organizations WHERE id = ${organization} FOR UPDATE`;

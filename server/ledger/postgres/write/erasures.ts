@@ -15,19 +15,19 @@ import {
   type FoundInWarehouse,
   type FoundOfAccount,
 } from "../../ports/erasures.ts";
-import { takenAway } from "../../rules/dead-letter-facts.ts";
+import { takenAway } from "../../rules/rejected-event-facts.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
 import type { AuditLog } from "../../stores/engine/audit-log.ts";
+import { takeRowsOfAccount, takeRowsOfUser } from "../../stores/events/rejected-event-rows.ts";
 import { forgetExclusion } from "../../stores/exclusions.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
 import { runOn } from "../client/store-engine.ts";
 import { restored, storable } from "../client/text.ts";
 import { inTransaction } from "../client/transaction.ts";
-import { takeLettersOfUser } from "../inbox/dead-letter-rows.ts";
 import { newestInboxId, type Position } from "../inbox/inbox-counts.ts";
 import { countErasedRows, dropErased } from "../inbox/inbox-erasing.ts";
 import { sealWritten } from "../inbox/inbox-segments.ts";
-import { accountOfOnlyMember, deleteAccount, takeLettersOfAccount } from "./account-erasures.ts";
+import { accountOfOnlyMember, deleteAccount } from "./account-erasures.ts";
 import { whileNoneWrites } from "./alone.ts";
 import { addDayCounts, addVersionRows } from "./counts.ts";
 import { forgetIds } from "./forget-ids.ts";
@@ -97,7 +97,7 @@ export class PostgresErasures implements Erasures {
     await inTransaction(this.#sql, async (tx) => {
       const { state, organization, user } = await stored(tx, id, "for update");
       if (state !== "begun") return;
-      const dead = await takeLettersOfUser(tx, { organization, user });
+      const dead = await runOn(tx, takeRowsOfUser(organization, user));
       await addVersionRows(tx, organization, {
         rows: -versions - dead.versionRows.rows,
         versions: -versionSum - dead.versionRows.versions,
@@ -106,7 +106,7 @@ export class PostgresErasures implements Erasures {
       const events = dayCounts.reduce((sum, day) => sum + day.events, 0);
       await tx`
         UPDATE erasures SET state = 'counted', events = ${events}, versions = ${versions},
-          dead_letters = ${dead.count}, inbox_rows = ${inboxRows}, days = ${days}
+          rejected_events = ${dead.count}, inbox_rows = ${inboxRows}, days = ${days}
         WHERE id = ${id}`;
     });
   }
@@ -117,9 +117,9 @@ export class PostgresErasures implements Erasures {
     await inTransaction(this.#sql, async (tx) => {
       const { state, organization, account } = await stored(tx, id, "for update");
       if (state !== "begun") return;
-      const letters = await takeLettersOfAccount(tx, organization, account);
+      const rejectedRows = await runOn(tx, takeRowsOfAccount(organization, account));
       await tx`
-        UPDATE erasures SET state = 'counted', events = ${events}, dead_letters = ${letters},
+        UPDATE erasures SET state = 'counted', events = ${events}, rejected_events = ${rejectedRows},
           inbox_rows = ${inboxRows}, days = ${days}
         WHERE id = ${id}`;
     });
@@ -220,7 +220,7 @@ async function find(queries: Queries, id: number, lock?: "for update"): Promise<
 function columns(queries: Queries) {
   return queries`id, organization, "user", account, members, state, upto_inbox_id AS "uptoInboxId", upto_segment AS "uptoSegment",
     requested_at_ms AS "requestedAtMs", erased_at_ms AS "erasedAtMs", events, versions,
-    dead_letters AS "deadLetters", inbox_rows AS "inboxRows", days`;
+    rejected_events AS "rejectedEvents", inbox_rows AS "inboxRows", days`;
 }
 
 function erasure({ uptoSegment: _, ...row }: StoredErasure): Erasure {

@@ -1,6 +1,6 @@
 /** The deletions of a user's erasure beside the user's row: all held events and links under the user's ids. */
 
-import { addressId, type PersonId } from "../../ports/parking.ts";
+import { addressId, type PersonId } from "../../ports/held-events.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { personOf } from "../../rules/person-text.ts";
 import { forgetWarningsOf } from "../../stores/warnings.ts";
@@ -8,7 +8,7 @@ import type { Tx } from "../client/connect.ts";
 import { runOn } from "../client/store-engine.ts";
 import { restored, storable } from "../client/text.ts";
 import { announceErased } from "../cluster/erased-names.ts";
-import { forgetParked } from "../identity/parking-writes.ts";
+import { forgetHeldEvents } from "../identity/held-event-writes.ts";
 import { eraseLinked } from "./tombstones.ts";
 
 interface Forgotten {
@@ -35,7 +35,7 @@ export async function forgetIds(
   }
   // An id that was never identified may be a visitor's.
   if (email === undefined) linked.push({ kind: "visitor", id: userId });
-  const gone = await forgetParked(tx, organization, [own, ...linked]);
+  const gone = await forgetHeldEvents(tx, organization, [own, ...linked]);
   const left = gone.filter((person) => person !== own || email === undefined);
   if (left.length > 0) await eraseLinked(tx, key, organization, left, atMs);
   const names = [...new Set([userId, ...linked.map(({ id }) => id)])];

@@ -1,6 +1,6 @@
 /** Erased users, with the time of the erasure, and the ids that were linked to them: see sqlite/write/tombstones.ts. An id
  * is kept as an HMAC under a key of this ledger. */
-import type { PersonId } from "../../ports/parking.ts";
+import type { PersonId } from "../../ports/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
 import type { Queries, Tx } from "../client/connect.ts";

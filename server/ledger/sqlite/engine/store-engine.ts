@@ -32,8 +32,13 @@ export class SqliteEngine implements Engine {
     return this.now(steps);
   }
 
-  async transaction<Result>(steps: Transaction<Result>): Promise<Result> {
-    return this.#commit(steps(this.audit));
+  async transaction<Result>(
+    steps: Transaction<Result>,
+    committed?: (result: Result) => void,
+  ): Promise<Result> {
+    const result = this.#commit(steps(this.audit));
+    committed?.(result);
+    return result;
   }
 
   /** The steps run without a pause, so they see one state. */

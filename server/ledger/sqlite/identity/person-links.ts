@@ -9,7 +9,7 @@ import {
   type PersonId,
   type PersonKey,
   type PersonLink,
-} from "../../ports/parking.ts";
+} from "../../ports/held-events.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 
@@ -26,7 +26,7 @@ interface Row {
 const ofUser = "identity_links INDEXED BY identity_links_of_user";
 
 /** A link that was not written for this time may be deleted. */
-const staleAfterMs = limits.parkedDays * msPerDay;
+const staleAfterMs = limits.heldEventDays * msPerDay;
 
 function prepare(db: Database) {
   return {
@@ -60,9 +60,9 @@ function prepare(db: Database) {
       "SELECT 1 AS found FROM users WHERE organization = ? AND email_key = ? AND email_key <> '' LIMIT 1",
     ),
     waiting: db.prepare<{ links: number }, [number]>(
-      "SELECT links FROM parked_totals WHERE organization = ?",
+      "SELECT links FROM held_event_totals WHERE organization = ?",
     ),
-    addWaiting: db.prepare("UPDATE parked_totals SET links = links + ? WHERE organization = ?"),
+    addWaiting: db.prepare("UPDATE held_event_totals SET links = links + ? WHERE organization = ?"),
   };
 }
 

@@ -4,9 +4,9 @@
  * million users would block every request for half a second.
  */
 import type { Database } from "bun:sqlite";
-import type { VersionRows } from "../../ports/dead-letters.ts";
 import type { Populations } from "../../ports/health.ts";
 import type { DayCount } from "../../ports/inbox.ts";
+import type { VersionRows } from "../../ports/rejected-events.ts";
 import type { AddedPopulations } from "../../rules/added-populations.ts";
 
 interface DayCountRow {

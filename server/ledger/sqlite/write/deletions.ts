@@ -2,6 +2,7 @@
  * includes tables that are added later. */
 import type { Database } from "bun:sqlite";
 import type { Deletion, Deletions } from "../../ports/erasures.ts";
+import { deleteUnreadableRows } from "../../stores/events/rejected-event-rows.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import type { InboxTidy } from "../inbox/inbox-tidy.ts";
@@ -24,10 +25,6 @@ function prepare(db: Database) {
     pending: db.prepare<Deletion, []>(
       `SELECT ${columns} FROM organizations WHERE deletion_upto_inbox_id IS NOT NULL ORDER BY id`,
     ),
-    /** Rejected rows without a readable organization. */
-    letters: db.prepare<unknown, [string]>(
-      "DELETE FROM dead_letters WHERE organization = 0 AND substr(row, 1, length(?1)) = ?1",
-    ),
     remove: db.prepare("DELETE FROM organizations WHERE id = ? AND deletion_upto_inbox_id IS NOT NULL"),
   };
 }
@@ -46,7 +43,7 @@ export class SqliteDeletions implements Deletions {
   }
 
   async begin(organization: number): Promise<Deletion | undefined> {
-    const { journal, inbox, organizations, knownUsers, parking } = this.#parts;
+    const { journal, inbox, organizations, knownUsers, heldEvents } = this.#parts;
     journal.flush();
     const begun = inTransaction(this.#db, () => {
       const deletion = this.#statements.begin.get(inbox.newestInboxId, organization);
@@ -59,7 +56,7 @@ export class SqliteDeletions implements Deletions {
     if (begun === undefined) return undefined;
     organizations.forget(organization);
     knownUsers.forgetOrganization(organization);
-    parking.eventLabels.forgetOrganization(organization);
+    heldEvents.eventLabels.forgetOrganization(organization);
     return begun;
   }
 
@@ -73,7 +70,7 @@ export class SqliteDeletions implements Deletions {
     for (const table of tablesOfOrganizations(this.#db)) {
       while (this.#deleteSome(table, organization) === stepRows) await nextTurn();
     }
-    this.#statements.letters.run(`[${organization},`);
+    this.#parts.engine.now(deleteUnreadableRows(organization));
     await this.#inboxTidy.erase(deletion.uptoInboxId);
     // Earlier requests may have written rows meanwhile. They are deleted in the commit of the organization's last row.
     inTransaction(this.#db, () => {

@@ -16,20 +16,20 @@ import {
   type FoundInWarehouse,
   type FoundOfAccount,
 } from "../../ports/erasures.ts";
-import { addressId, type PersonId } from "../../ports/parking.ts";
-import { takenAway } from "../../rules/dead-letter-facts.ts";
+import { addressId, type PersonId } from "../../ports/held-events.ts";
+import { takenAway } from "../../rules/rejected-event-facts.ts";
 import { beginningOfRow } from "../../rules/user-rows.ts";
+import { takeRowsOfAccount, takeRowsOfUser } from "../../stores/events/rejected-event-rows.ts";
 import { forgetExclusion } from "../../stores/exclusions.ts";
 import { forgetWarningsOf } from "../../stores/warnings.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 import { inTransaction, type NotAPromise } from "../engine/sync-transaction.ts";
-import { DeadLettersOfUser } from "../inbox/dead-letters-of-user.ts";
 import type { InboxTidy } from "../inbox/inbox-tidy.ts";
 import { AccountErasures, type Members } from "./account-erasures.ts";
 import type { Parts } from "./transact.ts";
 
 const columns = `id, organization, user, account, state, upto_inbox_id AS uptoInboxId,
-  requested_at_ms AS requestedAtMs, erased_at_ms AS erasedAtMs, members, events, versions, dead_letters AS deadLetters, inbox_rows AS inboxRows, days`;
+  requested_at_ms AS requestedAtMs, erased_at_ms AS erasedAtMs, members, events, versions, rejected_events AS rejectedEvents, inbox_rows AS inboxRows, days`;
 
 function prepare(db: Database) {
   return {
@@ -41,11 +41,11 @@ function prepare(db: Database) {
     list: db.prepare<Erasure, [number]>(`SELECT ${columns} FROM erasures WHERE organization = ? ORDER BY id`),
     pending: db.prepare<Erasure, []>(`SELECT ${columns} FROM erasures WHERE state <> 'done' ORDER BY id`),
     counted: db.prepare(
-      `UPDATE erasures SET state = 'counted', events = ?, versions = ?, dead_letters = ?, inbox_rows = ?, days = ?
+      `UPDATE erasures SET state = 'counted', events = ?, versions = ?, rejected_events = ?, inbox_rows = ?, days = ?
        WHERE id = ?`,
     ),
     accountCounted: db.prepare(
-      `UPDATE erasures SET state = 'counted', events = ?, dead_letters = ?, inbox_rows = ?, days = ? WHERE id = ?`,
+      `UPDATE erasures SET state = 'counted', events = ?, rejected_events = ?, inbox_rows = ?, days = ? WHERE id = ?`,
     ),
     done: db.prepare("UPDATE erasures SET state = 'done', erased_at_ms = ? WHERE id = ?"),
     bodies: db.prepare<{ id: number; body: Uint8Array }, [number, number, boolean]>(
@@ -71,7 +71,6 @@ export class SqliteErasures implements Erasures {
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #inboxTidy: InboxTidy;
-  readonly #deadLetters: DeadLettersOfUser;
   readonly #accounts: AccountErasures;
   readonly #clock: () => number;
   readonly #statements: ReturnType<typeof prepare>;
@@ -80,8 +79,7 @@ export class SqliteErasures implements Erasures {
     this.#db = db;
     this.#parts = parts;
     this.#inboxTidy = inboxTidy;
-    this.#deadLetters = new DeadLettersOfUser(db);
-    this.#accounts = new AccountErasures(db, parts);
+    this.#accounts = new AccountErasures(parts);
     this.#clock = clock;
     this.#statements = prepare(db);
   }
@@ -128,10 +126,10 @@ export class SqliteErasures implements Erasures {
       found.account === numberNow() ? this.#deleteAccount(organization, accountId, found, by) : undefined,
     );
     if (deleted === undefined) return this.beginAccount(organization, accountId, { by });
-    const { erasure, members, parked } = deleted;
-    if (erasure !== undefined || parked > 0) this.#accounts.forget(organization, members);
+    const { erasure, members, held } = deleted;
+    if (erasure !== undefined || held > 0) this.#accounts.forget(organization, members);
     // There is no erasure to finish, but the write-ahead log still contains the held events.
-    if (erasure === undefined && parked > 0) await this.#inboxTidy.erase(0);
+    if (erasure === undefined && held > 0) await this.#inboxTidy.erase(0);
     return erasure;
   }
 
@@ -144,7 +142,7 @@ export class SqliteErasures implements Erasures {
     inTransaction(this.#db, () => {
       const erasure = this.#stored(id);
       if (erasure.state !== "begun") return;
-      const dead = this.#deadLetters.take(erasure);
+      const dead = this.#parts.engine.now(takeRowsOfUser(erasure.organization, erasure.user));
       this.#parts.counts.addVersionRows(erasure.organization, {
         rows: -versions - dead.versionRows.rows,
         versions: -versionSum - dead.versionRows.versions,
@@ -160,8 +158,8 @@ export class SqliteErasures implements Erasures {
     inTransaction(this.#db, () => {
       const { organization, account, state } = this.#stored(id);
       if (state !== "begun") return;
-      const letters = this.#accounts.takeLetters(organization, account);
-      this.#statements.accountCounted.run(events, letters, inboxRows, days, id);
+      const rejectedRows = this.#parts.engine.now(takeRowsOfAccount(organization, account));
+      this.#statements.accountCounted.run(events, rejectedRows, inboxRows, days, id);
     });
   }
 
@@ -228,20 +226,20 @@ export class SqliteErasures implements Erasures {
    * warnings that name one. Leaves tombstones of all ids except the user's own.
    * @returns whether there was any data, and the ids */
   #forgetIds(organization: number, userId: string, user: User | undefined): Forgotten {
-    const { parking, users, engine, tombstones } = this.#parts;
+    const { heldEvents, users, engine, tombstones } = this.#parts;
     const own: PersonId = { kind: "user", id: userId };
-    const linked = [...parking.links.to(organization, userId)];
+    const linked = [...heldEvents.links.to(organization, userId)];
     const email = user?.email ?? "";
     const address = addressId(email);
     // If other users have the address, they own its held events, too.
     if (address !== undefined && users.withEmail(organization, email).length === 1) {
-      linked.push(...parking.links.to(organization, address));
+      linked.push(...heldEvents.links.to(organization, address));
     }
     // An id that was never identified may be a visitor's.
     if (user === undefined) linked.push({ kind: "visitor", id: userId });
     const names = [...new Set([own, ...linked].map(({ id }) => id))];
     const warned = engine.now(forgetWarningsOf(organization, names));
-    const gone = parking.forget(organization, [own, ...linked]);
+    const gone = heldEvents.forget(organization, [own, ...linked]);
     tombstones.eraseLinked(
       ...([
         organization,

@@ -4,7 +4,7 @@
  * are short and guessable, so a plain hash could be found by trial.
  */
 import type { Database } from "bun:sqlite";
-import { type PersonId, type PersonKey, personKinds } from "../../ports/parking.ts";
+import { type PersonId, type PersonKey, personKinds } from "../../ports/held-events.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
 

@@ -20,6 +20,14 @@ export function advisoryLock(number: number): Statement<number> {
   return run`${perEngine({ sqlite: "", postgres: `SELECT pg_advisory_xact_lock(${number})` })}`;
 }
 
+/** The same lock, shared with other transactions that share it. */
+export function advisoryLockShared(number: number): Statement<number> {
+  return run`${perEngine({ sqlite: "", postgres: `SELECT pg_advisory_xact_lock_shared(${number})` })}`;
+}
+
+/** The position of a text in another one, from 1. 0 if it is not there: `` positionIn}(text, part) ``. */
+export const positionIn = perEngine({ sqlite: "instr", postgres: "strpos" });
+
 /** Objects as a table `given`, with the same names of columns. */
 export function records(
   objects: readonly object[],
@@ -41,6 +49,8 @@ export function records(
 
 /** Advisory locks of stores. `postgres/client/locks.ts` has their order. */
 export const storeLocks = {
+  /** Writers of rows share it until the commit. While a transaction holds it alone, no writer is under way. */
+  inbox: 7_401_002,
   /** Held by transactions that add warnings or delete those of a user, after all other locks. */
   warnings: 7_401_003,
   /** Held by transactions that create the first person or a link for that person. */

@@ -10,17 +10,17 @@ import { msPerDay } from "../../../calendar/calendar.ts";
 import {
   addressId,
   type EventLabel,
-  maxParkedPeople,
-  nothingParked,
-  type ParkedCounts,
-  type ParkedPerson,
-  type ParkedWarningKind,
-  type ParkingStore,
-  type ParkingWrites,
+  type HeldEventCounts,
+  type HeldEventStore,
+  type HeldEventWarningKind,
+  type HeldEventWrites,
+  heldEventWarning,
+  maxPeopleWithHeldEvents,
+  noHeldEvents,
   type PersonId,
   type PersonKey,
-  parkedWarning,
-} from "../../ports/parking.ts";
+  type PersonWithHeldEvents,
+} from "../../ports/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
 import { addWarnings } from "../../stores/warnings.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
@@ -28,15 +28,15 @@ import { inSmallSteps } from "../engine/small-steps.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import { EventLabels } from "./event-labels.ts";
-import { ParkedItems } from "./parked-items.ts";
+import { HeldEventRows } from "./held-event-rows.ts";
 import { PersonLinks } from "./person-links.ts";
 
 /** To delete these takes about 2 ms. */
 const droppedInAStep = 100;
-const mostOfPerson = { items: limits.parkedItems, bytes: limits.parkedBytes };
+const mostOfPerson = { items: limits.heldEvents, bytes: limits.heldEventBytes };
 
 /** Limits of an organization. */
-export interface ParkingLimits {
+export interface HeldEventLimits {
   /** Above this size the oldest items are dropped. */
   readonly maxBytes: number;
   /** The most links to users who are not identified. */
@@ -55,17 +55,17 @@ function prepareDue(db: Database) {
   return db.prepare<Due, [number, number]>(
     `SELECT * FROM (
        SELECT organization, bytes > ?1 AS isFull,
-         EXISTS (SELECT 1 FROM parked_items AS old
+         EXISTS (SELECT 1 FROM held_events AS old
            WHERE old.organization = totals.organization AND received_at_ms < ?2) AS hasExpired,
          EXISTS (SELECT 1 FROM identity_links AS old
            WHERE old.organization = totals.organization AND waits AND written_at_ms < ?2) AS hasStale
-       FROM parked_totals AS totals WHERE items > 0 OR links > 0)
+       FROM held_event_totals AS totals WHERE items > 0 OR links > 0)
      WHERE isFull OR hasExpired OR hasStale`,
   );
 }
 
-export class Parking implements ParkingStore {
-  readonly items: ParkedItems;
+export class SqliteHeldEvents implements HeldEventStore {
+  readonly items: HeldEventRows;
   readonly links: PersonLinks;
   readonly eventLabels: EventLabels;
   readonly #db: Database;
@@ -74,11 +74,11 @@ export class Parking implements ParkingStore {
   readonly #maxBytes: number;
   readonly #due: ReturnType<typeof prepareDue>;
 
-  constructor(db: Database, engine: SqliteEngine, { maxBytes, maxLinks }: ParkingLimits) {
+  constructor(db: Database, engine: SqliteEngine, { maxBytes, maxLinks }: HeldEventLimits) {
     this.#maxBytes = maxBytes;
     this.#db = db;
     this.#due = prepareDue(db);
-    this.items = new ParkedItems(db);
+    this.items = new HeldEventRows(db);
     this.links = new PersonLinks(db, maxLinks);
     this.eventLabels = new EventLabels(db);
     this.#engine = engine;
@@ -91,24 +91,24 @@ export class Parking implements ParkingStore {
   }
 
   /** Writes the decision's changes, inside the caller's transaction. @returns labels for memory after the commit */
-  write({ taken, parked, refused, links, labels }: ParkingWrites, nowMs: number): readonly EventLabel[] {
-    const organizations = new Set([...parked, ...links].map(({ organization }) => organization));
+  write({ taken, held, refused, links, labels }: HeldEventWrites, nowMs: number): readonly EventLabel[] {
+    const organizations = new Set([...held, ...links].map(({ organization }) => organization));
     for (const organization of organizations) {
       this.items.begin(organization);
       this.#organizations.add(organization);
     }
     for (const person of taken) this.items.take(person);
-    const parkedAt = new ByOrganization<PersonKey>();
-    for (const item of parked) {
-      this.items.park(item);
-      parkedAt.set(item.organization, personText(item), item);
+    const heldAt = new ByOrganization<PersonKey>();
+    for (const item of held) {
+      this.items.hold(item);
+      heldAt.set(item.organization, personText(item), item);
     }
-    for (const person of parkedAt.values()) {
+    for (const person of heldAt.values()) {
       const dropped = this.items.dropOldestOf(person, mostOfPerson);
-      this.#warn(person.organization, "parked_full", dropped, nowMs);
+      this.#warn(person.organization, "held_full", dropped, nowMs);
     }
     for (const { organization, message } of refused) {
-      this.#warn(organization, "parked_refused", 1, nowMs, message);
+      this.#warn(organization, "held_refused", 1, nowMs, message);
     }
     for (const each of links) if (each.link === null) this.links.delete(each);
     const kept = links.flatMap(({ link, ...person }) => (link === null ? [] : [{ ...person, link }]));
@@ -138,12 +138,12 @@ export class Parking implements ParkingStore {
     });
   }
 
-  async counts(organization: number): Promise<ParkedCounts> {
-    return this.items.counts(organization) ?? nothingParked;
+  async counts(organization: number): Promise<HeldEventCounts> {
+    return this.items.counts(organization) ?? noHeldEvents;
   }
 
-  async people(organization: number, limit: number): Promise<readonly ParkedPerson[]> {
-    return this.items.people(organization, Math.min(limit, maxParkedPeople));
+  async people(organization: number, limit: number): Promise<readonly PersonWithHeldEvents[]> {
+    return this.items.people(organization, Math.min(limit, maxPeopleWithHeldEvents));
   }
 
   async labels(organization: number, events: readonly string[]): Promise<Record<string, string>> {
@@ -157,15 +157,15 @@ export class Parking implements ParkingStore {
   /** Drops events that were held for 30 days, and the oldest ones of an organization with too many. Deletes links to users
    * that were neither identified nor named for 30 days. */
   async tidy(nowMs: number): Promise<void> {
-    const expiredMs = nowMs - limits.parkedDays * msPerDay;
+    const expiredMs = nowMs - limits.heldEventDays * msPerDay;
     for (const { organization, hasExpired, isFull, hasStale } of this.#due.all(this.#maxBytes, expiredMs)) {
       if (hasExpired) {
         const drop = () => this.items.dropBefore(organization, expiredMs, droppedInAStep);
-        await inSmallSteps(() => this.#step(organization, "parked_expired", nowMs, drop));
+        await inSmallSteps(() => this.#step(organization, "held_expired", nowMs, drop));
       }
       if (isFull) {
         const drop = () => this.items.dropOldest(organization, this.#maxBytes, droppedInAStep);
-        await inSmallSteps(() => this.#step(organization, "parked_full", nowMs, drop));
+        await inSmallSteps(() => this.#step(organization, "held_full", nowMs, drop));
       }
       if (hasStale) {
         const expire = () => this.links.expire(organization, nowMs, droppedInAStep);
@@ -175,7 +175,7 @@ export class Parking implements ParkingStore {
   }
 
   /** Runs `drop` once. @returns whether there may be more */
-  #step(organization: number, why: ParkedWarningKind, nowMs: number, drop: () => number): boolean {
+  #step(organization: number, why: HeldEventWarningKind, nowMs: number, drop: () => number): boolean {
     return inTransaction(this.#db, () => {
       const dropped = drop();
       this.#warn(organization, why, dropped, nowMs);
@@ -185,12 +185,12 @@ export class Parking implements ParkingStore {
 
   #warn(
     organization: number,
-    why: ParkedWarningKind,
+    why: HeldEventWarningKind,
     count: number,
     nowMs: number,
     message: string | null = null,
   ): void {
     if (count === 0) return;
-    this.#engine.now(addWarnings([parkedWarning(organization, why, count, nowMs, message)]));
+    this.#engine.now(addWarnings([heldEventWarning(organization, why, count, nowMs, message)]));
   }
 }

@@ -2,11 +2,11 @@
 import type { Database } from "bun:sqlite";
 import {
   bodyWithoutAccount,
-  type ParkedCounts,
-  type ParkedItem,
-  type ParkedPerson,
+  type HeldEvent,
+  type HeldEventCounts,
   type PersonKey,
-} from "../../ports/parking.ts";
+  type PersonWithHeldEvents,
+} from "../../ports/held-events.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
 
 /** A row that will be deleted. */
@@ -26,63 +26,63 @@ export type Dropped = "full" | "expired";
 
 function prepare(db: Database) {
   return {
-    items: db.prepare<ParkedItem, [number, string]>(
-      `SELECT received_at_ms AS receivedAtMs, at_ms AS atMs, account_id AS accountId, body FROM parked_items
+    items: db.prepare<HeldEvent, [number, string]>(
+      `SELECT received_at_ms AS receivedAtMs, at_ms AS atMs, account_id AS accountId, body FROM held_events
        WHERE organization = ? AND person = ? ORDER BY received_at_ms, id`,
     ),
     insert: db.prepare(
-      `INSERT INTO parked_items (organization, person, received_at_ms, at_ms, account_id, bytes, body)
+      `INSERT INTO held_events (organization, person, received_at_ms, at_ms, account_id, bytes, body)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
     ),
     naming: db.prepare<{ id: number; body: string }, [number, string]>(
-      "SELECT id, body FROM parked_items WHERE organization = ? AND account_id = ?",
+      "SELECT id, body FROM held_events WHERE organization = ? AND account_id = ?",
     ),
-    unname: db.prepare("UPDATE parked_items SET account_id = NULL, body = ? WHERE id = ?"),
-    deletePerson: db.prepare("DELETE FROM parked_items WHERE organization = ? AND person = ?"),
-    delete: db.prepare("DELETE FROM parked_items WHERE id = ?"),
+    unname: db.prepare("UPDATE held_events SET account_id = NULL, body = ? WHERE id = ?"),
+    deletePerson: db.prepare("DELETE FROM held_events WHERE organization = ? AND person = ?"),
+    delete: db.prepare("DELETE FROM held_events WHERE id = ?"),
     oldestOfPerson: db.prepare<Row, [number, string]>(
-      `SELECT id, person, bytes FROM parked_items WHERE organization = ? AND person = ?
+      `SELECT id, person, bytes FROM held_events WHERE organization = ? AND person = ?
        ORDER BY received_at_ms, id`,
     ),
     oldest: db.prepare<Row, [number, number, number]>(
-      `SELECT id, person, bytes FROM parked_items WHERE organization = ? AND received_at_ms < ?
+      `SELECT id, person, bytes FROM held_events WHERE organization = ? AND received_at_ms < ?
        ORDER BY received_at_ms, id LIMIT ?`,
     ),
     person: db.prepare<Totals, [number, string]>(
-      "SELECT items, bytes FROM parked_people WHERE organization = ? AND person = ?",
+      "SELECT items, bytes FROM held_event_people WHERE organization = ? AND person = ?",
     ),
     setPerson: db.prepare(
-      `INSERT INTO parked_people (organization, person, items, bytes) VALUES (?, ?, ?, ?)
+      `INSERT INTO held_event_people (organization, person, items, bytes) VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET items = excluded.items, bytes = excluded.bytes`,
     ),
-    forgetPerson: db.prepare("DELETE FROM parked_people WHERE organization = ? AND person = ?"),
-    begin: db.prepare("INSERT INTO parked_totals (organization) VALUES (?) ON CONFLICT DO NOTHING"),
+    forgetPerson: db.prepare("DELETE FROM held_event_people WHERE organization = ? AND person = ?"),
+    begin: db.prepare("INSERT INTO held_event_totals (organization) VALUES (?) ON CONFLICT DO NOTHING"),
     add: db.prepare(
-      "UPDATE parked_totals SET people = people + ?, items = items + ?, bytes = bytes + ? WHERE organization = ?",
+      "UPDATE held_event_totals SET people = people + ?, items = items + ?, bytes = bytes + ? WHERE organization = ?",
     ),
     addDropped: db.prepare(
-      `UPDATE parked_totals SET dropped_full = dropped_full + ?, dropped_expired = dropped_expired + ?
+      `UPDATE held_event_totals SET dropped_full = dropped_full + ?, dropped_expired = dropped_expired + ?
        WHERE organization = ?`,
     ),
-    organizations: db.prepare<{ organization: number }, []>("SELECT organization FROM parked_totals"),
-    counts: db.prepare<ParkedCounts, [number]>(
+    organizations: db.prepare<{ organization: number }, []>("SELECT organization FROM held_event_totals"),
+    counts: db.prepare<HeldEventCounts, [number]>(
       `SELECT people, items, bytes, links, dropped_full AS droppedFull, dropped_expired AS droppedExpired,
-         (SELECT min(received_at_ms) FROM parked_items AS oldest
-          WHERE oldest.organization = parked_totals.organization) AS oldestAtMs
-       FROM parked_totals WHERE organization = ?`,
+         (SELECT min(received_at_ms) FROM held_events AS oldest
+          WHERE oldest.organization = held_event_totals.organization) AS oldestAtMs
+       FROM held_event_totals WHERE organization = ?`,
     ),
-    people: db.prepare<Omit<ParkedPerson, "kind" | "id"> & { person: string }, [number, number]>(
+    people: db.prepare<Omit<PersonWithHeldEvents, "kind" | "id"> & { person: string }, [number, number]>(
       `SELECT person, items,
-         (SELECT min(received_at_ms) FROM parked_items AS own
+         (SELECT min(received_at_ms) FROM held_events AS own
           WHERE own.organization = most.organization AND own.person = most.person) AS oldestAtMs,
-         (SELECT max(received_at_ms) FROM parked_items AS own
+         (SELECT max(received_at_ms) FROM held_events AS own
           WHERE own.organization = most.organization AND own.person = most.person) AS newestAtMs
-       FROM parked_people AS most WHERE organization = ? ORDER BY items DESC, person LIMIT ?`,
+       FROM held_event_people AS most WHERE organization = ? ORDER BY items DESC, person LIMIT ?`,
     ),
   };
 }
 
-export class ParkedItems {
+export class HeldEventRows {
   readonly #statements: ReturnType<typeof prepare>;
 
   constructor(db: Database) {
@@ -99,11 +99,11 @@ export class ParkedItems {
     this.#statements.begin.run(organization);
   }
 
-  of(person: PersonKey): readonly ParkedItem[] {
+  of(person: PersonKey): readonly HeldEvent[] {
     return this.#statements.items.all(person.organization, personText(person));
   }
 
-  park({ organization, receivedAtMs, atMs, accountId, body, ...person }: PersonKey & ParkedItem): void {
+  hold({ organization, receivedAtMs, atMs, accountId, body, ...person }: PersonKey & HeldEvent): void {
     const bytes = Buffer.byteLength(body);
     const text = personText(person);
     this.#statements.insert.run(organization, text, receivedAtMs, atMs, accountId, bytes, body);
@@ -165,13 +165,13 @@ export class ParkedItems {
     return dropped.length;
   }
 
-  counts(organization: number): ParkedCounts | undefined {
+  counts(organization: number): HeldEventCounts | undefined {
     return this.#statements.counts.get(organization) ?? undefined;
   }
 
-  people(organization: number, limit: number): readonly ParkedPerson[] {
+  people(organization: number, limit: number): readonly PersonWithHeldEvents[] {
     const people = this.#statements.people.all(organization, limit);
-    return people.map(({ person, ...parked }) => ({ ...personOf(person), ...parked }));
+    return people.map(({ person, ...held }) => ({ ...personOf(person), ...held }));
   }
 
   #drop(organization: number, rows: readonly Row[], why: Dropped): void {
