@@ -16,7 +16,6 @@ import { PostgresEngine } from "./client/store-engine.ts";
 import { erasedNames, forgetErased } from "./cluster/erased-names.ts";
 import { forgetShown } from "./cluster/live-items.ts";
 import type { LoaderLease } from "./cluster/loader-lease.ts";
-import { PostgresHeldEvents } from "./identity/held-events.ts";
 import { type LoadedAt, PostgresInbox } from "./inbox/inbox.ts";
 import { moveCounted } from "./inbox/inbox-counts.ts";
 import { forgetFinished, inboxWriter, sealSegment } from "./inbox/inbox-segments.ts";
@@ -97,7 +96,6 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   readonly inbox: PostgresInbox;
   readonly erasures: PostgresErasures;
   readonly deletions: PostgresDeletions;
-  readonly heldEvents: PostgresHeldEvents;
   /** Each group waits for the network and a sync. With four groups, 16 senders stored one and a half times as much as
    * with two. */
   readonly groupsAtOnce = 4;
@@ -115,12 +113,11 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     super(engine, clock, inboxWriter);
     this.#parts = parts;
     this.#sql = sql;
-    this.#storeTidy = new StoreTidy(engine);
+    this.#storeTidy = new StoreTidy(engine, maxHeldEventBytes);
     this.auditLog = engine.audit;
     this.inbox = new PostgresInbox(sql, { clock, loadedAt: parts.loadedAt, rejectedEventLimits }, lease);
     this.erasures = new PostgresErasures(sql, engine.audit, clock);
     this.deletions = new PostgresDeletions(sql, clock);
-    this.heldEvents = new PostgresHeldEvents(sql, maxHeldEventBytes);
     this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, maxWaitingLinks }, node);
   }
 
@@ -150,7 +147,6 @@ export class PostgresLedger extends LedgerStores implements Ledger {
       () => moveCounted(this.#sql),
       () => forgetMessageIds(this.#sql, nowMs),
       () => forgetShown(this.#sql),
-      () => this.heldEvents.tidy(nowMs),
       ...this.#storeTidy.steps(nowMs),
     ];
     const failures: unknown[] = [];

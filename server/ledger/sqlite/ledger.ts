@@ -7,7 +7,6 @@ import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
 import { LedgerStores, StoreTidy } from "../stores/stores.ts";
 import { takeSnapshot } from "./engine/snapshot.ts";
-import type { SqliteHeldEvents } from "./identity/held-events.ts";
 import { InboxTidy } from "./inbox/inbox-tidy.ts";
 import { inboxWriter } from "./inbox/inbox-writer.ts";
 import { FlushedInbox } from "./journal/flushed-inbox.ts";
@@ -15,11 +14,15 @@ import { SqliteDeletions } from "./write/deletions.ts";
 import { SqliteErasures } from "./write/erasures.ts";
 import { type Parts, Transactor } from "./write/transact.ts";
 
+interface Sizes {
+  readonly inboxMaxRetainedBytes: number;
+  readonly maxHeldEventBytes: number;
+}
+
 export class SqliteLedger extends LedgerStores implements Ledger {
   readonly inbox: Inbox;
   readonly erasures: SqliteErasures;
   readonly deletions: SqliteDeletions;
-  readonly heldEvents: SqliteHeldEvents;
   /** One group is written while the one before is synced. */
   readonly groupsAtOnce = 2;
   /** Transactions run one after another. */
@@ -31,17 +34,21 @@ export class SqliteLedger extends LedgerStores implements Ledger {
   readonly #storeTidy: StoreTidy;
   #tidying: Promise<void> | undefined;
 
-  constructor(db: Database, parts: Parts, inboxMaxRetainedBytes: number, clock: () => number) {
+  constructor(
+    db: Database,
+    parts: Parts,
+    { inboxMaxRetainedBytes, maxHeldEventBytes }: Sizes,
+    clock: () => number,
+  ) {
     super(parts.engine, clock, inboxWriter(parts.inbox, parts.journal));
     this.#db = db;
     this.#parts = parts;
     this.#transactor = new Transactor(db, parts, clock);
     this.#inboxTidy = new InboxTidy(db, parts, inboxMaxRetainedBytes);
-    this.#storeTidy = new StoreTidy(parts.engine);
+    this.#storeTidy = new StoreTidy(parts.engine, maxHeldEventBytes);
     this.inbox = new FlushedInbox(parts.inbox, parts.journal);
     this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
     this.deletions = new SqliteDeletions(db, parts, this.#inboxTidy);
-    this.heldEvents = parts.heldEvents;
   }
 
   transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
@@ -98,7 +105,6 @@ export class SqliteLedger extends LedgerStores implements Ledger {
     try {
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
-      await this.heldEvents.tidy(nowMs);
       for (const step of this.#storeTidy.steps(nowMs)) await step();
       await this.#inboxTidy.shrink();
     } finally {

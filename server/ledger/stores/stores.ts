@@ -3,6 +3,7 @@ import type { AuditStore } from "../ports/audit.ts";
 import type { Credentials } from "../ports/credentials.ts";
 import type { ExclusionStore } from "../ports/exclusions.ts";
 import type { CheckStore, LedgerFreshness, RebuildBegun } from "../ports/health.ts";
+import type { HeldEventStore } from "../ports/held-events.ts";
 import type { Imports } from "../ports/imports.ts";
 import type { LoginStore, MemberStore } from "../ports/members.ts";
 import type { Organizations } from "../ports/organizations.ts";
@@ -18,6 +19,7 @@ import { auditStore, tidyAudit } from "./audit.ts";
 import { checkStore } from "./checks.ts";
 import { credentialStore } from "./credentials.ts";
 import type { Engine, InboxWriter } from "./engine/engine.ts";
+import { heldEventStore, tidyHeldEvents } from "./events/held-events.ts";
 import { rejectedEventStore } from "./events/rejected-events.ts";
 import { exclusionStore } from "./exclusions.ts";
 import { identityStore } from "./identities.ts";
@@ -49,6 +51,7 @@ export abstract class LedgerStores {
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
   readonly rejectedEvents: RejectedEventStore;
+  readonly heldEvents: HeldEventStore;
   readonly #rebuilds: Rebuilds;
 
   constructor(engine: Engine, clock: () => number, inbox: InboxWriter) {
@@ -68,6 +71,7 @@ export abstract class LedgerStores {
     this.sourceSettings = sourceSettingsStore(engine);
     this.identities = identityStore(engine);
     this.rejectedEvents = rejectedEventStore(engine, inbox);
+    this.heldEvents = heldEventStore(engine);
     this.#rebuilds = new Rebuilds(engine, clock);
   }
 
@@ -96,19 +100,23 @@ export abstract class LedgerStores {
   }
 }
 
-/** Deletes old rows of the stores: warnings at every call, all others once an hour. */
+/** Deletes old rows of the stores: held events and warnings at every call, all others once an hour. */
 export class StoreTidy {
   readonly #engine: Engine;
+  readonly #maxHeldEventBytes: number;
   readonly #hourly = new Hourly();
 
-  constructor(engine: Engine) {
+  /** @param maxHeldEventBytes of an organization. Above it the oldest held events are dropped */
+  constructor(engine: Engine, maxHeldEventBytes: number) {
     this.#engine = engine;
+    this.#maxHeldEventBytes = maxHeldEventBytes;
   }
 
   /** The steps that are due. Each may fail by itself. */
   steps(nowMs: number): readonly (() => Promise<void>)[] {
     const engine = this.#engine;
-    const always = [() => tidyWarnings(engine, nowMs)];
+    const maxBytes = this.#maxHeldEventBytes;
+    const always = [() => tidyHeldEvents(engine, maxBytes, nowMs), () => tidyWarnings(engine, nowMs)];
     if (!this.#hourly.isDue(nowMs)) return always;
     return [
       ...always,

@@ -5,12 +5,7 @@
  * Invariant: a transaction that changes held events of an organization holds its row of `populations` (see locks.ts).
  */
 import { limits } from "../../../../contract/limits.ts";
-import {
-  type HeldEventWrites,
-  heldEventWarning,
-  type PersonId,
-  type PersonKey,
-} from "../../ports/held-events.ts";
+import { type HeldEventWrites, heldEventWarning, type PersonKey } from "../../ports/held-events.ts";
 import type { IngestionWarning } from "../../ports/warnings.ts";
 import { personText } from "../../rules/person-text.ts";
 import type { Queries, Tx } from "../client/connect.ts";
@@ -19,10 +14,10 @@ import { storable } from "../client/text.ts";
 import { tableOfKeys } from "../write/keys.ts";
 import { lockOrganizations } from "../write/organization-locks.ts";
 import type { Reads } from "../write/reads.ts";
-import { deleteLinks, linkStatements } from "./person-links.ts";
+import { linkStatements } from "./person-links.ts";
 
 /** Items that were dropped from an organization. */
-export interface DroppedItems {
+interface DroppedItems {
   readonly organization: number;
   readonly items: number;
 }
@@ -67,52 +62,8 @@ export async function writeHeldEvents(
   ];
 }
 
-/** Deletes the held events under these ids of an organization and every link from the ids. The caller's transaction
- * has locked the organization. @returns the ids that had held events or links */
-export async function forgetHeldEvents(
-  tx: Tx,
-  organization: number,
-  people: readonly PersonId[],
-): Promise<readonly PersonId[]> {
-  const keys = people.map((person) => ({ organization, ...person }));
-  const held = tx<{ person: string }[]>`
-    SELECT person FROM held_event_people JOIN ${tableOfPeople(tx, keys)} AS wanted (organization, person)
-      USING (organization, person)`;
-  const links = deleteLinks(tx, keys);
-  await inOrder([held, take(tx, keys), ...forgetEmpty(tx, [organization]), links]);
-  const found = new Set([...(await held).map(({ person }) => person), ...(await links).map(({ id }) => id)]);
-  return people.filter((person) => found.has(storable(personText(person))));
-}
-
-/** Drops at most `limit` items that were received before, in the caller's transaction, which has locked the organization. */
-export function dropBefore(tx: Tx, organization: number, beforeMs: number, limit: number) {
-  return change(
-    tx,
-    tx`DELETE FROM held_events WHERE id IN (
-        SELECT id FROM held_events WHERE organization = ${organization} AND received_at_ms < ${beforeMs}
-        ORDER BY received_at_ms, id LIMIT ${limit})
-      RETURNING organization, person, -1 AS items, -bytes AS bytes`,
-    "expired",
-  );
-}
-
-/** The same for an organization's oldest items, until at most `maxBytes` are left. */
-export function dropOldest(tx: Tx, organization: number, maxBytes: number, limit: number) {
-  return change(
-    tx,
-    tx`DELETE FROM held_events WHERE id IN (
-        SELECT id FROM (
-          SELECT id, sum(bytes) OVER (ORDER BY received_at_ms, id) - bytes AS older FROM (
-            SELECT id, received_at_ms, bytes FROM held_events WHERE organization = ${organization}
-            ORDER BY received_at_ms, id LIMIT ${limit}) AS oldest) AS summed
-        WHERE older < (SELECT bytes - ${maxBytes} FROM held_event_totals WHERE organization = ${organization}))
-      RETURNING organization, person, -1 AS items, -bytes AS bytes`,
-    "full",
-  );
-}
-
 /** Deletes the rows of people without held events. */
-export function forgetEmpty(tx: Tx, organizations: readonly number[]): Statement<readonly object[]>[] {
+function forgetEmpty(tx: Tx, organizations: readonly number[]): Statement<readonly object[]>[] {
   if (organizations.length === 0) return [];
   return [
     tx`DELETE FROM held_event_people WHERE organization = ANY (${organizations}::bigint[]) AND items = 0`,
@@ -125,7 +76,7 @@ export async function inOrder(statements: readonly Statement<readonly object[]>[
 }
 
 /** @param changes a statement that returns organization, person, and the change of items and bytes */
-function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full" | "expired") {
+function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full") {
   return tx<DroppedItems[]>`
     WITH changed AS (${changes}), people AS (
       INSERT INTO held_event_people AS stored (organization, person, items, bytes)
@@ -134,8 +85,7 @@ function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full" 
       ON CONFLICT (organization, person) DO UPDATE SET
         items = stored.items + excluded.items, bytes = stored.bytes + excluded.bytes)
     UPDATE held_event_totals AS stored SET items = stored.items + added.items, bytes = stored.bytes + added.bytes,
-      dropped_full = dropped_full - ${dropped === "full" ? tx`added.items` : tx`0`},
-      dropped_expired = dropped_expired - ${dropped === "expired" ? tx`added.items` : tx`0`}
+      dropped_full = dropped_full - ${dropped === "full" ? tx`added.items` : tx`0`}
     FROM (SELECT organization, sum(items)::bigint AS items, sum(bytes)::bigint AS bytes FROM changed
       GROUP BY organization) AS added
     WHERE stored.organization = added.organization

@@ -10,7 +10,7 @@ import { msPerDay } from "../../../calendar/calendar.ts";
 import type { User } from "../../ports/entities.ts";
 import { addressId, type PersonKey, type PersonLink } from "../../ports/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
-import type { Queries, Tx } from "../client/connect.ts";
+import type { Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";
 import { storable } from "../client/text.ts";
 import { type Key, tableOfKeys } from "../write/keys.ts";
@@ -69,37 +69,6 @@ export function identifiedStatements(
         RETURNING stored.organization, -1 AS waiting`,
     ),
   ];
-}
-
-/** Deletes the links from these ids. @returns a statement that returns `organization` and the stored `id` */
-export function deleteLinks(tx: Tx, people: readonly PersonKey[]) {
-  const keys = people.map((person) => ({ organization: person.organization, id: personText(person) }));
-  return countWaiting(
-    tx,
-    tx`DELETE FROM identity_links AS stored USING ${tableOfKeys(tx, keys)} AS wanted (organization, id)
-      WHERE stored.organization = wanted.organization AND stored.id = wanted.id
-      RETURNING stored.organization, -stored.waits::integer AS waiting, stored.id`,
-  );
-}
-
-/** Deletes at most `limit` old links to users that are not identified. @returns a statement with a row for each */
-export function expireLinks(tx: Tx, organization: number, nowMs: number, limit: number) {
-  return countWaiting(
-    tx,
-    tx`DELETE FROM identity_links AS stored USING (
-        SELECT id FROM identity_links
-        WHERE organization = ${organization} AND waits AND written_at_ms < ${nowMs - staleAfterMs}
-        ORDER BY written_at_ms LIMIT ${limit}) AS stale
-      WHERE stored.organization = ${organization} AND stored.id = stale.id
-      RETURNING stored.organization, -1 AS waiting, stored.id`,
-  );
-}
-
-/** A condition: the organization has waiting links that may be deleted. @param organization a column */
-export function hasStale(queries: Queries, organization: Statement<readonly object[]>, nowMs: number) {
-  return queries`EXISTS (
-    SELECT FROM identity_links AS old
-    WHERE old.organization = ${organization} AND old.waits AND old.written_at_ms < ${nowMs - staleAfterMs})`;
 }
 
 /** @param changes a statement that returns organization, the change of waiting links (`waiting`), and other columns

@@ -1,8 +1,8 @@
 /** The ledger's part of an erasure of an account, inside the caller's transaction: see erasures.ts. */
 
-import { bodyWithoutAccount } from "../../ports/held-events.ts";
 import { accountText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
+import { removeAccount } from "../../stores/events/held-event-rows.ts";
 import { forgetExclusion } from "../../stores/exclusions.ts";
 import type { Tx } from "../client/connect.ts";
 import { runOn } from "../client/store-engine.ts";
@@ -47,7 +47,7 @@ export async function deleteAccount(
   const [account] = await tx<{ number: number; version: number }[]>`
     DELETE FROM accounts WHERE organization = ${organization} AND account_id = ${storable(accountId)}
     RETURNING number, version`;
-  const held = await leaveHeldEvents(tx, organization, accountId);
+  const held = await runOn(tx, removeAccount(organization, accountId));
   if (account === undefined && held === 0) return undefined;
   const hmac = tombstoneOf(key, organization, accountText(accountId));
   await keepErased(tx, organization, [hmac], atMs);
@@ -61,16 +61,4 @@ export async function deleteAccount(
     WHERE organization = ${organization}`;
   await runOn(tx, forgetExclusion(organization, "account", accountId));
   return { ...account, members: left.count, hmac };
-}
-
-/** Removes the account from held items. Their counted bytes do not change. @returns the number of items */
-async function leaveHeldEvents(tx: Tx, organization: number, accountId: string): Promise<number> {
-  const items = await tx<{ id: number; body: string }[]>`
-    SELECT id, body FROM held_events
-    WHERE organization = ${organization} AND account_id = ${storable(accountId)}`;
-  for (const { id, body } of items) {
-    const without = storable(bodyWithoutAccount(restored(body)));
-    await tx`UPDATE held_events SET account_id = NULL, body = ${without} WHERE id = ${id}`;
-  }
-  return items.length;
 }

@@ -2,13 +2,12 @@
 
 import { addressId, type PersonId } from "../../ports/held-events.ts";
 import { emailKey } from "../../rules/email-key.ts";
-import { personOf } from "../../rules/person-text.ts";
+import { forgetPeople, linkedTo } from "../../stores/events/held-event-rows.ts";
 import { forgetWarningsOf } from "../../stores/warnings.ts";
 import type { Tx } from "../client/connect.ts";
 import { runOn } from "../client/store-engine.ts";
-import { restored, storable } from "../client/text.ts";
+import { storable } from "../client/text.ts";
 import { announceErased } from "../cluster/erased-names.ts";
-import { forgetHeldEvents } from "../identity/held-event-writes.ts";
 import { eraseLinked } from "./tombstones.ts";
 
 interface Forgotten {
@@ -28,26 +27,20 @@ export async function forgetIds(
 ): Promise<readonly string[]> {
   const own: PersonId = { kind: "user", id: userId };
   const address = email === undefined || email === "" ? undefined : addressId(email);
-  const linked = [...(await linkedTo(tx, organization, userId))];
+  const linked = [...(await runOn(tx, linkedTo(organization, userId)))];
   // Events that are held for an address belong to every user with that address.
   if (email !== undefined && address !== undefined && !(await hasUserWith(tx, organization, email))) {
-    linked.push(...(await linkedTo(tx, organization, address)));
+    linked.push(...(await runOn(tx, linkedTo(organization, address))));
   }
   // An id that was never identified may be a visitor's.
   if (email === undefined) linked.push({ kind: "visitor", id: userId });
-  const gone = await forgetHeldEvents(tx, organization, [own, ...linked]);
+  const gone = await runOn(tx, forgetPeople(organization, [own, ...linked]));
   const left = gone.filter((person) => person !== own || email === undefined);
   if (left.length > 0) await eraseLinked(tx, key, organization, left, atMs);
   const names = [...new Set([userId, ...linked.map(({ id }) => id)])];
   await announceErased(tx, organization, "user", names);
   await runOn(tx, forgetWarningsOf(organization, names));
   return names;
-}
-
-async function linkedTo(tx: Tx, organization: number, userId: string): Promise<readonly PersonId[]> {
-  const links = await tx<{ id: string }[]>`
-    SELECT id FROM identity_links WHERE organization = ${organization} AND user_id = ${storable(userId)}`;
-  return links.map(({ id }) => personOf(restored(id)));
 }
 
 async function hasUserWith(tx: Tx, organization: number, email: string): Promise<boolean> {

@@ -77,10 +77,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       knownUsers: new KnownUsers(sizes.knownUsersCapacity),
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), sizes.messageIdsPerRun, clock()),
       tombstones: new Tombstones(db),
-      heldEvents: new SqliteHeldEvents(db, engine, {
-        maxBytes: sizes.maxHeldEventBytes,
-        maxLinks: sizes.maxWaitingLinks,
-      }),
+      heldEvents: new SqliteHeldEvents(db, engine, sizes.maxWaitingLinks),
       counts: new Counts(db),
       inbox: new SqliteInbox(db, clock, engine, sizes.rejectedEventLimits),
       log,
@@ -89,7 +86,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       ...store,
       journal: await Journal.open(db, `${file}-journaled`, sizes.journalHalfBytes, store),
     };
-    return new SqliteLedger(db, parts, sizes.inboxMaxRetainedBytes, clock);
+    return new SqliteLedger(db, parts, sizes, clock);
   } catch (error) {
     db.close();
     throw error;

@@ -6,78 +6,33 @@
  */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
-import { msPerDay } from "../../../calendar/calendar.ts";
 import {
   addressId,
   type EventLabel,
-  type HeldEventCounts,
-  type HeldEventStore,
   type HeldEventWarningKind,
   type HeldEventWrites,
   heldEventWarning,
-  maxPeopleWithHeldEvents,
-  noHeldEvents,
-  type PersonId,
   type PersonKey,
-  type PersonWithHeldEvents,
 } from "../../ports/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
 import { addWarnings } from "../../stores/warnings.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
-import { inSmallSteps } from "../engine/small-steps.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
-import { inTransaction } from "../engine/sync-transaction.ts";
 import { EventLabels } from "./event-labels.ts";
 import { HeldEventRows } from "./held-event-rows.ts";
 import { PersonLinks } from "./person-links.ts";
 
-/** To delete these takes about 2 ms. */
-const droppedInAStep = 100;
 const mostOfPerson = { items: limits.heldEvents, bytes: limits.heldEventBytes };
 
-/** Limits of an organization. */
-export interface HeldEventLimits {
-  /** Above this size the oldest items are dropped. */
-  readonly maxBytes: number;
-  /** The most links to users who are not identified. */
-  readonly maxLinks: number;
-}
-
-interface Due {
-  readonly organization: number;
-  readonly hasExpired: number;
-  readonly isFull: number;
-  readonly hasStale: number;
-}
-
-/** Finds organizations with rows that have to be deleted. One statement checks all that hold events, each second. */
-function prepareDue(db: Database) {
-  return db.prepare<Due, [number, number]>(
-    `SELECT * FROM (
-       SELECT organization, bytes > ?1 AS isFull,
-         EXISTS (SELECT 1 FROM held_events AS old
-           WHERE old.organization = totals.organization AND received_at_ms < ?2) AS hasExpired,
-         EXISTS (SELECT 1 FROM identity_links AS old
-           WHERE old.organization = totals.organization AND waits AND written_at_ms < ?2) AS hasStale
-       FROM held_event_totals AS totals WHERE items > 0 OR links > 0)
-     WHERE isFull OR hasExpired OR hasStale`,
-  );
-}
-
-export class SqliteHeldEvents implements HeldEventStore {
+export class SqliteHeldEvents {
   readonly items: HeldEventRows;
   readonly links: PersonLinks;
   readonly eventLabels: EventLabels;
-  readonly #db: Database;
   readonly #engine: SqliteEngine;
   readonly #organizations: Set<number>;
-  readonly #maxBytes: number;
-  readonly #due: ReturnType<typeof prepareDue>;
 
-  constructor(db: Database, engine: SqliteEngine, { maxBytes, maxLinks }: HeldEventLimits) {
-    this.#maxBytes = maxBytes;
-    this.#db = db;
-    this.#due = prepareDue(db);
+  /** @param maxLinks the most links of an organization to users who are not identified */
+  constructor(db: Database, engine: SqliteEngine, maxLinks: number) {
     this.items = new HeldEventRows(db);
     this.links = new PersonLinks(db, maxLinks);
     this.eventLabels = new EventLabels(db);
@@ -124,63 +79,6 @@ export class SqliteHeldEvents implements HeldEventStore {
     this.links.identified(organization, userId);
     const address = email === null ? undefined : addressId(email);
     if (address !== undefined) this.links.identified(organization, address);
-  }
-
-  /** Deletes the held events under these ids and every link from them, inside the caller's transaction.
-   * @returns the ids that had held events or links */
-  forget(organization: number, people: readonly PersonId[]): readonly PersonId[] {
-    if (!this.has(organization)) return [];
-    return people.filter((person) => {
-      const key = { organization, ...person };
-      const isLinked = this.links.find(key) !== undefined;
-      this.links.delete(key);
-      return this.items.take(key) > 0 || isLinked;
-    });
-  }
-
-  async counts(organization: number): Promise<HeldEventCounts> {
-    return this.items.counts(organization) ?? noHeldEvents;
-  }
-
-  async people(organization: number, limit: number): Promise<readonly PersonWithHeldEvents[]> {
-    return this.items.people(organization, Math.min(limit, maxPeopleWithHeldEvents));
-  }
-
-  async labels(organization: number, events: readonly string[]): Promise<Record<string, string>> {
-    const found = events.flatMap((event) => {
-      const label = this.eventLabels.find(organization, event);
-      return label === undefined ? [] : [[event, label] as const];
-    });
-    return Object.fromEntries(found);
-  }
-
-  /** Drops events that were held for 30 days, and the oldest ones of an organization with too many. Deletes links to users
-   * that were neither identified nor named for 30 days. */
-  async tidy(nowMs: number): Promise<void> {
-    const expiredMs = nowMs - limits.heldEventDays * msPerDay;
-    for (const { organization, hasExpired, isFull, hasStale } of this.#due.all(this.#maxBytes, expiredMs)) {
-      if (hasExpired) {
-        const drop = () => this.items.dropBefore(organization, expiredMs, droppedInAStep);
-        await inSmallSteps(() => this.#step(organization, "held_expired", nowMs, drop));
-      }
-      if (isFull) {
-        const drop = () => this.items.dropOldest(organization, this.#maxBytes, droppedInAStep);
-        await inSmallSteps(() => this.#step(organization, "held_full", nowMs, drop));
-      }
-      if (hasStale) {
-        const expire = () => this.links.expire(organization, nowMs, droppedInAStep);
-        await inSmallSteps(() => inTransaction(this.#db, expire) === droppedInAStep);
-      }
-    }
-  }
-
-  /** Runs `drop` once. @returns whether there may be more */
-  #step(organization: number, why: HeldEventWarningKind, nowMs: number, drop: () => number): boolean {
-    return inTransaction(this.#db, () => {
-      const dropped = drop();
-      this.#warn(organization, why, dropped, nowMs);
-      return dropped === droppedInAStep;
-    });
   }
 
   #warn(

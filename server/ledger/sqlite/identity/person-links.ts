@@ -41,10 +41,6 @@ function prepare(db: Database) {
       `SELECT id FROM ${ofUser} WHERE organization = ? AND user_id = ? AND written_at_ms < ?
        ORDER BY written_at_ms, id LIMIT ?`,
     ),
-    stale: db.prepare<Row, [number, number, number]>(
-      `SELECT id FROM identity_links INDEXED BY identity_links_waiting WHERE organization = ? AND waits AND written_at_ms < ?
-       ORDER BY written_at_ms LIMIT ?`,
-    ),
     insert: db.prepare(
       `INSERT INTO identity_links (organization, id, user_id, at_ms, written_at_ms, waits) VALUES (?, ?, ?, ?, ?, ?)`,
     ),
@@ -122,13 +118,6 @@ export class PersonLinks {
   identified(organization: number, userId: string): void {
     const { changes } = this.#statements.identified.run(organization, userId);
     if (changes > 0) this.#statements.addWaiting.run(-changes, organization);
-  }
-
-  /** Deletes at most `limit` old links to users that are not identified. @returns their number */
-  expire(organization: number, nowMs: number, limit: number): number {
-    const stale = this.#statements.stale.all(organization, nowMs - staleAfterMs, limit);
-    for (const { id } of stale) this.#delete(organization, id);
-    return stale.length;
   }
 
   /** Adds as many new links to a user as there is room for. @returns their number */

@@ -1,5 +1,6 @@
 /** The ledger's part of an erasure of an account, inside the caller's transaction: see erasures.ts. */
 import type { Account } from "../../ports/entities.ts";
+import { removeAccount } from "../../stores/events/held-event-rows.ts";
 import { forgetExclusion } from "../../stores/exclusions.ts";
 import type { Parts } from "./transact.ts";
 
@@ -53,9 +54,9 @@ export class AccountErasures {
   /** Deletes an account and removes it from held items. Leaves a tombstone if there was any data.
    * @param found its members */
   delete(organization: number, accountId: string, found: Members, atMs: number): Deleted {
-    const { users, accounts, counts, engine, tombstones, heldEvents } = this.#parts;
+    const { users, accounts, counts, engine, tombstones } = this.#parts;
     const account = accounts.find(organization, accountId);
-    const held = heldEvents.items.leaveAccount(organization, accountId);
+    const held = engine.now(removeAccount(organization, accountId));
     if (account !== undefined || held > 0) tombstones.eraseAccount(organization, accountId, atMs);
     if (account === undefined) return { account, members: [], held };
     const members = users.leave(organization, account.number, found.userIds);

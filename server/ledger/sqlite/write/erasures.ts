@@ -19,6 +19,7 @@ import {
 import { addressId, type PersonId } from "../../ports/held-events.ts";
 import { takenAway } from "../../rules/rejected-event-facts.ts";
 import { beginningOfRow } from "../../rules/user-rows.ts";
+import { forgetPeople } from "../../stores/events/held-event-rows.ts";
 import { takeRowsOfAccount, takeRowsOfUser } from "../../stores/events/rejected-event-rows.ts";
 import { forgetExclusion } from "../../stores/exclusions.ts";
 import { forgetWarningsOf } from "../../stores/warnings.ts";
@@ -239,7 +240,7 @@ export class SqliteErasures implements Erasures {
     if (user === undefined) linked.push({ kind: "visitor", id: userId });
     const names = [...new Set([own, ...linked].map(({ id }) => id))];
     const warned = engine.now(forgetWarningsOf(organization, names));
-    const gone = heldEvents.forget(organization, [own, ...linked]);
+    const gone = engine.now(forgetPeople(organization, [own, ...linked]));
     tombstones.eraseLinked(
       ...([
         organization,

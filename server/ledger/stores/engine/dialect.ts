@@ -1,5 +1,14 @@
 /** The few expressions that differ between SQLite and PostgreSQL. */
-import { type Fragment, JsonRows, part, perEngine, run, type Statement } from "./sql.ts";
+import {
+  type Composed,
+  type Dialect,
+  Fragment,
+  JsonRows,
+  part,
+  perEngine,
+  run,
+  type Statement,
+} from "./sql.ts";
 
 /** Locks the selected rows until the commit. SQLite has one writer at a time and needs no locks of rows. */
 export const forUpdate = perEngine({ sqlite: "", postgres: "FOR UPDATE" });
@@ -27,6 +36,25 @@ export function advisoryLockShared(number: number): Statement<number> {
 
 /** The position of a text in another one, from 1. 0 if it is not there: `` positionIn}(text, part) ``. */
 export const positionIn = perEngine({ sqlite: "instr", postgres: "strpos" });
+
+/** The later statements of the transaction use indexes, independent of the size of a table when they were planned: see
+ * `byIndex` in `postgres/write/organization-locks.ts`. */
+export function byIndex(): Statement<number> {
+  const settings = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"];
+  const off = settings.map((name) => `set_config('${name}', 'off', true)`).join(", ");
+  return run`${perEngine({ sqlite: "", postgres: `SELECT ${off}` })}`;
+}
+
+/** A part of a statement that only SQLite has. */
+export function onSqlite(fragment: Fragment): Fragment {
+  return new SqliteFragment({ sqlite: ["", ""], postgres: ["", ""] }, [fragment]);
+}
+
+class SqliteFragment extends Fragment {
+  override appendTo(statement: Composed, dialect: Dialect): void {
+    if (dialect === "sqlite") super.appendTo(statement, dialect);
+  }
+}
 
 /** Objects as a table `given`, with the same names of columns. */
 export function records(
