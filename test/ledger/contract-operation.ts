@@ -189,14 +189,8 @@ function peopleContract(subject: LedgerUnderTest): void {
     expect(await exclusions.add(id, rule, settingUp, 8)).toEqual(added);
     expect(await exclusions.rules(id)).toEqual({ revision: 1, rules: [rule], accounts: [] });
     const account = { organization: id, accountId: "acme", number: 1, name: "A", avatar: null };
-    const acme = {
-      ...account,
-      timestampMs: 1,
-      fieldTimestampsMs: {},
-      createdAtMs: 1,
-      updatedAtMs: 1,
-      version: 1,
-    };
+    const times = { timestampMs: 1, fieldTimestampsMs: {}, createdAtMs: 1, updatedAtMs: 1 };
+    const acme = { ...account, ...times, version: 1 };
     await writePeople(subject.ledger, { accounts: [acme] });
     expect((await exclusions.rules(id)).accounts).toEqual([1]);
     await expect(exclusions.remove(id + 1, added.id, settingUp, 1)).rejects.toThrow(`id ${added.id}`);

@@ -8,7 +8,6 @@ import type { DayCount } from "../ports/inbox.ts";
 import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
 import { defaultRejectedEventLimits, type RejectedEventLimits } from "../rules/rejected-event-facts.ts";
-import type { AuditLog } from "../stores/engine/audit-log.ts";
 import { LedgerStores, StoreTidy } from "../stores/stores.ts";
 import { openPool, type PoolOptions, refuseUnfitServer, type Sql, serverNowMs } from "./client/connect.ts";
 import { ledgerIdentity, migrate } from "./client/migrations.ts";
@@ -104,7 +103,7 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   readonly #transactor: Transactor;
   readonly #parts: LedgerParts;
   readonly #storeTidy: StoreTidy;
-  protected readonly auditLog: AuditLog;
+  protected readonly engine: PostgresEngine;
 
   /** @param lease of the leader. Default: the first process that loads takes it */
   constructor(sql: Sql, parts: LedgerParts, lease?: LoaderLease) {
@@ -114,9 +113,9 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     this.#parts = parts;
     this.#sql = sql;
     this.#storeTidy = new StoreTidy(engine, maxHeldEventBytes);
-    this.auditLog = engine.audit;
+    this.engine = engine;
     this.inbox = new PostgresInbox(sql, { clock, loadedAt: parts.loadedAt, rejectedEventLimits }, lease);
-    this.erasures = new PostgresErasures(sql, engine.audit, clock);
+    this.erasures = new PostgresErasures(sql, engine, clock);
     this.deletions = new PostgresDeletions(sql, clock);
     this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, maxWaitingLinks }, node);
   }
@@ -206,7 +205,7 @@ export class LeadingLedger extends PostgresLedger {
   constructor(sql: Sql, parts: LedgerParts, { lease, settled }: Leading) {
     super(sql, parts, lease);
     this.#settled = settled;
-    this.erasures = new LeadingErasures(settled, sql, this.auditLog, parts.clock);
+    this.erasures = new LeadingErasures(settled, sql, this.engine, parts.clock);
   }
 
   override async rebuildsPending(): Promise<readonly number[]> {

@@ -29,7 +29,6 @@ function prepare(db: Database) {
       `SELECT max(coalesce((SELECT max(number) FROM accounts WHERE organization = ?1), 0),
                   coalesce((SELECT max(account) FROM erasures WHERE organization = ?1), 0)) AS last`,
     ),
-    delete: db.prepare("DELETE FROM accounts WHERE organization = ? AND number = ?"),
     insert: db.prepare(
       `INSERT INTO accounts (name, avatar, timestamp_ms, field_timestamps_ms, updated_at_ms, version, organization, number,
                              account_id, created_at_ms)
@@ -58,11 +57,6 @@ export class Accounts {
   numbered(organization: number, number: number): Account | undefined {
     const row = this.#statements.numbered.get(organization, number);
     return row === null ? undefined : account(organization, row);
-  }
-
-  /** Deletes an account's row, inside the caller's transaction. */
-  delete(organization: number, number: number): void {
-    this.#statements.delete.run(organization, number);
   }
 
   /** The highest number so far, including erased accounts. 0 before the first. */

@@ -51,8 +51,6 @@ function prepare(db: Database) {
       `SELECT user_id AS userId, number, account FROM users
        WHERE organization = ? AND number > ? ORDER BY number LIMIT ${stepUsers}`,
     ),
-    leave: db.prepare("UPDATE users SET account = 0 WHERE organization = ? AND user_id = ? AND account = ?"),
-    delete: db.prepare("DELETE FROM users WHERE organization = ? AND number = ?"),
     update: db.prepare(
       `UPDATE users SET account = ?, email = ?, email_key = ?, is_account_owner = ?, updated_at_ms = ?, version = ?,
                         traits = ?, timestamp_ms = ?, field_timestamps_ms = ?, first_identified_at_ms = ?
@@ -128,18 +126,6 @@ export class Users {
       await nextTurn();
     }
     return { userIds: watch.userIds, end: () => void this.#watches.delete(watch) };
-  }
-
-  /** Removes users from an account, inside the caller's transaction. No version changes. @returns those who belonged to it */
-  leave(organization: number, account: number, userIds: Iterable<string>): readonly string[] {
-    return [...userIds].filter(
-      (userId) => this.#statements.leave.run(organization, userId, account).changes > 0,
-    );
-  }
-
-  /** Deletes a user's row, inside the caller's transaction. */
-  delete(organization: number, number: number): void {
-    this.#statements.delete.run(organization, number);
   }
 
   /** Writes a new user (`previous` undefined), or the next version of a stored one. */

@@ -45,14 +45,21 @@ export function byIndex(): Statement<number> {
   return run`${perEngine({ sqlite: "", postgres: `SELECT ${off}` })}`;
 }
 
-/** A part of a statement that only SQLite has. */
-export function onSqlite(fragment: Fragment): Fragment {
-  return new SqliteFragment({ sqlite: ["", ""], postgres: ["", ""] }, [fragment]);
-}
+/** A part of a statement that only SQLite has, with its values. */
+export const onSqlite = (fragment: Fragment): Fragment => new OnlyOn("sqlite", fragment);
+/** A part of a statement that only PostgreSQL has. SQLite does not run a statement that is empty without it. */
+export const onPostgres = (fragment: Fragment): Fragment => new OnlyOn("postgres", fragment);
 
-class SqliteFragment extends Fragment {
+class OnlyOn extends Fragment {
+  readonly #only: Dialect;
+
+  constructor(only: Dialect, fragment: Fragment) {
+    super({ sqlite: ["", ""], postgres: ["", ""] }, [fragment]);
+    this.#only = only;
+  }
+
   override appendTo(statement: Composed, dialect: Dialect): void {
-    if (dialect === "sqlite") super.appendTo(statement, dialect);
+    if (dialect === this.#only) super.appendTo(statement, dialect);
   }
 }
 
@@ -73,6 +80,22 @@ export function records(
     }),
   ];
   return part`${before}${new JsonRows(objects)}${after}`;
+}
+
+/** Texts as a table `given` with the column `text`. */
+export function texts(all: readonly string[]): Fragment {
+  return records(
+    all.map((text) => ({ text })),
+    { text: "text" },
+  );
+}
+
+/** Ids as a table `given` with the column `id`. */
+export function ids(all: readonly number[]): Fragment {
+  return records(
+    all.map((id) => ({ id })),
+    { id: "bigint" },
+  );
 }
 
 /** Advisory locks of stores. `postgres/client/locks.ts` has their order. */

@@ -5,7 +5,7 @@
  */
 import { bodyWithoutAccount, type PersonId } from "../../ports/held-events.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
-import { onSqlite, records } from "../engine/dialect.ts";
+import { onSqlite, records, texts } from "../engine/dialect.ts";
 import {
   flag,
   integer,
@@ -154,11 +154,4 @@ function* deleteLinks(organization: number, ids: readonly string[]) {
     yield* run`UPDATE held_event_totals SET links = links - ${waiting} WHERE organization = ${organization}`;
   }
   return deleted;
-}
-
-function texts(all: readonly string[]) {
-  return records(
-    all.map((text) => ({ text })),
-    { text: "text" },
-  );
 }

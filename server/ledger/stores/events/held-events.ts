@@ -11,7 +11,7 @@ import {
   type PersonWithHeldEvents,
 } from "../../ports/held-events.ts";
 import { personOf } from "../../rules/person-text.ts";
-import { byIndex, forUpdate, records } from "../engine/dialect.ts";
+import { byIndex, forUpdate, texts } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
   flag,
@@ -101,13 +101,9 @@ export function heldEventStore(engine: Engine): HeldEventStore {
     },
 
     labels: async (organization, events) => {
-      const given = records(
-        events.map((event) => ({ event })),
-        { event: "text" },
-      );
       const found = await engine.alone(
         select(labelRow)`
-          FROM event_labels WHERE organization = ${organization} AND event IN (SELECT event FROM ${given})`,
+          FROM event_labels WHERE organization = ${organization} AND event IN (SELECT text FROM ${texts(events)})`,
       );
       return Object.fromEntries(found.map(({ event, label }) => [event, label]));
     },

@@ -13,7 +13,7 @@ import {
   rowWithoutAccount,
 } from "../../rules/rejected-event-facts.ts";
 import { beginningOfRow } from "../../rules/user-rows.ts";
-import { positionIn, records } from "../engine/dialect.ts";
+import { ids as idsAsRows, positionIn, records } from "../engine/dialect.ts";
 import {
   integer,
   nullable,
@@ -110,12 +110,8 @@ function insert({ number, year, schema }: Batch, rows: readonly object[], nowMs:
 /** Deletes rows. @returns them in the order of their ids */
 export function* takeRows(ids: readonly number[]): Work<readonly RejectedEventRow[]> {
   if (ids.length === 0) return [];
-  const given = records(
-    ids.map((id) => ({ id })),
-    { id: "bigint" },
-  );
   const rows = yield* returning(rejectedRow)`
-    DELETE FROM rejected_events WHERE id IN (SELECT id FROM ${given})`;
+    DELETE FROM rejected_events WHERE id IN (SELECT id FROM ${idsAsRows(ids)})`;
   return rows.toSorted((one, other) => one.id - other.id);
 }
 

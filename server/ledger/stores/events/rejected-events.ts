@@ -20,7 +20,14 @@ import {
   withinBytes,
 } from "../../rules/rejected-event-facts.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
-import { advisoryLockShared, forKeyShare, greatest, records, storeLocks } from "../engine/dialect.ts";
+import {
+  advisoryLockShared,
+  forKeyShare,
+  greatest,
+  ids as idsAsRows,
+  records,
+  storeLocks,
+} from "../engine/dialect.ts";
 import type { Engine, InboxWriter } from "../engine/engine.ts";
 import {
   count,
@@ -169,7 +176,7 @@ function* selectedRows({ organization = 0, ids }: RejectedEventSelection) {
   const [newest] = yield* select(newestId)`FROM rejected_events`;
   const open = part`${ofOrganization(organization)} AND ${notErased} AND id <= ${newest?.id ?? 0}`;
   if (ids === undefined) return open;
-  const named = part`${open} AND id IN (SELECT id FROM ${rowsWithIds(ids)})`;
+  const named = part`${open} AND id IN (SELECT id FROM ${idsAsRows(ids)})`;
   const found = new Set((yield* select(sized)`FROM rejected_events WHERE ${named}`).map(({ id }) => id));
   const unknown = ids.find((id) => !found.has(id));
   if (unknown !== undefined) throw noRejectedEvent(unknown);
@@ -241,13 +248,6 @@ function* findMissing(organization: number): Work<MissingRows> {
 function* timezonesOf(taken: readonly RejectedEventRow[]): Work<ReadonlyMap<number, string>> {
   const ids = [...new Set(taken.map(({ organization }) => organization))];
   const found = yield* select(timezone)`
-    FROM organizations WHERE id IN (SELECT id FROM ${rowsWithIds(ids)}) AND ${isThere} ORDER BY id ${forKeyShare}`;
+    FROM organizations WHERE id IN (SELECT id FROM ${idsAsRows(ids)}) AND ${isThere} ORDER BY id ${forKeyShare}`;
   return new Map(found.map((row) => [row.id, row.timezone]));
-}
-
-function rowsWithIds(ids: readonly number[]) {
-  return records(
-    ids.map((id) => ({ id })),
-    { id: "bigint" },
-  );
 }
