@@ -3,8 +3,7 @@ import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { UserAndAccount } from "../ports/entities.ts";
 import type { Erasure } from "../ports/erasures.ts";
-import type { Populations, RebuildBegun } from "../ports/health.ts";
-import type { DayCount } from "../ports/inbox.ts";
+import type { RebuildBegun } from "../ports/health.ts";
 import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
 import { defaultRejectedEventLimits, type RejectedEventLimits } from "../rules/rejected-event-facts.ts";
@@ -19,7 +18,6 @@ import { type LoadedAt, PostgresInbox } from "./inbox/inbox.ts";
 import { moveCounted } from "./inbox/inbox-counts.ts";
 import { forgetFinished, inboxWriter, sealSegment } from "./inbox/inbox-segments.ts";
 import { refuseUnfinished } from "./move/unfinished-move.ts";
-import { dayCountsOf, populationsOf } from "./write/counts.ts";
 import { PostgresDeletions } from "./write/deletions.ts";
 import { PostgresErasures } from "./write/erasures.ts";
 import { findUserAndAccount } from "./write/finders.ts";
@@ -116,7 +114,7 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     this.engine = engine;
     this.inbox = new PostgresInbox(sql, { clock, loadedAt: parts.loadedAt, rejectedEventLimits }, lease);
     this.erasures = new PostgresErasures(sql, engine, clock);
-    this.deletions = new PostgresDeletions(sql, clock);
+    this.deletions = new PostgresDeletions(sql, engine, clock);
     this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, maxWaitingLinks }, node);
   }
 
@@ -151,14 +149,6 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     const failures: unknown[] = [];
     for (const step of steps) await step().catch((error) => failures.push(error));
     if (failures.length > 0) throw new AggregateError(failures, `${failures[0]}`);
-  }
-
-  dayCounts(organization: number): Promise<readonly DayCount[]> {
-    return dayCountsOf(this.#sql, organization);
-  }
-
-  populations(organization: number): Promise<Populations> {
-    return populationsOf(this.#sql, organization);
   }
 
   loadedUptoMs(): Promise<number | null> {

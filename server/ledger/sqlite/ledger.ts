@@ -1,8 +1,7 @@
 /** The ledger over one SQLite database. It passes each call to the part that implements it. */
 import type { Database } from "bun:sqlite";
 import type { UserAndAccount } from "../ports/entities.ts";
-import type { Populations } from "../ports/health.ts";
-import type { DayCount, Inbox } from "../ports/inbox.ts";
+import type { Inbox } from "../ports/inbox.ts";
 import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
 import { LedgerStores, StoreTidy } from "../stores/stores.ts";
@@ -48,7 +47,7 @@ export class SqliteLedger extends LedgerStores implements Ledger {
     this.#storeTidy = new StoreTidy(parts.engine, maxHeldEventBytes);
     this.inbox = new FlushedInbox(parts.inbox, parts.journal);
     this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
-    this.deletions = new SqliteDeletions(db, parts, this.#inboxTidy);
+    this.deletions = new SqliteDeletions(parts, this.#inboxTidy);
   }
 
   transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
@@ -61,15 +60,6 @@ export class SqliteLedger extends LedgerStores implements Ledger {
       this.#tidying = undefined;
     });
     await this.#tidying;
-  }
-
-  async dayCounts(organization: number): Promise<readonly DayCount[]> {
-    this.#parts.journal.flush();
-    return this.#parts.counts.days(organization);
-  }
-
-  async populations(organization: number): Promise<Populations> {
-    return this.#parts.counts.populations(organization);
   }
 
   async loadedUptoMs(): Promise<number | null> {

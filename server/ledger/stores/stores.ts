@@ -2,9 +2,10 @@
 import type { AuditStore } from "../ports/audit.ts";
 import type { Credentials } from "../ports/credentials.ts";
 import type { ExclusionStore } from "../ports/exclusions.ts";
-import type { CheckStore, LedgerFreshness, RebuildBegun } from "../ports/health.ts";
+import type { CheckStore, LedgerFreshness, Populations, RebuildBegun } from "../ports/health.ts";
 import type { HeldEventStore } from "../ports/held-events.ts";
 import type { Imports } from "../ports/imports.ts";
+import type { DayCount } from "../ports/inbox.ts";
 import type { LoginStore, MemberStore } from "../ports/members.ts";
 import type { Organizations } from "../ports/organizations.ts";
 import type { RejectedEventStore } from "../ports/rejected-events.ts";
@@ -19,6 +20,7 @@ import { auditStore, tidyAudit } from "./audit.ts";
 import { checkStore } from "./checks.ts";
 import { credentialStore } from "./credentials.ts";
 import type { Engine, InboxWriter } from "./engine/engine.ts";
+import { dayCountsOf, populationsOf } from "./events/counts.ts";
 import { heldEventStore, tidyHeldEvents } from "./events/held-events.ts";
 import { rejectedEventStore } from "./events/rejected-events.ts";
 import { exclusionStore } from "./exclusions.ts";
@@ -53,6 +55,8 @@ export abstract class LedgerStores {
   readonly rejectedEvents: RejectedEventStore;
   readonly heldEvents: HeldEventStore;
   readonly #rebuilds: Rebuilds;
+  readonly #engine: Engine;
+  readonly #inbox: InboxWriter;
 
   constructor(engine: Engine, clock: () => number, inbox: InboxWriter) {
     this.organizations = organizationStore(engine, clock);
@@ -72,6 +76,8 @@ export abstract class LedgerStores {
     this.identities = identityStore(engine);
     this.rejectedEvents = rejectedEventStore(engine, inbox);
     this.heldEvents = heldEventStore(engine);
+    this.#engine = engine;
+    this.#inbox = inbox;
     this.#rebuilds = new Rebuilds(engine, clock);
   }
 
@@ -85,6 +91,15 @@ export abstract class LedgerStores {
       loadedUptoMs: await this.loadedUptoMs(),
       rebuildingSinceMs: await this.#rebuilds.pendingSinceMs(organization),
     };
+  }
+
+  async dayCounts(organization: number): Promise<readonly DayCount[]> {
+    this.#inbox.flush();
+    return this.#engine.alone(dayCountsOf(organization));
+  }
+
+  populations(organization: number): Promise<Populations> {
+    return this.#engine.alone(populationsOf(organization));
   }
 
   rebuildsPending(): Promise<readonly number[]> {
