@@ -25,4 +25,4 @@ export type { Probed } from "./probed.ts";
 export { Retries } from "./retries.ts";
 export { socketPath } from "./sockets.ts";
 export { rekindleVersion } from "./version.ts";
-export { within } from "./within.ts";
+export { waitUpTo } from "./wait-up-to.ts";
