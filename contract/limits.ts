@@ -23,12 +23,12 @@ export const limits = {
   firstYear: 1970,
   lastYear: 2299,
   /** Of one person who is not identified yet; the oldest are dropped. */
-  parkedItems: 1_000,
-  parkedBytes: 4 * 1024 * 1024,
-  parkedDays: 30,
+  heldEvents: 1_000,
+  heldEventBytes: 4 * 1024 * 1024,
+  heldEventDays: 30,
   /** Of all who are not identified yet, of an organization. */
-  parkedBytesOfOrganization: 512 * 1024 * 1024,
-  /** Max linked ids per user. Beyond it, ids unused for `parkedDays` are dropped. */
+  heldEventBytesOfOrganization: 512 * 1024 * 1024,
+  /** Max linked ids per user. Beyond it, ids unused for `heldEventDays` are dropped. */
   linksOfUser: 1_000,
   /** Ids of an organization that are linked to people who are not identified yet: about 60 MB. */
   linksOfOrganization: 250_000,

@@ -12,7 +12,7 @@ import type { ClusterNode, PostgresLedger } from "./ledger/postgres/postgres.ts"
 import { Leadership, type Leading, type Term } from "./ledger/postgres/postgres.ts";
 import { openCluster } from "./open-cluster.ts";
 import type { Logger } from "./process/process.ts";
-import { messageOf, nodePeer, type Peer, within } from "./process/process.ts";
+import { messageOf, nodePeer, type Peer, waitUpTo } from "./process/process.ts";
 import { SourceWatch } from "./scoring/scoring.ts";
 import { serveNode } from "./serve-node.ts";
 import type { LoaderStatus, Warehouse } from "./warehouse/warehouse.ts";
@@ -139,16 +139,16 @@ class AnalysisNode implements AnalysisHost {
 
   async leave(): Promise<void> {
     this.#isStopping = true;
-    await within(maxStepMs, this.#parts.node.leave());
+    await waitUpTo(maxStepMs, this.#parts.node.leave());
     this.#following?.stop();
     const stopping = this.#leadership.stop();
-    await Promise.all([Bun.sleep(drainMs), within(maxStopMs, stopping)]);
+    await Promise.all([Bun.sleep(drainMs), waitUpTo(maxStopMs, stopping)]);
   }
 
   async close(): Promise<void> {
     const { node, ledger } = this.#parts;
-    await within(maxStepMs, Promise.all([this.#watching, this.#warehouse?.close()]));
-    await within(maxStepMs, Promise.all([node.close(), ledger.close()]));
+    await waitUpTo(maxStepMs, Promise.all([this.#watching, this.#warehouse?.close()]));
+    await waitUpTo(maxStepMs, Promise.all([node.close(), ledger.close()]));
   }
 
   /** Opens the way to the warehouse when it is there, and looks from then on whether it still is. */

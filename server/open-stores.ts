@@ -8,7 +8,7 @@ import type { ClusterNode } from "./ledger/postgres/postgres.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/sqlite.ts";
 import { refuseMoved } from "./moved.ts";
 import type { Logger } from "./process/process.ts";
-import { type Peer, socketPath, socketPeer, takeLock, within } from "./process/process.ts";
+import { type Peer, socketPath, socketPeer, takeLock, waitUpTo } from "./process/process.ts";
 
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */
 const maxStepMs = 1_000;
@@ -52,8 +52,8 @@ export async function openStores(config: Config, log: Logger, options: LedgerOpt
   const analysis = new AnalysisNodes({ own, live: () => node.live, key: await node.key() });
   const close = async () => {
     analysis.stop();
-    await within(maxStepMs, node.leave());
-    await within(maxStepMs, Promise.all([node.close(), ledger.close()]));
+    await waitUpTo(maxStepMs, node.leave());
+    await waitUpTo(maxStepMs, Promise.all([node.close(), ledger.close()]));
     lock.release();
   };
   return { ledger, node, analysis, metered: analysis.metered, close };

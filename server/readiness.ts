@@ -2,7 +2,7 @@
 import type { Intake } from "./intake/intake.ts";
 import type { ClusterNode } from "./ledger/postgres/postgres.ts";
 import type { Peer } from "./process/process.ts";
-import { within } from "./process/process.ts";
+import { waitUpTo } from "./process/process.ts";
 import { unavailableReasons } from "./warehouse/warehouse.ts";
 
 /** How long analysis may take to answer. */
@@ -47,7 +47,7 @@ export class Readiness {
       this.#said = { state, atMs: performance.now() };
       this.#asking = undefined;
     });
-    await within(this.#patienceMs, this.#asking);
+    await waitUpTo(this.#patienceMs, this.#asking);
     const { state, atMs } = this.#said;
     const analysis = performance.now() - atMs < believedMs ? state : starting;
     return {

@@ -37,7 +37,7 @@ import {
   type Peer,
   serveSocket,
   socketPath,
-  within,
+  waitUpTo,
 } from "./process/process.ts";
 import { nodePatienceMs, Readiness, writesOf } from "./readiness.ts";
 import { startPeople } from "./start-people.ts";
@@ -124,7 +124,7 @@ export async function startIntake(
   const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
   const chores = startChores(ledger, intake, authorizers.recordUse, log);
   // SQLite: wait for the flush. PostgreSQL: give up after 1 s, so that shutdown is not blocked.
-  const inTime = (work: Promise<unknown>) => (node === undefined ? work : within(maxStepMs, work));
+  const inTime = (work: Promise<unknown>) => (node === undefined ? work : waitUpTo(maxStepMs, work));
   const close = async () => {
     chores.stop();
     stopRelay();
@@ -199,7 +199,7 @@ type Authorizers = ReturnType<typeof authorizersOf>;
 async function stopServing(http: HttpServer, live: LiveView): Promise<void> {
   live.close();
   // A body that comes byte by byte would hold the stop for ever.
-  await within(maxFinishMs, http.stop());
+  await waitUpTo(maxFinishMs, http.stop());
   await http.cutOff();
 }
 

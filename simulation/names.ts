@@ -37,7 +37,7 @@ const firstNames =
     " ",
   );
 const lastNames =
-  "Abara Albers Amsel Baran Becker Bianchi Borg Castell Chen Costa Dahl Demir Duval Eklund Farkas Fischer Fontana Garcia Haas Hansen Ibarra Ivanova Jansen Kaplan Keller Kimura Kowal Larsen Lind Lopez Marek Mensah Moreau Nagy Novak Okafor Olsen Park Pereira Popov Quist Rossi Sato Schulz Silva Sousa Tamm Tanaka Vogel Weber Wolf Yilmaz Zeman".split(
+  "Abara Albers Amsel Baran Becker Bianchi Borg Castell Chen Costa Dahl Demir Duval Eklund Farkas Fischer Fontana Garcia Haas Hansen Ibarra Ivanova Jansen Kaplan Keller Kimura Kowal Larsen Lind Lopez Marek Mensah Moreau Nagy Novak Okafor Olsen Hold Pereira Popov Quist Rossi Sato Schulz Silva Sousa Tamm Tanaka Vogel Weber Wolf Yilmaz Zeman".split(
     " ",
   );
 

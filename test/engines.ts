@@ -10,10 +10,14 @@ import { openPool } from "../server/ledger/postgres/client/connect.ts";
 
 /** The variables that test/run.ts sets for a file: PostgreSQL's address, the number of nodes, and a folder.
  * The folder is removed after the file. */
-export const told = { postgres: "TEST_POSTGRES", nodes: "TEST_NODES", folder: "TEST_FOLDER" } as const;
+export const testVariables = {
+  postgres: "TEST_POSTGRES",
+  nodes: "TEST_NODES",
+  folder: "TEST_FOLDER",
+} as const;
 
 /** The variable that test/run.ts sets for a file with `Server.shared()`: the address of the server. */
-export const toldServer = "TEST_SERVER";
+export const sharedServerVariable = "TEST_SERVER";
 
 /** The variables that move a data folder's contents to servers. */
 export interface Engines extends Record<string, string> {
@@ -22,9 +26,9 @@ export interface Engines extends Record<string, string> {
   readonly DATABASE_CONNECTIONS: string;
 }
 
-const postgres = process.env[told.postgres];
+const postgres = process.env[testVariables.postgres];
 /** How many processes of a server take requests. */
-export const nodesOfServers = Number(process.env[told.nodes] ?? 1);
+export const nodesOfServers = Number(process.env[testVariables.nodes] ?? 1);
 /** Whether this file is about a ledger on PostgreSQL. */
 export const isOnPostgres = postgres !== undefined;
 
@@ -72,7 +76,7 @@ let clickhouse: Promise<string> | undefined;
 
 /** A process has one chDB, and the file's own tests may need theirs: ClickHouse's stand-in is a process beside it. */
 async function startClickHouse(): Promise<string> {
-  const folder = join(process.env[told.folder] ?? "", "clickhouse");
+  const folder = join(process.env[testVariables.folder] ?? "", "clickhouse");
   mkdirSync(folder, { recursive: true });
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "warehouse/clickhouse-process.ts"), folder],

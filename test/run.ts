@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtPages } from "../cli/pages.ts";
 import { check } from "./check.ts";
-import { told } from "./engines.ts";
+import { testVariables } from "./engines.ts";
 import { killRunningFiles, runFile } from "./file-process.ts";
 import { temporaryFilesInMemory } from "./memory-folder.ts";
 import { PostgresServer } from "./postgres.ts";
@@ -148,9 +148,9 @@ function add(total: Counted, more: Counted): void {
 function enginesFor(nodes: number, folder: string): Record<string, string> {
   if (postgres === undefined) return {};
   return {
-    [told.postgres]: postgres.url("postgres"),
-    [told.nodes]: String(nodes),
-    [told.folder]: folder,
+    [testVariables.postgres]: postgres.url("postgres"),
+    [testVariables.nodes]: String(nodes),
+    [testVariables.folder]: folder,
   };
 }
 

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
 import { canRunInProcess, runInProcess } from "./command-in-process.ts";
 import { freePort } from "./deploy/running.ts";
-import { enginesOf, isOnPostgres, knownEnginesOf, nodesOfServers, toldServer } from "./engines.ts";
+import { enginesOf, isOnPostgres, knownEnginesOf, nodesOfServers, sharedServerVariable } from "./engines.ts";
 import { cpuSecondsOf, cpuSecondsUntilNow } from "./file-process.ts";
 import { type CommandResult, printedBy } from "./printed-by.ts";
 
@@ -184,9 +184,9 @@ export class Server {
    * one. It scores by `rekindle score` alone, never by itself.
    */
   static async shared(): Promise<Server> {
-    const told = process.env[toldServer];
-    if (told === undefined) return Server.startShared();
-    const address: ServerAddress = JSON.parse(told);
+    const given = process.env[sharedServerVariable];
+    if (given === undefined) return Server.startShared();
+    const address: ServerAddress = JSON.parse(given);
     const printed = () => readFileSync(address.outputPath, "utf8");
     const printedBefore = printed().length;
     const started = {

@@ -1,6 +1,6 @@
 /** A server that test/run.ts keeps for the files that it runs one after another. */
 import { readFileSync } from "node:fs";
-import { toldServer } from "./engines.ts";
+import { sharedServerVariable } from "./engines.ts";
 import { Server } from "./server.ts";
 
 /** Started for the first file that asks for `Server.shared()`. */
@@ -15,7 +15,7 @@ export class SharedServer {
     // A file may have killed it: the next one gets another.
     if (this.#server?.hasEnded === true) await this.stop();
     this.#server ??= await Server.startShared();
-    return { [toldServer]: this.#server.address() };
+    return { [sharedServerVariable]: this.#server.address() };
   }
 
   /** The processor time of all its servers until now. */

@@ -18,7 +18,7 @@ export function doctorCommand(): Command {
       await withAnalysis(async ({ ledger, served, config }, analysis) => {
         printLine(`data folder   ${config.dataDir}`);
         printLine(`server        ${served ? "running" : "not running"}`);
-        await printDeadLetters(ledger);
+        await printRejectedEvents(ledger);
         const nightly = new Map((await ledger.checks.list()).map((last) => [last.organization, last]));
         let differences = 0;
         for (const organization of await ledger.organizations.list()) {
@@ -61,8 +61,8 @@ async function printOrganization(
 ): Promise<void> {
   printLine(`${name}: ${differences.length === 0 ? "ledger, events and rollups agree" : ""}`);
   for (const difference of differences) printLine(`  ${difference}`);
-  const deadLetters = await ledger.deadLetters.count({ organization: id });
-  if (deadLetters > 0) printLine(`  ${deadLetters} rows are among the rejected events`);
+  const rejectedEvents = await ledger.rejectedEvents.count({ organization: id });
+  if (rejectedEvents > 0) printLine(`  ${rejectedEvents} rows are among the rejected events`);
   printLine(`  last nightly check  ${nightly === undefined ? "none yet" : nightlyText(nightly)}`);
 }
 
@@ -70,12 +70,12 @@ function nightlyText({ atMs, tookMs, differences }: CheckResult): string {
   return `${new Date(atMs).toISOString()}, ${differences} differences, ${(tookMs / 1_000).toFixed(1)} s`;
 }
 
-const shownDeadLetters = 5;
+const shownRejectedEvents = 5;
 
-async function printDeadLetters(ledger: SharedLedger): Promise<void> {
-  const count = await ledger.deadLetters.count({});
+async function printRejectedEvents(ledger: SharedLedger): Promise<void> {
+  const count = await ledger.rejectedEvents.count({});
   printLine(`rejected events  ${count}${count > 0 ? " (rekindle rejected-events list, retry or drop)" : ""}`);
-  for (const { atMs, reason } of await ledger.deadLetters.list({}, shownDeadLetters)) {
+  for (const { atMs, reason } of await ledger.rejectedEvents.list({}, shownRejectedEvents)) {
     printLine(`  ${new Date(atMs).toISOString()}  ${oneLine(reason)}`);
   }
 }

@@ -64,9 +64,13 @@ function list(): Command {
             erasure.account > 0 ? "account" : "user",
             instant(erasure.requestedAtMs),
             instant(erasure.erasedAtMs),
-            ...[erasure.events, erasure.versions, erasure.deadLetters, erasure.inboxRows, erasure.days].map(
-              String,
-            ),
+            ...[
+              erasure.events,
+              erasure.versions,
+              erasure.rejectedEvents,
+              erasure.inboxRows,
+              erasure.days,
+            ].map(String),
           ]),
         );
       }),

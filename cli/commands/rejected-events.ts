@@ -24,16 +24,16 @@ function list(): Command {
       withInstallation(async ({ ledger }) => {
         const organization = await idOf(ledger, name);
         const names = new Map((await ledger.organizations.list()).map((one) => [one.id, one.name]));
-        const letters = await ledger.deadLetters.list({ organization }, limit);
+        const rejectedRows = await ledger.rejectedEvents.list({ organization }, limit);
         printTable(
           ["ID", "AT", "ORGANIZATION", "TABLE", "REASON", "ROW"],
-          letters.map((letter) => [
-            String(letter.id),
-            instant(letter.atMs),
-            names.get(letter.organization) ?? "-",
-            letter.table,
-            oneLine(letter.reason),
-            oneLine(letter.row),
+          rejectedRows.map((rejectedRow) => [
+            String(rejectedRow.id),
+            instant(rejectedRow.atMs),
+            names.get(rejectedRow.organization) ?? "-",
+            rejectedRow.table,
+            oneLine(rejectedRow.reason),
+            oneLine(rejectedRow.row),
           ]),
         );
       }),
@@ -57,7 +57,7 @@ function withRows(name: "retry" | "drop", description: string, done: string): Co
       return withInstallation(async ({ ledger }) => {
         const organization = await idOf(ledger, organizationName);
         const selection = { organization, ids: all ? undefined : ids };
-        const rows = await ledger.deadLetters[name](selection, commandLine, Date.now());
+        const rows = await ledger.rejectedEvents[name](selection, commandLine, Date.now());
         process.stderr.write(`${rows} rows ${done}\n`);
       });
     });

@@ -1,7 +1,6 @@
 /** `rekindle warnings` */
 import { Command } from "commander";
 import { formatDay } from "../../server/calendar/calendar.ts";
-import { warningKindOf } from "../../server/ledger/ledger.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { readLimit } from "../numbers.ts";
 import { instant, oneLine, printTable } from "../print.ts";
@@ -20,7 +19,7 @@ export function warningsCommand(): Command {
           warnings.map(({ utcDay, count, kind, endpoint, lastSeenMs, userId, detail }) => [
             formatDay(utcDay),
             String(count),
-            warningKindOf(kind),
+            kind,
             endpoint,
             instant(lastSeenMs),
             oneLine(userId ?? "-"),

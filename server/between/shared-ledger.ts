@@ -15,14 +15,14 @@ const erasureCalls = [
 const deletionCalls = ["begin", "pending", "finish"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const settingsCalls = ["get", "change", "history"] as const;
-const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
+const rejectedEventCalls = ["list", "count", "retry", "drop", "missing"] as const;
 const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
 const auditCalls = ["add", "list"] as const;
 const memberCalls = [
   ...(["list", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
   ...(["isClaimed", "makeOwner"] as const),
 ] as const;
-const parkingCalls = ["counts", "people", "labels"] as const;
+const heldEventCalls = ["counts", "people", "labels"] as const;
 const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
@@ -87,12 +87,12 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
     });
   }
   offer("inbox", ledger.inbox, inboxCalls);
-  offer("deadLetters", ledger.deadLetters, deadLetterCalls);
+  offer("rejectedEvents", ledger.rejectedEvents, rejectedEventCalls);
   offer("exclusions", ledger.exclusions, exclusionCalls);
   offer("audit", ledger.audit, auditCalls);
   // Removing a member revokes read keys.
   offer("members", ledger.members, memberCalls, forget);
-  offer("parking", ledger.parking, parkingCalls);
+  offer("heldEvents", ledger.heldEvents, heldEventCalls);
   offer("checks", ledger.checks, checkCalls);
   operations.set("warnings.list", async (organization: number, limit: number, kind?: WarningKind) => {
     await memory.recordWarnings();
@@ -172,11 +172,11 @@ export function remoteLedger(
     ]),
     tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
     readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
-    deadLetters: remote<SharedLedger["deadLetters"]>("deadLetters", deadLetterCalls),
+    rejectedEvents: remote<SharedLedger["rejectedEvents"]>("rejectedEvents", rejectedEventCalls),
     exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
     audit: remote<SharedLedger["audit"]>("audit", auditCalls),
     members: remote<SharedLedger["members"]>("members", memberCalls),
-    parking: remote<SharedLedger["parking"]>("parking", parkingCalls),
+    heldEvents: remote<SharedLedger["heldEvents"]>("heldEvents", heldEventCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
     sources: remote<SharedLedger["sources"]>("sources", ["totals", "hours", "retire"]),

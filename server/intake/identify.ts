@@ -25,8 +25,8 @@ export interface AdmittedIdentify {
   readonly account: SentAccount | null | undefined;
   readonly messageId: string | null;
   readonly receivedAtMs: number;
-  /** The time of its values. `receivedAtMs` means now: no timestamp was sent, or a future one (see `isSaidNow`). */
-  readonly saidAtMs: number;
+  /** The time of its values. `receivedAtMs` means now: no timestamp was sent, or a future one (see `hasNoPastTimestamp`). */
+  readonly timestampMs: number;
   /** The organization's timezone, for the days of events that were held for this user. */
   readonly zone: Zone;
   /** As in `Arrival`. */
@@ -62,7 +62,7 @@ export function admitIdentify(body: ParsedBody, arrival: Arrival): AdmittedIdent
     account,
     messageId,
     receivedAtMs: arrival.receivedAtMs,
-    saidAtMs: arrival.receivedAtMs,
+    timestampMs: arrival.receivedAtMs,
     zone: arrival.zone,
     isBrowser: arrival.isBrowser,
   };

@@ -12,7 +12,7 @@ import type { Arrival } from "./admission/admit-event.ts";
 import { admitItem } from "./admission/batch.ts";
 import { type Invalid, isInvalid, parseBody } from "./admission/json.ts";
 import { decide, maxMovedInRequest, maxWorkInCommit } from "./decide/decide.ts";
-import { type Admitted, isStored, NeedsOf, type Outcome, unparked } from "./decide/requests.ts";
+import { type Admitted, asWriteOutcome, isStored, NeedsOf, type Outcome } from "./decide/requests.ts";
 import { about, type NoteTaker, noteIgnored } from "./watch/notes.ts";
 
 /** A row as the text of its item, `{"type":"track" | "identify", …}`, or the reason why it could not become one. */
@@ -126,7 +126,7 @@ export class Importer {
       const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs, {
         ...{ maxWork, mayMove: maxMovedInRequest },
       });
-      const all = outcomesOfRows(verdicts, outcomes.map(unparked));
+      const all = outcomesOfRows(verdicts, outcomes.map(asWriteOutcome));
       decided = all.flatMap((outcome, index) => {
         const row = verdicts[index];
         return row === undefined ? [] : [{ row, outcome }];

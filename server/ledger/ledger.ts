@@ -22,8 +22,7 @@ export {
   secretPrefix,
   secretsIn,
 } from "./ports/credentials.ts";
-export type { DeadLetterSelection, MissingRows, NumberedVersion } from "./ports/dead-letters.ts";
-export type { Account, SaidTimes, User, UserAndAccount } from "./ports/entities.ts";
+export type { Account, FieldTimestamps, User, UserAndAccount } from "./ports/entities.ts";
 export {
   type AccountReceipt,
   type AskedErasure,
@@ -42,8 +41,28 @@ export {
   type StoredExclusionRule,
 } from "./ports/exclusions.ts";
 export type { CheckResult, Populations } from "./ports/health.ts";
+export {
+  addressId,
+  addressIn,
+  type EventLabel,
+  type HeldEvent,
+  type HeldEventWrites,
+  isAddressId,
+  type PersonId,
+  type PersonKey,
+  type PersonLink,
+  userKey,
+  visitorKey,
+} from "./ports/held-events.ts";
 export type { ImportRecord, RejectedRow } from "./ports/imports.ts";
-export type { DayCount, DeadLetter, FrozenBatch, Inbox, InboxRows, WarehouseTable } from "./ports/inbox.ts";
+export type {
+  DayCount,
+  FrozenBatch,
+  Inbox,
+  InboxRows,
+  RejectedEvent,
+  WarehouseTable,
+} from "./ports/inbox.ts";
 export type { Ledger, LedgerSnapshot, SharedLedger } from "./ports/ledger.ts";
 export {
   hashCode,
@@ -58,19 +77,7 @@ export {
 } from "./ports/members.ts";
 export type { LiveNode, NodeRole } from "./ports/nodes.ts";
 export { itemsPerSecond, type Organization } from "./ports/organizations.ts";
-export {
-  addressId,
-  addressIn,
-  type EventLabel,
-  isAddressId,
-  type ParkedItem,
-  type ParkingWrites,
-  type PersonId,
-  type PersonKey,
-  type PersonLink,
-  userKey,
-  visitorKey,
-} from "./ports/parking.ts";
+export type { MissingRows, NumberedVersion, RejectedEventSelection } from "./ports/rejected-events.ts";
 export { type SettingDifference, type SettingsVersion, settingDifferences } from "./ports/settings.ts";
 export type { StripeSettings, Webhook } from "./ports/source-settings.ts";
 export type { CountedHour, SourceHour, SourceStore, SourceTotals } from "./ports/sources.ts";
@@ -93,12 +100,6 @@ export {
 } from "./ports/warnings.ts";
 export { emailKey } from "./rules/email-key.ts";
 export { failedByContent } from "./rules/failed-by-content.ts";
-export {
-  auditActionOf,
-  storedOutcome,
-  storedWarningKind,
-  warningKindOf,
-} from "./rules/stored-names.ts";
 export {
   accountRow,
   columns,

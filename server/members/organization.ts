@@ -6,7 +6,6 @@ import { formatDay, Zone, zoneNamed } from "../calendar/calendar.ts";
 import {
   type Actor,
   type AuditPage,
-  auditActionOf,
   type Credential,
   createProjectToken,
   createReadKey,
@@ -183,8 +182,7 @@ export async function auditLogOf(
   const entries = await ledger.audit.list(organization, page);
   return {
     entries: entries.map(({ id, atMs, person, action, summary, detail }) => ({
-      ...{ id, at: new Date(atMs).toISOString(), person },
-      ...{ action: auditActionOf(action), summary, detail: { ...detail } },
+      ...{ id, at: new Date(atMs).toISOString(), person, action, summary, detail: { ...detail } },
     })),
   };
 }

@@ -26,4 +26,4 @@ export { Retries } from "./retries.ts";
 export { setNewest } from "./set-newest.ts";
 export { socketPath } from "./sockets.ts";
 export { rekindleVersion } from "./version.ts";
-export { within } from "./within.ts";
+export { waitUpTo } from "./wait-up-to.ts";

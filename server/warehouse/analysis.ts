@@ -277,7 +277,7 @@ export class Analysis implements ServedAnalysis {
     await loader.pause();
     try {
       // Read again: rows may have become rejected events while the inbox was drained.
-      const missing = await this.#parts.ledger.deadLetters.missing(organization);
+      const missing = await this.#parts.ledger.rejectedEvents.missing(organization);
       const differences = await checkOrganization(warehouse, organization, { ...before, missing });
       if (differences.length === 0) return [];
       const after = await this.#acknowledged(organization);

@@ -39,7 +39,7 @@ test("failed checks of PostgreSQL are printed beside the passed ones", async () 
   );
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(/ok {5}version: 18/);
-  expect(stdout).toContain("ok     takes writes: yes");
+  expect(stdout).toContain("ok     accepts writes: yes");
   expect(stdout).toMatch(/WRONG {2}connections: .* and 8 are allowed: raise max_connections/);
 });
 
@@ -64,7 +64,7 @@ async function wellCluster(): Promise<void> {
   const intake = await cluster.node("intake");
   while (!(await fetch(`${intake.url}/readyz`)).ok) await Bun.sleep(100);
   const printed = await cluster.command("doctor");
-  expect(printed).toContain("ok     nodes: 1 take requests, 1 analyse, of version");
+  expect(printed).toContain("ok     nodes: 1 with the role intake, 1 with analysis, version");
   expect(printed).toMatch(/ClickHouse\n {2}ok {5}version: 26/);
   expect(printed).toContain("ok     settings: can be set");
   expect(printed).toContain("ok     deduplication: rows that are sent twice under one token are stored once");

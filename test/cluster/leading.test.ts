@@ -20,7 +20,7 @@ async function isLeaseFree(): Promise<boolean> {
   return (await admin`SELECT FROM loader_lease WHERE until > clock_timestamp()`).length === 0;
 }
 
-async function saidBy({ url }: AnalysisNode, path: string): Promise<string> {
+async function textAt({ url }: AnalysisNode, path: string): Promise<string> {
   const answer = await nodePeer(url, await nodeKey(admin)).fetch(path);
   return answer.text();
 }
@@ -41,7 +41,7 @@ test("a node that cannot reach ClickHouse leaves leading to one that can, which 
   const away = await cluster.analysis({ CLICKHOUSE_URL: `http://127.0.0.1:${await freePort()}/cluster` });
   await until("it says that it waits", async () => {
     if ((await analysisNodes()) === 0) return false;
-    return (await saidBy(away, "/status").catch(() => "")).includes("nothing listens there");
+    return (await textAt(away, "/status").catch(() => "")).includes("nothing listens there");
   });
   // It would have asked for the lease before.
   expect(await isLeaseFree()).toBe(true);
@@ -69,12 +69,12 @@ test("a leader whose first batch cannot be inserted says why, and goes on when i
   cluster.clickhouse.plan(/INSERT INTO (events|users|accounts)/, fault, Number.POSITIVE_INFINITY);
   const leader = await cluster.analysis();
   await until("it says why", async () => {
-    return (await saidBy(leader, "/status").catch(() => "")).includes("no space left");
+    return (await textAt(leader, "/status").catch(() => "")).includes("no space left");
   });
-  expect(await saidBy(leader, "/metrics")).toMatch(/^rekindle_loader_failing(\{.*\})? 1$/m);
+  expect(await textAt(leader, "/metrics")).toMatch(/^rekindle_loader_failing(\{.*\})? 1$/m);
   cluster.clickhouse.forget();
   await until("it is loaded", () => loadedUpto(newest));
-  await until("it says so", async () => (await saidBy(leader, "/status")).includes('"failure":null'));
+  await until("it says so", async () => (await textAt(leader, "/status")).includes('"failure":null'));
   leader.process.kill("SIGTERM");
   await leader.process.exited;
 });

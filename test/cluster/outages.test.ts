@@ -4,7 +4,7 @@ import { symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
-import { SilentWay } from "../ledger/silent-way.ts";
+import { SilentProxy } from "../ledger/silent-proxy.ts";
 import { TestCluster, until } from "./support.ts";
 
 /** Of PostgreSQL, in the folder that its address names. */
@@ -113,7 +113,7 @@ test("a node that is started before PostgreSQL waits for it, and says so", async
 
 test("a node that gets SIGTERM stops while PostgreSQL is silent, also with an open request", async () => {
   const { token } = await cluster.organization("left");
-  const way = await SilentWay.open(cluster.env.DATABASE_URL ?? "");
+  const way = await SilentProxy.open(cluster.env.DATABASE_URL ?? "");
   const leaving = await cluster.node("intake", { DATABASE_URL: way.url });
   const identify = () => leaving.post("/identify", token, { userId: "u1", email: "a@example.com" });
   expect((await identify()).status).toBe(201);

@@ -173,7 +173,7 @@ test("a warning says what it means and shows the latest request that caused it",
 });
 
 describe("rejected events", () => {
-  const letters = [
+  const rejectedRows = [
     {
       id: 7,
       at: "2026-05-17T10:00:00.000Z",
@@ -187,7 +187,7 @@ describe("rejected events", () => {
   /** The page with rejected events, which a test cannot cause at will. Their requests are recorded. */
   async function withLetters(page: Page): Promise<string[]> {
     const asked: string[] = [];
-    let left = letters;
+    let left = rejectedRows;
     await page.route("**/api/rejected-events**", (route) => {
       const request = route.request();
       const { searchParams, pathname } = new URL(request.url());

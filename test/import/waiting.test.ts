@@ -13,7 +13,7 @@ test("an import of users with 6,000 held events gives each theirs, once", async 
   const token = await bench.server.organization("waiting");
   const headers = { Authorization: `Basic ${btoa(`${token}:`)}`, "Content-Type": "application/json" };
   const batch = people.flatMap((userId) =>
-    Array.from({ length: limits.parkedItems }, (_, n) => ({
+    Array.from({ length: limits.heldEvents }, (_, n) => ({
       ...{ type: "track", userId, event: "opened", messageId: `${userId} ${n}`, properties: { n } },
     })),
   );

@@ -4,14 +4,14 @@ import { commandLine as by, settingUp } from "../../server/ledger/ports/audit.ts
 import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
 import { logins, members } from "./changes-of-people.ts";
-import { bury, eventLine } from "./contract-operation.ts";
+import { eventLine, reject } from "./contract-operation.ts";
 import { account, user, writePeople } from "./writes.ts";
 
 const rule = { kind: "email_domain", key: "", value: "example.com" } as const;
 const mapping = { event: { path: "name" }, userId: "user.id" } as const;
 
-async function threeLetters({ subject, id }: Ground): Promise<void> {
-  await bury(
+async function threeRejectedEvents({ subject, id }: Ground): Promise<void> {
+  await reject(
     subject,
     "events",
     [1, 2, 3].map((number) => eventLine(id, number)),
@@ -71,24 +71,24 @@ const readKeys: Kinds["readKeys"] = {
   },
 };
 
-const deadLetters: Kinds["deadLetters"] = {
+const rejectedEvents: Kinds["rejectedEvents"] = {
   list: read,
   count: read,
   missing: read,
   retry: async (ground) => {
-    await threeLetters(ground);
+    await threeRejectedEvents(ground);
     const { ledger, nowMs } = ground;
     return {
       action: "rejected_events.retried",
-      of: (organization) => ledger.deadLetters.retry({ organization }, by, nowMs),
+      of: (organization) => ledger.rejectedEvents.retry({ organization }, by, nowMs),
     };
   },
   drop: async (ground) => {
-    await threeLetters(ground);
+    await threeRejectedEvents(ground);
     const { ledger, nowMs } = ground;
     return {
       action: "rejected_events.dropped",
-      of: (organization) => ledger.deadLetters.drop({ organization }, by, nowMs),
+      of: (organization) => ledger.rejectedEvents.drop({ organization }, by, nowMs),
     };
   },
 };
@@ -124,7 +124,7 @@ const sources: Kinds["sources"] = {
   totals: read,
   hours: read,
   retire: async ({ ledger, id, nowMs }) => {
-    const items = { accepted: 1, parked: 0, duplicate: 0, rejected: 0, ignored: 0 };
+    const items = { accepted: 1, held: 0, duplicate: 0, rejected: 0, ignored: 0 };
     const times = { firstMs: nowMs, lastMs: nowMs, firstHeardMs: nowMs, lastHeardMs: nowMs };
     await ledger.sources.add([{ organization: id, source: "segment", utcHour: 1, ...items, ...times }]);
     return {
@@ -211,7 +211,7 @@ const erasures: Kinds["erasures"] = {
 
 /** Every store has to be here with every method: TypeScript says which one is missing. */
 const kinds: Kinds = {
-  ...{ organizations, tokens, readKeys, deadLetters, exclusions, settings, sources, erasures },
+  ...{ organizations, tokens, readKeys, rejectedEvents, exclusions, settings, sources, erasures },
   ...{ members, logins, views, sourceSettings },
   inbox: { freeze: service, read, finish: service, backlog: read },
   warnings: { add: service, list: read },
@@ -219,7 +219,7 @@ const kinds: Kinds = {
   // An organization's log goes with it.
   deletions: { begin: service, pending: read, finish: service },
   imports: { begin: service, find: read, ofFile: read, finish: service },
-  parking: { counts: read, people: read, labels: read },
+  heldEvents: { counts: read, people: read, labels: read },
   audit: { add: service, list: read },
   identities: { linkedTo: read, withEmail: read },
 };

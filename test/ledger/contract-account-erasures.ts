@@ -1,8 +1,8 @@
 /** The part of the contract about erasures of accounts. */
 import { expect, test } from "bun:test";
 import { readKeyActor, settingUp } from "../../server/ledger/ports/audit.ts";
+import { visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import { visitorKey } from "../../server/ledger/ports/parking.ts";
 import { accountRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
@@ -29,7 +29,7 @@ function known(ledger: Ledger, users: Awaited<ReturnType<typeof threeMembers>>["
 /** Declares the tests of erasures of accounts. */
 export function accountErasuresContract(subject: LedgerUnderTest): void {
   membersContract(subject);
-  lettersContract(subject);
+  rejectedEventsContract(subject);
   withUserContract(subject);
 }
 
@@ -87,35 +87,35 @@ function membersContract(subject: LedgerUnderTest): void {
       ...{ ...person, receivedAtMs: 900, atMs: 900, accountId, body },
     }));
     await subject.ledger.transact(needs({ people: [person] }), () =>
-      writes(1_000, { parking: { taken: [], parked: items, refused: [], links: [], labels: [] } }),
+      writes(1_000, { heldEvents: { taken: [], held: items, refused: [], links: [], labels: [] } }),
     );
-    const before = await subject.ledger.parking.counts(id);
+    const before = await subject.ledger.heldEvents.counts(id);
     await subject.ledger.erasures.beginAccount(id, "engines");
     expect(await subject.ledger.erasures.beginAccount(id, "held")).toBeUndefined();
-    const parked = await look(subject.ledger, { people: [person] }, (stored) => stored.parked(person));
-    expect(parked.map(({ accountId, body: said }) => [accountId, said])).toEqual([
+    const held = await look(subject.ledger, { people: [person] }, (stored) => stored.heldEvents(person));
+    expect(held.map(({ accountId, body: said }) => [accountId, said])).toEqual([
       [null, '{"kind":"identify","n":1}'],
       [null, '{"kind":"identify","n":1}'],
       ["other", body],
     ]);
-    expect(await subject.ledger.parking.counts(id)).toEqual(before);
-    const held = [{ organization: id, accountId: "held" }];
-    const at = await look(subject.ledger, { accounts: held }, (stored) =>
+    expect(await subject.ledger.heldEvents.counts(id)).toEqual(before);
+    const account = [{ organization: id, accountId: "held" }];
+    const at = await look(subject.ledger, { accounts: account }, (stored) =>
       stored.accountErasedAtMs(id, "held"),
     );
     expect(at).toBe(subject.nowMs);
   });
 }
 
-function lettersContract(subject: LedgerUnderTest): void {
-  test("its dead letters go, and those of its members lose it, once everything before is loaded", async () => {
+function rejectedEventsContract(subject: LedgerUnderTest): void {
+  test("its rejected events go, and those of its members lose it, once everything before is loaded", async () => {
     const { id, accounts, users } = await threeMembers(subject);
-    const { deadLetters, erasures } = subject.ledger;
+    const { rejectedEvents, erasures } = subject.ledger;
     await subject.ledger.transact(needs({}), () => writes(1_000, { inbox: [inboxRows(["x"])] }));
     const [batch] = await subject.ledger.inbox.freeze(100);
     const event = (account: number) =>
       JSON.stringify([id, 1, account, "opened", 1, 1, 1, "1", false, "", "{}"]);
-    const letters = [
+    const rejectedRows = [
       { table: "accounts", row: accountRow(accounts[0] ?? account(id, "")) },
       { table: "accounts", row: accountRow(accounts[1] ?? account(id, "")) },
       { table: "users", row: userRow(users[0] ?? user(id, "")) },
@@ -124,14 +124,14 @@ function lettersContract(subject: LedgerUnderTest): void {
     ] as const;
     await subject.ledger.inbox.finish(
       batch?.number ?? 0,
-      letters.map((letter) => ({ ...letter, reason: "no" })),
+      rejectedRows.map((rejectedRow) => ({ ...rejectedRow, reason: "no" })),
     );
     const begun = await erasures.beginAccount(id, "engines");
     // A row that is sent again now would come after the erasure.
-    expect(await deadLetters.retry({ organization: id }, settingUp, 1)).toBe(0);
+    expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(0);
     await erasures.accountCounted(begun?.id ?? 0, { events: 5, days: 3 });
     await erasures.accountCounted(begun?.id ?? 0, { events: 9, days: 9 });
-    const left = (await deadLetters.list({ organization: id }, 9))
+    const left = (await rejectedEvents.list({ organization: id }, 9))
       .map(({ row }) => JSON.parse(row))
       .reverse();
     expect(left.map((row) => row.slice(0, 3))).toEqual([
@@ -143,9 +143,9 @@ function lettersContract(subject: LedgerUnderTest): void {
     expect(left[1][6]).toBe(0);
     await erasures.finish(begun?.id ?? 0);
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({
-      ...{ state: "done", members: 2, events: 5, days: 3, deadLetters: 3 },
+      ...{ state: "done", members: 2, events: 5, days: 3, rejectedEvents: 3 },
     });
-    expect(await deadLetters.retry({ organization: id }, settingUp, 1)).toBe(4);
+    expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(4);
   });
 }
 

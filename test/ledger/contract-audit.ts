@@ -64,7 +64,7 @@ export function auditContract(subject: LedgerUnderTest): void {
 }
 
 /** The entries of the command line, the oldest first: each one's summary and detail. */
-async function toldOf({ ledger }: LedgerUnderTest, organization: number) {
+async function summariesOf({ ledger }: LedgerUnderTest, organization: number) {
   const entries = await ledger.audit.list(organization, { limit: 100 });
   return entries.toReversed().map(({ summary, detail: { by, ...detail } }) => {
     expect(by).toBe("command line");
@@ -88,7 +88,7 @@ function entriesOfOrganizations(subject: LedgerUnderTest): void {
     const [lastOfToken, lastOfKey] = [token, key].map(({ secret }) => secret.slice(-4));
     const shownToken = { id: token.id, name: "web", lastFour: lastOfToken };
     const shownKey = { id: key.id, name: "web", lastFour: lastOfKey };
-    expect(await toldOf(subject, id)).toEqual([
+    expect(await summariesOf(subject, id)).toEqual([
       ["Created the organization acme", { name: "acme", timezone: "UTC" }],
       [
         "Changed the organization's name, timezone, requests per second, items per second",
@@ -130,8 +130,8 @@ function entriesOfRules(subject: LedgerUnderTest): void {
       const added = await exclusions.add(id, rule, commandLine, 1);
       await exclusions.remove(id, added.id, commandLine, 1);
     }
-    const told = await toldOf(subject, id);
-    expect(told.filter((_, at) => at % 2 === 0)).toEqual([
+    const summaries = await summariesOf(subject, id);
+    expect(summaries.filter((_, at) => at % 2 === 0)).toEqual([
       [
         "Changed the settings weekStart, eventWeights.a",
         {
@@ -145,7 +145,7 @@ function entriesOfRules(subject: LedgerUnderTest): void {
       ["No longer left out of figures: trait name, rule 3", { id: 3, kind: "trait", key: "name" }],
       ["No longer left out of figures: account acme", { id: 4, kind: "account", key: "", value: "acme" }],
     ]);
-    expect(told[1]).toEqual(["Left out of figures: user, rule 1", { id: 1, kind: "user" }]);
-    expect(JSON.stringify(told)).not.toMatch(/ada/i);
+    expect(summaries[1]).toEqual(["Left out of figures: user, rule 1", { id: 1, kind: "user" }]);
+    expect(JSON.stringify(summaries)).not.toMatch(/ada/i);
   });
 }

@@ -5,7 +5,7 @@ import { commandLine, personActor, settingUp } from "../../server/ledger/ports/a
 import type { Beside, Fault } from "./beside.ts";
 import type { Change } from "./change-kinds.ts";
 import { changes } from "./changes.ts";
-import { bury, eventLine } from "./contract-operation.ts";
+import { eventLine, reject } from "./contract-operation.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 /** More than are changed in one commit. */
@@ -144,16 +144,16 @@ function severalCommits(subject: LedgerUnderTest): void {
 
   test("changes of rejected events are one entry, whose number of rows is right after every commit", async () => {
     const { id } = await subject.organization();
-    await bury(subject, "events", lines(id), 2024);
-    const { deadLetters } = subject.ledger;
-    const retry = () => deadLetters.retry({ organization: id }, commandLine, 1);
+    await reject(subject, "events", lines(id), 2024);
+    const { rejectedEvents } = subject.ledger;
+    const retry = () => rejectedEvents.retry({ organization: id }, commandLine, 1);
     await withBeside(subject, (beside) => expectFailure(beside, "entry updated", retry));
-    const left = await deadLetters.count({ organization: id });
+    const left = await rejectedEvents.count({ organization: id });
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(manyRows);
     const stopped = { action: "rejected_events.retried", rows: manyRows - left } as const;
     expect(await entriesOf(subject, id)).toEqual([stopped]);
-    await deadLetters.drop({ organization: id }, commandLine, 2);
+    await rejectedEvents.drop({ organization: id }, commandLine, 2);
     expect(await entriesOf(subject, id)).toEqual([
       { action: "rejected_events.dropped", rows: left },
       stopped,
@@ -163,14 +163,14 @@ function severalCommits(subject: LedgerUnderTest): void {
   test("changes of all organizations' rejected events are in each organization's log, without ids", async () => {
     const [one, other] = [await subject.organization(), await subject.organization("other")];
     const absent = unknown;
-    await bury(
+    await reject(
       subject,
       "events",
       [...lines(one.id), eventLine(other.id, 1), eventLine(absent, 2), "no JSON"],
       2024,
     );
-    const { deadLetters, audit } = subject.ledger;
-    expect(await deadLetters.drop({}, commandLine, 5)).toBe(manyRows + 3);
+    const { rejectedEvents, audit } = subject.ledger;
+    expect(await rejectedEvents.drop({}, commandLine, 5)).toBe(manyRows + 3);
     const [entry, ...more] = await audit.list(one.id, { limit: 9 });
     expect(more).toEqual([]);
     expect(entry).toEqual({

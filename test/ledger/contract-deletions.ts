@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken, hashSecret } from "../../server/ledger/ports/credentials.ts";
-import { visitorKey } from "../../server/ledger/ports/parking.ts";
+import { visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
 
@@ -23,11 +23,11 @@ async function filled(subject: LedgerUnderTest, name: string) {
   });
   const person = visitorKey(id, "v");
   const item = { ...person, receivedAtMs: 900, atMs: 900, accountId: null, body: "{}" };
-  const parking = { taken: [], parked: [item], refused: [], links: [], labels: [] };
+  const heldEvents = { taken: [], held: [item], refused: [], links: [], labels: [] };
   const dayCounts = [{ organization, utcDay: 20_000, events: 1, checksum: 1 }];
   const known = [{ organization, userId: "ada" }];
   await ledger.transact(needs({ people: [person], known }), () =>
-    writes(1_000, { inbox: [inboxRows(["x"])], dayCounts, parking }),
+    writes(1_000, { inbox: [inboxRows(["x"])], dayCounts, heldEvents }),
   );
   await ledger.exclusions.add(id, { kind: "user", key: "", value: "ada" }, settingUp, 1_000);
   await ledger.settings.change(id, { weekStart: 7 }, settingUp, 1_000);
@@ -95,7 +95,7 @@ export function deletionsContract(subject: LedgerUnderTest): void {
     expect(await ledger.deletions.pending()).toEqual([]);
     expect(await ledger.erasures.pending()).toEqual([]);
     expect(await ledger.dayCounts(id)).toEqual([]);
-    expect(await ledger.parking.counts(id)).toMatchObject({ items: 0, people: 0 });
+    expect(await ledger.heldEvents.counts(id)).toMatchObject({ items: 0, people: 0 });
     expect(await ledger.findUser(id, "ada")).toBeUndefined();
     await subject.reopen();
     expect((await subject.organization("Going")).id).toBeGreaterThan(id);
@@ -109,7 +109,7 @@ function countsContract(subject: LedgerUnderTest): void {
     const { id } = await filled(subject, "Going");
     const other = await subject.organization("Staying");
     const { ledger } = subject;
-    const counts = { accepted: 1, parked: 0, duplicate: 0, rejected: 0, ignored: 0 };
+    const counts = { accepted: 1, held: 0, duplicate: 0, rejected: 0, ignored: 0 };
     const hour = { source: "api", utcHour: 1, ...counts, firstMs: 1, lastMs: 1 } as const;
     const heard = { firstHeardMs: null, lastHeardMs: null };
     const count = async () => {

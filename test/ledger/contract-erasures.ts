@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { User } from "../../server/ledger/ports/entities.ts";
+import { userKey } from "../../server/ledger/ports/held-events.ts";
 import type { DayCount } from "../../server/ledger/ports/inbox.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import { userKey } from "../../server/ledger/ports/parking.ts";
 import { userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
@@ -48,10 +48,10 @@ async function twoUsers(subject: LedgerUnderTest): Promise<{ id: number; ada: Us
 async function load(ledger: Ledger, deadRows: readonly unknown[][] = []): Promise<void> {
   const [batch] = await ledger.inbox.freeze(100);
   if (batch === undefined) throw new Error("nothing was frozen");
-  const letters = deadRows.map(
+  const rejectedRows = deadRows.map(
     (row) => ({ table: "events", row: JSON.stringify(row), reason: "no" }) as const,
   );
-  await ledger.inbox.finish(batch.number, letters);
+  await ledger.inbox.finish(batch.number, rejectedRows);
 }
 
 /** Declares the tests of erasures. */
@@ -81,7 +81,7 @@ function stepsContract(subject: LedgerUnderTest): void {
     }
   });
 
-  test("counts lose the user's events and dead letters once, however often the step is done", async () => {
+  test("counts lose the user's events and rejected events once, however often the step is done", async () => {
     const { id } = await twoUsers(subject);
     const { erasures } = subject.ledger;
     await load(subject.ledger, [
@@ -96,11 +96,11 @@ function stepsContract(subject: LedgerUnderTest): void {
     await erasures.counted(begun.id, found);
     expect(await subject.ledger.dayCounts(id)).toEqual([dayCount(id, 2, 2 + 4)]);
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 1, versions: 1 });
-    const left = await subject.ledger.deadLetters.list({ organization: id }, 9);
+    const left = await subject.ledger.rejectedEvents.list({ organization: id }, 9);
     expect(left.map(({ row }) => JSON.parse(row)[1])).toEqual([2]);
     await subject.reopen();
     expect(await subject.ledger.erasures.pending()).toMatchObject([
-      { id: begun.id, state: "counted", events: 1, versions: 3, deadLetters: 1, inboxRows: 2, days: 1 },
+      { id: begun.id, state: "counted", events: 1, versions: 3, rejectedEvents: 1, inboxRows: 2, days: 1 },
     ]);
     subject.nowMs += 5_000;
     await subject.ledger.erasures.finish(begun.id);
@@ -123,29 +123,29 @@ function stepsContract(subject: LedgerUnderTest): void {
 }
 
 function namesContract(subject: LedgerUnderTest): void {
-  test("dead letters of the user are left to the erasure, and what was dropped is forgotten", async () => {
+  test("rejected events of the user are left to the erasure, and what was dropped is forgotten", async () => {
     const { id } = await twoUsers(subject);
-    const { deadLetters, erasures } = subject.ledger;
+    const { rejectedEvents, erasures } = subject.ledger;
     const [batch] = await subject.ledger.inbox.freeze(100);
     const users = [ada(id, 2), ada(id, 3)].map((row) => ({ table: "users", row, reason: "no" }) as const);
     const version = userVersionRow(user(id, "ada", { version: 3 }), { atMs, traits: {}, account: 0 });
-    const letters = [...users, { table: "user_versions", row: version, reason: "no" } as const];
-    await subject.ledger.inbox.finish(batch?.number ?? 0, letters);
-    const [oldest] = (await deadLetters.list({ organization: id }, 9)).slice(-1);
-    expect(await deadLetters.drop({ ids: [oldest?.id ?? 0] }, settingUp, 1)).toBe(1);
-    expect((await deadLetters.missing(id)).users).toEqual([{ number: 1, version: 3 }]);
+    const rejectedRows = [...users, { table: "user_versions", row: version, reason: "no" } as const];
+    await subject.ledger.inbox.finish(batch?.number ?? 0, rejectedRows);
+    const [oldest] = (await rejectedEvents.list({ organization: id }, 9)).slice(-1);
+    expect(await rejectedEvents.drop({ ids: [oldest?.id ?? 0] }, settingUp, 1)).toBe(1);
+    expect((await rejectedEvents.missing(id)).users).toEqual([{ number: 1, version: 3 }]);
 
     const begun = await erasures.begin(id, "ada");
-    expect(await deadLetters.retry({ organization: id }, settingUp, 1)).toBe(0);
-    expect(await deadLetters.drop({ organization: id }, settingUp, 1)).toBe(0);
-    await expect(deadLetters.retry({ ids: [(oldest?.id ?? 0) + 1] }, settingUp, 1)).rejects.toThrow(
+    expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(0);
+    expect(await rejectedEvents.drop({ organization: id }, settingUp, 1)).toBe(0);
+    await expect(rejectedEvents.retry({ ids: [(oldest?.id ?? 0) + 1] }, settingUp, 1)).rejects.toThrow(
       "no rejected event",
     );
     await erasures.counted(begun?.id ?? 0, { dayCounts: [], versions: 2, versionSum: 3, days: 0 });
-    expect(await erasures.find(begun?.id ?? 0)).toMatchObject({ versions: 2, deadLetters: 2 });
+    expect(await erasures.find(begun?.id ?? 0)).toMatchObject({ versions: 2, rejectedEvents: 2 });
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 1, versions: 1 });
-    expect(await deadLetters.missing(id)).toMatchObject({
-      ...{ deadLetters: 0, userVersions: { rows: 0, versions: 0 }, users: [] },
+    expect(await rejectedEvents.missing(id)).toMatchObject({
+      ...{ rejectedEvents: 0, userVersions: { rows: 0, versions: 0 }, users: [] },
     });
   });
 

@@ -3,8 +3,8 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import type { Noted } from "../../server/intake/watch/warnings.ts";
+import { userKey } from "../../server/ledger/ports/held-events.ts";
 import type { ImportRecord } from "../../server/ledger/ports/imports.ts";
-import { userKey } from "../../server/ledger/ports/parking.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { inboxRows, needs, writes } from "./writes.ts";
 
@@ -73,8 +73,8 @@ export function importsContract(subject: LedgerUnderTest): void {
   });
 }
 
-/** Parks 300 events under the id of each of them. @returns how many these are */
-async function park(
+/** Holds 300 events under the id of each of them. @returns how many these are */
+async function hold(
   subject: LedgerUnderTest,
   organization: number,
   people: readonly string[],
@@ -89,12 +89,12 @@ async function park(
     messageId: null,
   };
   const item = { receivedAtMs, atMs: receivedAtMs - 1_000, accountId: null, body: JSON.stringify(said) };
-  const parked = people.flatMap((userId) =>
+  const held = people.flatMap((userId) =>
     Array.from({ length: 300 }, () => ({ ...userKey(organization, userId), ...item })),
   );
-  const parking = { taken: [], parked, refused: [], links: [], labels: [] };
-  await subject.ledger.transact(needs({}), () => writes(receivedAtMs, { parking }));
-  return parked.length;
+  const heldEvents = { taken: [], held, refused: [], links: [], labels: [] };
+  await subject.ledger.transact(needs({}), () => writes(receivedAtMs, { heldEvents }));
+  return held.length;
 }
 
 function importerOf(subject: LedgerUnderTest, noted: Noted[], closedBecause?: string): Importer {
@@ -141,7 +141,7 @@ export function importerContract(subject: LedgerUnderTest): void {
       const importer = importing();
       const { id, organization } = await begin();
       const people = Array.from({ length: 40 }, (_, n) => `u${n}`);
-      const parked = await park(subject, organization, people);
+      const held = await hold(subject, organization, people);
       const rows = people.map((userId) =>
         JSON.stringify({ type: "identify", userId, email: `${userId}@example.com` }),
       );
@@ -155,7 +155,7 @@ export function importerContract(subject: LedgerUnderTest): void {
       // 4 × 300 are the first that are more than 1,000.
       expect(steps).toEqual(Array.from({ length: 10 }, (_, step) => [4 * (step + 1), 4 * (step + 1)]));
       const counts = await subject.ledger.dayCounts(organization);
-      expect(counts.reduce((sum, { events }) => sum + events, 0)).toBe(parked);
+      expect(counts.reduce((sum, { events }) => sum + events, 0)).toBe(held);
     });
 
     test("while no write is accepted an import gets the reason, and its record stays", async () => {
@@ -180,9 +180,9 @@ function heldOfBrowser(subject: LedgerUnderTest): void {
     const account = { accountId: "acme", avatar: "https://evil.test/a.png" };
     const body = JSON.stringify({ ...said, messageId: null, account, isBrowser: true });
     const item = { receivedAtMs, atMs: receivedAtMs - 1_000, accountId: "acme", body };
-    const parked = [{ ...userKey(organization, "late"), ...item }];
-    const parking = { taken: [], parked, refused: [], links: [], labels: [] };
-    await subject.ledger.transact(needs({}), () => writes(receivedAtMs, { parking }));
+    const held = [{ ...userKey(organization, "late"), ...item }];
+    const heldEvents = { taken: [], held, refused: [], links: [], labels: [] };
+    await subject.ledger.transact(needs({}), () => writes(receivedAtMs, { heldEvents }));
     const rows = [row("late", { id: "acme", name: "Acme" })];
     noted.length = 0;
     expect(await importer.check(organization, rows)).toEqual(["new"]);

@@ -134,8 +134,8 @@ function finishContract(subject: LedgerUnderTest): void {
 }
 
 /** Declares the tests of what becomes of rows that the warehouse does not take. */
-export function deadLettersOfInboxContract(subject: LedgerUnderTest): void {
-  test("finishing a batch twice changes nothing, also with other dead letters", async () => {
+export function rejectedEventsOfInboxContract(subject: LedgerUnderTest): void {
+  test("finishing a batch twice changes nothing, also with other rejected events", async () => {
     await appendAlone(subject.ledger, inboxRows(["a", "b"]));
     const [batch] = await subject.ledger.inbox.freeze(100);
     if (batch === undefined) throw new Error("nothing was frozen");
@@ -143,20 +143,20 @@ export function deadLettersOfInboxContract(subject: LedgerUnderTest): void {
     const backlog = await subject.ledger.inbox.backlog();
     await subject.ledger.inbox.finish(batch.number, [{ table: "events", row: '["a"]', reason: "other" }]);
     expect(await subject.ledger.inbox.backlog()).toEqual(backlog);
-    expect(await subject.ledger.deadLetters.count({})).toBe(1);
+    expect(await subject.ledger.rejectedEvents.count({})).toBe(1);
   });
 
-  test("dead letters are kept with reason and time, the newest first", async () => {
+  test("rejected events are kept with reason and time, the newest first", async () => {
     for (const line of ["a", "b", "c"]) {
       await appendAlone(subject.ledger, inboxRows([line]));
       const [batch] = await subject.ledger.inbox.freeze(100);
-      const letter = { table: "events", row: `["${line}"]`, reason: `bad ${line}` } as const;
-      await subject.ledger.inbox.finish(batch?.number ?? 0, [letter]);
+      const rejectedRow = { table: "events", row: `["${line}"]`, reason: `bad ${line}` } as const;
+      await subject.ledger.inbox.finish(batch?.number ?? 0, [rejectedRow]);
       subject.nowMs += 1;
     }
     await subject.reopen();
-    expect(await subject.ledger.deadLetters.count({})).toBe(3);
-    expect(await subject.ledger.deadLetters.list({}, 2)).toEqual([
+    expect(await subject.ledger.rejectedEvents.count({})).toBe(3);
+    expect(await subject.ledger.rejectedEvents.list({}, 2)).toEqual([
       { id: 3, organization: 0, atMs: subject.nowMs - 1, table: "events", row: '["c"]', reason: "bad c" },
       { id: 2, organization: 0, atMs: subject.nowMs - 2, table: "events", row: '["b"]', reason: "bad b" },
     ]);

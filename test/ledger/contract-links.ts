@@ -1,19 +1,19 @@
 /** The part of the contract about links between ids, and what an erasure takes of them. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
-import { addressId, userKey, visitorKey } from "../../server/ledger/ports/parking.ts";
-import type { LedgerUnderTest } from "./ledger-under-test.ts";
+import { addressId, userKey, visitorKey } from "../../server/ledger/ports/held-events.ts";
 import {
   dayMs,
+  heldIn,
   item,
   link,
   linkedTo,
   linksIn,
-  parkedIn,
-  parkedMaxLinks,
+  maxWaitingLinks,
   warningsOf,
   write,
-} from "./parking-support.ts";
+} from "./held-event-support.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { look, user, writePeople } from "./writes.ts";
 
 /** Declares the tests of links. */
@@ -50,7 +50,7 @@ function wordsContract(subject: LedgerUnderTest): void {
     await write(subject.ledger, subject.nowMs, { links: many("old", 3) });
     subject.nowMs += dayMs;
     await write(subject.ledger, subject.nowMs, { links: many("device", limits.linksOfUser - 3) });
-    subject.nowMs += limits.parkedDays * dayMs;
+    subject.nowMs += limits.heldEventDays * dayMs;
     await write(subject.ledger, subject.nowMs, {
       // Old links that are sent again, and new ones.
       links: [...many("old", 1), ...many("junk", 5)],
@@ -95,7 +95,7 @@ function addressesContract(subject: LedgerUnderTest): void {
 
 /** Links to users who are not identified. */
 async function waiting({ ledger }: LedgerUnderTest, organization: number): Promise<number> {
-  return (await ledger.parking.counts(organization)).links;
+  return (await ledger.heldEvents.counts(organization)).links;
 }
 
 function waitingLinksContract(subject: LedgerUnderTest): void {
@@ -130,7 +130,7 @@ function waitingLinksContract(subject: LedgerUnderTest): void {
     const some = [link(id, "a", "known"), link(id, "b", "ada"), link(id, "c", "mailto:nobody@example.com")];
     const junk = Array.from({ length: 250 }, (_, n) => link(id, `junk${n}`, "eve"));
     await write(subject.ledger, subject.nowMs, { links: [...some, ...junk] });
-    subject.nowMs += limits.parkedDays * dayMs;
+    subject.nowMs += limits.heldEventDays * dayMs;
     await write(subject.ledger, subject.nowMs, { links: [link(id, "b", "ada", 5)] });
     await subject.ledger.tidy(subject.nowMs);
     expect(await waiting(subject, id)).toBe(252);
@@ -149,12 +149,12 @@ function roomContract(subject: LedgerUnderTest): void {
   test("an organization has a limited number of links to users who are not identified", async () => {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "known")] });
-    const junk = Array.from({ length: parkedMaxLinks + 3 }, (_, n) =>
+    const junk = Array.from({ length: maxWaitingLinks + 3 }, (_, n) =>
       link(id, `junk${n}`, `nobody${n % 10}`),
     );
     await write(subject.ledger, subject.nowMs, { links: [link(id, "v", "ada")] });
     await write(subject.ledger, subject.nowMs, { links: junk });
-    expect(await waiting(subject, id)).toBe(parkedMaxLinks);
+    expect(await waiting(subject, id)).toBe(maxWaitingLinks);
     expect(await warningsOf(subject.ledger, id)).toEqual(["links_full: 4"]);
     // The first links stay, and identified users get theirs.
     await write(subject.ledger, subject.nowMs, {
@@ -172,14 +172,14 @@ function goneContract(subject: LedgerUnderTest): void {
     const { id } = await subject.organization();
     await writePeople(subject.ledger, { users: [user(id, "ada")] });
     await write(subject.ledger, subject.nowMs, {
-      parked: [item(id, "visitor", { body: '"a secret of nobody"' }), item(id, "bob"), item(id, "ada")],
+      held: [item(id, "visitor", { body: '"a secret of nobody"' }), item(id, "bob"), item(id, "ada")],
       links: [link(id, "v", "ada"), link(id, "w", "bob")],
     });
     expect(await subject.ledger.erasures.begin(id, "ada")).toBeDefined();
     expect(await subject.ledger.erasures.begin(id, "visitor")).toBeUndefined();
     expect(await linksIn(subject.ledger, id, ["v", "w"])).toEqual(["w → bob at 1"]);
-    expect(await parkedIn(subject.ledger, id, "visitor")).toEqual([]);
-    expect(await subject.ledger.parking.counts(id)).toMatchObject({
+    expect(await heldIn(subject.ledger, id, "visitor")).toEqual([]);
+    expect(await subject.ledger.heldEvents.counts(id)).toMatchObject({
       people: 2,
       items: 2,
       bytes: 4,
@@ -206,7 +206,7 @@ function tombstonesContract(subject: LedgerUnderTest): void {
           link(id, "w", "bob"),
         ],
       ],
-      parked: [item(id, "customer"), item(id, "payer"), item(id, "stranger")],
+      held: [item(id, "customer"), item(id, "payer"), item(id, "stranger")],
     });
     const began = subject.nowMs;
     for (const who of ["ada", "bob", "stranger", "nobody"]) await subject.ledger.erasures.begin(id, who);
@@ -230,8 +230,8 @@ function tombstonesContract(subject: LedgerUnderTest): void {
       expect(await linksIn(subject.ledger, id, ["device", "customer", "payer", "w"])).toEqual([
         `payer → mailto:${bills} at 1`,
       ]);
-      expect(await parkedIn(subject.ledger, id, "customer")).toEqual([]);
-      expect(await parkedIn(subject.ledger, id, "payer")).toHaveLength(1);
+      expect(await heldIn(subject.ledger, id, "customer")).toEqual([]);
+      expect(await heldIn(subject.ledger, id, "payer")).toHaveLength(1);
     }
     await writePeople(subject.ledger, { users: [user(id, "ada", { number: 4 })] });
     await write(subject.ledger, subject.nowMs, { links: [link(id, "device", "ada")] });

@@ -1,8 +1,8 @@
 /** The part of the contract about warnings, rejected events, exclusion rules and checks. */
 import { expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
-import type { MissingRows } from "../../server/ledger/ports/dead-letters.ts";
 import type { FrozenBatch, WarehouseTable } from "../../server/ledger/ports/inbox.ts";
+import type { MissingRows } from "../../server/ledger/ports/rejected-events.ts";
 import type { IngestionWarning } from "../../server/ledger/ports/warnings.ts";
 import { eventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
@@ -14,7 +14,8 @@ const timeMs = 20_000 * msPerDay + 23 * 3_600_000;
 /** Declares the tests of data for the operators of an installation. */
 export function operationContract(subject: LedgerUnderTest): void {
   warningsContract(subject);
-  deadLettersContract(subject);
+  retryContract(subject);
+  dropContract(subject);
   peopleContract(subject);
 }
 
@@ -67,8 +68,8 @@ function warningsContract(subject: LedgerUnderTest): void {
   });
 }
 
-/** Buries rows as the loader does. */
-export async function bury(
+/** Freezes rows and rejects them, as the loader does. */
+export async function reject(
   subject: LedgerUnderTest,
   table: WarehouseTable,
   lines: readonly string[],
@@ -78,8 +79,8 @@ export async function bury(
   await append(subject.ledger, { table, year, schema: 1, rows: lines.length, body });
   const batches = await subject.ledger.inbox.freeze(10_000);
   for (const batch of batches) {
-    const letters = lines.map((row) => ({ table, row, reason: "bad" }));
-    await subject.ledger.inbox.finish(batch.number, batch.table === table ? letters : []);
+    const rejectedRows = lines.map((row) => ({ table, row, reason: "bad" }));
+    await subject.ledger.inbox.finish(batch.number, batch.table === table ? rejectedRows : []);
   }
 }
 
@@ -100,55 +101,57 @@ async function rowsWaiting(subject: LedgerUnderTest): Promise<[FrozenBatch, stri
 }
 
 const nothing: MissingRows = {
-  ...{ deadLetters: 0, events: [], userVersions: { rows: 0, versions: 0 }, users: [], accounts: [] },
+  ...{ rejectedEvents: 0, events: [], userVersions: { rows: 0, versions: 0 }, users: [], accounts: [] },
 };
 
-function deadLettersContract(subject: LedgerUnderTest): void {
-  test("dead letters that are sent again wait in the inbox, once, with the day of today's timezone", async () => {
+function retryContract(subject: LedgerUnderTest): void {
+  test("rejected events that are sent again wait in the inbox, once, with the day of today's timezone", async () => {
     const { id } = await subject.organization();
     const other = await subject.organization("other");
     const lines = [1, 2, 3].map((number) => eventLine(id, number));
-    await bury(subject, "events", [...lines, eventLine(other.id, 4)], 2024);
-    const { deadLetters, organizations } = subject.ledger;
-    expect(await deadLetters.missing(id)).toEqual({
+    await reject(subject, "events", [...lines, eventLine(other.id, 4)], 2024);
+    const { rejectedEvents, organizations } = subject.ledger;
+    expect(await rejectedEvents.missing(id)).toEqual({
       ...nothing,
-      deadLetters: 3,
+      rejectedEvents: 3,
       events: [{ organization: id, utcDay: 20_000, events: 3, checksum: 6 }],
     });
     await organizations.set(id, { timezone: "Asia/Tokyo" }, settingUp, 1);
-    await expect(deadLetters.retry({ organization: other.id, ids: [1] }, settingUp, 1)).rejects.toThrow(
+    await expect(rejectedEvents.retry({ organization: other.id, ids: [1] }, settingUp, 1)).rejects.toThrow(
       "id 1",
     );
-    expect(await deadLetters.retry({ organization: id, ids: [1] }, settingUp, 1)).toBe(1);
-    expect(await deadLetters.retry({ organization: id }, settingUp, 1)).toBe(2);
-    expect(await deadLetters.retry({ organization: id }, settingUp, 1)).toBe(0);
+    expect(await rejectedEvents.retry({ organization: id, ids: [1] }, settingUp, 1)).toBe(1);
+    expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(2);
+    expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(0);
     await subject.reopen();
     const waiting = await rowsWaiting(subject);
     expect(waiting.map(([{ table, year, rows }]) => [table, year, rows])).toEqual([["events", 2024, 3]]);
     expect(waiting[0]?.[1]).toBe(lines.map((line) => `${line.replace(",20000,", ",20001,")}\n`).join(""));
-    expect(await subject.ledger.deadLetters.missing(id)).toEqual(nothing);
-    expect(await subject.ledger.deadLetters.count({ organization: other.id })).toBe(1);
+    expect(await subject.ledger.rejectedEvents.missing(id)).toEqual(nothing);
+    expect(await subject.ledger.rejectedEvents.count({ organization: other.id })).toBe(1);
   });
+}
 
+function dropContract(subject: LedgerUnderTest): void {
   test("dropped events are taken out of what was acknowledged", async () => {
     const { id } = await subject.organization();
     const dayCounts = [{ organization: id, utcDay: 20_000, events: 3, checksum: 2 ** 32 - 1 }];
     await subject.ledger.transact(needs({}), () => writes(1_000, { dayCounts }));
-    await bury(subject, "events", [eventLine(id, 2 ** 32 - 5), eventLine(id, 7)], 2024);
-    expect(await subject.ledger.deadLetters.drop({}, settingUp, 1)).toBe(2);
+    await reject(subject, "events", [eventLine(id, 2 ** 32 - 5), eventLine(id, 7)], 2024);
+    expect(await subject.ledger.rejectedEvents.drop({}, settingUp, 1)).toBe(2);
     await subject.reopen();
     const [day] = await subject.ledger.dayCounts(id);
     expect([day?.events, day?.checksum]).toEqual([1, (2 ** 32 - 1 + 5 - 7) % 2 ** 32]);
-    expect(await subject.ledger.deadLetters.missing(id)).toEqual(nothing);
+    expect(await subject.ledger.rejectedEvents.missing(id)).toEqual(nothing);
   });
 
   test("a row that names no organization belongs to none, and can be sent again and dropped", async () => {
     const { id } = await subject.organization();
-    await bury(subject, "events", ["no JSON", "[]"]);
-    expect(await subject.ledger.deadLetters.count({ organization: id })).toBe(0);
-    expect(await subject.ledger.deadLetters.retry({ ids: [1] }, settingUp, 1)).toBe(1);
+    await reject(subject, "events", ["no JSON", "[]"]);
+    expect(await subject.ledger.rejectedEvents.count({ organization: id })).toBe(0);
+    expect(await subject.ledger.rejectedEvents.retry({ ids: [1] }, settingUp, 1)).toBe(1);
     expect((await rowsWaiting(subject)).map(([, body]) => body)).toEqual(["no JSON\n"]);
-    expect(await subject.ledger.deadLetters.drop({}, settingUp, 1)).toBe(1);
+    expect(await subject.ledger.rejectedEvents.drop({}, settingUp, 1)).toBe(1);
   });
 }
 
@@ -162,18 +165,18 @@ function peopleContract(subject: LedgerUnderTest): void {
     await subject.ledger.transact(needs({}), () =>
       writes(1_000, { versionRows: [{ organization: id, rows: 2, versions: 4 }] }),
     );
-    await bury(subject, "users", versions.map(userRow));
-    await bury(
+    await reject(subject, "users", versions.map(userRow));
+    await reject(
       subject,
       "user_versions",
       versions.map((one) => userVersionRow(one, { atMs: 1, traits: {}, account: null })),
     );
     const missing = { ...nothing, users: [{ number: 1, version: 3 }] };
-    const asDeadLetters = { ...missing, deadLetters: 4, userVersions: { rows: 2, versions: 4 } };
-    expect(await subject.ledger.deadLetters.missing(id)).toEqual(asDeadLetters);
+    const asRejectedEvents = { ...missing, rejectedEvents: 4, userVersions: { rows: 2, versions: 4 } };
+    expect(await subject.ledger.rejectedEvents.missing(id)).toEqual(asRejectedEvents);
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 2, versions: 4 });
-    expect(await subject.ledger.deadLetters.drop({ organization: id }, settingUp, 1)).toBe(4);
-    expect(await subject.ledger.deadLetters.missing(id)).toEqual(missing);
+    expect(await subject.ledger.rejectedEvents.drop({ organization: id }, settingUp, 1)).toBe(4);
+    expect(await subject.ledger.rejectedEvents.missing(id)).toEqual(missing);
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 0, versions: 0 });
   });
 
@@ -186,7 +189,8 @@ function peopleContract(subject: LedgerUnderTest): void {
     expect(await exclusions.add(id, rule, settingUp, 8)).toEqual(added);
     expect(await exclusions.rules(id)).toEqual({ revision: 1, rules: [rule], accounts: [] });
     const account = { organization: id, accountId: "acme", number: 1, name: "A", avatar: null };
-    const acme = { ...account, saidAtMs: 1, fieldsSaidAtMs: {}, createdAtMs: 1, updatedAtMs: 1, version: 1 };
+    const times = { timestampMs: 1, fieldTimestampsMs: {}, createdAtMs: 1, updatedAtMs: 1 };
+    const acme = { ...account, ...times, version: 1 };
     await writePeople(subject.ledger, { accounts: [acme] });
     expect((await exclusions.rules(id)).accounts).toEqual([1]);
     await expect(exclusions.remove(id + 1, added.id, settingUp, 1)).rejects.toThrow(`id ${added.id}`);

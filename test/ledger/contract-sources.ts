@@ -8,7 +8,7 @@ import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 const hour = 480_000;
 const atMs = hour * msPerHour;
-const none = { accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 };
+const none = { accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 };
 
 /** One hour's counts. They include a received message unless the heard times are null. */
 function counted(organization: number, some: Partial<CountedHour>): CountedHour {
@@ -35,18 +35,18 @@ function countsContract(subject: LedgerUnderTest): void {
     await sources.add([counted(id, { accepted: 2 }), counted(other.id, { source: "stripe", ignored: 7 })]);
     await sources.add([
       counted(id, { accepted: 3, rejected: 1, lastMs: atMs + 20, lastHeardMs: atMs + 15 }),
-      counted(id, { utcHour: hour + 1, duplicate: 1, parked: 4 }),
+      counted(id, { utcHour: hour + 1, duplicate: 1, held: 4 }),
     ]);
     await subject.reopen();
     const { ledger } = subject;
     expect(await ledger.sources.hours(id, hour)).toEqual([
       { source: "segment", utcHour: hour, ...none, accepted: 5, rejected: 1 },
-      { source: "segment", utcHour: hour + 1, ...none, duplicate: 1, parked: 4 },
+      { source: "segment", utcHour: hour + 1, ...none, duplicate: 1, held: 4 },
     ]);
     expect(await ledger.sources.hours(id, hour + 1)).toHaveLength(1);
     expect(await ledger.sources.totals(id)).toEqual([
       {
-        ...{ source: "segment", accepted: 5, parked: 4, duplicate: 1, rejected: 1, ignored: 0 },
+        ...{ source: "segment", accepted: 5, held: 4, duplicate: 1, rejected: 1, ignored: 0 },
         ...{ firstMs: atMs, lastMs: atMs + msPerHour + 9, firstHeardMs: atMs },
         ...{ lastHeardMs: atMs + msPerHour + 9, retiredAtMs: null },
       },

@@ -50,8 +50,8 @@ function peopleContract(subject: LedgerUnderTest): void {
       name: "ACME",
       avatar: "https://example.com/a.png",
       version: 2,
-      saidAtMs: 1_500,
-      fieldsSaidAtMs: { avatar: 1_900 },
+      timestampMs: 1_500,
+      fieldTimestampsMs: { avatar: 1_900 },
       updatedAtMs: 2_000,
     };
     for (const wanted of [before, after]) {

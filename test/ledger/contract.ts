@@ -8,12 +8,12 @@ import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
 import { deletionsContract } from "./contract-deletions.ts";
 import { erasuresContract } from "./contract-erasures.ts";
+import { heldEventsContract } from "./contract-held-events.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
-import { deadLettersOfInboxContract, inboxContract } from "./contract-inbox.ts";
+import { inboxContract, rejectedEventsOfInboxContract } from "./contract-inbox.ts";
 import { linksContract } from "./contract-links.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
-import { parkingContract } from "./contract-parking.ts";
 import { peopleStoreContract } from "./contract-people.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
@@ -26,7 +26,7 @@ const parts = {
   tokens: tokensContract,
   transact: transactContract,
   inbox: inboxContract,
-  deadLettersOfInbox: deadLettersOfInboxContract,
+  rejectedEventsOfInbox: rejectedEventsOfInboxContract,
   operation: operationContract,
   erasures: erasuresContract,
   accountErasures: accountErasuresContract,
@@ -35,7 +35,7 @@ const parts = {
   importer: importerContract,
   settings: settingsContract,
   people: peopleStoreContract,
-  parking: parkingContract,
+  heldEvents: heldEventsContract,
   links: linksContract,
   sources: sourcesContract,
   views: viewsContract,

@@ -2,8 +2,8 @@
  * to keep it. */
 import { Importer } from "../../server/intake/importer.ts";
 import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
+import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/parking.ts";
 import { eventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { account, append, inboxRows, look, needs, remember, user, writes } from "./writes.ts";
 
@@ -40,7 +40,7 @@ export async function fillLedger(ledger: Ledger, nowMs: number): Promise<number>
     }
   }
   await fillUsers(ledger, id);
-  await fillDeadLetters(ledger, id);
+  await fillRejectedEvents(ledger, id);
   await eraseEve(ledger, id);
   await fillOperation(ledger, id, other.id, nowMs);
   await fillPeople(ledger, id, nowMs);
@@ -59,7 +59,7 @@ async function fillUsers(ledger: Ledger, organization: number): Promise<void> {
         isAccountOwner: [null, true, false][index] ?? null,
       },
       ...{ email: userId === "bob" ? null : `${userId}@example.com`, traits: { plan: oddText, n: index } },
-      fieldsSaidAtMs: { email: 5 },
+      fieldTimestampsMs: { email: 5 },
     }),
   );
   const accounts = [account(organization, oddText, { name: oddText, avatar: oddText, version: 3 })];
@@ -72,7 +72,7 @@ async function fillUsers(ledger: Ledger, organization: number): Promise<void> {
   );
 }
 
-async function fillDeadLetters(ledger: Ledger, organization: number): Promise<void> {
+async function fillRejectedEvents(ledger: Ledger, organization: number): Promise<void> {
   const timeMs = day * dayMs;
   const event = (n: number) =>
     eventRow({
@@ -87,12 +87,12 @@ async function fillDeadLetters(ledger: Ledger, organization: number): Promise<vo
     const body = lines.map((line) => `${line}\n`).join("");
     await append(ledger, { table, year: 2024, schema: 1, rows: lines.length, body });
     for (const batch of await ledger.inbox.freeze(1_000)) {
-      const letters = batch.table === table ? lines.map((row) => ({ table, row, reason: oddText })) : [];
-      await ledger.inbox.finish(batch.number, batch.year === 2024 ? letters : []);
+      const rejectedRows = batch.table === table ? lines.map((row) => ({ table, row, reason: oddText })) : [];
+      await ledger.inbox.finish(batch.number, batch.year === 2024 ? rejectedRows : []);
     }
   }
-  const [newest] = await ledger.deadLetters.list({}, 1);
-  await ledger.deadLetters.drop({ ids: [newest?.id ?? 0] }, settingUp, 1);
+  const [newest] = await ledger.rejectedEvents.list({}, 1);
+  await ledger.rejectedEvents.drop({ ids: [newest?.id ?? 0] }, settingUp, 1);
 }
 
 /** One erasure is done, and another has begun. */
@@ -151,12 +151,12 @@ async function fillPeople(ledger: Ledger, id: number, nowMs: number): Promise<vo
 
 async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<void> {
   const { sources, sourceSettings } = ledger;
-  const counts = { accepted: 5, parked: 4, duplicate: 3, rejected: 2, ignored: 1, organization: id };
+  const counts = { accepted: 5, held: 4, duplicate: 3, rejected: 2, ignored: 1, organization: id };
   const times = { firstMs: nowMs, lastMs: nowMs + 1, firstHeardMs: nowMs, lastHeardMs: null };
   await sources.add([{ ...counts, ...times, source: "segment", utcHour: Math.floor(nowMs / 3_600_000) }]);
   await sources.retire(id, "segment", settingUp, nowMs + 9);
   await sourceSettings.changeStripe(id, { signingSecrets: [oddText] }, commandLine, nowMs);
-  const parked = [...peopleOf(id), visitorKey(id, "stranger")].map((person, index) => ({
+  const held = [...peopleOf(id), visitorKey(id, "stranger")].map((person, index) => ({
     ...{ ...person, receivedAtMs: nowMs + index, atMs: nowMs, accountId: oddText },
     body: JSON.stringify({ text: oddText }),
   }));
@@ -167,9 +167,9 @@ async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<v
     })),
   );
   const labels = [{ organization: id, event: oddText, label: ` ${oddText}` }];
-  const needed = { people: [...parked, ...links], labels };
+  const needed = { people: [...held, ...links], labels };
   await ledger.transact(needs(needed), () =>
-    writes(nowMs, { parking: { taken: [], parked, refused: [], links, labels } }),
+    writes(nowMs, { heldEvents: { taken: [], held, refused: [], links, labels } }),
   );
   await ledger.erasures.begin(id, "stranger");
 }
@@ -190,7 +190,7 @@ function waitingIn(ledger: Ledger, organization: number): Promise<unknown> {
     ...[userKey, visitorKey].map((keyOf) => keyOf(organization, `linked to ${oddText}`)),
   ];
   return look(ledger, { people }, (stored) => [
-    people.map((person) => [stored.parked(person), stored.link(person), stored.erasedAtMs(person)]),
+    people.map((person) => [stored.heldEvents(person), stored.link(person), stored.erasedAtMs(person)]),
     userIds.map((userId) => stored.linksTo(organization, userId)),
   ]);
 }
@@ -217,7 +217,7 @@ export async function everythingIn(ledger: Ledger, nowMs: number): Promise<unkno
     of: await Promise.all(organizations.map(({ id }) => everythingOf(ledger, id, nowMs))),
     rebuilds: await ledger.rebuildsPending(),
     erasures: await ledger.erasures.pending(),
-    deadLetters: await ledger.deadLetters.list({}, 99),
+    rejectedEvents: await ledger.rejectedEvents.list({}, 99),
     revisions: await ledger.exclusions.revisions(),
     checks: await ledger.checks.list(),
     import: await ledger.imports.find(1),
@@ -240,7 +240,7 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     linked: await ledger.identities.linkedTo(id, `linked to ${oddText}`),
     populations: await ledger.populations(id),
     days: await ledger.dayCounts(id),
-    missing: await ledger.deadLetters.missing(id),
+    missing: await ledger.rejectedEvents.missing(id),
     erasures: await ledger.erasures.list(id),
     imports: await ledger.imports.ofFile(id, "aa"),
     warnings: await ledger.warnings.list(id, 99),
@@ -252,9 +252,9 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     views: await ledger.views.list(id),
     sources: [await ledger.sources.totals(id), await ledger.sources.hours(id, 0)],
     sourceSettings: [await ledger.sourceSettings.webhooks(id), await ledger.sourceSettings.stripe(id)],
-    parked: [await ledger.parking.counts(id), await ledger.parking.people(id, 99)],
+    held: [await ledger.heldEvents.counts(id), await ledger.heldEvents.people(id, 99)],
     waiting: await waitingIn(ledger, id),
-    labels: await ledger.parking.labels(id, [oddText]),
+    labels: await ledger.heldEvents.labels(id, [oddText]),
     freshness: (await ledger.freshness(id)).rebuildingSinceMs,
   };
 }

@@ -26,6 +26,16 @@ const stored = [
      (1, 2, 0, 'äda', 'ÄDA@Bücher.example', 1, 1, 1, '{}', 1, '{}'), (1, 3, 0, 'none', '', 1, 1, 1, '{}', 1, '{}')`,
   `INSERT INTO accounts (organization, number, account_id, name, created_at_ms, updated_at_ms, version)
    VALUES (1, 1, 'acme', 'ACME', 1000, 5000, 3)`,
+  `INSERT INTO ingestion_warnings (organization, utc_day, kind, endpoint, detail, count, first_seen_ms, last_seen_ms)
+   VALUES (1, 20000, 'parked_full', 'sources', '', 2, 1, 1), (1, 20000, 'duplicate', 'track', '', 3, 1, 2)`,
+  `INSERT INTO audit_log (organization, at_ms, action, summary, detail)
+   VALUES (1, 1, 'dead_letters.dropped', 'Dropped', '{}'), (1, 2, 'token.created', 'Created', '{}')`,
+  `INSERT INTO sources (organization, source, accepted, parked, duplicate, rejected, ignored, first_ms, last_ms)
+   VALUES (1, 'segment', 1, 2, 3, 4, 5, 1, 1)`,
+  `INSERT INTO dead_letters (at_ms, batch, warehouse_table, row, reason, organization, schema, year, bytes)
+   VALUES (1, 1, 'events', '[1]', 'bad', 1, 1, 2024, 4)`,
+  `INSERT INTO erasures (organization, "user", user_hmac, state, upto_inbox_id, requested_at_ms, dead_letters)
+   VALUES (1, 9, 'x', 'done', 0, 1, 7)`,
 ];
 /** An id as 0.1.0 kept it: SHA-1 of "sign-up", cut to 96 bits, and shifted by the organization 1. */
 const oldId = { first: 3_128_921_688, second: 481_718_470, third: 3_234_372_633 };
@@ -89,7 +99,7 @@ describe.each([
     expect(await identities.withEmail(1, "ada@EXAMPLE.com")).toEqual(["ada"]);
     expect(await identities.withEmail(1, "äda@BÜCHER.example")).toEqual(["äda"]);
     expect(await identities.withEmail(1, "")).toEqual([]);
-    expect((await ledger.parking.counts(1)).links).toBe(1);
+    expect((await ledger.heldEvents.counts(1)).links).toBe(1);
   });
 
   test("a message id of before counts for an identify and a track until 24 hours are over, one of now for one", async () => {
@@ -105,7 +115,28 @@ describe.each([
 
   test("the name of an account holds until something is said after its last change", async () => {
     expect((await ledger.findUser(1, "ada"))?.account).toMatchObject({
-      ...{ name: "ACME", avatar: null, saidAtMs: 5_000, fieldsSaidAtMs: {}, updatedAtMs: 5_000, version: 3 },
+      ...{
+        name: "ACME",
+        avatar: null,
+        timestampMs: 5_000,
+        fieldTimestampsMs: {},
+        updatedAtMs: 5_000,
+        version: 3,
+      },
     });
+  });
+
+  test("warnings, counts, entries and rejected events are there under the names of today", async () => {
+    const kinds = (await ledger.warnings.list(1, 9)).map(({ kind, count }) => [kind, count]);
+    expect(kinds).toEqual([
+      ["duplicate", 3],
+      ["held_full", 2],
+    ]);
+    expect(await ledger.warnings.list(1, 9, "held_full")).toHaveLength(1);
+    const actions = (await ledger.audit.list(1, { limit: 9 })).map(({ action }) => action);
+    expect(actions).toEqual(["token.created", "rejected_events.dropped"]);
+    expect(await ledger.sources.totals(1)).toMatchObject([{ accepted: 1, held: 2, duplicate: 3 }]);
+    expect(await ledger.rejectedEvents.list({ organization: 1 }, 9)).toMatchObject([{ row: "[1]" }]);
+    expect(await ledger.erasures.list(1)).toMatchObject([{ user: 9, rejectedEvents: 7 }]);
   });
 });

@@ -11,12 +11,12 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { AdmittedSourced } from "../../server/intake/admission/admit-sourced.ts";
 import { GroupCommit } from "../../server/intake/commit/group-commit.ts";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { addressId, userKey, visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import { addressId, userKey, visitorKey } from "../../server/ledger/ports/parking.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { PostgresServer } from "../postgres.ts";
-import { dayMs } from "./parking-support.ts";
+import { dayMs } from "./held-event-support.ts";
 import { look } from "./writes.ts";
 
 const zone = new Zone("UTC");
@@ -24,7 +24,7 @@ const ids = Array.from({ length: 24 }, (_, n) => `id ${n}`);
 const emails = ["ada@example.com", "Ada@example.com", "bob@example.com"];
 const groups = 60;
 /** So few that some are not kept. */
-const parkedMaxLinks = 1;
+const maxWaitingLinks = 1;
 
 let server: PostgresServer;
 const folder = mkdtempSync(join(tmpdir(), "rekindle-decisions-"));
@@ -73,15 +73,15 @@ function entryOf(random: (end: number) => number, organization: number, nowMs: n
       traitsOnce: { first: random(9) },
     };
     return {
-      ...{ ...common, messageId, kind: "said", ...whose },
-      said: { kind: "identify", ...said, isAccountOwner: undefined, account },
+      ...{ ...common, messageId, kind: "person", ...whose },
+      content: { kind: "identify", ...said, isAccountOwner: undefined, account },
     };
   }
   const event = `event_${random(4)}`;
   const label = random(2) === 0 ? event.replace("_", " ") : null;
   return {
-    ...{ ...common, messageId, kind: "said", ...whose },
-    said: { kind: "track", event, label, properties: `{"n":${random(9)}}`, isActivity: true, account },
+    ...{ ...common, messageId, kind: "person", ...whose },
+    content: { kind: "track", event, label, properties: `{"n":${random(9)}}`, isActivity: true, account },
   };
 }
 
@@ -95,15 +95,15 @@ async function stateOf(ledger: Ledger, organization: number) {
     stored: await look(ledger, { people }, (stored) => ({
       links: people.map((person) => stored.link(person)),
       linksTo: users.map(({ id }) => stored.linksTo(organization, id)),
-      waiting: people.map((person) => stored.parked(person)),
+      waiting: people.map((person) => stored.heldEvents(person)),
       erasedAtMs: people.map((person) => stored.erasedAtMs(person)),
     })),
     users: await Promise.all(ids.map((id) => ledger.findUser(organization, id))),
     linked: await Promise.all(ids.map((id) => ledger.identities.linkedTo(organization, id))),
     populations: await ledger.populations(organization),
-    parked: await ledger.parking.counts(organization),
-    people: await ledger.parking.people(organization, 100),
-    labels: await ledger.parking.labels(organization, ["event_0", "event_1", "event_2", "event_3"]),
+    held: await ledger.heldEvents.counts(organization),
+    people: await ledger.heldEvents.people(organization, 100),
+    labels: await ledger.heldEvents.labels(organization, ["event_0", "event_1", "event_2", "event_3"]),
     events: (await ledger.dayCounts(organization)).map(({ utcDay, events }) => ({ utcDay, events })),
     warnings: (await ledger.warnings.list(organization, 100)).map(({ kind, count }) => ({ kind, count })),
   };
@@ -115,8 +115,8 @@ test("random groups of what sources say end alike on both ledgers", async () => 
     let nowMs = Date.UTC(2026, 0, 1);
     const clock = () => nowMs;
     const ledgers: readonly Ledger[] = [
-      await openSqliteLedger({ file: join(folder, `${seed}.sqlite`), clock, parkedMaxLinks }),
-      await openPostgresLedger({ url: await server.database(), connections: 3, clock, parkedMaxLinks }),
+      await openSqliteLedger({ file: join(folder, `${seed}.sqlite`), clock, maxWaitingLinks }),
+      await openPostgresLedger({ url: await server.database(), connections: 3, clock, maxWaitingLinks }),
     ];
     const name = { name: "acme", timezone: "UTC", nowMs };
     const [first, second] = await Promise.all(
@@ -143,15 +143,15 @@ test("random groups of what sources say end alike on both ledgers", async () => 
     }
     const [sqlite, postgres] = await Promise.all(ledgers.map((ledger) => stateOf(ledger, organization)));
     expect(postgres).toEqual(sqlite);
-    expect(postgres?.parked.items).toBeGreaterThan(0);
+    expect(postgres?.held.items).toBeGreaterThan(0);
     for (const { kind } of postgres?.warnings ?? []) warned.add(kind);
     for (const ledger of ledgers) await ledger.close();
   }
-  expect([...warned].sort()).toEqual(["links_full", "parked_expired"]);
+  expect([...warned].sort()).toEqual(["held_expired", "links_full"]);
 });
 
 /** Three nodes of one cluster with an organization, each with the clock of the machine. */
-async function cluster(options: { parkedMaxLinks?: number } = {}) {
+async function cluster(options: { maxWaitingLinks?: number } = {}) {
   const url = await server.database();
   const nodes = await Promise.all(
     [1, 2, 3].map(() => openPostgresLedger({ url, connections: 3, ...options })),
@@ -175,9 +175,9 @@ const silent = { email: undefined, traitsOnce: undefined, isAccountOwner: undefi
 /** A visitor's event. */
 function visitOf(organization: number, anonymousId: string, n: number): AdmittedSourced {
   return {
-    ...{ ...commonOf(organization), kind: "said", messageId: `visit ${n}`, anonymousId },
+    ...{ ...commonOf(organization), kind: "person", messageId: `visit ${n}`, anonymousId },
     ...{ userId: undefined, previousId: undefined },
-    said: {
+    content: {
       kind: "track",
       event: "visit",
       label: null,
@@ -190,9 +190,9 @@ function visitOf(organization: number, anonymousId: string, n: number): Admitted
 
 function identifyOf(organization: number, userId: string, anonymousId: string, n: number): AdmittedSourced {
   return {
-    ...{ ...commonOf(organization), kind: "said", messageId: `identify ${n}`, userId, anonymousId },
+    ...{ ...commonOf(organization), kind: "person", messageId: `identify ${n}`, userId, anonymousId },
     previousId: undefined,
-    said: { kind: "identify", traits: { n }, ...silent },
+    content: { kind: "identify", traits: { n }, ...silent },
   };
 }
 
@@ -200,12 +200,12 @@ test("nodes that decide about one person at once lose nothing of it, and keep no
   const { nodes, organization, send, close } = await cluster();
   const visit = (n: number) => send(n, visitOf(organization, "visitor", n));
   const before = await Promise.all(Array.from({ length: 6 }, (_, n) => visit(n)));
-  expect(new Set(before)).toEqual(new Set(["parked"]));
+  expect(new Set(before)).toEqual(new Set(["held"]));
   const others = Array.from({ length: 30 }, (_, n) => visit(6 + n));
   const named = [0, 1, 2].map((n) => send(n, identifyOf(organization, "ada", "visitor", n)));
   const outcomes = await Promise.all([...others, ...named]);
-  expect(outcomes.filter((outcome) => outcome !== "parked" && outcome !== "stored")).toEqual([]);
-  expect(await nodes[1]?.parking.counts(organization)).toMatchObject({ people: 0, items: 0, bytes: 0 });
+  expect(outcomes.filter((outcome) => outcome !== "held" && outcome !== "stored")).toEqual([]);
+  expect(await nodes[1]?.heldEvents.counts(organization)).toMatchObject({ people: 0, items: 0, bytes: 0 });
   expect((await nodes[2]?.dayCounts(organization))?.map(({ events }) => events)).toEqual([36]);
   await close();
 });
@@ -220,13 +220,13 @@ test("no event stays held when one node gets the visitor's event while another g
       ...[5, 6, 7, 8].map((one) => send(one, visitOf(organization, id, n + one))),
     ]);
   }
-  expect(await first.parking.counts(organization)).toMatchObject({ people: 0, items: 0 });
+  expect(await first.heldEvents.counts(organization)).toMatchObject({ people: 0, items: 0 });
   expect((await first.dayCounts(organization)).map(({ events }) => events)).toEqual([25 * 8]);
   await close();
 });
 
 test("nodes that link at once keep as many links as there may be, and count those that they keep and do not", async () => {
-  const { first, organization, send, close } = await cluster({ parkedMaxLinks: 5 });
+  const { first, organization, send, close } = await cluster({ maxWaitingLinks: 5 });
   const ids = Array.from({ length: 30 }, (_, n) => `id ${n}`);
   const outcomes = ids.map((previousId, n) =>
     send(n, {
@@ -241,7 +241,7 @@ test("nodes that link at once keep as many links as there may be, and count thos
   const people = ids.flatMap((id) => [userKey(organization, id), visitorKey(organization, id)]);
   const links = await look(first, { people }, (stored) => people.flatMap((one) => stored.link(one) ?? []));
   expect(links).toHaveLength(5);
-  expect(await first.parking.counts(organization)).toMatchObject({ links: 5 });
+  expect(await first.heldEvents.counts(organization)).toMatchObject({ links: 5 });
   const warned = await first.warnings.list(organization, 9);
   expect(warned.map(({ kind, count }) => [kind, count])).toEqual([["links_full", 55]]);
   await close();
@@ -257,6 +257,6 @@ test("events from before an erasure go to the user or stay out, whichever node r
   const outcomes = await Promise.all(visits);
   expect(outcomes.filter((outcome) => outcome !== "duplicate" && outcome !== "stored")).toEqual([]);
   expect(new Set(await Promise.all(late))).toEqual(new Set(["duplicate"]));
-  expect(await first.parking.counts(organization)).toMatchObject({ people: 0, items: 0, links: 0 });
+  expect(await first.heldEvents.counts(organization)).toMatchObject({ people: 0, items: 0, links: 0 });
   await close();
 });

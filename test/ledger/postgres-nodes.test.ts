@@ -9,7 +9,7 @@ import {
   type PostgresLedgerOptions,
 } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
-import { SilentWay } from "./silent-way.ts";
+import { SilentProxy } from "./silent-proxy.ts";
 import { account, inboxRows, messageOf, needs, user, writes } from "./writes.ts";
 
 let server: PostgresServer;
@@ -189,7 +189,7 @@ test("nothing is done of what is sent with a statement that fails, also where a 
 
 test("a server that is silent is given up, and found again", async () => {
   const { url, all, organization } = await nodes(1);
-  const way = await SilentWay.open(url);
+  const way = await SilentProxy.open(url);
   const node = await openPostgresLedger({ url: way.url, connections: 2, statementTimeoutMs: 1_000 });
   await untilDone(() => store(node, organization, ["a"]));
   way.isSilent = true;

@@ -12,7 +12,7 @@ import { loadAll } from "./filled-ledger.ts";
 import { append, inboxRows, needs, user, writePeople, writes } from "./writes.ts";
 
 const nothingFound = { dayCounts: [], versions: 0, versionSum: 0, days: 0 };
-const options = { connections: 4, deadLetterLimits: { rows: 3, bytes: 1_000 } };
+const options = { connections: 4, rejectedEventLimits: { rows: 3, bytes: 1_000 } };
 let server: PostgresServer;
 
 beforeAll(async () => {
@@ -148,33 +148,34 @@ test("rows that wait while nothing is loaded are counted once, and every answer 
   await Promise.all([close(), sql.end()]);
 });
 
-test("dead letters have room for so many: then the batch stays until there is room again", async () => {
+test("rejected events have room for so many: then the batch stays until there is room again", async () => {
   const { one, close } = await twoNodes();
-  const letters = (...rows: string[]) => rows.map((row) => ({ table: "events", row, reason: "no" }) as const);
+  const rejectedRows = (...rows: string[]) =>
+    rows.map((row) => ({ table: "events", row, reason: "no" }) as const);
   await append(one, inboxRows(["a", "b"]));
-  await one.inbox.finish((await freezeOne(one)).number, letters('["a"]', '["b"]'));
+  await one.inbox.finish((await freezeOne(one)).number, rejectedRows('["a"]', '["b"]'));
   await append(one, inboxRows(["c", "d"]));
   const second = await freezeOne(one);
   const full = "no room for 2 more rejected events beside 2";
-  await expect(one.inbox.finish(second.number, letters('["c"]', '["d"]'))).rejects.toThrow(full);
-  await expect(one.inbox.finish(second.number, letters("x".repeat(1_000)))).rejects.toThrow(
+  await expect(one.inbox.finish(second.number, rejectedRows('["c"]', '["d"]'))).rejects.toThrow(full);
+  await expect(one.inbox.finish(second.number, rejectedRows("x".repeat(1_000)))).rejects.toThrow(
     "no room for 1 more",
   );
   expect(await one.inbox.freeze(100)).toEqual([second]);
-  expect(await one.deadLetters.drop({}, settingUp, 1)).toBe(2);
-  await one.inbox.finish(second.number, letters('["c"]', '["d"]'));
-  expect(await one.deadLetters.count({})).toBe(2);
+  expect(await one.rejectedEvents.drop({}, settingUp, 1)).toBe(2);
+  await one.inbox.finish(second.number, rejectedRows('["c"]', '["d"]'));
+  expect(await one.rejectedEvents.count({})).toBe(2);
   expect(await one.inbox.freeze(100)).toEqual([]);
   await close();
 });
 
-test("dead letters that two nodes send again at the same moment enter the inbox once", async () => {
+test("rejected events that two nodes send again at the same moment enter the inbox once", async () => {
   const { one, other, close } = await twoNodes();
   await append(one, inboxRows(["a", "b", "c"]));
-  const letters = ["a", "b", "c"].map((row) => ({ table: "events", row, reason: "no" }) as const);
-  await one.inbox.finish((await freezeOne(one)).number, letters);
+  const rejectedRows = ["a", "b", "c"].map((row) => ({ table: "events", row, reason: "no" }) as const);
+  await one.inbox.finish((await freezeOne(one)).number, rejectedRows);
   const done = await Promise.all(
-    [one, other, one, other].map((node) => node.deadLetters.retry({}, settingUp, 1)),
+    [one, other, one, other].map((node) => node.rejectedEvents.retry({}, settingUp, 1)),
   );
   expect(done.reduce((sum, count) => sum + count, 0)).toBe(3);
   const waiting = await one.inbox.freeze(100);

@@ -47,24 +47,24 @@ test("a server that is set as it should be is well, before and after the tables 
   expect(await wrong(await madeDatabase())).toEqual([]);
 });
 
-test("everything that was looked at is said in words", async () => {
+test("every check has a result in words", async () => {
   const sql = openPool(await madeDatabase(), { connections: 1 });
   const probed = await probePostgres(sql, usual);
   await sql.end();
   const words = Object.fromEntries(probed.map(({ name, words }) => [name, words]));
   expect(words).toMatchObject({
     version: expect.stringMatching(/^18/),
-    "takes writes": "yes",
+    "accepts writes": "yes",
     synchronous_commit: "on",
-    rights: "may make and drop tables",
-    nodes: "2 take requests, 1 analyse, of version 0.1.0",
+    rights: "can create and drop tables",
+    nodes: "2 with the role intake, 1 with analysis, version 0.1.0",
   });
-  expect(words.connections).toContain("are 40 of 197");
+  expect(words.connections).toEndWith(": 40 of 197");
 });
 
 test("a session that does not wait for the disk is noticed", async () => {
   const [found = ""] = await wrong(await madeDatabase(), ["SET synchronous_commit = off"]);
-  expect(found).toStartWith("synchronous_commit: off: what was acknowledged may be lost");
+  expect(found).toStartWith("synchronous_commit: off: acknowledged requests may be lost");
 });
 
 test("a server without fsync and without autovacuum is noticed", async () => {
@@ -83,8 +83,8 @@ test("a server without fsync and without autovacuum is noticed", async () => {
     // The server reads its settings when it comes to it.
     while (found.length === 0) found = await wrong(url);
     expect(found).toEqual([
-      "survives a power failure: fsync and full_page_writes are off: a power failure destroys the database; set on",
-      "autovacuum: off: tables grow and writes end one day; set it on",
+      "survives a power failure: fsync and full_page_writes are off: a power failure can destroy the database; set them to on",
+      "autovacuum: off: tables grow, and in the end PostgreSQL rejects all writes; set it to on",
     ]);
   } finally {
     await set("on");
@@ -96,12 +96,12 @@ test("more processes than connections are noticed, also where only the user or t
   const [many = ""] = await wrong(url, [], {
     nodes: nodesOf(...Array.from({ length: 19 }, () => "intake" as const)),
   });
-  expect(many).toContain("connections: 19 processes and one that is restarted, with 10 each");
-  expect(many).toContain("are 200, and 197 are allowed: raise max_connections");
+  expect(many).toContain("connections: 19 processes, and one more during a restart, use 10 each");
+  expect(many).toContain(": 200, and 197 are allowed: raise max_connections");
   const [limited = ""] = await wrong(url, [
     `ALTER DATABASE ${new URL(url).pathname.slice(1)} CONNECTION LIMIT 20`,
   ]);
-  expect(limited).toContain("are 40, and 20 are allowed");
+  expect(limited).toContain(": 40, and 20 are allowed");
 });
 
 test("clocks that differ by more than two seconds are noticed, in either direction", async () => {
@@ -119,10 +119,10 @@ test("clocks that differ by more than two seconds are noticed, in either directi
 test("a user without rights, and tables of another owner, are noticed", async () => {
   const url = await madeDatabase();
   const [without = ""] = await wrong(url, ["CREATE ROLE stranger", "SET ROLE stranger"]);
-  expect(without).toStartWith("rights: this user may make no tables");
+  expect(without).toStartWith("rights: this user cannot create tables");
   const rights = "GRANT CREATE, USAGE ON SCHEMA public TO stranger";
   const [foreign = ""] = await wrong(url, [rights, "SET ROLE stranger"]);
-  expect(foreign).toMatch(/^rights: \d+ tables belong to somebody else/);
+  expect(foreign).toMatch(/^rights: \d+ tables belong to another user/);
 });
 
 /** The check of old transactions with an age limit of 0, as a user of that name. */
@@ -161,12 +161,12 @@ test("a transaction that stays open is a warning that names its process, and not
 
 test("a database that takes no writes is noticed", async () => {
   const [found = ""] = await wrong(await madeDatabase(), ["SET default_transaction_read_only = on"]);
-  expect(found).toStartWith("takes writes: no, default_transaction_read_only is on");
+  expect(found).toStartWith("accepts writes: no, default_transaction_read_only is on");
 });
 
 test("a cluster without a loading node is noticed", async () => {
   const [found = ""] = await wrong(await madeDatabase(), [], { nodes: nodesOf("intake") });
-  expect(found).toStartWith("nodes: 1 take requests, 0 analyse");
+  expect(found).toStartWith("nodes: 1 with the role intake, 0 with analysis");
 });
 
 test.each([
@@ -184,7 +184,7 @@ test.each([
   await sql.end();
   const traffic = probed.find(({ name }) => name === "traffic between nodes");
   expect([traffic?.ok, traffic?.warns ?? false]).toEqual([true, warns]);
-  if (warns) expect(traffic?.words).toStartWith(`${url} by http: others in the network can read`);
+  if (warns) expect(traffic?.words).toStartWith(`${url} over http: others in the network can read`);
 });
 
 test("a database without tables has no living nodes", async () => {

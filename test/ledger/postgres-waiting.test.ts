@@ -9,7 +9,7 @@ import { ClusterNode } from "../../server/ledger/postgres/cluster/node.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
 import { loadAll } from "./filled-ledger.ts";
-import { SilentWay } from "./silent-way.ts";
+import { SilentProxy } from "./silent-proxy.ts";
 import { append, inboxRows, needs, user, writePeople, writes } from "./writes.ts";
 
 const minuteMs = 60_000;
@@ -205,10 +205,10 @@ test("a node that has left is not brought back by what it still had to say", asy
 test("warnings are locked when all else is written", async () => {
   const { one, sql, id, close } = await twoNodes();
   const end = await standing(sql, `SELECT pg_advisory_xact_lock(${advisoryLocks.warnings})`);
-  const nothing = { taken: [], parked: [], links: [], labels: [] };
+  const nothing = { taken: [], held: [], links: [], labels: [] };
   const done = one.transact(needs({}), () =>
     writes(1, {
-      parking: { ...nothing, refused: [{ organization: id, message: "too much" }] },
+      heldEvents: { ...nothing, refused: [{ organization: id, message: "too much" }] },
       inbox: [inboxRows(["a"])],
     }),
   );
@@ -218,11 +218,11 @@ test("warnings are locked when all else is written", async () => {
   expect(written).toBeDefined();
   await end();
   await done;
-  expect(await one.warnings.list(id, 10)).toMatchObject([{ kind: "parked_refused" }]);
+  expect(await one.warnings.list(id, 10)).toMatchObject([{ kind: "held_refused" }]);
   await close();
 });
 
-test("dead letters of many organizations are dropped in the order in which others lock organizations", async () => {
+test("rejected events of many organizations are dropped in the order in which others lock organizations", async () => {
   const { one, sql, id: first, close } = await twoNodes();
   const { id: second } = await one.organizations.create(
     { name: "later", timezone: "UTC", nowMs: 1 },
@@ -230,11 +230,11 @@ test("dead letters of many organizations are dropped in the order in which other
   );
   await writePeople(one, { users: [user(first, "ada"), user(second, "ada")] });
   await sql`
-    INSERT INTO dead_letters (at_ms, batch, year, schema, warehouse_table, row, reason, bytes, organization, version)
+    INSERT INTO rejected_events (at_ms, batch, year, schema, warehouse_table, row, reason, bytes, organization, version)
     SELECT 1, 1, 2026, 1, 'user_versions', '[]', 'no', 2, organization, 1
     FROM unnest(${[second, first]}::bigint[]) AS given (organization)`;
   const end = await standing(sql, `SELECT FROM populations WHERE organization = ${first} FOR UPDATE`);
-  const dropped = one.deadLetters.drop({}, settingUp, 1);
+  const dropped = one.rejectedEvents.drop({}, settingUp, 1);
   await untilOneWaits(sql);
   expect(await sql`SELECT FROM populations WHERE organization = ${second} FOR UPDATE NOWAIT`).toHaveLength(1);
   await end();
@@ -288,7 +288,7 @@ test("a group counts its days in a slot that no other of the node is writing to"
 });
 
 test("connections to a server that is silent are closed all the same", async () => {
-  const way = await SilentWay.open(await server.database());
+  const way = await SilentProxy.open(await server.database());
   const sql = openPool(way.url, { connections: 2 });
   await Promise.all([sql`SELECT 1`, sql`SELECT 2`]);
   const inUse = await sql.pool.take();

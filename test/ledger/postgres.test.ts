@@ -4,7 +4,7 @@ import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
 import { BesidePostgres } from "./beside.ts";
 import { allParts, ledgerContract } from "./contract.ts";
-import { parkedMaxBytes, parkedMaxLinks } from "./parking-support.ts";
+import { maxHeldEventBytes, maxWaitingLinks } from "./held-event-support.ts";
 
 let server: PostgresServer;
 /** With tables, to be copied: that takes half as long as making them for every test. */
@@ -31,8 +31,8 @@ ledgerContract(
     openPostgresLedger({
       url: await urlOf(folder),
       connections: 4,
-      parkedMaxBytes,
-      parkedMaxLinks,
+      maxHeldEventBytes,
+      maxWaitingLinks,
       ...options,
     }),
   async (folder) => new BesidePostgres(await urlOf(folder)),

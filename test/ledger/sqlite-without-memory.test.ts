@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { BesideSqlite } from "./beside.ts";
 import { allParts, ledgerContract } from "./contract.ts";
-import { parkedMaxBytes, parkedMaxLinks } from "./parking-support.ts";
+import { maxHeldEventBytes, maxWaitingLinks } from "./held-event-support.ts";
 
 const fileIn = (folder: string) => join(folder, "ledger.sqlite");
 
@@ -15,8 +15,8 @@ ledgerContract(
       file: fileIn(folder),
       knownUsersCapacity: 1,
       messageIdsPerRun: 1,
-      parkedMaxBytes,
-      parkedMaxLinks,
+      maxHeldEventBytes,
+      maxWaitingLinks,
       ...options,
     }),
   async (folder) => new BesideSqlite(fileIn(folder)),

@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../../contract/refusal.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
+import { visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import { visitorKey } from "../../server/ledger/ports/parking.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { Parking } from "../../server/ledger/sqlite/identity/parking.ts";
+import { SqliteEngine } from "../../server/ledger/sqlite/engine/store-engine.ts";
 import { Journal } from "../../server/ledger/sqlite/journal/journal.ts";
-import { item, write } from "./parking-support.ts";
+import { item, write } from "./held-event-support.ts";
 import { account, look, user, writePeople } from "./writes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-work-"));
@@ -19,7 +19,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 const nowMs = Date.UTC(2026, 0, 2);
 let ledger: Ledger;
 const erased = spyOn(Journal.prototype, "erase");
-const counted = spyOn(Parking.prototype, "counts");
+const transactions = spyOn(SqliteEngine.prototype, "transaction");
 
 beforeAll(async () => {
   ledger = await openSqliteLedger({ file: join(base, "ledger.sqlite"), clock: () => nowMs });
@@ -27,14 +27,14 @@ beforeAll(async () => {
 afterAll(() => ledger.close());
 beforeEach(() => {
   erased.mockClear();
-  counted.mockClear();
+  transactions.mockClear();
 });
 
 test("an erasure of an unknown id empties no log, one of held items does", async () => {
   const { id } = await ledger.organizations.create({ name: "erasing", timezone: "UTC", nowMs }, settingUp);
   expect(await ledger.erasures.begin(id, "unknown")).toBeUndefined();
   expect(erased).toHaveBeenCalledTimes(0);
-  await write(ledger, nowMs, { parked: [item(id, "v")] });
+  await write(ledger, nowMs, { held: [item(id, "v")] });
   expect(await ledger.erasures.begin(id, "v")).toBeUndefined();
   expect(erased).toHaveBeenCalledTimes(1);
   expect(await ledger.erasures.begin(id, "v")).toBeUndefined();
@@ -63,17 +63,18 @@ test("members of an erased account are searched in small steps, and users who jo
   expect(known.every((of) => of === 0)).toBe(true);
 });
 
-test("tidying reads nothing of organizations that once had held items", async () => {
+test("tidying begins no transaction for organizations that once had held items", async () => {
   for (let n = 0; n < 20; n += 1) {
     const { id } = await ledger.organizations.create(
-      { name: `parked ${n}`, timezone: "UTC", nowMs },
+      { name: `held ${n}`, timezone: "UTC", nowMs },
       settingUp,
     );
-    await write(ledger, nowMs, { parked: [item(id, "v")] });
+    await write(ledger, nowMs, { held: [item(id, "v")] });
     await write(ledger, nowMs, { taken: [visitorKey(id, "v")] });
   }
+  transactions.mockClear();
   await ledger.tidy(nowMs);
-  expect(counted).toHaveBeenCalledTimes(0);
+  expect(transactions).toHaveBeenCalledTimes(0);
 });
 
 test("a person who is gone is refused when an organization is created", async () => {

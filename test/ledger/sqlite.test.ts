@@ -13,7 +13,7 @@ import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { openInboxReader } from "../../server/ledger/sqlite/inbox/inbox-reader.ts";
 import { BesideSqlite } from "./beside.ts";
 import { allParts, ledgerContract } from "./contract.ts";
-import { linksIn, parkedIn, parkedMaxBytes, parkedMaxLinks } from "./parking-support.ts";
+import { heldIn, linksIn, maxHeldEventBytes, maxWaitingLinks } from "./held-event-support.ts";
 import { append, inboxRows, look, user, writePeople } from "./writes.ts";
 
 const fileIn = (folder: string) => join(folder, "ledger.sqlite");
@@ -21,7 +21,8 @@ const besideSqlite = async (folder: string) => new BesideSqlite(fileIn(folder));
 
 ledgerContract(
   "SQLite",
-  (folder, options) => openSqliteLedger({ file: fileIn(folder), parkedMaxBytes, parkedMaxLinks, ...options }),
+  (folder, options) =>
+    openSqliteLedger({ file: fileIn(folder), maxHeldEventBytes, maxWaitingLinks, ...options }),
   besideSqlite,
   allParts,
 );
@@ -125,15 +126,15 @@ describe("the SQLite ledger's files", () => {
     }
     db.close();
     const ledger = await openSqliteLedger({ file: fileIn(folder) });
-    expect(await parkedIn(ledger, 1, "v")).toHaveLength(1);
+    expect(await heldIn(ledger, 1, "v")).toHaveLength(1);
     expect(await linksIn(ledger, 1, ["to u", "to nobody"])).toEqual([
       "to u → u at 7",
       "to nobody → nobody at 7",
     ]);
-    await ledger.tidy(Date.now() + (limits.parkedDays - 1) * 86_400_000);
-    expect(await ledger.parking.counts(1)).toMatchObject({ people: 0, droppedExpired: 1, links: 1 });
-    await ledger.tidy(Date.now() + (limits.parkedDays + 1) * 86_400_000);
-    expect(await ledger.parking.counts(1)).toMatchObject({ links: 0 });
+    await ledger.tidy(Date.now() + (limits.heldEventDays - 1) * 86_400_000);
+    expect(await ledger.heldEvents.counts(1)).toMatchObject({ people: 0, droppedExpired: 1, links: 1 });
+    await ledger.tidy(Date.now() + (limits.heldEventDays + 1) * 86_400_000);
+    expect(await ledger.heldEvents.counts(1)).toMatchObject({ links: 0 });
     expect(await linksIn(ledger, 1, ["to u", "to mailto:ada@example.com"])).toHaveLength(2);
     await ledger.close();
   });
@@ -218,47 +219,30 @@ describe("the SQLite ledger's files", () => {
     await ledger.close();
   });
 
-  test("when the dead letters are full a batch stays until there is room, and nothing of it is lost", async () => {
+  test("when the rejected events are full a batch stays until there is room, and nothing of it is lost", async () => {
     const ledger = await openSqliteLedger({
       file: fileIn(folder),
-      deadLetterLimits: { rows: 3, bytes: 1_000 },
+      rejectedEventLimits: { rows: 3, bytes: 1_000 },
     });
-    const letters = (count: number, row = "[1]") =>
+    const rejectedRows = (count: number, row = "[1]") =>
       Array.from({ length: count }, () => ({ table: "events", row, reason: "bad" }) as const);
     await append(ledger, inboxRows(["a", "b"]));
     const [first] = await ledger.inbox.freeze(10);
-    await ledger.inbox.finish(first?.number ?? 0, letters(2));
+    await ledger.inbox.finish(first?.number ?? 0, rejectedRows(2));
     await append(ledger, inboxRows(["c", "d"]));
     const [second] = await ledger.inbox.freeze(10);
-    const finishing = ledger.inbox.finish(second?.number ?? 0, letters(2));
+    const finishing = ledger.inbox.finish(second?.number ?? 0, rejectedRows(2));
     await expect(finishing).rejects.toBeInstanceOf(Refusal);
     await expect(finishing).rejects.toThrow("rekindle rejected-events");
-    await expect(ledger.inbox.finish(second?.number ?? 0, letters(1, "x".repeat(1_000)))).rejects.toThrow();
+    await expect(
+      ledger.inbox.finish(second?.number ?? 0, rejectedRows(1, "x".repeat(1_000))),
+    ).rejects.toThrow();
     expect(await ledger.inbox.freeze(10)).toHaveLength(1);
-    expect(await ledger.deadLetters.count({})).toBe(2);
-    expect(await ledger.deadLetters.drop({ ids: [1] }, settingUp, 1)).toBe(1);
-    await ledger.inbox.finish(second?.number ?? 0, letters(2));
-    expect(await ledger.deadLetters.count({})).toBe(3);
+    expect(await ledger.rejectedEvents.count({})).toBe(2);
+    expect(await ledger.rejectedEvents.drop({ ids: [1] }, settingUp, 1)).toBe(1);
+    await ledger.inbox.finish(second?.number ?? 0, rejectedRows(2));
+    expect(await ledger.rejectedEvents.count({})).toBe(3);
     expect(await ledger.inbox.freeze(10)).toEqual([]);
     await ledger.close();
-  });
-
-  test("dead letters of an older ledger are described when it is opened", async () => {
-    const ledger = await openSqliteLedger({ file: fileIn(folder) });
-    const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
-    await ledger.close();
-    const db = new Database(fileIn(folder));
-    const row = `[${id},1,0,"e",${20_000 * 86_400_000},"bad",0,"0000000000000000000000000000002a",false,"","{}"]`;
-    db.run(
-      "INSERT INTO dead_letters (at_ms, batch, warehouse_table, row, reason) VALUES (1, 1, 'events', ?, 'bad')",
-      [row],
-    );
-    db.close();
-    const opened = await openSqliteLedger({ file: fileIn(folder) });
-    const day = { organization: id, utcDay: 20_000, events: 1, checksum: 42 };
-    expect((await opened.deadLetters.missing(id)).events).toEqual([day]);
-    expect(await opened.deadLetters.retry({ organization: id }, settingUp, 1)).toBe(1);
-    expect((await opened.inbox.freeze(10)).map(({ year, rows }) => [year, rows])).toEqual([[2024, 1]]);
-    await opened.close();
   });
 });

@@ -49,7 +49,7 @@ async function killLater(server: Server, ms: number): Promise<void> {
   await server.crash();
 }
 
-/** Park and Miller's minimal standard generator: numbers in [0, 1). */
+/** Hold and Miller's minimal standard generator: numbers in [0, 1). */
 function randomNumbers(seed: number): () => number {
   let state = (seed % 2_147_483_646) + 1;
   return () => {

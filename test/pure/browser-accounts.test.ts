@@ -10,7 +10,7 @@ describe("a browser token and an account that exists", () => {
   const account = { accountId: "acme", name: undefined, avatar: undefined };
   const saying = (userId: string, sent: Partial<SentAccount>, more: Partial<AdmittedIdentify> = {}) => ({
     ...{ kind: "identify" as const, organization: 1, userId, messageId: null, email: undefined, traits: {} },
-    ...{ isAccountOwner: undefined, saidAtMs: 1_000, receivedAtMs: 1_000, zone: new Zone("UTC") },
+    ...{ isAccountOwner: undefined, timestampMs: 1_000, receivedAtMs: 1_000, zone: new Zone("UTC") },
     ...{ account: { ...account, ...sent }, ...more },
   });
   const acmeAfter = (...all: readonly Admitted[]) => {
@@ -19,12 +19,12 @@ describe("a browser token and an account that exists", () => {
     const acme = ledger.accounts.get(JSON.stringify([1, "acme"]));
     return [outcomes.at(-1), acme?.name, acme?.avatar];
   };
-  const early = { saidAtMs: 400 };
+  const early = { timestampMs: 400 };
   const browser = { isBrowser: true };
 
   test("an equal name is no later word: what a server says afterwards of an earlier time still wins", () => {
     const said = [saying("a", { name: "Acme" }, early), saying("b", { name: "Acme" }, browser)];
-    const corrected = saying("c", { name: "Acme Inc." }, { saidAtMs: 600 });
+    const corrected = saying("c", { name: "Acme Inc." }, { timestampMs: 600 });
     expect(acmeAfter(...said, corrected)).toEqual(["stored", "Acme Inc.", null]);
   });
 

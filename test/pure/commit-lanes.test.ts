@@ -8,12 +8,12 @@ import { FairTurns } from "../../server/process/fair-turns.ts";
 import { identify, SlowDisk } from "./slow-disk.ts";
 
 /** An item of a connected source that identifies a user. */
-function said(userId: string): AdmittedSourced {
+function personItem(userId: string): AdmittedSourced {
   const { organization, zone, receivedAtMs, messageId } = identify(userId);
   return {
-    ...{ kind: "said", organization, zone, receivedAtMs, messageId, atMs: 1, bytes: 1 },
+    ...{ kind: "person", organization, zone, receivedAtMs, messageId, atMs: 1, bytes: 1 },
     ...{ userId, anonymousId: undefined, previousId: undefined },
-    said: {
+    content: {
       ...{ kind: "identify", email: undefined, traits: {}, traitsOnce: undefined },
       ...{ isAccountOwner: undefined, account: undefined },
     },
@@ -48,7 +48,7 @@ async function turns(count: number): Promise<void> {
 test("parts of a large request take turns with the others, and begin when nothing else is on its way", async () => {
   const { disk, commits, submit } = begin();
   const request = { moved: 0 };
-  const parts = ["p0", "p1", "p2"].map((userId) => commits.submitSourced([said(userId)], 1, request));
+  const parts = ["p0", "p1", "p2"].map((userId) => commits.submitSourced([personItem(userId)], 1, request));
   await disk.written(1);
   const others = ["a", "b"].map((userId) => submit(userId));
   await disk.written(2);
@@ -159,10 +159,10 @@ test("requests of an organization whose lock is held wait for it in a lane of th
 test("where commits lock organizations, the parts of a large request stop no other requests", async () => {
   const { disk, commits, submit } = begin(true);
   const request = { moved: 0 };
-  const parts = [commits.submitSourced([said("p0")], 1, request)];
+  const parts = [commits.submitSourced([personItem("p0")], 1, request)];
   await disk.written(1);
   disk.held.add(1);
-  parts.push(commits.submitSourced([said("p1")], 1, request));
+  parts.push(commits.submitSourced([personItem("p1")], 1, request));
   disk.syncs[0]?.resolve();
   const others = [submit("b", 2)];
   await disk.written(2);
@@ -243,7 +243,7 @@ test("organizations that are locked have a bound together, which binds only them
   }
   const request = { moved: 0 };
   const part = commits.submitSourced(
-    [said("p0")].map((item) => ({ ...item, organization: 5 })),
+    [personItem("p0")].map((item) => ({ ...item, organization: 5 })),
     1,
     request,
   );

@@ -27,10 +27,10 @@ interface Seen {
 class Times {
   readonly #atMs = new Map<string, number>();
 
-  wins(key: string, { saidAtMs, receivedAtMs }: AdmittedIdentify): boolean {
+  wins(key: string, { timestampMs, receivedAtMs }: AdmittedIdentify): boolean {
     const storedMs = this.#atMs.get(key) ?? 0;
-    if (storedMs > saidAtMs && saidAtMs < receivedAtMs) return false;
-    this.#atMs.set(key, Math.max(storedMs, saidAtMs));
+    if (storedMs > timestampMs && timestampMs < receivedAtMs) return false;
+    this.#atMs.set(key, Math.max(storedMs, timestampMs));
     return true;
   }
 }
@@ -249,7 +249,7 @@ test("a late identify from before the erasure stays out, and a new one begins a 
     fc.property(identify, fc.constantFrom(500, 700, 900), (sent, erasedAtMs) => {
       const ledger = new LedgerModel();
       ledger.erase(sent.organization, sent.userId, erasedAtMs);
-      const late = sent.saidAtMs < sent.receivedAtMs && sent.saidAtMs < erasedAtMs;
+      const late = sent.timestampMs < sent.receivedAtMs && sent.timestampMs < erasedAtMs;
       expect(run(ledger, [sent], [1])).toEqual([late ? "duplicate" : "stored"]);
       expect(ledger.user(sent.organization, sent.userId) === undefined).toBe(late);
       expect(ledger.rows.size === 0).toBe(late);
@@ -266,7 +266,7 @@ test("a refused identify neither creates an account nor renames one", () => {
         Array.from({ length: limits.keys }, (_, index) => [`k${index}`, index]),
       );
       const known = { accountId: "x", name: "Known", avatar: null };
-      const first = { ...sent, messageId: null, traits: full, account: known, saidAtMs: 400 };
+      const first = { ...sent, messageId: null, traits: full, account: known, timestampMs: 400 };
       const refused = {
         ...sent,
         messageId: null,

@@ -2,14 +2,14 @@
 import { limits } from "../../contract/limits.ts";
 import type { Account, User } from "../../server/ledger/ports/entities.ts";
 import {
-  type ParkedItem,
-  type ParkingWrites,
+  type HeldEvent,
+  type HeldEventWrites,
   type PersonId,
   type PersonKey,
   type PersonLink,
   userKey,
   visitorKey,
-} from "../../server/ledger/ports/parking.ts";
+} from "../../server/ledger/ports/held-events.ts";
 import type { Message, Needs, Stored, Writes } from "../../server/ledger/ports/transact.ts";
 
 const keyOf = (organization: number, id: string) => JSON.stringify([organization, id]);
@@ -36,11 +36,11 @@ export class LedgerModel {
   readonly users = new Map<string, User>();
   readonly accounts = new Map<string, Account>();
   readonly messageIds = new Set<string>();
-  readonly parked = new Map<string, readonly ParkedItem[]>();
+  readonly held = new Map<string, readonly HeldEvent[]>();
   readonly links = new Map<string, PersonLink>();
   readonly labels = new Map<string, string>();
   /** Items that were dropped because a person had too many. */
-  dropped: ParkedItem[] = [];
+  dropped: HeldEvent[] = [];
   /** Their numbers are not given again. */
   readonly #erased: User[] = [];
   readonly #erasedAtMs = new Map<string, number>();
@@ -60,7 +60,7 @@ export class LedgerModel {
     for (const person of erased) {
       this.#erasedAtMs.set(personKeyOf(person), atMs);
       this.links.delete(personKeyOf(person));
-      this.parked.delete(personKeyOf(person));
+      this.held.delete(personKeyOf(person));
     }
   }
 
@@ -95,8 +95,8 @@ export class LedgerModel {
     const neededOfUser = (asked: readonly object[], organization: number, userId: string) => {
       if (!isNeeded(asked, { organization, userId })) neededOfPerson(userKey(organization, userId));
     };
-    const parkedAccounts = (organization: number) =>
-      [...this.parked].flatMap(([key, items]) =>
+    const heldAccounts = (organization: number) =>
+      [...this.held].flatMap(([key, items]) =>
         organizationOf(key) === organization
           ? items.map(({ accountId }) => ({ organization, accountId }))
           : [],
@@ -123,11 +123,11 @@ export class LedgerModel {
         return this.#erasedAtMs.get(personKeyOf(person));
       },
       account: (organization, accountId) => {
-        needed([...needs.accounts, ...parkedAccounts(organization)], { organization, accountId });
+        needed([...needs.accounts, ...heldAccounts(organization)], { organization, accountId });
         return this.accounts.get(keyOf(organization, accountId));
       },
       accountErasedAtMs: (organization, accountId) => {
-        needed([...needs.accounts, ...parkedAccounts(organization)], { organization, accountId });
+        needed([...needs.accounts, ...heldAccounts(organization)], { organization, accountId });
         return undefined;
       },
       message: (messageKey) => {
@@ -135,7 +135,7 @@ export class LedgerModel {
         const key = JSON.stringify(messageKey);
         return new LookedUpMessage(key, this.messageIds.has(key));
       },
-      ...this.#parking(neededOfPerson),
+      ...this.#heldEvents(neededOfPerson),
       lastUserNumber: (organization) =>
         Math.max(0, ...numbers([...this.users.values(), ...this.#erased], organization)),
       lastAccountNumber: (organization) => Math.max(0, ...numbers(this.accounts.values(), organization)),
@@ -150,12 +150,12 @@ export class LedgerModel {
       .map(({ userId }) => userId);
   }
 
-  #parking(
+  #heldEvents(
     neededOf: (person: PersonKey) => void,
-  ): Pick<Stored, "hasParked" | "link" | "linksTo" | "parked" | "label"> {
+  ): Pick<Stored, "hasHeldEvents" | "link" | "linksTo" | "heldEvents" | "label"> {
     return {
-      hasParked: (organization) =>
-        [...this.parked, ...this.links].some(([key]) => organizationOf(key) === organization),
+      hasHeldEvents: (organization) =>
+        [...this.held, ...this.links].some(([key]) => organizationOf(key) === organization),
       link: (person) => {
         neededOf(person);
         return this.links.get(personKeyOf(person));
@@ -164,9 +164,9 @@ export class LedgerModel {
         neededOf(userKey(organization, userId));
         return this.#linksTo(organization, userId).map(({ kind, id }): PersonId => ({ kind, id }));
       },
-      parked: (person) => {
+      heldEvents: (person) => {
         neededOf(person);
-        return this.parked.get(personKeyOf(person)) ?? [];
+        return this.held.get(personKeyOf(person)) ?? [];
       },
       label: (organization, event) => {
         return this.labels.get(keyOf(organization, event));
@@ -182,7 +182,7 @@ export class LedgerModel {
     for (const message of writes.messages) {
       if (message instanceof LookedUpMessage) this.messageIds.add(message.key);
     }
-    if (writes.parking !== undefined) this.#park(writes.parking);
+    if (writes.heldEvents !== undefined) this.#hold(writes.heldEvents);
     for (const { table, rows, body } of writes.inbox) {
       const lines: unknown[][] = body
         .split("\n")
@@ -193,17 +193,17 @@ export class LedgerModel {
     }
   }
 
-  #park({ taken, parked, links, labels }: ParkingWrites): void {
-    for (const person of taken) this.parked.delete(personKeyOf(person));
-    for (const { organization, kind, id, ...item } of parked) {
+  #hold({ taken, held, links, labels }: HeldEventWrites): void {
+    for (const person of taken) this.held.delete(personKeyOf(person));
+    for (const { organization, kind, id, ...item } of held) {
       const key = personKeyOf({ organization, kind, id });
-      const items = [...(this.parked.get(key) ?? []), item].sort((a, b) => a.receivedAtMs - b.receivedAtMs);
-      this.parked.set(key, items);
+      const items = [...(this.held.get(key) ?? []), item].sort((a, b) => a.receivedAtMs - b.receivedAtMs);
+      this.held.set(key, items);
     }
-    for (const [key, items] of this.parked) {
-      const kept = items.slice(-limits.parkedItems);
+    for (const [key, items] of this.held) {
+      const kept = items.slice(-limits.heldEvents);
       this.dropped.push(...items.slice(0, items.length - kept.length));
-      this.parked.set(key, kept);
+      this.held.set(key, kept);
     }
     for (const { link, ...person } of links) {
       if (link === null) this.links.delete(personKeyOf(person));

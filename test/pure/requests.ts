@@ -45,7 +45,7 @@ export const identify: fc.Arbitrary<AdmittedIdentify> = fc
   })
   .map(({ timestampMs, ...sent }) => ({
     ...sent,
-    saidAtMs: Math.min(timestampMs ?? sent.receivedAtMs, sent.receivedAtMs),
+    timestampMs: Math.min(timestampMs ?? sent.receivedAtMs, sent.receivedAtMs),
   }));
 const track: fc.Arbitrary<AdmittedTrack> = fc.record({
   kind: fc.constant("track" as const),

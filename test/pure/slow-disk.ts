@@ -80,7 +80,7 @@ const zone = new Zone("UTC");
 export function identify(userId: string, organization = 1): AdmittedIdentify {
   return {
     ...{ kind: "identify", organization, userId, email: `${userId}@example.com`, traits: {} },
-    ...{ isAccountOwner: undefined, account: undefined, messageId: null, saidAtMs: 1, receivedAtMs: 1 },
+    ...{ isAccountOwner: undefined, account: undefined, messageId: null, timestampMs: 1, receivedAtMs: 1 },
     zone,
   };
 }

@@ -37,11 +37,11 @@ test("items are counted by organization, source, hour and outcome, and written d
   expect(counts.size).toBe(3);
   await counts.flush();
   await counts.flush();
-  const none = { accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 };
+  const none = { accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 };
   const first = { organization: 1, source: "segment", utcHour: 480_000 } as const;
   expect(written).toEqual([
     {
-      ...{ ...first, ...none, accepted: 1, rejected: 1, parked: 4 },
+      ...{ ...first, ...none, accepted: 1, rejected: 1, held: 4 },
       ...{ firstMs: hourMs, lastMs: hourMs + 5, firstHeardMs: hourMs, lastHeardMs: hourMs + 3 },
     },
     {

@@ -80,7 +80,7 @@ export function admitted(one: Sent): Decidable {
     ? { ...common, kind: "track", event, timeMs: nowMs, day: 20_000, properties: "{}" }
     : {
         ...{ ...common, kind: "identify", email: "a@example.com", traits: {}, isAccountOwner: undefined },
-        ...{ account: undefined, saidAtMs: nowMs, zone: arrival.zone },
+        ...{ account: undefined, timestampMs: nowMs, zone: arrival.zone },
       };
 }
 
@@ -106,7 +106,7 @@ export class Model {
     const message = messageId && `${type === "track" ? type : "identify"} ${messageId}`;
     if (message !== null && this.#remembered.has(message)) return "duplicate";
     const outcome = this.#item(one.item);
-    if (message !== null && (outcome === "stored" || outcome === "parked")) this.#remembered.add(message);
+    if (message !== null && (outcome === "stored" || outcome === "held")) this.#remembered.add(message);
     return outcome;
   }
 
@@ -121,8 +121,8 @@ export class Model {
     for (const [event, whose] of this.events) if (whose === userId) this.events.delete(event);
   }
 
-  #wasErased(one: string, saidAtMs: number): boolean {
-    return saidAtMs < (this.#erasedAtMs.get(one) ?? 0);
+  #wasErased(one: string, timestampMs: number): boolean {
+    return timestampMs < (this.#erasedAtMs.get(one) ?? 0);
   }
 
   isWaiting(event: string): boolean {
@@ -175,7 +175,7 @@ export class Model {
       this.events.set(said.event, whose);
       if (!isKnown) this.#waiting.set(said.event, said.atMs);
     }
-    return isKnown ? "stored" : "parked";
+    return isKnown ? "stored" : "held";
   }
 
   #whose(one: string): string {

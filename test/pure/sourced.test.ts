@@ -9,7 +9,7 @@ import { limits } from "../../contract/limits.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
 import type { SourcedOutcome } from "../../server/intake/decide/requests.ts";
-import { userKey } from "../../server/ledger/ports/parking.ts";
+import { userKey } from "../../server/ledger/ports/held-events.ts";
 import { LedgerModel, personKeyOf } from "./ledger-model.ts";
 import { run, sizes } from "./requests.ts";
 import { admitted, history, Model, nowMs, type Sent, visitor } from "./sourced-model.ts";
@@ -22,7 +22,7 @@ function seenIn(ledger: LedgerModel, of: number) {
   const stored = (ledger.rows.get("events") ?? [])
     .filter(([organizationOfRow]) => organizationOfRow === of)
     .map(([, number, , event]) => [event, users.find((user) => user.number === number)?.userId]);
-  const waiting = [...ledger.parked].flatMap(([key, items]) => {
+  const waiting = [...ledger.held].flatMap(([key, items]) => {
     const [ofKey, kind, id] = JSON.parse(key);
     const idOfKey = kind === "user" ? id : visitor(id);
     const bodies = items.map(({ body }) => JSON.parse(body)).filter(({ kind }) => kind === "track");
@@ -105,7 +105,7 @@ test("a link leads to no other link, no identified user has one, and no events a
         expect(ledger.links.has(personKeyOf(userKey(of, userId)))).toBe(false);
         expect(isUser(of, kind, id)).toBe(false);
       }
-      const waiting = [...ledger.parked].filter(([, items]) => items.length > 0);
+      const waiting = [...ledger.held].filter(([, items]) => items.length > 0);
       for (const [key] of waiting) {
         const [of, kind, id] = JSON.parse(key);
         expect([isUser(of, kind, id), ledger.links.has(key)]).toEqual([false, false]);
@@ -182,9 +182,7 @@ test("an event waits with its time, id, account and whether it is activity", () 
   const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
   const account = { id: "acme" };
   const waiting = { userId: "u", messageId: uuid, isActivity: false, account, properties: { n: 1 } };
-  expect(say(ledger, { ...waiting, event: "Order \n Completed ", atMs: 86_400_000 * 365 })).toEqual([
-    "parked",
-  ]);
+  expect(say(ledger, { ...waiting, event: "Order \n Completed ", atMs: 86_400_000 * 365 })).toEqual(["held"]);
   expect(say(ledger, waiting)).toEqual(["duplicate"]);
   say(ledger, { type: "identify", userId: "u" });
   expect(ledger.rows.get("events")).toEqual([
@@ -249,14 +247,14 @@ test("a named user gets the held events, also when they are held for an address 
 
 test("the oldest of a person are dropped when too many wait", () => {
   const ledger = new LedgerModel();
-  const tooMany = Array.from({ length: limits.parkedItems + 5 }, (_, index) => ({
+  const tooMany = Array.from({ length: limits.heldEvents + 5 }, (_, index) => ({
     ...{ anonymousId: "v", event: `e${index}` },
   }));
   say(ledger, ...tooMany);
   expect(ledger.dropped).toHaveLength(5);
   say(ledger, { type: "identify", userId: "u", anonymousId: "v" });
   const stored = ledger.rows.get("events") ?? [];
-  expect([stored.length, stored[0]?.[3]]).toEqual([limits.parkedItems, "e5"]);
+  expect([stored.length, stored[0]?.[3]]).toEqual([limits.heldEvents, "e5"]);
 });
 
 test("items from before an erasure stay out, whether they are held or arrive late", () => {

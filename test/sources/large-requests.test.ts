@@ -45,12 +45,12 @@ describe("a large request", () => {
     const seen = new Set<number>();
     for (let sent = 0; !isOver; sent += 1) {
       expect(await other.track({ userId: "ada", event: `e${sent}` })).toBe("stored");
-      if (!isOver) seen.add((await ledger.parking.counts(large.id)).links);
+      if (!isOver) seen.add((await ledger.heldEvents.counts(large.id)).links);
     }
     expect(await stored).toEqual(aliases.map(() => "stored"));
     // How many links were stored when another organization's request was: more than once some of them, not all.
     expect([...seen].filter((links) => links > 0 && links < 2_000).length).toBeGreaterThan(1);
-    expect((await ledger.parking.counts(large.id)).links).toBe(2_000);
+    expect((await ledger.heldEvents.counts(large.id)).links).toBe(2_000);
   });
 
   test("is decided in its order: an item may rely on one of an earlier part", async () => {
@@ -61,9 +61,7 @@ describe("a large request", () => {
       ...people.map((n) => identify(`u${n}`, { anonymousId: `visitor-${n}` })),
       ...people.map((n) => track({ userId: `u${n}`, event: "known" })),
     );
-    const expected = (["parked", "stored", "stored"] as const).flatMap((outcome) =>
-      people.map(() => outcome),
-    );
+    const expected = (["held", "stored", "stored"] as const).flatMap((outcome) => people.map(() => outcome));
     expect(outcomes).toEqual(expected);
     await spokenTo.loaded();
     const events = await spokenTo.exported(id, "events");

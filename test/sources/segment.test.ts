@@ -8,7 +8,7 @@ import { anyJson, seeded } from "../pure/support.ts";
 const receivedAtMs = Date.UTC(2026, 4, 17, 12);
 
 /** The items of one message, in their order. */
-function saidBy(call: SegmentCall, message: object): readonly SourcedItem[] {
+function itemsOf(call: SegmentCall, message: object): readonly SourcedItem[] {
   const [only] = translateSegment(message, { receivedAtMs }, call);
   if (only === undefined || !("items" in only.translated)) throw new Error(JSON.stringify(only?.translated));
   return only.translated.items;
@@ -27,7 +27,7 @@ describe("identify", () => {
       ...{ plan: 3, employees: 250, acquisition_channel: "search", avatar: "https://example.com/a.png" },
     };
     const message = { userId: 42, anonymousId: "v", traits, messageId: "m-1" };
-    expect(saidBy("identify", message)).toEqual([
+    expect(itemsOf("identify", message)).toEqual([
       {
         ...{ type: "identify", userId: "42", anonymousId: "v", ...at, messageId: "m-1" },
         ...{ email: "ada@example.com", isAccountOwner: undefined },
@@ -41,30 +41,30 @@ describe("identify", () => {
   });
 
   test("takes the user's id for the e-mail address when it is one and no other is sent", () => {
-    expect(saidBy("identify", { userId: "ada@example.com" })[0]).toMatchObject({ email: "ada@example.com" });
+    expect(itemsOf("identify", { userId: "ada@example.com" })[0]).toMatchObject({ email: "ada@example.com" });
     const sent = { userId: "ada@example.com", traits: { email: "lovelace@example.com" } };
-    expect(saidBy("identify", sent)[0]).toMatchObject({ email: "lovelace@example.com" });
-    expect(saidBy("identify", { userId: "ada" })[0]).toMatchObject({ email: undefined });
+    expect(itemsOf("identify", sent)[0]).toMatchObject({ email: "lovelace@example.com" });
+    expect(itemsOf("identify", { userId: "ada" })[0]).toMatchObject({ email: undefined });
   });
 
   test("says what it cannot judge as it was sent, and no picture where none is", () => {
-    const [item] = saidBy("identify", { userId: "u", traits: { email: "n/a", avatar: "", name: null } });
+    const [item] = itemsOf("identify", { userId: "u", traits: { email: "n/a", avatar: "", name: null } });
     expect(item).toMatchObject({ email: "n/a", traits: { name: null } });
     expect(item).not.toHaveProperty("traits.avatar");
-    expect(saidBy("identify", { userId: "u@example.com", traits: { email: null } })).toMatchObject([
+    expect(itemsOf("identify", { userId: "u@example.com", traits: { email: null } })).toMatchObject([
       { email: "u@example.com" },
     ]);
   });
 
   test("joins the account of context.groupId, else of the trait company", () => {
     const traits = { company: { id: 7, name: "Engines", plan: "pro", size: 12 }, isAccountOwner: true };
-    expect(saidBy("identify", { userId: "u", traits })[0]).toMatchObject({
+    expect(itemsOf("identify", { userId: "u", traits })[0]).toMatchObject({
       ...{ account: { id: "7", name: "Engines" }, isAccountOwner: true },
       traits: { plan: "pro", companySize: 12 },
     });
     const both = { userId: "u", traits, context: { groupId: "g" } };
-    expect(saidBy("identify", both)[0]).toMatchObject({ account: { id: "g" } });
-    expect(saidBy("identify", { userId: "u", traits: { company: "Engines" } })[0]).not.toHaveProperty(
+    expect(itemsOf("identify", both)[0]).toMatchObject({ account: { id: "g" } });
+    expect(itemsOf("identify", { userId: "u", traits: { company: "Engines" } })[0]).not.toHaveProperty(
       "account",
     );
   });
@@ -75,14 +75,14 @@ describe("identify", () => {
       traits: { plan: "pro" },
       context: { traits: { plan: "free", city: "Ulm" } },
     };
-    expect(saidBy("identify", message)).toMatchObject([{ traits: { plan: "pro", city: "Ulm" } }]);
+    expect(itemsOf("identify", message)).toMatchObject([{ traits: { plan: "pro", city: "Ulm" } }]);
   });
 });
 
 describe("track", () => {
   test("is an event with its name as it was sent", () => {
     const message = { userId: "u", event: "Order Completed", properties: { total: 5 }, messageId: "m" };
-    expect(saidBy("track", message)).toEqual([
+    expect(itemsOf("track", message)).toEqual([
       {
         ...{ type: "track", userId: "u", anonymousId: undefined, ...at, messageId: "m" },
         ...{ event: "Order Completed", properties: { total: 5 }, isActivity: true },
@@ -92,18 +92,18 @@ describe("track", () => {
 
   test("tells of the account and of what is no activity by its context", () => {
     const message = { anonymousId: "v", event: "e", context: { groupId: 9, active: false } };
-    expect(saidBy("track", message)).toMatchObject([
+    expect(itemsOf("track", message)).toMatchObject([
       { account: { id: "9" }, isActivity: false, properties: {} },
     ]);
   });
 
   test("says its context's traits of a user, and not of a visitor", () => {
     const context = { traits: { plan: "pro", email: "ada@example.com" } };
-    expect(saidBy("track", { userId: "u", event: "e", context, messageId: "m" })).toMatchObject([
+    expect(itemsOf("track", { userId: "u", event: "e", context, messageId: "m" })).toMatchObject([
       { type: "identify", messageId: null, email: "ada@example.com", traits: { plan: "pro" } },
       { type: "track", messageId: "m" },
     ]);
-    expect(saidBy("track", { anonymousId: "v", event: "e", context })).toMatchObject([{ type: "track" }]);
+    expect(itemsOf("track", { anonymousId: "v", event: "e", context })).toMatchObject([{ type: "track" }]);
   });
 
   const refused: readonly (readonly [string, object])[] = [
@@ -137,13 +137,13 @@ describe("page and screen", () => {
       properties: { title: "Own" },
       context: { page },
     };
-    expect(saidBy("page", message)).toMatchObject([
+    expect(itemsOf("page", message)).toMatchObject([
       { event: "page_viewed", properties: { ...page, title: "Own", name: "Home", category: "Site" } },
     ]);
-    expect(saidBy("screen", { userId: "u", name: "Home", context: { page } })).toMatchObject([
+    expect(itemsOf("screen", { userId: "u", name: "Home", context: { page } })).toMatchObject([
       { event: "screen_viewed", properties: { name: "Home" } },
     ]);
-    expect(saidBy("page", { anonymousId: "v" })).toMatchObject([{ event: "page_viewed", properties: {} }]);
+    expect(itemsOf("page", { anonymousId: "v" })).toMatchObject([{ event: "page_viewed", properties: {} }]);
   });
 });
 
@@ -156,14 +156,14 @@ describe("group", () => {
       employees: 329,
       plan: "pro",
     };
-    expect(saidBy("group", { userId: "u", groupId: 8, traits })).toMatchObject([
+    expect(itemsOf("group", { userId: "u", groupId: 8, traits })).toMatchObject([
       {
         ...{ type: "identify", userId: "u" },
         account: { id: "8", name: "Initech", avatar: "https://a.example/i.png" },
         traits: { plan: "pro", companySize: 329, account_industry: "Tech", account_employees: 329 },
       },
     ]);
-    const [item] = saidBy("group", { userId: "u", groupId: 8, traits });
+    const [item] = itemsOf("group", { userId: "u", groupId: 8, traits });
     expect(item).not.toHaveProperty("email");
     expect(item).not.toHaveProperty("traits.industry");
   });
@@ -172,7 +172,7 @@ describe("group", () => {
     expect(whyNot("group", { userId: "u" })).toEqual({
       invalid: expect.stringContaining("groupId is missing"),
     });
-    expect(saidBy("group", { anonymousId: "v", context: { groupId: "g" } })).toMatchObject([
+    expect(itemsOf("group", { anonymousId: "v", context: { groupId: "g" } })).toMatchObject([
       { anonymousId: "v", account: { id: "g" } },
     ]);
   });
@@ -181,9 +181,9 @@ describe("group", () => {
 describe("alias", () => {
   test("says that two ids are one person", () => {
     const alias = { type: "alias", previousId: "v", userId: "u" };
-    expect(saidBy("alias", { previousId: "v", userId: "u" })).toMatchObject([alias]);
-    expect(saidBy("alias", { from: "v", to: "u" })).toMatchObject([alias]);
-    expect(saidBy("alias", { anonymousId: "v", userId: "u" })).toMatchObject([alias]);
+    expect(itemsOf("alias", { previousId: "v", userId: "u" })).toMatchObject([alias]);
+    expect(itemsOf("alias", { from: "v", to: "u" })).toMatchObject([alias]);
+    expect(itemsOf("alias", { anonymousId: "v", userId: "u" })).toMatchObject([alias]);
     expect(whyNot("alias", { userId: "u" })).toEqual({
       invalid: expect.stringContaining("previousId is missing"),
     });

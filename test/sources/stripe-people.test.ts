@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type Stripe from "stripe";
 import type { KnownPerson } from "../../server/sources/stripe/stripe.ts";
+import { ignored, itemsOf, propertiesOf, traitsOf, updated } from "./stripe-items.ts";
 import {
   charge,
   customer,
@@ -13,12 +14,11 @@ import {
   subscription,
   subscriptionItem,
 } from "./stripe-objects.ts";
-import { ignored, propertiesOf, saidOf, traitsOf, updated } from "./stripe-said.ts";
 
 describe("whose an event is", () => {
   const created = (more: Partial<Stripe.Customer> = {}) => stripeEvent("customer.created", customer(more));
   const firstOf = (event: object, known?: Partial<KnownPerson>, unknown?: "create" | "wait") =>
-    saidOf(event, known, unknown)[0];
+    itemsOf(event, known, unknown)[0];
 
   test.each(["userId", "user_id", "rekindle_user_id"])("metadata says it as %s", (key) => {
     const named = { userId: "42", anonymousId: "stripe:cus_1" };
@@ -49,7 +49,7 @@ describe("whose an event is", () => {
     expect(firstOf(created(), { linked: "42", withEmail: "7" })).toMatchObject({ userId: "42" });
     // Anyone can enter an address at Stripe. The customer is therefore linked to the address, and not to the
     // user.
-    expect(saidOf(created(), { withEmail: "7" })).toMatchObject([
+    expect(itemsOf(created(), { withEmail: "7" })).toMatchObject([
       { type: "alias", previousId: "stripe:cus_1", userId: "mailto:ada@example.com" },
       { type: "identify", userId: "7", anonymousId: undefined, email: undefined },
     ]);
@@ -66,14 +66,14 @@ describe("whose an event is", () => {
   test("a customer of whom no address is told waits, and so does everybody where it is set so", () => {
     const waiting = { userId: undefined, anonymousId: "stripe:cus_1" };
     expect(firstOf(stripeEvent("customer.subscription.created", subscription()))).toMatchObject(waiting);
-    expect(saidOf(created({ email: null }))).toEqual([]);
+    expect(itemsOf(created({ email: null }))).toEqual([]);
     const address = { type: "alias", previousId: "stripe:cus_1", userId: "mailto:ada@example.com" };
-    expect(saidOf(created({ email: "Ada@Example.com" }), {}, "wait")).toMatchObject([address]);
-    expect(saidOf(created({ email: `ada@${"x".repeat(300)}.com` }), {}, "wait")).toEqual([]);
-    const invoiceSaid = saidOf(stripeEvent("invoice.paid", invoice()), {}, "wait");
-    expect(invoiceSaid).toMatchObject([address, waiting]);
+    expect(itemsOf(created({ email: "Ada@Example.com" }), {}, "wait")).toMatchObject([address]);
+    expect(itemsOf(created({ email: `ada@${"x".repeat(300)}.com` }), {}, "wait")).toEqual([]);
+    const invoiceItems = itemsOf(stripeEvent("invoice.paid", invoice()), {}, "wait");
+    expect(invoiceItems).toMatchObject([address, waiting]);
     // An address that several users have names none of them.
-    expect(saidOf(created(), { isEmailShared: true }, "wait")).toEqual([]);
+    expect(itemsOf(created(), { isEmailShared: true }, "wait")).toEqual([]);
   });
 
   test("a user's own address is not taken over by that of the bills", () => {

@@ -3,6 +3,17 @@ import { describe, expect, test } from "bun:test";
 import type Stripe from "stripe";
 import { stripePerson, translateStripe } from "../../server/sources/stripe/stripe.ts";
 import {
+  delivery,
+  eventNames,
+  ignored,
+  itemsOf,
+  nobody,
+  propertiesOf,
+  tracks,
+  traitsOf,
+  updated,
+} from "./stripe-items.ts";
+import {
   charge,
   customer,
   dispute,
@@ -14,21 +25,10 @@ import {
   subscription,
   subscriptionItem,
 } from "./stripe-objects.ts";
-import {
-  delivery,
-  eventNames,
-  ignored,
-  nobody,
-  propertiesOf,
-  saidOf,
-  tracks,
-  traitsOf,
-  updated,
-} from "./stripe-said.ts";
 
 describe("a subscription", () => {
   test("that begins is an event, with what it costs, and the plan is a trait", () => {
-    const items = saidOf(stripeEvent("customer.subscription.created", subscription()));
+    const items = itemsOf(stripeEvent("customer.subscription.created", subscription()));
     expect(items).toEqual([
       {
         type: "identify",
@@ -97,7 +97,7 @@ describe("a subscription", () => {
     const event = updated(now, {
       ...{ status: "trialing", cancel_at_period_end: false, items: { data: [subscriptionItem()] } },
     });
-    const items = tracks(saidOf(event));
+    const items = tracks(itemsOf(event));
     expect(items.map(({ event: name }) => name)).toEqual([
       "subscription_changed",
       "trial_converted",
@@ -172,7 +172,7 @@ describe("a subscription", () => {
   ];
   test.each(types)("%s is an event, and no activity", (type, object, name, properties) => {
     const person = { linked: "42" };
-    const [track, ...more] = tracks(saidOf(stripeEvent(type, object), person));
+    const [track, ...more] = tracks(itemsOf(stripeEvent(type, object), person));
     expect(more).toEqual([]);
     expect(track).toMatchObject({ event: name, properties, isActivity: false });
   });
@@ -193,7 +193,7 @@ describe("a subscription", () => {
 describe("a payment", () => {
   test("is told by two types, and is one event", () => {
     const [paid, succeeded] = (["invoice.paid", "invoice.payment_succeeded"] as const).map(
-      (type) => tracks(saidOf(stripeEvent(type, invoice())))[0],
+      (type) => tracks(itemsOf(stripeEvent(type, invoice())))[0],
     );
     expect(paid).toMatchObject({ event: "payment_succeeded", messageId: "in_1:payment_succeeded" });
     expect(succeeded).toEqual(paid);

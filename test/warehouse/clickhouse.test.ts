@@ -115,7 +115,7 @@ describe("an insert", () => {
     expect(await rollupsOf(subject, organization)).toEqual(recount(events, utcDay));
   });
 
-  test("that the network or a proxy answers makes no dead letters; one that the rows are to blame for does", async () => {
+  test("that the network or a proxy answers makes no rejected events; one that the rows are to blame for does", async () => {
     const organization = subject.newOrganization();
     const lines = [eventRow(event(organization)), '["not an event"]', eventRow(event(organization))];
     const body = Buffer.from(lines.map((line) => `${line}\n`).join(""));

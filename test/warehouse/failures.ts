@@ -49,7 +49,7 @@ export function unreliable(inbox: Inbox): Inbox {
   return {
     freeze: (maxRows) => once("freeze", () => inbox.freeze(maxRows)),
     read: (batch: FrozenBatch) => once("read", () => inbox.read(batch)),
-    finish: (number, letters) => once("finish", () => inbox.finish(number, letters)),
+    finish: (number, rejectedRows) => once("finish", () => inbox.finish(number, rejectedRows)),
     backlog: () => once("backlog", () => inbox.backlog()),
   };
 }

@@ -111,7 +111,7 @@ describe("loading", () => {
       expect(loader.status()).toMatchObject({
         state: "running",
         rowsLoaded: 3,
-        deadLetters: 1,
+        rejectedEvents: 1,
         failure: null,
       });
       expect(loader.status().lastLoadedAtMs).toBeWithin(startedMs, Date.now() + 1);
@@ -128,7 +128,7 @@ describe("loading", () => {
 });
 
 describe("rows that cannot be read", () => {
-  test("become dead letters with their reason, and every other row is stored once", async () => {
+  test("become rejected events with their reason, and every other row is stored once", async () => {
     const random = randomOfThisRun("bad rows");
     for (const badRows of [1, 2, 7]) {
       const organization = subject.newOrganization();
@@ -139,8 +139,8 @@ describe("rows that cannot be read", () => {
       await appendLines(lines);
       await whileLoading(drain);
       await expectStored(organization, good);
-      const letters = await ledger.deadLetters.list({}, 1_000);
-      const ours = letters.filter(({ row }) => bad.includes(row));
+      const rejectedRows = await ledger.rejectedEvents.list({}, 1_000);
+      const ours = rejectedRows.filter(({ row }) => bad.includes(row));
       expect(ours.map(({ row }) => row).sort()).toEqual([...bad].sort());
       for (const { reason } of ours) expect(reason).toStartWith("Code: 27.");
     }
@@ -169,8 +169,8 @@ describe("rows that cannot be read", () => {
       await crashAtInsert(crashAt);
       await whileLoading(drain);
       await expectStored(organization, good);
-      const letters = await ledger.deadLetters.list({}, 1_000);
-      expect(letters.filter(({ row }) => bad.includes(row))).toHaveLength(2);
+      const rejectedRows = await ledger.rejectedEvents.list({}, 1_000);
+      expect(rejectedRows.filter(({ row }) => bad.includes(row))).toHaveLength(2);
     }
   });
 });

@@ -1,7 +1,7 @@
 /** The names of events as connected sources sent them, beside those by which they are stored. */
 
 type Asking = {
-  readonly ledger: Pick<SharedLedger, "parking">;
+  readonly ledger: Pick<SharedLedger, "heldEvents">;
   readonly organization: { readonly id: number };
 };
 
@@ -12,7 +12,7 @@ export async function withLabels<Row extends { readonly event: string }>(
 ): Promise<(Row & { label: string | null })[]> {
   if (rows.length === 0) return [];
   const events = [...new Set(rows.map(({ event }) => event))];
-  const labels = await ledger.parking.labels(organization.id, events);
+  const labels = await ledger.heldEvents.labels(organization.id, events);
   return rows.map((row) => ({
     ...row,
     label: Object.hasOwn(labels, row.event) ? (labels[row.event] ?? null) : null,

@@ -3,25 +3,16 @@
 import { ApiError } from "../../../contract/refusal.ts";
 import { matchesOfRules, previewOfRule } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
-import {
-  checkedRule,
-  type DeadLetterSelection,
-  storedWarningKind,
-  warningKindOf,
-} from "../../ledger/ledger.ts";
+import { checkedRule, type RejectedEventSelection } from "../../ledger/ledger.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { exclusionRule, instant } from "./rows.ts";
 
 export const operationHandlers = {
   "GET /api/ingestion-warnings": async ({ ledger, organization, query }) => {
-    const warnings = await ledger.warnings.list(
-      organization.id,
-      query.limit,
-      query.kind && storedWarningKind(query.kind),
-    );
+    const warnings = await ledger.warnings.list(organization.id, query.limit, query.kind);
     return {
       warnings: warnings.map(({ utcDay, kind, endpoint, detail, count, message, userId, ...times }) => ({
-        ...{ day: formatDay(utcDay), kind: warningKindOf(kind), endpoint, detail, count },
+        ...{ day: formatDay(utcDay), kind, endpoint, detail, count },
         firstSeen: instant(times.firstSeenMs),
         lastSeen: instant(times.lastSeenMs),
         ...{ message, userId },
@@ -30,9 +21,9 @@ export const operationHandlers = {
   },
 
   "GET /api/rejected-events": async ({ ledger, organization: { id: organization }, query }) => {
-    const rows = await ledger.deadLetters.list({ organization }, query.limit);
+    const rows = await ledger.rejectedEvents.list({ organization }, query.limit);
     return {
-      total: await ledger.deadLetters.count({ organization }),
+      total: await ledger.rejectedEvents.count({ organization }),
       rejectedEvents: rows.map(({ id, atMs, table, reason, row }) => ({
         ...{ id, at: instant(atMs), table, reason, row },
       })),
@@ -41,12 +32,12 @@ export const operationHandlers = {
 
   "POST /api/rejected-events/retry": async (context) => {
     const { ledger, actor, nowMs } = context;
-    return { rows: await ledger.deadLetters.retry(selectionOf(context), actor, nowMs()) };
+    return { rows: await ledger.rejectedEvents.retry(selectionOf(context), actor, nowMs()) };
   },
 
   "DELETE /api/rejected-events": async (context) => {
     const { ledger, actor, nowMs } = context;
-    return { rows: await ledger.deadLetters.drop(selectionOf(context), actor, nowMs()) };
+    return { rows: await ledger.rejectedEvents.drop(selectionOf(context), actor, nowMs()) };
   },
 
   "GET /api/exclusions": async ({ ledger, warehouse, organization, freshness }) => {
@@ -92,7 +83,7 @@ export const operationHandlers = {
 
 type Selecting = ApiContext<"DELETE /api/rejected-events">;
 
-function selectionOf({ organization, query: { ids, all } }: Selecting): DeadLetterSelection {
+function selectionOf({ organization, query: { ids, all } }: Selecting): RejectedEventSelection {
   if ((ids === undefined) !== all) {
     throw new ApiError("validation_error", "Say which rejected events: send ids=1,2 or all=true.");
   }

@@ -10,7 +10,7 @@ import {
   sourceOutcomes,
 } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/calendar.ts";
-import { type SourceHour, storedOutcome } from "../../ledger/ledger.ts";
+import type { SourceHour } from "../../ledger/ledger.ts";
 import { rhythmInWords, type SourceStatus, takenOf } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { instant, instantOrNull } from "./rows.ts";
@@ -24,7 +24,7 @@ export const sourcesHandlers = {
     const hours = await ledger.sources.hours(organization.id, thisHour - shownHours + 1);
     const [statuses, held] = await Promise.all([
       watch.statuses({ id: organization.id, zone }),
-      ledger.parking.counts(organization.id),
+      ledger.heldEvents.counts(organization.id),
     ]);
     const { people, items, droppedFull, droppedExpired, links } = held;
     return {
@@ -76,7 +76,7 @@ function sourceAnswer(
 function sumOf(hours: readonly SourceHour[]) {
   const sum = { accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 };
   for (const hour of hours) {
-    for (const outcome of sourceOutcomes) sum[outcome] += hour[storedOutcome(outcome)];
+    for (const outcome of sourceOutcomes) sum[outcome] += hour[outcome];
   }
   return sum;
 }

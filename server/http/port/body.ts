@@ -59,18 +59,18 @@ function codingsOf({ headers }: Request): readonly Coding[] | Invalid {
 /** Incompressible bytes grow a little: by 5 bytes for each 16 KiB or more, and by a header. */
 const maxSentBytes = (inflatedBytes: number) => inflatedBytes + Math.ceil(inflatedBytes / 64) + 1024;
 
-/** The bytes as they were sent; `saidBytes` is the limit that the sender is told of. */
+/** The bytes as they were sent; `statedLimitBytes` is the limit that the sender is told of. */
 async function readSent(
   request: Request,
   budget: BodyBudget,
   maxBytes: number,
-  saidBytes: number,
+  statedLimitBytes: number,
 ): Promise<Uint8Array | Invalid> {
   const declared = request.headers.get("content-length");
   const bytes = declared === null ? undefined : Number(declared);
-  if (bytes === undefined) return readChunks(request, budget, maxBytes, saidBytes);
-  if (bytes > maxBytes) return tooLarge(saidBytes);
-  if (bytes > atOnceBytes) return readChunks(request, budget, maxBytes, saidBytes);
+  if (bytes === undefined) return readChunks(request, budget, maxBytes, statedLimitBytes);
+  if (bytes > maxBytes) return tooLarge(statedLimitBytes);
+  if (bytes > atOnceBytes) return readChunks(request, budget, maxBytes, statedLimitBytes);
   budget.reserve(request, bytes);
   return request.bytes();
 }
@@ -84,14 +84,14 @@ async function readChunks(
   request: Request,
   budget: BodyBudget,
   maxBytes: number,
-  saidBytes: number,
+  statedLimitBytes: number,
 ): Promise<Uint8Array | Invalid> {
   const sink = new Bun.ArrayBufferSink();
   sink.start();
   let bytes = 0;
   for await (const chunk of request.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) return tooLarge(saidBytes);
+    if (bytes > maxBytes) return tooLarge(statedLimitBytes);
     budget.reserve(request, chunk.byteLength);
     sink.write(chunk);
   }

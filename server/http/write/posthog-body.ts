@@ -6,7 +6,7 @@ import { type Invalid, isInvalid } from "../../intake/intake.ts";
 import { inflate } from "../port/inflate.ts";
 
 /** The form of a body by its address and headers. */
-export interface PosthogBodySaid {
+export interface PosthogBodyOptions {
   readonly query: URLSearchParams;
   readonly contentType: string | null;
 }
@@ -17,12 +17,12 @@ const maxWrappings = 4;
 /** The bytes of the JSON object; an array of events becomes a batch. `maxBytes` bounds them, and what is around them. */
 export function readPosthogBody(
   bytes: Uint8Array,
-  said: PosthogBodySaid,
+  options: PosthogBodyOptions,
   maxBytes: number,
 ): Uint8Array | Invalid {
-  const form = formOf(bytes, said.contentType);
+  const form = formOf(bytes, options.contentType);
   if (isInvalid(form)) return form;
-  const compression = form?.compression ?? said.query.get("compression");
+  const compression = form?.compression ?? options.query.get("compression");
   if (compression === "lz64" || compression === "lz-string") {
     return { invalid: "lz64 compression is not known: set the client to gzip-js, base64 or none." };
   }

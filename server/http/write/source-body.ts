@@ -85,8 +85,8 @@ const tooManyMessages: Invalid = {
 export function whyTooMuch(translated: readonly TranslatedItem[]): Invalid | undefined {
   if (translated.length > limits.sourceItems) return tooManyMessages;
   let bytes = 0;
-  for (const { translated: said } of translated) {
-    bytes += "items" in said ? Buffer.byteLength(JSON.stringify(said.items)) : 0;
+  for (const { translated: one } of translated) {
+    bytes += "items" in one ? Buffer.byteLength(JSON.stringify(one.items)) : 0;
     if (bytes > 2 * limits.batchBytes) {
       return {
         invalid: "The mapping takes more out of this body than the body holds: take less of each item.",

@@ -37,11 +37,11 @@ export async function storeSourced(
   source: SourceName,
   listeners: Listeners,
 ): Promise<void> {
-  const said = translated.flatMap(({ translated: one }) => ("items" in one ? one.items : []));
+  const items = translated.flatMap(({ translated: one }) => ("items" in one ? one.items : []));
   const decided: Decided[] = [];
   let warnings: LiveItem["warnings"] = [];
   try {
-    await listeners.intake.sourced(said, arrival, source, {
+    await listeners.intake.sourced(items, arrival, source, {
       note: ({ kind, detail }) => warnings.push({ kind, detail }),
       decided: (_index, outcome) => {
         decided.push({ outcome, warnings });
@@ -65,33 +65,33 @@ interface Listeners {
 function outcomesOf(translated: readonly TranslatedItem[], decided: readonly Decided[]): ItemOutcome[] {
   const outcomes: ItemOutcome[] = [];
   let next = 0;
-  for (const { sent, translated: said } of translated) {
-    const parts = "items" in said ? said.items.length : 0;
+  for (const { sent, translated: one } of translated) {
+    const parts = "items" in one ? one.items.length : 0;
     const own = decided.slice(next, next + parts);
     if (own.length < parts) break;
     next += parts;
-    outcomes.push(outcomeOf(sent, said, own));
+    outcomes.push(outcomeOf(sent, one, own));
   }
   return outcomes;
 }
 
 function outcomeOf(
   sent: unknown,
-  said: TranslatedItem["translated"],
+  translated: TranslatedItem["translated"],
   decided: readonly Decided[],
 ): ItemOutcome {
-  if ("invalid" in said) return { sent, outcome: "rejected", reason: said.invalid, warnings: [] };
-  if ("ignored" in said) return { sent, outcome: "ignored", reason: said.ignored, warnings: [] };
+  if ("invalid" in translated) return { sent, outcome: "rejected", reason: translated.invalid, warnings: [] };
+  if ("ignored" in translated) return { sent, outcome: "ignored", reason: translated.ignored, warnings: [] };
   const outcome = decided.at(-1)?.outcome;
   if (outcome === undefined) return { sent, outcome: "ignored", warnings: [] };
   const reason = isInvalid(outcome) ? outcome.invalid : undefined;
   const warnings = decided.flatMap((one) => one.warnings);
-  return { sent, item: said.items.at(-1), outcome: nameOf(outcome), reason, warnings };
+  return { sent, item: translated.items.at(-1), outcome: nameOf(outcome), reason, warnings };
 }
 
 function nameOf(outcome: SourcedOutcome): SourceOutcome {
   if (isStored(outcome)) return "accepted";
-  if (outcome === "parked") return "held";
+  if (outcome === "held") return "held";
   return outcome === "duplicate" ? outcome : "rejected";
 }
 

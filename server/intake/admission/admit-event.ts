@@ -79,7 +79,7 @@ export function identifier(
   const text = String(value);
   if (body.unusualDigits(path) === undefined && !text.includes("e")) return text;
   return {
-    invalid: `${path.join(".")} is a number that its digits do not say exactly: send it as a string.`,
+    invalid: `${path.join(".")} is a number whose digits would change: send it as a string.`,
   };
 }
 

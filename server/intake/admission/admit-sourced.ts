@@ -29,13 +29,13 @@ interface Admitted {
 }
 
 /** An identify or a track. At least one of the two ids is set. */
-export interface AdmittedSaid extends Admitted {
-  readonly kind: "said";
+export interface AdmittedPersonItem extends Admitted {
+  readonly kind: "person";
   readonly userId: string | undefined;
   readonly anonymousId: string | undefined;
   /** Only of an identify. */
   readonly previousId: string | undefined;
-  readonly said: SaidOfPerson;
+  readonly content: PersonItemContent;
 }
 
 export interface AdmittedAlias extends Admitted {
@@ -49,12 +49,12 @@ export interface AdmittedAccount extends Admitted {
   readonly account: SentAccount;
 }
 
-export type AdmittedSourced = AdmittedSaid | AdmittedAlias | AdmittedAccount;
+export type AdmittedSourced = AdmittedPersonItem | AdmittedAlias | AdmittedAccount;
 
 /** It must pass through JSON unchanged, because it may be held. An undefined field may be missing afterwards. */
-export type SaidOfPerson = SaidIdentify | SaidTrack;
+export type PersonItemContent = IdentifyContent | TrackContent;
 
-interface SaidIdentify {
+interface IdentifyContent {
   readonly kind: "identify";
   readonly email: string | undefined;
   readonly traits: JsonObject;
@@ -63,7 +63,7 @@ interface SaidIdentify {
   readonly account: SentAccount | null | undefined;
 }
 
-interface SaidTrack {
+interface TrackContent {
   readonly kind: "track";
   readonly event: string;
   /** The name as it was sent, if it differs from `event`. */
@@ -110,11 +110,11 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
   if (isInvalid(content)) return content;
   return {
     ...admitted,
-    kind: "said",
+    kind: "person",
     userId: item.userId || undefined,
     anonymousId: item.anonymousId || undefined,
     previousId: (item.type === "identify" && item.previousId) || undefined,
-    said: content,
+    content,
     // An identify cannot have a future time: until then it would override all newer identifies.
     atMs: item.type === "track" ? atMs : Math.min(atMs, receivedAtMs),
   };
@@ -157,7 +157,7 @@ function tooLong(name: string): Invalid {
   return { invalid: `${name} is too long: send at most ${limits.identifierCharacters} characters.` };
 }
 
-function admitTrack(item: SourcedTrack, note: TakeNote): SaidTrack | Invalid {
+function admitTrack(item: SourcedTrack, note: TakeNote): TrackContent | Invalid {
   const sent = item.event.length > maxSentNameCharacters ? "" : withoutWhiteSpaceAround(item.event);
   const event = sent.replace(whiteSpace, "_");
   if (event === "" || event.length > limits.eventNameCharacters) {
@@ -182,7 +182,7 @@ function withoutWhiteSpaceAround(text: string): string {
   return text.slice(Math.max(0, text.search(noWhiteSpace)), end);
 }
 
-function admitIdentify(item: SourcedIdentify, note: TakeNote): SaidIdentify | Invalid {
+function admitIdentify(item: SourcedIdentify, note: TakeNote): IdentifyContent | Invalid {
   const account = item.account && admitAccount(item.account, note);
   if (isInvalid(account)) return account;
   const isEmail = item.email === undefined || email.Check(item.email);

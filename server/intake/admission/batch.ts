@@ -68,9 +68,9 @@ function admitTimedIdentify(body: ParsedBody, arrival: Arrival): Admitted | Inva
   const admitted = admitIdentify(body, arrival);
   if (isInvalid(admitted) || timestamp === undefined || timestamp === null) return admitted;
   if (typeof timestamp !== "string") return wrong(BatchIdentify, ["timestamp"], "is not valid");
-  const saidAtMs = parseEventTime(timestamp, arrival.zone);
-  if (saidAtMs === undefined) return wrong(BatchIdentify, ["timestamp"], "is not a time that can be read");
-  return { ...admitted, saidAtMs: Math.min(saidAtMs, arrival.receivedAtMs) };
+  const timestampMs = parseEventTime(timestamp, arrival.zone);
+  if (timestampMs === undefined) return wrong(BatchIdentify, ["timestamp"], "is not a time that can be read");
+  return { ...admitted, timestampMs: Math.min(timestampMs, arrival.receivedAtMs) };
 }
 
 /** The text of a batch. It has the digits of numbers and the size of the body. */

@@ -13,7 +13,7 @@ export interface SourcedPerson {
   readonly anonymousId?: string | undefined;
 }
 
-interface Said {
+interface SourcedMessage {
   /** The time at which it happened or was true, by the source's own rules, already corrected for a wrong clock. */
   readonly atMs: number;
   /** The source's own id of the message. A repeated message has the same id. */
@@ -28,7 +28,7 @@ export interface SourcedAccount {
 }
 
 /** Identifies a user. With both ids, the visitor is the user. */
-export interface SourcedIdentify extends SourcedPerson, Said {
+export interface SourcedIdentify extends SourcedPerson, SourcedMessage {
   readonly type: "identify";
   /** Another id of the same person. The tool does not tell users' ids from visitors' ids. Items held under it go to the
    * user, except if this id was identified itself. */
@@ -44,7 +44,7 @@ export interface SourcedIdentify extends SourcedPerson, Said {
 }
 
 /** An event. It is held while its user is not identified. */
-export interface SourcedTrack extends SourcedPerson, Said {
+export interface SourcedTrack extends SourcedPerson, SourcedMessage {
   readonly type: "track";
   /** As it was sent. White space in it becomes `_`. Pages show the name as it was sent. */
   readonly event: string;
@@ -57,7 +57,7 @@ export interface SourcedTrack extends SourcedPerson, Said {
 
 /** States that two ids are one person. Items held under the first id, as a visitor's or as a user's, belong to the
  * user. */
-export interface SourcedAlias extends Said {
+export interface SourcedAlias extends SourcedMessage {
   readonly type: "alias";
   /** A visitor's id, or the id of a user who was never identified. Clients do not tell which. */
   readonly previousId: string;
@@ -65,12 +65,12 @@ export interface SourcedAlias extends Said {
 }
 
 /** The name and picture of an account, without its users. */
-export interface SourcedAccountSaid extends Said {
+export interface SourcedAccountItem extends SourcedMessage {
   readonly type: "account";
   readonly account: SourcedAccount;
 }
 
-export type SourcedItem = SourcedIdentify | SourcedTrack | SourcedAlias | SourcedAccountSaid;
+export type SourcedItem = SourcedIdentify | SourcedTrack | SourcedAlias | SourcedAccountItem;
 
 /** The person of an item. Undefined for an item about an account alone. */
 export function personIn(item: SourcedItem): string | undefined {

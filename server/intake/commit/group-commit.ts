@@ -16,10 +16,10 @@ import type { AdmittedSourced } from "../admission/admit-sourced.ts";
 import { maxWorkInCommit } from "../decide/decide.ts";
 import {
   type Admitted,
+  asWriteOutcome,
   type Decidable,
   type Outcome,
   type SourcedOutcome,
-  unparked,
 } from "../decide/requests.ts";
 import { CommitLane, type LaneEvents } from "./commit-lane.ts";
 import type { Apart } from "./group-store.ts";
@@ -100,7 +100,7 @@ export class GroupCommit {
     const cost = costOf(entry);
     return this.#add(
       { entries: [entry], bytes, cost, maxWork: maxWorkInCommit, partOf: undefined },
-      (outcomes, first) => unparked(outcomes[first] ?? undecided()),
+      (outcomes, first) => asWriteOutcome(outcomes[first] ?? undecided()),
     );
   }
 
@@ -109,7 +109,7 @@ export class GroupCommit {
     const cost = costOfAll(entries);
     return this.#add(
       { entries, bytes, cost, maxWork: maxWorkOfBatch, partOf: undefined },
-      (outcomes, first) => outcomes.slice(first, first + entries.length).map(unparked),
+      (outcomes, first) => outcomes.slice(first, first + entries.length).map(asWriteOutcome),
     );
   }
 

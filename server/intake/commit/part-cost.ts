@@ -18,7 +18,7 @@ export function costOf(entry: Decidable): number {
   if (entry.kind === "track" || entry.kind === "identify") return 2;
   if (entry.kind === "alias") return 10;
   if (entry.kind === "account") return 5;
-  if (entry.said.kind === "track") return 2 + entry.bytes / (2 * kibibyte);
+  if (entry.content.kind === "track") return 2 + entry.bytes / (2 * kibibyte);
   const hasVisitor = entry.anonymousId !== undefined || entry.previousId !== undefined;
   return (hasVisitor ? 15 : 10) + (2 * entry.bytes) / kibibyte;
 }

@@ -20,20 +20,20 @@ import type { Stored } from "../../ledger/ledger.ts";
 import {
   addressId,
   addressIn,
+  type HeldEvent,
   isAddressId,
-  type ParkedItem,
   type PersonKey,
   userKey,
   visitorKey,
 } from "../../ledger/ledger.ts";
 import type {
   AdmittedAlias,
-  AdmittedSaid,
+  AdmittedPersonItem,
   AdmittedSourced,
-  SaidOfPerson,
+  PersonItemContent,
 } from "../admission/admit-sourced.ts";
 import { type Invalid, isInvalid } from "../admission/json.ts";
-import type { DecidedParking } from "./decided-parking.ts";
+import type { DecidedHeldEvents } from "./decided-held-events.ts";
 import { type DecidedPeople, keyOf } from "./decided-people.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 
@@ -45,20 +45,20 @@ interface Naming {
 }
 
 /** The body of a held item, as JSON. */
-type ParkedBody = SaidOfPerson & { readonly messageId: string | null; readonly isBrowser?: boolean };
+type HeldBody = PersonItemContent & { readonly messageId: string | null; readonly isBrowser?: boolean };
 
 interface Parts {
   readonly stored: Stored;
   readonly people: DecidedPeople;
   readonly rows: DecidedRows;
-  readonly parking: DecidedParking;
+  readonly heldEvents: DecidedHeldEvents;
 }
 
 export class DecidedSources {
   readonly #stored: Stored;
   readonly #people: DecidedPeople;
   readonly #rows: DecidedRows;
-  readonly #parking: DecidedParking;
+  readonly #heldEvents: DecidedHeldEvents;
   /** Addresses whose links were looked up for an identify of this group. */
   readonly #looked = new Set<string>();
   readonly #mayMove: number;
@@ -70,18 +70,19 @@ export class DecidedSources {
   attached = 0;
 
   /** @param mayMove after this many moves, aliases that would move more are rejected */
-  constructor({ stored, people, rows, parking }: Parts, mayMove: number) {
+  constructor({ stored, people, rows, heldEvents }: Parts, mayMove: number) {
     this.#mayMove = mayMove;
     this.#stored = stored;
     this.#people = people;
     this.#rows = rows;
-    this.#parking = parking;
+    this.#heldEvents = heldEvents;
   }
 
-  decide(entry: AdmittedSourced): "stored" | "duplicate" | "parked" | Invalid {
-    if (entry.kind !== "account") return entry.kind === "alias" ? this.#alias(entry) : this.#said(entry);
+  decide(entry: AdmittedSourced): "stored" | "duplicate" | "held" | Invalid {
+    if (entry.kind !== "account")
+      return entry.kind === "alias" ? this.#alias(entry) : this.#personItem(entry);
     const { organization, account, atMs, receivedAtMs, isBrowser } = entry;
-    const request = { saidAtMs: Math.min(atMs, receivedAtMs), receivedAtMs, isBrowser };
+    const request = { timestampMs: Math.min(atMs, receivedAtMs), receivedAtMs, isBrowser };
     this.#people.account(organization, account, request);
     return "stored";
   }
@@ -89,12 +90,12 @@ export class DecidedSources {
   /** Attaches the items held under a newly identified user's id and e-mail address. */
   named(naming: Naming, userId: string, email: string | undefined): void {
     const { organization } = naming;
-    if (!this.#parking.concerns(organization)) return;
+    if (!this.#heldEvents.concerns(organization)) return;
     // From now on the id is a user's own id.
     const person = userKey(organization, userId);
-    const link = this.#parking.link(person);
-    if (link !== undefined) this.#parking.setLink(person, null);
-    this.#attach(naming, userId, this.#parking.take(person));
+    const link = this.#heldEvents.link(person);
+    if (link !== undefined) this.#heldEvents.setLink(person, null);
+    this.#attach(naming, userId, this.#heldEvents.take(person));
     // An alias linked this id to another id of the same person. Now this one is identified as the user.
     if (link !== undefined && !isAddressId(link.userId) && !this.#isUser(organization, link.userId)) {
       this.#linkBoth(naming, link.userId, userId, link.atMs);
@@ -104,14 +105,14 @@ export class DecidedSources {
     // The links stay, 1,000 at most. Of 10,000 identifies in a group only the first reads them.
     const key = keyOf(organization, address);
     if (this.#looked.has(key)) return;
-    const people = this.#parking.linksTo(organization, address);
+    const people = this.#heldEvents.linksTo(organization, address);
     if (people.length > 0) this.#looked.add(key);
     for (const each of people) this.#attachByAddress(naming, { organization, ...each }, address);
   }
 
-  #said(entry: AdmittedSaid): "stored" | "duplicate" | "parked" | Invalid {
-    const { organization, userId, anonymousId, said, atMs } = entry;
-    const isIdentify = said.kind === "identify" && userId !== undefined;
+  #personItem(entry: AdmittedPersonItem): "stored" | "duplicate" | "held" | Invalid {
+    const { organization, userId, anonymousId, content, atMs } = entry;
+    const isIdentify = content.kind === "identify" && userId !== undefined;
     const person =
       userId === undefined ? visitorKey(organization, anonymousId ?? "") : userKey(organization, userId);
     const whose = isIdentify ? person : this.#whose(person);
@@ -119,23 +120,23 @@ export class DecidedSources {
     // A tool that sends the same id in both fields means one person.
     const isBoth = userId !== undefined && userId === anonymousId;
     if (isOut || (isBoth && this.#wasErased(visitorKey(organization, userId), atMs))) return "duplicate";
-    if (said.kind === "track" && said.label !== null) {
-      this.#parking.label(organization, said.event, said.label);
+    if (content.kind === "track" && content.label !== null) {
+      this.#heldEvents.label(organization, content.event, content.label);
     }
     if (!isIdentify && !this.#isKnown(whose)) {
-      this.#parking.park(whose, parkedItem(entry));
-      return "parked";
+      this.#heldEvents.hold(whose, heldEventOf(entry));
+      return "held";
     }
-    const now = { ...entry, saidAtMs: Math.min(atMs, entry.receivedAtMs) };
+    const now = { ...entry, timestampMs: Math.min(atMs, entry.receivedAtMs) };
     const outcome = this.#become(entry, whose.id, now, isIdentify);
     if (isIdentify && outcome === "stored") this.#identified(entry, userId);
     return outcome;
   }
 
   /** Attaches the items held under all ids that a source's identify names. */
-  #identified(entry: AdmittedSaid, userId: string): void {
-    const { organization, anonymousId, previousId, said, atMs } = entry;
-    this.named(entry, userId, said.kind === "identify" ? said.email : undefined);
+  #identified(entry: AdmittedPersonItem, userId: string): void {
+    const { organization, anonymousId, previousId, content, atMs } = entry;
+    this.named(entry, userId, content.kind === "identify" ? content.email : undefined);
     if (anonymousId !== undefined) this.#link(entry, visitorKey(organization, anonymousId), userId, atMs);
     if (previousId === undefined || this.#isUser(organization, previousId)) return;
     this.#link(entry, userKey(organization, previousId), userId, atMs);
@@ -172,25 +173,25 @@ export class DecidedSources {
     const { organization } = naming;
     const { id: userId } = this.#whose(userKey(organization, other));
     if ((person.kind === "user" && userId === person.id) || this.#wasErased(person, atMs)) return;
-    const known = this.#parking.link(person);
+    const known = this.#heldEvents.link(person);
     if (known !== undefined) {
       // A link to a user overrides a link to an e-mail address, independent of their timestamps.
       const isOfAddress = isAddressId(userId);
       if (isOfAddress && !isAddressId(known.userId)) return;
       if (isOfAddress === isAddressId(known.userId) && known.atMs > atMs) return;
     }
-    this.#parking.setLink(person, { userId, atMs });
+    this.#heldEvents.setLink(person, { userId, atMs });
     if (isAddressId(userId)) {
       this.#attachByAddress(naming, person, userId);
       return;
     }
-    const links = person.kind === "user" ? this.#parking.moveLinks(organization, person.id, userId) : 0;
-    const items = this.#parking.take(person);
+    const links = person.kind === "user" ? this.#heldEvents.moveLinks(organization, person.id, userId) : 0;
+    const items = this.#heldEvents.take(person);
     if (this.#isUser(organization, userId)) {
       this.#attach(naming, userId, items);
       return;
     }
-    for (const item of items) this.#parking.park(userKey(organization, userId), item);
+    for (const item of items) this.#heldEvents.hold(userKey(organization, userId), item);
     this.moved += links + items.length;
   }
 
@@ -206,13 +207,13 @@ export class DecidedSources {
     const { organization } = naming;
     const [userId, ...others] = this.#people.withEmail(organization, addressIn(address));
     if (userId === undefined || others.length > 0) return;
-    this.#attach(naming, userId, this.#parking.take(person));
+    this.#attach(naming, userId, this.#heldEvents.take(person));
   }
 
   /** The user to whom an id is linked. The id itself if it is identified, not linked, or linked to an address. */
   #whose(person: PersonKey): PersonKey {
     if (this.#isKnown(person)) return person;
-    const linked = this.#parking.link(person)?.userId;
+    const linked = this.#heldEvents.link(person)?.userId;
     return linked === undefined || isAddressId(linked) ? person : userKey(person.organization, linked);
   }
 
@@ -229,39 +230,39 @@ export class DecidedSources {
     return atMs < (this.#stored.erasedAtMs(person) ?? Number.NEGATIVE_INFINITY);
   }
 
-  #attach(naming: Naming, userId: string, items: readonly ParkedItem[]): void {
+  #attach(naming: Naming, userId: string, items: readonly HeldEvent[]): void {
     const { organization } = naming;
     this.attached += items.length;
     for (const { body, receivedAtMs, atMs } of items) {
       if (this.#wasErased(userKey(organization, userId), atMs)) continue;
-      const { messageId, isBrowser, ...said } = JSON.parse(body) as ParkedBody;
-      const item = { said, messageId, receivedAtMs, atMs, isBrowser };
+      const { messageId, isBrowser, ...content } = JSON.parse(body) as HeldBody;
+      const item = { content, messageId, receivedAtMs, atMs, isBrowser };
       // It never gets the present time. A node with a fast clock may have held it, and it would overwrite later values.
-      const saidAtMs = Math.min(atMs, naming.receivedAtMs - 1);
-      const outcome = this.#become(naming, userId, { ...item, saidAtMs }, false);
-      if (isInvalid(outcome)) this.#parking.refuse(organization, outcome.invalid);
+      const timestampMs = Math.min(atMs, naming.receivedAtMs - 1);
+      const outcome = this.#become(naming, userId, { ...item, timestampMs }, false);
+      if (isInvalid(outcome)) this.#heldEvents.refuse(organization, outcome.invalid);
     }
   }
 
   /** Stores an identify or an event for an identified user, or for the user that it identifies.
-   * @param item `saidAtMs`: the time of its fields. `atMs`: the time of its event */
+   * @param item `timestampMs`: the time of its fields. `atMs`: the time of its event */
   #become(
     { organization, zone, receivedAtMs: nowMs }: Naming,
     userId: string,
-    item: Pick<AdmittedSaid, "said" | "messageId" | "receivedAtMs" | "atMs" | "isBrowser"> & {
-      readonly saidAtMs: number;
+    item: Pick<AdmittedPersonItem, "content" | "messageId" | "receivedAtMs" | "atMs" | "isBrowser"> & {
+      readonly timestampMs: number;
     },
     isIdentified: boolean,
   ): "stored" | "duplicate" | Invalid {
-    const { said, messageId, receivedAtMs, atMs, saidAtMs, isBrowser } = item;
-    const whose = { organization, userId, receivedAtMs: nowMs, saidAtMs, isBrowser };
-    if (said.kind === "identify") {
-      const { kind: _kind, ...what } = said;
+    const { content, messageId, receivedAtMs, atMs, timestampMs, isBrowser } = item;
+    const whose = { organization, userId, receivedAtMs: nowMs, timestampMs, isBrowser };
+    if (content.kind === "identify") {
+      const { kind: _kind, ...what } = content;
       return this.#people.identify({ ...whose, ...what }, isIdentified);
     }
     const user = this.#people.known(organization, userId);
     if (user === undefined) throw new Error("an event became the event of nobody");
-    const { event, properties, isActivity, account: sent } = said;
+    const { event, properties, isActivity, account: sent } = content;
     const account = sent === undefined ? user.account : this.#people.account(organization, sent, whose);
     if (sent !== undefined && user.account === 0) {
       const silent = { email: undefined, traits: {}, isAccountOwner: undefined };
@@ -276,7 +277,7 @@ export class DecidedSources {
   }
 }
 
-function parkedItem({ said, messageId, receivedAtMs, atMs, isBrowser }: AdmittedSaid): ParkedItem {
-  const body: ParkedBody = { ...said, messageId, ...(isBrowser && { isBrowser }) };
-  return { receivedAtMs, atMs, accountId: said.account?.accountId ?? null, body: JSON.stringify(body) };
+function heldEventOf({ content, messageId, receivedAtMs, atMs, isBrowser }: AdmittedPersonItem): HeldEvent {
+  const body: HeldBody = { ...content, messageId, ...(isBrowser && { isBrowser }) };
+  return { receivedAtMs, atMs, accountId: content.account?.accountId ?? null, body: JSON.stringify(body) };
 }

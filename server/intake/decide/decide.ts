@@ -8,7 +8,7 @@ import { type Message, OrganizationGone, type Stored, type Writes } from "../../
 import type { AdmittedIdentify } from "../identify.ts";
 import type { AdmittedTrack } from "../track.ts";
 import { DecidedSources } from "./decide-sourced.ts";
-import { DecidedParking } from "./decided-parking.ts";
+import { DecidedHeldEvents } from "./decided-held-events.ts";
 import { DecidedPeople, keyOf } from "./decided-people.ts";
 import { DecidedRows } from "./decided-rows.ts";
 import { type Decidable, isStored, messageKeyOf, type Outcome, type SourcedOutcome } from "./requests.ts";
@@ -64,7 +64,7 @@ class Decision {
   readonly #rows: DecidedRows;
   readonly #people: DecidedPeople;
   /** Held items and links. Made for the first identify or item of a source: a group of tracks needs none. */
-  #held: { readonly parking: DecidedParking; readonly sources: DecidedSources } | undefined;
+  #held: { readonly heldEvents: DecidedHeldEvents; readonly sources: DecidedSources } | undefined;
   readonly #messages = new Map<string, Message>();
 
   constructor(stored: Stored, mayMove: number) {
@@ -93,7 +93,7 @@ class Decision {
     if (message.remembered) return "duplicate";
     const outcome = this.#store(entry);
     // Only successes are remembered. A rejected message may be sent again under the same id.
-    if (isStored(outcome) || outcome === "parked") this.#messages.set(key, message);
+    if (isStored(outcome) || outcome === "held") this.#messages.set(key, message);
     return outcome;
   }
 
@@ -101,7 +101,7 @@ class Decision {
     return {
       ...this.#people.writes(),
       ...this.#rows.writes(),
-      ...this.#held?.parking.writes(),
+      ...this.#held?.heldEvents.writes(),
       messages: [...this.#messages.values()],
       nowMs,
     };
@@ -130,9 +130,9 @@ class Decision {
 
   #sources(): DecidedSources {
     if (this.#held === undefined) {
-      const parking = new DecidedParking(this.#stored);
-      const parts = { stored: this.#stored, rows: this.#rows, people: this.#people, parking };
-      this.#held = { parking, sources: new DecidedSources(parts, this.#mayMove) };
+      const heldEvents = new DecidedHeldEvents(this.#stored);
+      const parts = { stored: this.#stored, rows: this.#rows, people: this.#people, heldEvents };
+      this.#held = { heldEvents, sources: new DecidedSources(parts, this.#mayMove) };
     }
     return this.#held.sources;
   }

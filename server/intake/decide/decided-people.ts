@@ -6,7 +6,7 @@ import { emailKey, userKey } from "../../ledger/ledger.ts";
 import { type Invalid, isInvalid } from "../admission/json.ts";
 import type { AdmittedIdentify, SentAccount } from "../identify.ts";
 import type { DecidedRows } from "./decided-rows.ts";
-import { isMadeUp, isSaidNow, type Said } from "./field-times.ts";
+import { hasDefaultValue, hasNoPastTimestamp, type RequestTimes } from "./field-times.ts";
 import { merge, mergeAccount } from "./merge.ts";
 
 /** The fields of a user in a request. */
@@ -16,7 +16,7 @@ interface UserFields extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone
 }
 
 /** The time of a request that names an account, and the kind of its token. */
-interface AccountRequest extends Said {
+interface AccountRequest extends RequestTimes {
   readonly isBrowser?: boolean | undefined;
 }
 
@@ -99,7 +99,7 @@ export class DecidedPeople {
     if (joined !== undefined) this.#keepAccount(joined);
     const { changed, retimed, news, ...fields } = merged;
     if (!changed && !retimed) return "stored";
-    const identifiedAtMs = isIdentified ? entry.saidAtMs : entry.receivedAtMs;
+    const identifiedAtMs = isIdentified ? entry.timestampMs : entry.receivedAtMs;
     const after: User = {
       organization: entry.organization,
       userId: entry.userId,
@@ -132,17 +132,17 @@ export class DecidedPeople {
 
   /** Whether the request is older than the erasure of its user. It was delivered late and is not stored. */
   #wasErased(entry: UserFields): boolean {
-    if (isSaidNow(entry)) return false;
-    const { organization, userId, saidAtMs } = entry;
+    if (hasNoPastTimestamp(entry)) return false;
+    const { organization, userId, timestampMs } = entry;
     const erasedAtMs = this.#stored.erasedAtMs(userKey(organization, userId));
-    return erasedAtMs !== undefined && saidAtMs < erasedAtMs;
+    return erasedAtMs !== undefined && timestampMs < erasedAtMs;
   }
 
   /** The same for an account. The request is treated as if it did not name the account. */
-  #wasAccountErased(organization: number, { accountId }: SentAccount, request: Said): boolean {
-    if (isSaidNow(request)) return false;
+  #wasAccountErased(organization: number, { accountId }: SentAccount, request: RequestTimes): boolean {
+    if (hasNoPastTimestamp(request)) return false;
     const erasedAtMs = this.#stored.accountErasedAtMs(organization, accountId);
-    return erasedAtMs !== undefined && request.saidAtMs < erasedAtMs;
+    return erasedAtMs !== undefined && request.timestampMs < erasedAtMs;
   }
 
   #noteEmail({ organization, userId, email }: User): void {
@@ -227,7 +227,7 @@ export class DecidedPeople {
 
 /** The fields of an existing account that a browser token may change. */
 function withoutGuardedFields({ accountId, name }: SentAccount, before: Account): SentAccount {
-  return { accountId, name: isMadeUp(before, "name") ? name : undefined, avatar: undefined };
+  return { accountId, name: hasDefaultValue(before, "name") ? name : undefined, avatar: undefined };
 }
 
 /** The traits of `once` that have no stored value. */

@@ -21,7 +21,7 @@ import {
 import type { News } from "./merge.ts";
 
 /** An event before its user is known. */
-type SaidEvent = Omit<Parameters<typeof eventRow>[0], "id" | "user" | "account">;
+type SentEvent = Omit<Parameters<typeof eventRow>[0], "id" | "user" | "account">;
 
 export class DecidedRows {
   readonly #stored: Stored;
@@ -35,7 +35,7 @@ export class DecidedRows {
   }
 
   /** @param of its user and account */
-  event(event: SaidEvent, of: KnownUser): void {
+  event(event: SentEvent, of: KnownUser): void {
     const { organization, messageId, timeMs } = event;
     const id = messageId !== null && isCanonicalUuid(messageId) ? messageId : this.#nextEventId();
     this.#add(

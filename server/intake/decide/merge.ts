@@ -6,7 +6,7 @@ import { limits } from "../../../contract/limits.ts";
 import type { Account, User } from "../../ledger/ledger.ts";
 import type { Invalid } from "../admission/json.ts";
 import type { AdmittedIdentify, SentAccount } from "../identify.ts";
-import { FieldTimes, type Said } from "./field-times.ts";
+import { FieldTimes, type RequestTimes } from "./field-times.ts";
 
 /** A user after an identify. */
 export interface Merged {
@@ -15,8 +15,8 @@ export interface Merged {
   readonly traits: JsonObject;
   readonly isAccountOwner: boolean | null;
   readonly account: number;
-  readonly saidAtMs: number;
-  readonly fieldsSaidAtMs: Readonly<Record<string, number>>;
+  readonly timestampMs: number;
+  readonly fieldTimestampsMs: Readonly<Record<string, number>>;
   /** Whether a value of the user changed. Times do not count. */
   readonly changed: boolean;
   /** Whether the time of a value changed. */
@@ -39,17 +39,17 @@ export interface News {
  */
 export function merge(
   before: User | undefined,
-  entry: Pick<AdmittedIdentify, "saidAtMs" | "receivedAtMs" | "email" | "traits" | "isAccountOwner">,
+  entry: Pick<AdmittedIdentify, "timestampMs" | "receivedAtMs" | "email" | "traits" | "isAccountOwner">,
   account: number | undefined,
 ): Merged | Invalid {
   const fields = new FieldTimes(before, entry);
   const traits: Record<string, unknown> = { ...before?.traits };
   const history = new History();
-  if (before === undefined) history.at(entry.saidAtMs);
+  if (before === undefined) history.at(entry.timestampMs);
   for (const [key, value] of Object.entries(entry.traits)) {
     const known = before !== undefined && Object.hasOwn(before.traits, key);
     const field = `properties.${key}`;
-    const wins = fields.said(field, known);
+    const wins = fields.accepts(field, known);
     if (wins) define(traits, key, value);
     const isOther = !known || JSON.stringify(before.traits[key]) !== JSON.stringify(value);
     // A value for an earlier time is new for that time, independent of the newest value.
@@ -94,7 +94,7 @@ export function merge(
 function timesOf(
   { traits, email, isAccountOwner, account }: Pick<Merged, "traits" | "email" | "isAccountOwner" | "account">,
   fields: FieldTimes,
-): Pick<Merged, "saidAtMs" | "fieldsSaidAtMs"> {
+): Pick<Merged, "timestampMs" | "fieldTimestampsMs"> {
   const held = Object.keys(traits).map((key) => `properties.${key}`);
   if (email !== null) held.push("email");
   if (isAccountOwner !== null) held.push("isAccountOwner");
@@ -133,7 +133,8 @@ function whyTooLarge(traits: object): string | undefined {
 }
 
 /** An account after a request. */
-export interface MergedAccount extends Pick<Account, "name" | "avatar" | "saidAtMs" | "fieldsSaidAtMs"> {
+export interface MergedAccount
+  extends Pick<Account, "name" | "avatar" | "timestampMs" | "fieldTimestampsMs"> {
   /** Whether the name or the picture changed. */
   readonly changed: boolean;
   /** Whether the time of a field changed. */
@@ -141,11 +142,15 @@ export interface MergedAccount extends Pick<Account, "name" | "avatar" | "saidAt
 }
 
 /** Merges an account that was sent into the stored one. A new account without a name gets its id as its name. */
-export function mergeAccount(before: Account | undefined, sent: SentAccount, request: Said): MergedAccount {
+export function mergeAccount(
+  before: Account | undefined,
+  sent: SentAccount,
+  request: RequestTimes,
+): MergedAccount {
   const fields = new FieldTimes(before, request);
-  const isNamed = sent.name !== undefined && fields.said("name", before !== undefined);
+  const isNamed = sent.name !== undefined && fields.accepts("name", before !== undefined);
   const name = (isNamed ? sent.name : before?.name) ?? sent.accountId;
-  if (before === undefined && sent.name === undefined) fields.madeUp("name");
+  if (before === undefined && sent.name === undefined) fields.setDefault("name");
   const avatar = fields.value<string | null>("avatar", sent.avatar, before?.avatar, null);
   const times = fields.times(
     avatar === null ? ["name"] : ["name", "avatar"],

@@ -27,11 +27,11 @@ export function isStored(outcome: SourcedOutcome): outcome is "stored" | StoredW
 }
 
 /** An item of a connected source may also be held until its user is known. */
-export type SourcedOutcome = Outcome | "parked";
+export type SourcedOutcome = Outcome | "held";
 
 /** The outcome of a request to the write API, which never waits. */
-export function unparked(outcome: SourcedOutcome): Outcome {
-  if (outcome === "parked") throw new Error("a request to the write API was parked");
+export function asWriteOutcome(outcome: SourcedOutcome): Outcome {
+  if (outcome === "held") throw new Error("a request to the write API was held");
   return outcome;
 }
 
@@ -61,7 +61,7 @@ export class NeedsOf implements Needs {
 
   get accounts() {
     return this.#group.flatMap((entry) => {
-      const account = entry.kind === "said" ? entry.said.account : "account" in entry && entry.account;
+      const account = entry.kind === "person" ? entry.content.account : "account" in entry && entry.account;
       return account ? [{ organization: entry.organization, accountId: account.accountId }] : [];
     });
   }
@@ -77,8 +77,8 @@ export class NeedsOf implements Needs {
 
   get labels() {
     return this.#group.flatMap((entry) =>
-      entry.kind === "said" && entry.said.kind === "track" && entry.said.label !== null
-        ? [{ organization: entry.organization, event: entry.said.event }]
+      entry.kind === "person" && entry.content.kind === "track" && entry.content.label !== null
+        ? [{ organization: entry.organization, event: entry.content.event }]
         : [],
     );
   }
@@ -86,7 +86,7 @@ export class NeedsOf implements Needs {
   /** Addresses under which items may be held that were sent before a user had the address. */
   get #addresses() {
     return this.#group.flatMap((entry) => {
-      const email = entry.kind === "identify" ? entry.email : emailSaid(entry);
+      const email = entry.kind === "identify" ? entry.email : emailOf(entry);
       const id = email === undefined ? undefined : addressId(email);
       return id === undefined ? [] : [userKey(entry.organization, id)];
     });
@@ -95,8 +95,8 @@ export class NeedsOf implements Needs {
   /** Ids that were sent as a visitor's, or may have been. */
   get #visitors() {
     return this.#group.flatMap((entry) => {
-      if (entry.kind !== "said" && entry.kind !== "alias") return [];
-      const ids = entry.kind === "said" ? [entry.anonymousId] : [entry.previousId, entry.userId];
+      if (entry.kind !== "person" && entry.kind !== "alias") return [];
+      const ids = entry.kind === "person" ? [entry.anonymousId] : [entry.previousId, entry.userId];
       return ids.flatMap((id) => (id === undefined ? [] : [visitorKey(entry.organization, id)]));
     });
   }
@@ -104,7 +104,7 @@ export class NeedsOf implements Needs {
   /** Every id that sources use for users. */
   get #sourced() {
     return this.#group.flatMap((entry) => {
-      if (entry.kind !== "said" && entry.kind !== "alias") return [];
+      if (entry.kind !== "person" && entry.kind !== "alias") return [];
       const ids = [entry.userId, entry.previousId];
       return ids.flatMap((userId) =>
         userId === undefined ? [] : [{ organization: entry.organization, userId }],
@@ -117,10 +117,10 @@ export class NeedsOf implements Needs {
 export function messageKeyOf(entry: Decidable): MessageKey | undefined {
   const { organization, messageId } = entry;
   if (messageId === null) return undefined;
-  const isTrack = entry.kind === "track" || (entry.kind === "said" && entry.said.kind === "track");
+  const isTrack = entry.kind === "track" || (entry.kind === "person" && entry.content.kind === "track");
   return { organization, kind: isTrack ? "track" : "identify", messageId };
 }
 
-function emailSaid(entry: Decidable): string | undefined {
-  return entry.kind === "said" && entry.said.kind === "identify" ? entry.said.email : undefined;
+function emailOf(entry: Decidable): string | undefined {
+  return entry.kind === "person" && entry.content.kind === "identify" ? entry.content.email : undefined;
 }

@@ -4,7 +4,7 @@
  */
 import type { SenderName, SourceOutcome } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/calendar.ts";
-import { type CountedHour, type SourceStore, storedOutcome } from "../../ledger/ledger.ts";
+import type { CountedHour, SourceStore } from "../../ledger/ledger.ts";
 
 /** Lines of all organizations, about 200 bytes each. */
 const maxLines = 20_000;
@@ -48,7 +48,7 @@ export class SourceCounts {
       line = this.#begin(line, organization, source, utcHour, atMs);
       if (line === undefined) return;
     }
-    line[storedOutcome(outcome)] += items;
+    line[outcome] += items;
     if (atMs > line.lastMs) line.lastMs = atMs;
     if (outcome === "rejected") return;
     line.firstHeardMs ??= atMs;
@@ -74,7 +74,7 @@ export class SourceCounts {
     if (before !== undefined) this.#over.push(before);
     else this.#openLines += 1;
     const line: Line = {
-      ...{ organization, source, utcHour, accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 },
+      ...{ organization, source, utcHour, accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 },
       ...{ firstMs: atMs, lastMs: atMs, firstHeardMs: null, lastHeardMs: null },
     };
     let ofOrganization = this.#open.get(organization);

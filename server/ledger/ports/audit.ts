@@ -2,7 +2,6 @@
  * because an erasure could not delete it there. A store writes a change and its entry in the same commit. */
 import type { AuditAction } from "../../../contract/audit.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { StoredAuditAction } from "../rules/stored-names.ts";
 
 /** The author of a change. */
 export interface Actor {
@@ -48,7 +47,7 @@ export interface AuditEntry extends AuditNote {
 }
 
 export interface StoredAuditEntry extends Omit<AuditNote, "action"> {
-  readonly action: StoredAuditAction;
+  readonly action: AuditAction;
   /** Grows with time. */
   readonly id: number;
   readonly atMs: number;

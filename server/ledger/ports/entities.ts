@@ -2,14 +2,14 @@
 import type { JsonObject } from "../../../contract/json.ts";
 
 /** The times of the fields of a user or an account, in Unix milliseconds. */
-export interface SaidTimes {
-  /** The time of all fields that have a value, except those in `fieldsSaidAtMs`. */
-  readonly saidAtMs: number;
+export interface FieldTimestamps {
+  /** The time of all fields that have a value, except those in `fieldTimestampsMs`. */
+  readonly timestampMs: number;
   /** By field: `email`, `isAccountOwner`, `account`, `properties.plan` … of a user; `name`, `avatar` of an account. */
-  readonly fieldsSaidAtMs: Readonly<Record<string, number>>;
+  readonly fieldTimestampsMs: Readonly<Record<string, number>>;
 }
 
-export interface User extends SaidTimes {
+export interface User extends FieldTimestamps {
   readonly organization: number;
   readonly userId: string;
   /** Dense within the organization, from 1. The bitmaps of the warehouse consist of these numbers. */
@@ -26,7 +26,7 @@ export interface User extends SaidTimes {
   readonly version: number;
 }
 
-export interface Account extends SaidTimes {
+export interface Account extends FieldTimestamps {
   readonly organization: number;
   readonly accountId: string;
   /** Dense within the organization, from 1. */

@@ -24,7 +24,7 @@ export interface Erasure {
   /** Events of the user, or events that lost the account. */
   readonly events: number;
   readonly versions: number;
-  readonly deadLetters: number;
+  readonly rejectedEvents: number;
   readonly inboxRows: number;
   /** Days whose figures were computed again without the user or the account. */
   readonly days: number;
@@ -128,11 +128,11 @@ export function accountReceiptOf(accountId: string, erasure: Erasure): AccountRe
 }
 
 function figuresOf(erasure: Erasure): ReceiptFigures {
-  const { requestedAtMs, erasedAtMs, events, versions, deadLetters, inboxRows, days } = erasure;
+  const { requestedAtMs, erasedAtMs, events, versions, rejectedEvents, inboxRows, days } = erasure;
   if (erasedAtMs === null) throw new Error("an erasure that is not done has no receipt");
   const seconds = (erasedAtMs - requestedAtMs) / 1_000;
   const erasedAt = new Date(erasedAtMs).toISOString();
-  return { erasedAt, events, versions, rejectedEvents: deadLetters, inboxRows, days, seconds };
+  return { erasedAt, events, versions, rejectedEvents: rejectedEvents, inboxRows, days, seconds };
 }
 
 /** The audit entry of an erasure. It does not name the user or the account. */

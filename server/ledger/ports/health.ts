@@ -1,5 +1,5 @@
 /** Results of checks and rebuilds. Pages show them beside the figures. */
-import type { VersionRows } from "./dead-letters.ts";
+import type { VersionRows } from "./rejected-events.ts";
 
 /** The last comparison of ledger, events and rollups. */
 export interface CheckResult {

@@ -37,7 +37,7 @@ export interface FrozenBatch {
 }
 
 /** A row that the warehouse rejected, with the reason. */
-export interface DeadLetter {
+export interface RejectedEvent {
   readonly table: WarehouseTable;
   readonly row: string;
   readonly reason: string;
@@ -52,7 +52,7 @@ export interface Inbox {
   read(batch: FrozenBatch): Promise<Buffer>;
   /** Called when the batch is in the warehouse, except its rejected rows. A second call changes nothing.
    * @throws Refusal when the rejected events are full: the batch stays, and so do its rows. */
-  finish(batchNumber: number, deadLetters: readonly DeadLetter[]): Promise<void>;
+  finish(batchNumber: number, rejectedEvents: readonly RejectedEvent[]): Promise<void>;
   /** Rows and bytes that wait, frozen or not, and the inbox id of the newest row ever written. */
   backlog(): Promise<Backlog>;
 }

@@ -9,16 +9,16 @@
  */
 import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
-import type { DeadLetterStore } from "./dead-letters.ts";
 import type { UserAndAccount } from "./entities.ts";
 import type { Deletions, Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness, Populations, RebuildBegun } from "./health.ts";
+import type { HeldEventStore } from "./held-events.ts";
 import type { Imports } from "./imports.ts";
 import type { DayCount, Inbox } from "./inbox.ts";
 import type { LoginStore, MemberStore } from "./members.ts";
 import type { Organizations } from "./organizations.ts";
-import type { ParkingStore } from "./parking.ts";
+import type { RejectedEventStore } from "./rejected-events.ts";
 import type { SettingsStore } from "./settings.ts";
 import type { IdentityStore, SourceSettingsStore } from "./source-settings.ts";
 import type { SourceStore } from "./sources.ts";
@@ -31,7 +31,7 @@ export interface Ledger {
   readonly tokens: Credentials;
   readonly readKeys: Credentials;
   readonly inbox: Inbox;
-  readonly deadLetters: DeadLetterStore;
+  readonly rejectedEvents: RejectedEventStore;
   readonly exclusions: ExclusionStore;
   readonly warnings: WarningStore;
   readonly checks: CheckStore;
@@ -43,7 +43,7 @@ export interface Ledger {
   readonly members: MemberStore;
   readonly logins: LoginStore;
   readonly views: ViewStore;
-  readonly parking: ParkingStore;
+  readonly heldEvents: HeldEventStore;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;

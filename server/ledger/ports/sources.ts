@@ -2,12 +2,11 @@
  * Counts of the items of each source of an organization, by hour. They show a source's rhythm and its silence. No
  * acknowledged data depends on these counts: a killed process may lose those of the last seconds.
  */
-import type { SenderName } from "../../../contract/sources.ts";
-import type { StoredOutcome } from "../rules/stored-names.ts";
+import type { SenderName, SourceOutcome } from "../../../contract/sources.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 
 /** Numbers of items by outcome. */
-export type SourceItems = Readonly<Record<StoredOutcome, number>>;
+export type SourceItems = Readonly<Record<SourceOutcome, number>>;
 
 /** The items of a source in one hour. */
 export interface SourceHour extends SourceItems {

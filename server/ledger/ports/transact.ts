@@ -1,11 +1,18 @@
 /** One transaction of the ledger: its look-ups, the stored rows, and its writes. */
 
 import { Refusal } from "../../../contract/refusal.ts";
-import type { VersionRows } from "./dead-letters.ts";
 import type { Account, User } from "./entities.ts";
+import type {
+  EventLabel,
+  HeldEvent,
+  HeldEventWrites,
+  PersonId,
+  PersonKey,
+  PersonLink,
+} from "./held-events.ts";
 import type { ImportProgress } from "./imports.ts";
 import type { DayCount, InboxRows } from "./inbox.ts";
-import type { EventLabel, ParkedItem, ParkingWrites, PersonId, PersonKey, PersonLink } from "./parking.ts";
+import type { VersionRows } from "./rejected-events.ts";
 
 /** The fields of a user that a track request needs. */
 export type KnownUser = Pick<User, "number" | "account">;
@@ -64,13 +71,13 @@ export interface Stored {
   message(key: MessageKey): Message;
   /** Whether the organization has held items or links. It is called for every identify, so it is known without a
    * look-up. True may be wrong, false never is. */
-  hasParked(organization: number): boolean;
+  hasHeldEvents(organization: number): boolean;
   /** The link of the id. */
   link(person: PersonKey): PersonLink | undefined;
   /** The ids that are linked to this user. */
   linksTo(organization: number, userId: string): readonly PersonId[];
   /** The items held under the id, in the order of their arrival. */
-  parked(person: PersonKey): readonly ParkedItem[];
+  heldEvents(person: PersonKey): readonly HeldEvent[];
   /** The other name under which the event was first sent. */
   label(organization: number, event: string): string | undefined;
   /** The highest number so far in the organization, including erased users. 0 before the first. Only for an organization
@@ -90,7 +97,7 @@ export interface Writes {
   readonly messages: readonly Message[];
   readonly dayCounts: readonly DayCount[];
   /** Undefined if no held item, link or label changes. */
-  readonly parking?: ParkingWrites;
+  readonly heldEvents?: HeldEventWrites;
   /** Moves an import's position by the rows that are written here. */
   readonly importProgress?: ImportProgress;
   readonly nowMs: number;

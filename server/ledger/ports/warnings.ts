@@ -1,16 +1,16 @@
 /** Ingestion warnings: problems of requests, counted by day. No acknowledged data depends on them: a killed process may
  * lose the counts of the last seconds. */
 
-import type { StoredWarningKind } from "../rules/stored-names.ts";
+import type { warningKinds } from "../../../contract/api/api.ts";
 
 /** Most rows of an organization and a day. Further details are counted in one row for all others. */
 export const maxWarningDetails = 1_000;
 export const warningsKeptDays = 30;
 
 /** The answer to `unknown_key`, `event_in_future` and `duplicate` is 201. Requests with `…_left_out` and `…_ignored` were
- * stored without some fields. Items with `parked_…` were dropped later. A link with `links_full` was not stored. All
+ * stored without some fields. Items with `held_…` were dropped later. A link with `links_full` was not stored. All
  * others were rejected. */
-export type WarningKind = StoredWarningKind;
+export type WarningKind = (typeof warningKinds)[number];
 
 /** Warnings that are counted together: one line of the list. */
 export interface IngestionWarning {

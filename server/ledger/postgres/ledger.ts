@@ -3,12 +3,10 @@ import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { UserAndAccount } from "../ports/entities.ts";
 import type { Erasure } from "../ports/erasures.ts";
-import type { Populations, RebuildBegun } from "../ports/health.ts";
-import type { DayCount } from "../ports/inbox.ts";
+import type { RebuildBegun } from "../ports/health.ts";
 import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
-import { type DeadLetterLimits, defaultDeadLetterLimits } from "../rules/dead-letter-facts.ts";
-import type { AuditLog } from "../stores/engine/audit-log.ts";
+import { defaultRejectedEventLimits, type RejectedEventLimits } from "../rules/rejected-event-facts.ts";
 import { LedgerStores, StoreTidy } from "../stores/stores.ts";
 import { openPool, type PoolOptions, refuseUnfitServer, type Sql, serverNowMs } from "./client/connect.ts";
 import { ledgerIdentity, migrate } from "./client/migrations.ts";
@@ -16,13 +14,10 @@ import { PostgresEngine } from "./client/store-engine.ts";
 import { erasedNames, forgetErased } from "./cluster/erased-names.ts";
 import { forgetShown } from "./cluster/live-items.ts";
 import type { LoaderLease } from "./cluster/loader-lease.ts";
-import { PostgresParking } from "./identity/parking.ts";
-import { PostgresDeadLetters } from "./inbox/dead-letters.ts";
 import { type LoadedAt, PostgresInbox } from "./inbox/inbox.ts";
 import { moveCounted } from "./inbox/inbox-counts.ts";
-import { forgetFinished, sealSegment } from "./inbox/inbox-segments.ts";
+import { forgetFinished, inboxWriter, sealSegment } from "./inbox/inbox-segments.ts";
 import { refuseUnfinished } from "./move/unfinished-move.ts";
-import { dayCountsOf, populationsOf } from "./write/counts.ts";
 import { PostgresDeletions } from "./write/deletions.ts";
 import { PostgresErasures } from "./write/erasures.ts";
 import { findUserAndAccount } from "./write/finders.ts";
@@ -35,11 +30,11 @@ export interface PostgresLedgerOptions extends PoolOptions {
   readonly url: string;
   /** The clock, also for the time of loads. Default for these: PostgreSQL's time. */
   readonly clock?: () => number;
-  readonly deadLetterLimits?: DeadLetterLimits;
+  readonly rejectedEventLimits?: RejectedEventLimits;
   /** The most bytes of an organization's held events. Above it the oldest are dropped. */
-  readonly parkedMaxBytes?: number;
+  readonly maxHeldEventBytes?: number;
   /** The most links of an organization to users who are not identified. */
-  readonly parkedMaxLinks?: number;
+  readonly maxWaitingLinks?: number;
   /** The node of this ledger. Default: the ledger is used alone, as in tests. */
   readonly node?: LedgerNode;
 }
@@ -59,9 +54,9 @@ const noNode: LedgerNode = { refuseStaleHeartbeat: () => undefined, countsFlushe
 export async function openPostgresLedger({
   url,
   clock,
-  deadLetterLimits = defaultDeadLetterLimits,
-  parkedMaxBytes = limits.parkedBytesOfOrganization,
-  parkedMaxLinks = limits.linksOfOrganization,
+  rejectedEventLimits = defaultRejectedEventLimits,
+  maxHeldEventBytes = limits.heldEventBytesOfOrganization,
+  maxWaitingLinks = limits.linksOfOrganization,
   node = noNode,
   ...options
 }: PostgresLedgerOptions): Promise<PostgresLedger> {
@@ -78,19 +73,26 @@ export async function openPostgresLedger({
     clock === undefined
       ? { clock: Date.now, loadedAt: () => serverNowMs(sql) }
       : { clock, loadedAt: async (nowMs: number) => nowMs };
-  return new PostgresLedger(sql, { ...clocks, deadLetterLimits, parkedMaxBytes, parkedMaxLinks, node });
+  return new PostgresLedger(sql, {
+    ...clocks,
+    rejectedEventLimits,
+    maxHeldEventBytes,
+    maxWaitingLinks,
+    node,
+  });
 }
 
 type LedgerParts = Required<
-  Pick<PostgresLedgerOptions, "clock" | "deadLetterLimits" | "parkedMaxBytes" | "parkedMaxLinks" | "node">
+  Pick<
+    PostgresLedgerOptions,
+    "clock" | "rejectedEventLimits" | "maxHeldEventBytes" | "maxWaitingLinks" | "node"
+  >
 > & { readonly loadedAt: LoadedAt };
 
 export class PostgresLedger extends LedgerStores implements Ledger {
   readonly inbox: PostgresInbox;
-  readonly deadLetters: PostgresDeadLetters;
   readonly erasures: PostgresErasures;
   readonly deletions: PostgresDeletions;
-  readonly parking: PostgresParking;
   /** Each group waits for the network and a sync. With four groups, 16 senders stored one and a half times as much as
    * with two. */
   readonly groupsAtOnce = 4;
@@ -99,23 +101,21 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   readonly #transactor: Transactor;
   readonly #parts: LedgerParts;
   readonly #storeTidy: StoreTidy;
-  protected readonly auditLog: AuditLog;
+  protected readonly engine: PostgresEngine;
 
   /** @param lease of the leader. Default: the first process that loads takes it */
   constructor(sql: Sql, parts: LedgerParts, lease?: LoaderLease) {
-    const { clock, deadLetterLimits, parkedMaxBytes, parkedMaxLinks, node } = parts;
+    const { clock, rejectedEventLimits, maxHeldEventBytes, maxWaitingLinks, node } = parts;
     const engine = new PostgresEngine(sql, () => node.countsFlushed());
-    super(engine, clock);
+    super(engine, clock, inboxWriter);
     this.#parts = parts;
     this.#sql = sql;
-    this.#storeTidy = new StoreTidy(engine);
-    this.auditLog = engine.audit;
-    this.inbox = new PostgresInbox(sql, { clock, loadedAt: parts.loadedAt, deadLetterLimits }, lease);
-    this.deadLetters = new PostgresDeadLetters(sql, engine.audit);
-    this.erasures = new PostgresErasures(sql, engine.audit, clock);
-    this.deletions = new PostgresDeletions(sql, clock);
-    this.parking = new PostgresParking(sql, parkedMaxBytes);
-    this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, parkedMaxLinks }, node);
+    this.#storeTidy = new StoreTidy(engine, maxHeldEventBytes);
+    this.engine = engine;
+    this.inbox = new PostgresInbox(sql, { clock, loadedAt: parts.loadedAt, rejectedEventLimits }, lease);
+    this.erasures = new PostgresErasures(sql, engine, clock);
+    this.deletions = new PostgresDeletions(sql, engine, clock);
+    this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, maxWaitingLinks }, node);
   }
 
   /** The same ledger for the node that leads, until its lease ends.
@@ -144,20 +144,11 @@ export class PostgresLedger extends LedgerStores implements Ledger {
       () => moveCounted(this.#sql),
       () => forgetMessageIds(this.#sql, nowMs),
       () => forgetShown(this.#sql),
-      () => this.parking.tidy(nowMs),
       ...this.#storeTidy.steps(nowMs),
     ];
     const failures: unknown[] = [];
     for (const step of steps) await step().catch((error) => failures.push(error));
     if (failures.length > 0) throw new AggregateError(failures, `${failures[0]}`);
-  }
-
-  dayCounts(organization: number): Promise<readonly DayCount[]> {
-    return dayCountsOf(this.#sql, organization);
-  }
-
-  populations(organization: number): Promise<Populations> {
-    return populationsOf(this.#sql, organization);
   }
 
   loadedUptoMs(): Promise<number | null> {
@@ -204,7 +195,7 @@ export class LeadingLedger extends PostgresLedger {
   constructor(sql: Sql, parts: LedgerParts, { lease, settled }: Leading) {
     super(sql, parts, lease);
     this.#settled = settled;
-    this.erasures = new LeadingErasures(settled, sql, this.auditLog, parts.clock);
+    this.erasures = new LeadingErasures(settled, sql, this.engine, parts.clock);
   }
 
   override async rebuildsPending(): Promise<readonly number[]> {

@@ -1,26 +1,27 @@
 /** The ledger over one SQLite database. It passes each call to the part that implements it. */
 import type { Database } from "bun:sqlite";
 import type { UserAndAccount } from "../ports/entities.ts";
-import type { Populations } from "../ports/health.ts";
-import type { DayCount, Inbox } from "../ports/inbox.ts";
+import type { Inbox } from "../ports/inbox.ts";
 import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
 import { LedgerStores, StoreTidy } from "../stores/stores.ts";
 import { takeSnapshot } from "./engine/snapshot.ts";
-import type { Parking } from "./identity/parking.ts";
-import { SqliteDeadLetters } from "./inbox/dead-letters.ts";
 import { InboxTidy } from "./inbox/inbox-tidy.ts";
+import { inboxWriter } from "./inbox/inbox-writer.ts";
 import { FlushedInbox } from "./journal/flushed-inbox.ts";
 import { SqliteDeletions } from "./write/deletions.ts";
 import { SqliteErasures } from "./write/erasures.ts";
 import { type Parts, Transactor } from "./write/transact.ts";
 
+interface Sizes {
+  readonly inboxMaxRetainedBytes: number;
+  readonly maxHeldEventBytes: number;
+}
+
 export class SqliteLedger extends LedgerStores implements Ledger {
   readonly inbox: Inbox;
-  readonly deadLetters: SqliteDeadLetters;
   readonly erasures: SqliteErasures;
   readonly deletions: SqliteDeletions;
-  readonly parking: Parking;
   /** One group is written while the one before is synced. */
   readonly groupsAtOnce = 2;
   /** Transactions run one after another. */
@@ -32,18 +33,21 @@ export class SqliteLedger extends LedgerStores implements Ledger {
   readonly #storeTidy: StoreTidy;
   #tidying: Promise<void> | undefined;
 
-  constructor(db: Database, parts: Parts, inboxMaxRetainedBytes: number, clock: () => number) {
-    super(parts.engine, clock);
+  constructor(
+    db: Database,
+    parts: Parts,
+    { inboxMaxRetainedBytes, maxHeldEventBytes }: Sizes,
+    clock: () => number,
+  ) {
+    super(parts.engine, clock, inboxWriter(parts.inbox, parts.journal));
     this.#db = db;
     this.#parts = parts;
     this.#transactor = new Transactor(db, parts, clock);
     this.#inboxTidy = new InboxTidy(db, parts, inboxMaxRetainedBytes);
-    this.#storeTidy = new StoreTidy(parts.engine);
+    this.#storeTidy = new StoreTidy(parts.engine, maxHeldEventBytes);
     this.inbox = new FlushedInbox(parts.inbox, parts.journal);
-    this.deadLetters = new SqliteDeadLetters(db, parts);
     this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
-    this.deletions = new SqliteDeletions(db, parts, this.#inboxTidy);
-    this.parking = parts.parking;
+    this.deletions = new SqliteDeletions(parts, this.#inboxTidy);
   }
 
   transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
@@ -56,15 +60,6 @@ export class SqliteLedger extends LedgerStores implements Ledger {
       this.#tidying = undefined;
     });
     await this.#tidying;
-  }
-
-  async dayCounts(organization: number): Promise<readonly DayCount[]> {
-    this.#parts.journal.flush();
-    return this.#parts.counts.days(organization);
-  }
-
-  async populations(organization: number): Promise<Populations> {
-    return this.#parts.counts.populations(organization);
   }
 
   async loadedUptoMs(): Promise<number | null> {
@@ -100,7 +95,6 @@ export class SqliteLedger extends LedgerStores implements Ledger {
     try {
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
-      await this.parking.tidy(nowMs);
       for (const step of this.#storeTidy.steps(nowMs)) await step();
       await this.#inboxTidy.shrink();
     } finally {

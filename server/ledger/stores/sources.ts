@@ -25,11 +25,11 @@ import {
 } from "./engine/sql.ts";
 import { isThere, lockOrganization } from "./organization-rows.ts";
 
-const outcomes = ["accepted", "parked", "duplicate", "rejected", "ignored"] as const;
+const outcomes = ["accepted", "held", "duplicate", "rejected", "ignored"] as const;
 
 const items: { readonly [Outcome in keyof SourceItems]: Column<number> } = {
   accepted: integer(),
-  parked: integer(),
+  held: integer(),
   duplicate: integer(),
   rejected: integer(),
   ignored: integer(),
@@ -104,7 +104,7 @@ const isKnown = part`EXISTS (SELECT 1 FROM organizations WHERE id = given.organi
 function* add(counted: readonly CountedHour[]): Work<void> {
   const given = records(counted, {
     ...{ organization: "bigint", source: "text", utcHour: "bigint" },
-    ...{ accepted: "bigint", parked: "bigint", duplicate: "bigint", rejected: "bigint", ignored: "bigint" },
+    ...{ accepted: "bigint", held: "bigint", duplicate: "bigint", rejected: "bigint", ignored: "bigint" },
     ...{ firstMs: "bigint", lastMs: "bigint", firstHeardMs: "bigint", lastHeardMs: "bigint" },
   });
   yield* run`

@@ -2,10 +2,13 @@
 import type { AuditStore } from "../ports/audit.ts";
 import type { Credentials } from "../ports/credentials.ts";
 import type { ExclusionStore } from "../ports/exclusions.ts";
-import type { CheckStore, LedgerFreshness, RebuildBegun } from "../ports/health.ts";
+import type { CheckStore, LedgerFreshness, Populations, RebuildBegun } from "../ports/health.ts";
+import type { HeldEventStore } from "../ports/held-events.ts";
 import type { Imports } from "../ports/imports.ts";
+import type { DayCount } from "../ports/inbox.ts";
 import type { LoginStore, MemberStore } from "../ports/members.ts";
 import type { Organizations } from "../ports/organizations.ts";
+import type { RejectedEventStore } from "../ports/rejected-events.ts";
 import type { SettingsStore } from "../ports/settings.ts";
 import type { IdentityStore, SourceSettingsStore } from "../ports/source-settings.ts";
 import type { SourceStore } from "../ports/sources.ts";
@@ -16,7 +19,10 @@ import { noOrganization } from "../rules/organization-notes.ts";
 import { auditStore, tidyAudit } from "./audit.ts";
 import { checkStore } from "./checks.ts";
 import { credentialStore } from "./credentials.ts";
-import type { Engine } from "./engine/engine.ts";
+import type { Engine, InboxWriter } from "./engine/engine.ts";
+import { dayCountsOf, populationsOf } from "./events/counts.ts";
+import { heldEventStore, tidyHeldEvents } from "./events/held-events.ts";
+import { rejectedEventStore } from "./events/rejected-events.ts";
 import { exclusionStore } from "./exclusions.ts";
 import { identityStore } from "./identities.ts";
 import { importStore } from "./imports.ts";
@@ -46,9 +52,13 @@ export abstract class LedgerStores {
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
+  readonly rejectedEvents: RejectedEventStore;
+  readonly heldEvents: HeldEventStore;
   readonly #rebuilds: Rebuilds;
+  readonly #engine: Engine;
+  readonly #inbox: InboxWriter;
 
-  constructor(engine: Engine, clock: () => number) {
+  constructor(engine: Engine, clock: () => number, inbox: InboxWriter) {
     this.organizations = organizationStore(engine, clock);
     this.tokens = credentialStore(engine, "tokens");
     this.readKeys = credentialStore(engine, "read_keys");
@@ -64,6 +74,10 @@ export abstract class LedgerStores {
     this.sources = sourceStore(engine);
     this.sourceSettings = sourceSettingsStore(engine);
     this.identities = identityStore(engine);
+    this.rejectedEvents = rejectedEventStore(engine, inbox);
+    this.heldEvents = heldEventStore(engine);
+    this.#engine = engine;
+    this.#inbox = inbox;
     this.#rebuilds = new Rebuilds(engine, clock);
   }
 
@@ -79,6 +93,15 @@ export abstract class LedgerStores {
     };
   }
 
+  async dayCounts(organization: number): Promise<readonly DayCount[]> {
+    this.#inbox.flush();
+    return this.#engine.alone(dayCountsOf(organization));
+  }
+
+  populations(organization: number): Promise<Populations> {
+    return this.#engine.alone(populationsOf(organization));
+  }
+
   rebuildsPending(): Promise<readonly number[]> {
     return this.#rebuilds.pending();
   }
@@ -92,19 +115,23 @@ export abstract class LedgerStores {
   }
 }
 
-/** Deletes old rows of the stores: warnings at every call, all others once an hour. */
+/** Deletes old rows of the stores: held events and warnings at every call, all others once an hour. */
 export class StoreTidy {
   readonly #engine: Engine;
+  readonly #maxHeldEventBytes: number;
   readonly #hourly = new Hourly();
 
-  constructor(engine: Engine) {
+  /** @param maxHeldEventBytes of an organization. Above it the oldest held events are dropped */
+  constructor(engine: Engine, maxHeldEventBytes: number) {
     this.#engine = engine;
+    this.#maxHeldEventBytes = maxHeldEventBytes;
   }
 
   /** The steps that are due. Each may fail by itself. */
   steps(nowMs: number): readonly (() => Promise<void>)[] {
     const engine = this.#engine;
-    const always = [() => tidyWarnings(engine, nowMs)];
+    const maxBytes = this.#maxHeldEventBytes;
+    const always = [() => tidyHeldEvents(engine, maxBytes, nowMs), () => tidyWarnings(engine, nowMs)];
     if (!this.#hourly.isDue(nowMs)) return always;
     return [
       ...always,

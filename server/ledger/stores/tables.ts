@@ -170,3 +170,18 @@ export function settingsTable({ integer, text, end }: TableTypes): string {
   )${end};
 `;
 }
+
+/** Renames columns. Kinds of warnings and actions of the audit log get the names that the API has. */
+export const renamedColumnsAndWords = `
+  ALTER TABLE erasures RENAME COLUMN dead_letters TO rejected_events;
+  ALTER TABLE users RENAME COLUMN said_at_ms TO timestamp_ms;
+  ALTER TABLE users RENAME COLUMN fields_said_at_ms TO field_timestamps_ms;
+  ALTER TABLE accounts RENAME COLUMN said_at_ms TO timestamp_ms;
+  ALTER TABLE accounts RENAME COLUMN fields_said_at_ms TO field_timestamps_ms;
+  ALTER TABLE sources RENAME COLUMN parked TO held;
+  ALTER TABLE source_hours RENAME COLUMN parked TO held;
+  UPDATE ingestion_warnings SET kind = replace(kind, 'parked_', 'held_')
+    WHERE kind IN ('parked_full', 'parked_expired', 'parked_refused');
+  UPDATE audit_log SET action = replace(action, 'dead_letters.', 'rejected_events.')
+    WHERE action IN ('dead_letters.retried', 'dead_letters.dropped');
+`;

@@ -1,6 +1,6 @@
 /** Stores ingestion warnings: a row for each organization, UTC day, kind, endpoint and detail. */
 import { msPerDay } from "../../calendar/calendar.ts";
-import { personKinds } from "../ports/parking.ts";
+import { personKinds } from "../ports/held-events.ts";
 import {
   type IngestionWarning,
   maxWarningDetails,
@@ -18,6 +18,7 @@ import {
   records,
   skipLocked,
   storeLocks,
+  texts,
 } from "./engine/dialect.ts";
 import { deleteInParts, type Engine, inParts } from "./engine/engine.ts";
 import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "./engine/sql.ts";
@@ -101,13 +102,9 @@ export function tidyWarnings(engine: Engine, nowMs: number): Promise<void> {
 
 /** Deletes the warnings whose latest users were these. @returns their number */
 export function* forgetWarningsOf(organization: number, userIds: readonly string[]): Work<number> {
-  const given = records(
-    userIds.map((id) => ({ id })),
-    { id: "text" },
-  );
   yield* advisoryLock(storeLocks.warnings);
   return yield* run`
-    DELETE FROM ingestion_warnings WHERE organization = ${organization} AND user_id IN (SELECT id FROM ${given})`;
+    DELETE FROM ingestion_warnings WHERE organization = ${organization} AND user_id IN (SELECT text FROM ${texts(userIds)})`;
 }
 
 /** Adds warnings, without those of organizations that were deleted meanwhile. Other transactions that add warnings wait
@@ -159,7 +156,7 @@ async function addAllBut(
 }
 
 const organizationId = new RowOf<{ readonly id: number }>({ id: integer() });
-const erasureKey = new RowOf<{ readonly key: Uint8Array }>({
+const keyRow = new RowOf<{ readonly key: Uint8Array }>({
   // SQLite stores bytes, PostgreSQL hexadecimal digits.
   key: {
     source: undefined,
@@ -167,6 +164,13 @@ const erasureKey = new RowOf<{ readonly key: Uint8Array }>({
   },
 });
 const placeRow = new RowOf<{ readonly place: number }>({ place: integer() });
+
+/** The key of the hashes of erased ids. It never changes. */
+export function* erasureKey(): Work<Uint8Array> {
+  const [stored] = yield* select(keyRow)`FROM erasure_key`;
+  if (stored === undefined) throw new Error("The ledger has lost the key of its erasures.");
+  return stored.key;
+}
 
 /** The same warnings without the ids of erased people who were not identified again. */
 function* withoutErased(counted: readonly IngestionWarning[]): Work<readonly IngestionWarning[]> {
@@ -180,16 +184,15 @@ function* withoutErased(counted: readonly IngestionWarning[]): Work<readonly Ing
       EXISTS (SELECT 1 FROM erasures WHERE organization = organizations.id)
       OR EXISTS (SELECT 1 FROM erased_ids WHERE organization = organizations.id))`;
   if (erasing.length === 0) return counted;
-  const [stored] = yield* select(erasureKey)`FROM erasure_key`;
-  if (stored === undefined) throw new Error("The ledger has lost the key of its erasures.");
+  const hmacKey = yield* erasureKey();
   const organizations = new Set(erasing.map(({ id }) => id));
   const people = named
     .filter(({ organization }) => organizations.has(organization))
     .flatMap((one) =>
       personKinds.map((kind) => ({
         ...one,
-        asUser: kind === "user" ? tombstoneOf(stored.key, one.organization, one.id) : null,
-        asLinked: tombstoneOf(stored.key, one.organization, personText({ kind, id: one.id })),
+        asUser: kind === "user" ? tombstoneOf(hmacKey, one.organization, one.id) : null,
+        asLinked: tombstoneOf(hmacKey, one.organization, personText({ kind, id: one.id })),
       })),
     );
   const erased = yield* select(placeRow)`

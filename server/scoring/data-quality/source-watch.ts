@@ -135,8 +135,8 @@ function shareOf(source: SenderName, hours: readonly SourceHour[], lastHour: num
 const sharedDays = 28;
 
 /** Items that were not rejected. */
-export function takenOf({ accepted, parked, duplicate, ignored }: SourceHour): number {
-  return accepted + parked + duplicate + ignored;
+export function takenOf({ accepted, held, duplicate, ignored }: SourceHour): number {
+  return accepted + held + duplicate + ignored;
 }
 
 function hourOf(ms: number): number {

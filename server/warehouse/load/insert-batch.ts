@@ -6,7 +6,7 @@
  * nothing. So the same batch, sent again after a crash at any point, is halved in the same way, and no row is stored
  * twice.
  */
-import type { DeadLetter, FrozenBatch } from "../../ledger/ledger.ts";
+import type { FrozenBatch, RejectedEvent } from "../../ledger/ledger.ts";
 import { type FrozenRows, WarehouseError } from "../engine/warehouse.ts";
 
 /** The closed list of ClickHouse codes that only a row's content can cause. Other errors (memory, disk, too many
@@ -41,7 +41,7 @@ export async function insertBatch(
   insert: InsertFrozen,
   batch: FrozenBatch,
   body: Buffer,
-): Promise<DeadLetter[]> {
+): Promise<RejectedEvent[]> {
   const error = await tryInsert(insert, batch, batch.rows, body, String(batch.number));
   if (error === undefined) return [];
   const lines = splitLines(body);
@@ -55,13 +55,13 @@ async function insertHalves(
   lines: readonly Buffer[],
   from: number,
   reason: WarehouseError,
-): Promise<DeadLetter[]> {
+): Promise<RejectedEvent[]> {
   if (lines.length <= 1) {
     const row = Buffer.concat(lines).toString().trimEnd();
     return [{ table: batch.table, row, reason: firstLine(reason.message) }];
   }
   const middle = lines.length >> 1;
-  const deadLetters: DeadLetter[] = [];
+  const rejectedEvents: RejectedEvent[] = [];
   for (const [start, end] of [
     [0, middle],
     [middle, lines.length],
@@ -70,10 +70,10 @@ async function insertHalves(
     const token = `${batch.number}:${from + start}-${from + end}`;
     const error = await tryInsert(insert, batch, half.length, Buffer.concat(half), token);
     if (error !== undefined) {
-      deadLetters.push(...(await insertHalves(insert, batch, half, from + start, error)));
+      rejectedEvents.push(...(await insertHalves(insert, batch, half, from + start, error)));
     }
   }
-  return deadLetters;
+  return rejectedEvents;
 }
 
 /** Inserts; resolves with the error when the rows are to blame for it, and rejects with any other. */

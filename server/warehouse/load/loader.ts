@@ -30,7 +30,7 @@ export interface LoaderStatus {
   /** Counted since the start of this process. */
   readonly rowsLoaded: number;
   readonly batchesLoaded: number;
-  readonly deadLetters: number;
+  readonly rejectedEvents: number;
   readonly lastLoadedAtMs: number | null;
   /** The failure that is being retried; null when all is well. */
   readonly failure: LoaderFailure | null;
@@ -64,7 +64,7 @@ export class Loader {
   readonly #log: Logger | undefined;
   readonly #loaded: LoaderOptions["loaded"];
   readonly #drains = new Set<Drain>();
-  readonly #counts = { rowsLoaded: 0, batchesLoaded: 0, deadLetters: 0 };
+  readonly #counts = { rowsLoaded: 0, batchesLoaded: 0, rejectedEvents: 0 };
   #lastLoadedAtMs: number | null = null;
   #failure: LoaderFailure | null = null;
   #replayed = false;
@@ -174,14 +174,14 @@ export class Loader {
   async #load(batch: FrozenBatch): Promise<void> {
     const body = await this.#persist(() => this.#inbox.read(batch));
     const insert = this.#warehouse.insertFrozen.bind(this.#warehouse);
-    const deadLetters = await this.#persist(() => insertBatch(insert, batch, body));
-    await this.#persist(() => this.#inbox.finish(batch.number, deadLetters));
+    const rejectedEvents = await this.#persist(() => insertBatch(insert, batch, body));
+    await this.#persist(() => this.#inbox.finish(batch.number, rejectedEvents));
     this.#loaded?.(batch, body);
-    this.#counts.rowsLoaded += batch.rows - deadLetters.length;
+    this.#counts.rowsLoaded += batch.rows - rejectedEvents.length;
     this.#counts.batchesLoaded += 1;
-    this.#counts.deadLetters += deadLetters.length;
-    if (deadLetters.length > 0) {
-      this.#log?.warn({ batch: batch.number, rows: deadLetters.length }, "rows became rejected events");
+    this.#counts.rejectedEvents += rejectedEvents.length;
+    if (rejectedEvents.length > 0) {
+      this.#log?.warn({ batch: batch.number, rows: rejectedEvents.length }, "rows became rejected events");
     }
     this.#lastLoadedAtMs = Date.now();
   }

@@ -33,13 +33,13 @@ export interface Acknowledged {
 
 /** The ledger's counts of an organization. */
 export async function acknowledgedOf(
-  ledger: Pick<SharedLedger, "dayCounts" | "populations" | "deadLetters" | "organizations">,
+  ledger: Pick<SharedLedger, "dayCounts" | "populations" | "rejectedEvents" | "organizations">,
   id: number,
 ): Promise<Acknowledged> {
   const [dayCounts, populations, missing, organization] = await Promise.all([
     ledger.dayCounts(id),
     ledger.populations(id),
-    ledger.deadLetters.missing(id),
+    ledger.rejectedEvents.missing(id),
     ledger.organizations.find(id),
   ]);
   return { dayCounts, populations, missing, eventsFromDay: organization?.eventsFromDay ?? null };

@@ -11,8 +11,6 @@ import type { Tx } from "./connect.ts";
 
 export const advisoryLocks = {
   migrations: 7_401_001,
-  /** Writers of rows share it until the commit. While a transaction holds it alone, no writer is under way. */
-  inbox: 7_401_002,
   /** The lock of the node that seals a segment, or deletes old message ids. Other nodes skip the step meanwhile. */
   sealing: 7_401_004,
   forgetting: 7_401_005,

@@ -14,19 +14,19 @@ import {
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
 import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";
-import { renamedTables } from "../admin/renamed-tables.ts";
+import { renamedEvents, renamedTables } from "../admin/renamed-tables.ts";
 import { erasedAccountNames, erasedNamesTable } from "../cluster/erased-names.ts";
 import { liveItemsTable } from "../cluster/live-items.ts";
 import { nodeTables } from "../cluster/nodes.ts";
+import { heldEventTables } from "../identity/held-event-tables.ts";
 import { identities } from "../identity/identity-tables.ts";
-import { parkingTables } from "../identity/parking-tables.ts";
 import { messageIdKinds } from "../write/message-ids.ts";
 import { inbox, messageIds, organizationsAndCredentials, usersAndAccounts } from "../write/tables.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { advisoryLocks } from "./locks.ts";
 import { inTransaction } from "./transaction.ts";
 
-const ingestion = organizationsAndCredentials + usersAndAccounts + inbox + messageIds + parkingTables;
+const ingestion = organizationsAndCredentials + usersAndAccounts + inbox + messageIds + heldEventTables;
 const peopleAndSettings =
   [peopleAndAudit, viewsTable, settingsTable, sourcesTables, sourceSettingsTable]
     .map((tables) => tables(postgresTypes))
@@ -62,7 +62,7 @@ export const migrations: readonly Migration[] = [
   messageIdKinds,
   accountErasures + erasedAccountNames,
   organizationDeletions,
-  renamedTables,
+  renamedTables + renamedEvents,
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

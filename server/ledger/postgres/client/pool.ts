@@ -1,6 +1,6 @@
 /** The connections of a process. Their number is bounded, and so is the wait for one. */
 
-import { within } from "../../../process/process.ts";
+import { waitUpTo } from "../../../process/process.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 
 /** Connections are renewed after this time. Prepared statements last as long as the connection, also those of dropped
@@ -56,7 +56,7 @@ export class Pool {
     this.#emptied = emptied.resolve;
     if (this.#taken.size === 0) emptied.resolve();
     const closed = Promise.all([emptied.promise, ...idle.map((connection) => connection.close())]);
-    await within(timeoutMs, closed);
+    await waitUpTo(timeoutMs, closed);
     for (const connection of [...idle, ...this.#taken]) connection.destroy();
   }
 

@@ -11,12 +11,12 @@ import {
 } from "../../stores/engine/sql.ts";
 import type { Queries, Sql } from "./connect.ts";
 import { restored, storable } from "./text.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, notInOrder, repeated } from "./transaction.ts";
 
 export class PostgresEngine implements Engine {
   readonly audit = new AuditLog();
-  /** 1,000 added rows are about 0.25 MB of text. */
-  readonly partRows = { added: 1_000, deleted: 5_000 };
+  /** 1,000 added rows are about 0.25 MB of text. An identify may wait for 1,000 held events to be dropped: about 10 ms. */
+  readonly partRows = { added: 1_000, deleted: 5_000, held: 1_000 };
   readonly countsFlushed: () => Promise<void>;
   readonly #sql: Sql;
 
@@ -29,8 +29,15 @@ export class PostgresEngine implements Engine {
     return runOn(this.#sql, steps);
   }
 
-  transaction<Result>(steps: Transaction<Result>): Promise<Result> {
-    return inTransaction(this.#sql, (tx) => runOn(tx, steps(this.audit)));
+  /** Runs the steps again after a deadlock: nothing was written. */
+  async transaction<Result>(
+    steps: Transaction<Result>,
+    committed?: (result: Result) => void,
+  ): Promise<Result> {
+    const attempt = () => inTransaction(this.#sql, (tx) => runOn(tx, steps(this.audit)));
+    const result = await repeated(attempt, notInOrder);
+    committed?.(result);
+    return result;
   }
 
   snapshot<Result>(steps: Steps<Result>): Promise<Result> {

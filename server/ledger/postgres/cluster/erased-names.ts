@@ -4,9 +4,9 @@
  */
 
 import { forgetWarningsOf } from "../../stores/warnings.ts";
-import type { Sql, Tx } from "../client/connect.ts";
+import type { Sql } from "../client/connect.ts";
 import { runOn } from "../client/store-engine.ts";
-import { restored, storable } from "../client/text.ts";
+import { restored } from "../client/text.ts";
 import { inTransaction } from "../client/transaction.ts";
 
 /** A new row counts as a change, which every node reads. It needs the trigger function in nodes.ts. */
@@ -30,18 +30,6 @@ export interface ErasedName {
   readonly kind: "user" | "account";
   /** The id of the user or the account. */
   readonly name: string;
-}
-
-/** Publishes erased ids to every node, with the commit of the transaction. */
-export async function announceErased(
-  tx: Tx,
-  organization: number,
-  kind: ErasedName["kind"],
-  names: readonly string[],
-): Promise<void> {
-  await tx`
-    INSERT INTO erased_names (organization, kind, user_id)
-    SELECT ${organization}::bigint, ${kind}, name FROM unnest(${names.map(storable)}::text[]) AS given (name)`;
 }
 
 /** The ids that a node may still have in memory. */

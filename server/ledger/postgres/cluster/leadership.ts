@@ -8,7 +8,7 @@
  * warehouse leaves the lease to others. See docs/decisions/0030.
  */
 import type { Logger } from "../../../process/process.ts";
-import { within } from "../../../process/process.ts";
+import { waitUpTo } from "../../../process/process.ts";
 import { inTransaction } from "../client/transaction.ts";
 import { bothClocks } from "./both-clocks.ts";
 import { LoaderLease, leaseSeconds } from "./loader-lease.ts";
@@ -131,11 +131,11 @@ export class Leadership {
       term.end();
     }
     const stopped = leading.stop();
-    if (finishes) await within(finishMs, stopped);
+    if (finishes) await waitUpTo(finishMs, stopped);
     // From here on no statement is sent, not even for unfinished work.
     term.end();
     const released = term.lease.release(this.#node.sql).catch(() => undefined);
-    await within(releaseMs, released);
+    await waitUpTo(releaseMs, released);
     await Promise.race([stopped, this.#stopping.promise]);
     // This node waits, so that nodes that can work request the lease first.
     if (!isAble) await this.#rest(renewEveryMs);

@@ -132,7 +132,7 @@ export class ClusterNode {
   /** The instruction for operators after a newer node has changed the ledger's tables. Then this node writes nothing. */
   get outdated(): string | undefined {
     if (this.#look.form <= knownForm) return undefined;
-    return "the ledger was brought to a newer form: upgrade this node";
+    return "a newer version of Rekindle has migrated the ledger: upgrade this node";
   }
 
   /** @throws Error when other nodes may count this one as dead, or when it does not know the ledger's form */
@@ -182,7 +182,7 @@ export class ClusterNode {
       if (nodes.length === 0) return;
       if (waiting % 100 === 0) {
         const seconds = Math.round((performance.now() - startedMs) / 1_000);
-        this.#options.log.warn({ nodes, seconds }, "waiting for nodes to know of a change");
+        this.#options.log.warn({ nodes, seconds }, "waiting for nodes to follow a change");
       }
       await Bun.sleep(settledPollMs);
     }

@@ -38,12 +38,12 @@ export async function probeOldTransactions(sql: Sql, olderThanMs: number): Promi
     WHERE datname = current_database() AND backend_type IS NULL AND pid <> pg_backend_pid()`;
   const unseen = hidden?.count ?? 0;
   if (unseen === 0) return { name, ok: true, words: "none" };
-  const words = `none that this user may see; GRANT pg_read_all_stats TO it to see those of ${unseen} other sessions, too`;
+  const words = `none that this user can see; GRANT pg_read_all_stats TO it to see those of ${unseen} other sessions, too`;
   return { name, ok: true, words };
 }
 
 function wordsOf({ pid, application, state, seconds }: OldTransaction, others: number): string {
-  const who = pid === null ? "nobody" : `process ${pid}`;
+  const who = pid === null ? "no process" : `process ${pid}`;
   const what = [application.slice(0, 30), state].filter((word) => word !== "").join(", ");
   const more = others > 0 ? `, ${others} more have` : "";
   return `${who} (${what}) has one open for ${Math.floor(seconds / 60)} min${more}: rows that change often grow slower until it ends (pg_terminate_backend, or ROLLBACK PREPARED)`;

@@ -100,73 +100,62 @@ async function look(sql: Sql): Promise<Found> {
         AND NOT pg_has_role(relowner, 'USAGE')) AS "foreignTables",
       (SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()) AS "transactionsAge",
       (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "clockMs"`;
-  if (found === undefined) throw new Error("PostgreSQL did not say how it is set.");
+  if (found === undefined) throw new Error("PostgreSQL did not return its settings.");
   return found;
 }
 
+const passed = (name: string, words: string): Probed => ({ name, ok: true, words });
+const failed = (name: string, words: string): Probed => ({ name, ok: false, words });
+
 function ofVersion({ version, versionText }: Found): Probed {
-  const ok = version >= oldestPostgres;
-  return {
-    name: "version",
-    ok,
-    words: ok ? versionText : `${versionText}; 15 or newer is needed: upgrade it`,
-  };
+  if (version >= oldestPostgres) return passed("version", versionText);
+  return failed("version", `${versionText}: Rekindle needs 15 or newer; upgrade PostgreSQL`);
 }
 
 function ofEncoding({ encoding }: Found): Probed {
-  const ok = encoding === "UTF8";
-  return {
-    name: "encoding",
-    ok,
-    words: ok ? encoding : `${encoding}; make the database with ENCODING 'UTF8'`,
-  };
+  if (encoding === "UTF8") return passed("encoding", encoding);
+  return failed("encoding", `${encoding}: create the database with ENCODING 'UTF8'`);
 }
 
 function ofWriting({ recovering, readOnly }: Found): Probed {
-  const name = "takes writes";
-  if (recovering)
-    return { name, ok: false, words: "no, it is a standby: give DATABASE_URL the primary's address" };
-  if (readOnly === "on") {
-    return { name, ok: false, words: "no, default_transaction_read_only is on: take that back" };
-  }
-  return { name, ok: true, words: "yes" };
+  const name = "accepts writes";
+  if (recovering) return failed(name, "no, it is a standby: set DATABASE_URL to the primary's address");
+  if (readOnly === "on") return failed(name, "no, default_transaction_read_only is on: set it to off");
+  return passed(name, "yes");
 }
 
 function ofDisk({ fsync, fullPageWrites }: Found): Probed {
-  const off = [
-    ...(fsync === "on" ? [] : ["fsync"]),
-    ...(fullPageWrites === "on" ? [] : ["full_page_writes"]),
-  ];
-  const words = `${off.join(" and ")} ${off.length === 1 ? "is" : "are"} off: a power failure destroys the database; set on`;
-  return {
-    name: "survives a power failure",
-    ok: off.length === 0,
-    words: off.length === 0 ? "fsync is on" : words,
-  };
+  const name = "survives a power failure";
+  const settings = { fsync, full_page_writes: fullPageWrites };
+  const off = Object.entries(settings).flatMap(([setting, value]) => (value === "on" ? [] : [setting]));
+  if (off.length === 0) return passed(name, "fsync is on");
+  const [are, them] = off.length === 1 ? ["is", "it"] : ["are", "them"];
+  return failed(
+    name,
+    `${off.join(" and ")} ${are} off: a power failure can destroy the database; set ${them} to on`,
+  );
 }
 
 /** The service sets `synchronous_commit` on each connection. A pool in between (PgBouncer) may drop the setting. */
 function ofCommit({ synchronousCommit }: Found): Probed {
-  const ok = ["on", "local", "remote_apply", "remote_write"].includes(synchronousCommit);
-  const words = ok
-    ? synchronousCommit
-    : `${synchronousCommit}: what was acknowledged may be lost; set synchronous_commit to on for this user`;
-  return { name: "synchronous_commit", ok, words };
+  const name = "synchronous_commit";
+  if (["on", "local", "remote_apply", "remote_write"].includes(synchronousCommit)) {
+    return passed(name, synchronousCommit);
+  }
+  const risk = "acknowledged requests may be lost; set synchronous_commit to on for this user";
+  return failed(name, `${synchronousCommit}: ${risk}`);
 }
 
 function ofVacuum({ autovacuum, transactionsAge }: Found): Probed {
   const name = "autovacuum";
   const millions = Math.round(transactionsAge / 1_000_000);
-  if (autovacuum !== "on")
-    return { name, ok: false, words: "off: tables grow and writes end one day; set it on" };
-  if (transactionsAge > maxTransactionsAge) {
-    return {
-      name,
-      ok: false,
-      words: `behind by ${millions} million transactions: run VACUUM (FREEZE) at a quiet time`,
-    };
+  if (autovacuum !== "on") {
+    return failed(name, "off: tables grow, and in the end PostgreSQL rejects all writes; set it to on");
   }
-  return { name, ok: true, words: `on, the oldest transaction is ${millions} million back` };
+  if (transactionsAge > maxTransactionsAge) {
+    return failed(name, `behind by ${millions} million transactions: run VACUUM (FREEZE) at a quiet time`);
+  }
+  return passed(name, `on, the oldest row is ${millions} million transactions old`);
 }
 
 /** Each process has two more connections, for its heartbeats (node.ts). */
@@ -174,24 +163,24 @@ const connectionsOfNode = 2;
 
 /** During a rolling restart there is one more process: the new one starts before the old one has left. */
 function ofConnections({ mayConnect }: Found, { connections, nodes }: ProbeOptions): Probed {
+  const name = "connections";
   const each = connections + connectionsOfNode;
   const needed = (nodes.length + 1) * each;
-  const sum = `${nodes.length} processes and one that is restarted, with ${each} each (DATABASE_CONNECTIONS and ${connectionsOfNode}), are ${needed}`;
-  const ok = needed <= mayConnect;
-  const words = ok
-    ? `${sum} of ${mayConnect}`
-    : `${sum}, and ${mayConnect} are allowed: raise max_connections or the limit of the user or database, or lower DATABASE_CONNECTIONS`;
-  return { name: "connections", ok, words };
+  const processes = `${nodes.length} processes, and one more during a restart`;
+  const sum = `${processes}, use ${each} each (DATABASE_CONNECTIONS and ${connectionsOfNode}): ${needed}`;
+  if (needed <= mayConnect) return passed(name, `${sum} of ${mayConnect}`);
+  const advice = "raise max_connections or the limit of the user or database, or lower DATABASE_CONNECTIONS";
+  return failed(name, `${sum}, and ${mayConnect} are allowed: ${advice}`);
 }
 
 function ofNodes({ nodes }: ProbeOptions): Probed {
   const name = "nodes";
-  if (nodes.length === 0) return { name, ok: true, words: "none lives" };
+  if (nodes.length === 0) return passed(name, "none is running");
   const count = (role: string) => nodes.filter((node) => node.role === role).length;
   const versions = [...new Set(nodes.map(({ version }) => version))].join(" and ");
-  const words = `${count("intake")} take requests, ${count("analysis")} analyse, of version ${versions}`;
-  const ok = count("analysis") > 0;
-  return { name, ok, words: ok ? words : `${words}: start one with --role analysis, or nothing is loaded` };
+  const words = `${count("intake")} with the role intake, ${count("analysis")} with analysis, version ${versions}`;
+  if (count("analysis") > 0) return passed(name, words);
+  return failed(name, `${words}: start one with --role analysis, because no other node loads events`);
 }
 
 /** Requests between nodes contain figures, people and the nodes' key. */
@@ -199,36 +188,32 @@ function ofTraffic({ nodes }: ProbeOptions): Probed {
   const name = "traffic between nodes";
   const urls = [...new Set(nodes.flatMap(({ url }) => (url === null ? [] : [url])))];
   const open = urls.filter((url) => !/^(https:|http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|$))/.test(url));
-  if (open.length === 0) return { name, ok: true, words: "on one machine or by https" };
+  if (open.length === 0) return passed(name, "within one machine, or over https");
   const words =
-    `${open.join(" and ")} by http: others in the network can read figures and the nodes' key; ` +
-    "set NODE_URL to https with NODE_TLS_CERT and NODE_TLS_KEY, or keep it in a network that is yours alone";
+    `${open.join(" and ")} over http: others in the network can read figures and the nodes' key; ` +
+    "set NODE_URL to https with NODE_TLS_CERT and NODE_TLS_KEY, or use a private network";
   return { name, ok: true, warns: true, words };
 }
 
 function ofClock({ clockMs, timezone }: Found, askedMs: number, answeredMs: number): Probed {
   const halfWayMs = (answeredMs - askedMs) / 2;
   const differenceMs = clockMs - (askedMs + halfWayMs);
-  // The server read its clock at an unknown moment between request and answer.
-  const ok = Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs;
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
   const words = `${seconds} s ${differenceMs < 0 ? "behind" : "ahead of"} this machine's, sessions in ${timezone}`;
-  return { name: "clock", ok, words: ok ? words : `${words}: synchronize both by NTP` };
+  // The server read its clock at an unknown moment between request and answer.
+  if (Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs) return passed("clock", words);
+  return failed("clock", `${words}: synchronize both clocks by NTP`);
 }
 
 function ofRights({ mayCreate, foreignTables }: Found): Probed {
   const name = "rights";
   if (!mayCreate) {
-    return {
-      name,
-      ok: false,
-      words:
-        "this user may make no tables: GRANT CREATE ON SCHEMA public TO it, or make it the owner of the database",
-    };
+    const grant = "GRANT CREATE ON SCHEMA public TO it, or make it the owner of the database";
+    return failed(name, `this user cannot create tables: ${grant}`);
   }
-  if (foreignTables > 0) {
-    const words = `${foreignTables} tables belong to somebody else: REASSIGN OWNED BY that user TO this one`;
-    return { name, ok: false, words };
-  }
-  return { name, ok: true, words: "may make and drop tables" };
+  if (foreignTables === 0) return passed(name, "can create and drop tables");
+  return failed(
+    name,
+    `${foreignTables} tables belong to another user: REASSIGN OWNED BY that user TO this one`,
+  );
 }

@@ -8,16 +8,16 @@
 import { limits } from "../../../../contract/limits.ts";
 import { msPerDay } from "../../../calendar/calendar.ts";
 import type { User } from "../../ports/entities.ts";
-import { addressId, type PersonKey, type PersonLink } from "../../ports/parking.ts";
+import { addressId, type PersonKey, type PersonLink } from "../../ports/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
-import type { Queries, Tx } from "../client/connect.ts";
+import type { Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";
 import { storable } from "../client/text.ts";
 import { type Key, tableOfKeys } from "../write/keys.ts";
 import type { Reads } from "../write/reads.ts";
 
 /** A link that was not written for this time may be deleted. */
-const staleAfterMs = limits.parkedDays * msPerDay;
+const staleAfterMs = limits.heldEventDays * msPerDay;
 
 /** The number of links of an organization that were over a limit. */
 export interface RefusedLinks {
@@ -55,7 +55,7 @@ export function identifiedStatements(
   const targets = users.flatMap(({ organization, userId, email }): Key[] => {
     const previous = reads.user(organization, userId);
     const isNew = previous === undefined || previous.email !== email;
-    if (!isNew || !reads.hasParked(organization)) return [];
+    if (!isNew || !reads.hasHeldEvents(organization)) return [];
     const address = email === null ? undefined : addressId(email);
     return [userId, ...(address === undefined ? [] : [address])].map((id) => ({ organization, id }));
   });
@@ -71,43 +71,12 @@ export function identifiedStatements(
   ];
 }
 
-/** Deletes the links from these ids. @returns a statement that returns `organization` and the stored `id` */
-export function deleteLinks(tx: Tx, people: readonly PersonKey[]) {
-  const keys = people.map((person) => ({ organization: person.organization, id: personText(person) }));
-  return countWaiting(
-    tx,
-    tx`DELETE FROM identity_links AS stored USING ${tableOfKeys(tx, keys)} AS wanted (organization, id)
-      WHERE stored.organization = wanted.organization AND stored.id = wanted.id
-      RETURNING stored.organization, -stored.waits::integer AS waiting, stored.id`,
-  );
-}
-
-/** Deletes at most `limit` old links to users that are not identified. @returns a statement with a row for each */
-export function expireLinks(tx: Tx, organization: number, nowMs: number, limit: number) {
-  return countWaiting(
-    tx,
-    tx`DELETE FROM identity_links AS stored USING (
-        SELECT id FROM identity_links
-        WHERE organization = ${organization} AND waits AND written_at_ms < ${nowMs - staleAfterMs}
-        ORDER BY written_at_ms LIMIT ${limit}) AS stale
-      WHERE stored.organization = ${organization} AND stored.id = stale.id
-      RETURNING stored.organization, -1 AS waiting, stored.id`,
-  );
-}
-
-/** A condition: the organization has waiting links that may be deleted. @param organization a column */
-export function hasStale(queries: Queries, organization: Statement<readonly object[]>, nowMs: number) {
-  return queries`EXISTS (
-    SELECT FROM identity_links AS old
-    WHERE old.organization = ${organization} AND old.waits AND old.written_at_ms < ${nowMs - staleAfterMs})`;
-}
-
 /** @param changes a statement that returns organization, the change of waiting links (`waiting`), and other columns
  * @returns its rows */
 function countWaiting(tx: Tx, changes: Statement<readonly object[]>) {
   return tx<{ organization: number; id: string }[]>`
     WITH changed AS (${changes}), counted AS (
-      UPDATE parked_totals AS stored SET links = stored.links + added.waiting
+      UPDATE held_event_totals AS stored SET links = stored.links + added.waiting
       FROM (SELECT organization, sum(waiting)::bigint AS waiting FROM changed GROUP BY organization) AS added
       WHERE stored.organization = added.organization AND added.waiting <> 0)
     SELECT * FROM changed`;
@@ -189,12 +158,12 @@ function addLinks(tx: Tx, given: Statement<readonly object[]>, nowMs: number, ma
       SELECT organization, id, "userId", "atMs", ${nowMs}::bigint, false FROM fitting WHERE fits AND NOT waits
       UNION ALL
       SELECT organization, id, "userId", "atMs", ${nowMs}::bigint, true
-      FROM ranked JOIN parked_totals AS totals USING (organization) WHERE rank + totals.links <= ${maxWaiting}
+      FROM ranked JOIN held_event_totals AS totals USING (organization) WHERE rank + totals.links <= ${maxWaiting}
       RETURNING organization, waits
     ), added AS (
       SELECT organization, count(*) AS kept, count(*) FILTER (WHERE waits) AS waiting FROM kept GROUP BY organization
     ), counted AS (
-      UPDATE parked_totals AS stored SET links = stored.links + waiting
+      UPDATE held_event_totals AS stored SET links = stored.links + waiting
       FROM added WHERE stored.organization = added.organization AND waiting <> 0
     )
     SELECT organization, wanted - coalesce(kept, 0) AS links

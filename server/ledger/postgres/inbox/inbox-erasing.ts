@@ -4,7 +4,7 @@
  */
 
 import type { Erasure } from "../../ports/erasures.ts";
-import { withinBytes } from "../../rules/dead-letter-facts.ts";
+import { withinBytes } from "../../rules/rejected-event-facts.ts";
 import { beginningOfRow } from "../../rules/user-rows.ts";
 import type { Sql } from "../client/connect.ts";
 import { inTransaction } from "../client/transaction.ts";

@@ -7,6 +7,8 @@
  * never will be, although positions are not in the order of commits.
  */
 import type { InboxRows } from "../../ports/inbox.ts";
+import type { InboxWriter } from "../../stores/engine/engine.ts";
+import { integer, Json, RowOf, run, select, sqlText } from "../../stores/engine/sql.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
 import { advisoryLocks, tryLock } from "../client/locks.ts";
 import {
@@ -143,10 +145,21 @@ export async function dropSegments(sql: Sql, patienceMs: number): Promise<void> 
   }
 }
 
-/** Shares the writers' lock until the end of the transaction. @returns the segment for new rows */
-export async function joinInbox(tx: Tx): Promise<number> {
-  await tx`SELECT pg_advisory_xact_lock_shared(${advisoryLocks.inbox}::bigint)`;
-  const [current] = await tx<{ segment: number }[]>`SELECT segment FROM inbox_segments WHERE NOT sealed`;
-  if (current === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's segment.");
-  return current.segment;
-}
+const openSegment = new RowOf<{ readonly segment: number }>({ segment: integer() });
+
+/** The inbox for stores. All nodes see their commits. */
+export const inboxWriter: InboxWriter = {
+  partLimits: { rows: 2_000, bytes: 8 * 1024 * 1024 },
+  flush: () => undefined,
+  *append(added) {
+    const [current] = yield* select(openSegment)`FROM inbox_segments WHERE NOT sealed`;
+    if (current === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's segment.");
+    for (const { table, year, schema, rows, body } of added) {
+      const ended = endedBody(body);
+      yield* run`
+        INSERT INTO ${sqlText(tableOf(current.segment))} (warehouse_table, year, schema, rows, bytes, body)
+        VALUES (${table}, ${year}, ${schema}, ${rows}, ${Buffer.byteLength(ended)}, ${new Json(ended)})`;
+    }
+  },
+  appended: () => undefined,
+};

@@ -6,9 +6,11 @@
  * gaps, although a failed transaction leaves a gap among the positions.
  */
 
-import type { Backlog, DeadLetter, FrozenBatch, Inbox, WarehouseTable } from "../../ports/inbox.ts";
-import type { DeadLetterLimits } from "../../rules/dead-letter-facts.ts";
+import type { Backlog, FrozenBatch, Inbox, RejectedEvent, WarehouseTable } from "../../ports/inbox.ts";
+import type { RejectedEventLimits } from "../../rules/rejected-event-facts.ts";
+import { addRejectedEvents } from "../../stores/events/rejected-event-rows.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
+import { runOn } from "../client/store-engine.ts";
 import {
   inTransaction,
   lockIsHeld,
@@ -18,7 +20,6 @@ import {
 } from "../client/transaction.ts";
 import { LoaderLease } from "../cluster/loader-lease.ts";
 import { drawMark } from "./batch-numbers.ts";
-import { bury } from "./dead-letter-rows.ts";
 import { backlogOf, type Position, positionOf } from "./inbox-counts.ts";
 import { inboxPatienceMs, lockInbox, tableOf } from "./inbox-segments.ts";
 
@@ -51,7 +52,7 @@ export type LoadedAt = (nowMs: number) => Promise<number>;
 interface InboxParts {
   readonly clock: () => number;
   readonly loadedAt: LoadedAt;
-  readonly deadLetterLimits: DeadLetterLimits;
+  readonly rejectedEventLimits: RejectedEventLimits;
 }
 
 export class PostgresInbox implements Inbox {
@@ -59,18 +60,18 @@ export class PostgresInbox implements Inbox {
   readonly #clock: () => number;
   readonly #loadedAt: LoadedAt;
   readonly #lease: LoaderLease;
-  readonly #deadLetterLimits: DeadLetterLimits;
+  readonly #rejectedEventLimits: RejectedEventLimits;
   /** The number of consecutive attempts in which writers did not end in time, and the time of the next attempt by
    * `performance.now()`. */
   #inVain = 0;
   #againAtMs = 0;
 
   /** @param lease of the leader. Default: the first process that freezes takes it */
-  constructor(sql: Sql, { clock, loadedAt, deadLetterLimits }: InboxParts, lease = new LoaderLease()) {
+  constructor(sql: Sql, { clock, loadedAt, rejectedEventLimits }: InboxParts, lease = new LoaderLease()) {
     this.#sql = sql;
     this.#clock = clock;
     this.#loadedAt = loadedAt;
-    this.#deadLetterLimits = deadLetterLimits;
+    this.#rejectedEventLimits = rejectedEventLimits;
     this.#lease = lease;
   }
 
@@ -133,7 +134,7 @@ export class PostgresInbox implements Inbox {
     });
   }
 
-  async finish(batchNumber: number, deadLetters: readonly DeadLetter[]): Promise<void> {
+  async finish(batchNumber: number, rejectedEvents: readonly RejectedEvent[]): Promise<void> {
     const nowMs = this.#clock();
     const loadedAtMs = await this.#loadedAt(nowMs);
     await inTransaction(this.#sql, async (tx) => {
@@ -142,7 +143,8 @@ export class PostgresInbox implements Inbox {
         UPDATE frozen_batches SET finished_at_ms = ${loadedAtMs} WHERE number = ${batchNumber} AND finished_at_ms IS NULL
         RETURNING number, year, schema`;
       if (finished === undefined) return;
-      await bury(tx, finished, deadLetters, { limits: this.#deadLetterLimits, nowMs });
+      const limits = this.#rejectedEventLimits;
+      await runOn(tx, addRejectedEvents(finished, rejectedEvents, { limits, nowMs }));
       await tx`
         UPDATE inbox_position SET loaded_all_at_ms = frozen_all_at_ms
         WHERE NOT EXISTS (SELECT FROM frozen_batches WHERE finished_at_ms IS NULL)`;

@@ -67,9 +67,9 @@ function rowOf(stored: StoredRow, table: MovedTable, columns: readonly string[],
   return row;
 }
 
-function movedValue(value: StoredValue, isSaid: boolean): Value {
+function movedValue(value: StoredValue, isEncoded: boolean): Value {
   if (value instanceof Uint8Array) throw new Error("A column of bytes is moved in a way of its own.");
-  return isSaid && typeof value === "string" ? storable(value) : value;
+  return isEncoded && typeof value === "string" ? storable(value) : value;
 }
 
 /** The columns get the types of PostgreSQL's table: 0 and 1 become booleans in a boolean column. */

@@ -1,42 +1,8 @@
 /** Counts with which `doctor` compares the warehouse: see sqlite/write/counts.ts. transact.ts writes them. */
 
-import type { VersionRows } from "../../ports/dead-letters.ts";
-import type { Populations } from "../../ports/health.ts";
 import type { DayCount } from "../../ports/inbox.ts";
-import type { Sql, Tx } from "../client/connect.ts";
-
-type PopulationsRow = Omit<Populations, "versionRows"> & {
-  readonly rows: number | null;
-  readonly versions: number | null;
-};
-
-/** The days of an organization, with the sums of all writers' slots. */
-export async function dayCountsOf(sql: Sql, organization: number): Promise<readonly DayCount[]> {
-  const rows = await sql<DayCount[]>`
-    SELECT organization, utc_day AS "utcDay", sum(events)::bigint AS events,
-      (sum(checksum) % 4294967296)::bigint AS checksum
-    FROM day_counts WHERE organization = ${organization} GROUP BY organization, utc_day ORDER BY utc_day`;
-  return [...rows];
-}
-
-/** Users and accounts of an organization, with their versions. */
-export async function populationsOf(sql: Sql, organization: number): Promise<Populations> {
-  const [row] = await sql<PopulationsRow[]>`
-    SELECT users, user_versions AS "userVersions", accounts, account_versions AS "accountVersions",
-      version_rows AS rows, version_row_sum AS versions
-    FROM populations WHERE organization = ${organization}`;
-  if (row === undefined) {
-    return {
-      users: 0,
-      userVersions: 0,
-      accounts: 0,
-      accountVersions: 0,
-      versionRows: { rows: 0, versions: 0 },
-    };
-  }
-  const { rows, versions, ...totals } = row;
-  return { ...totals, versionRows: rows === null || versions === null ? null : { rows, versions } };
-}
+import type { VersionRows } from "../../ports/rejected-events.ts";
+import type { Tx } from "../client/connect.ts";
 
 /** Adds to the days in the caller's transaction, or subtracts negative numbers.
  * @param slot the writer's own, so that it waits for no other commit */

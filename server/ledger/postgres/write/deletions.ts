@@ -1,24 +1,20 @@
-/** Deletions of organizations in PostgreSQL: see ../deletions.ts. The list of tables comes from the schema, so that it
- * includes tables that are added later. */
-import type { Deletion, Deletions } from "../../ports/erasures.ts";
-import type { Queries, Sql } from "../client/connect.ts";
-import { inTransaction } from "../client/transaction.ts";
+/** Deletions of organizations in PostgreSQL. */
+import type { Deletion } from "../../ports/erasures.ts";
+import type { Engine } from "../../stores/engine/engine.ts";
+import { DeletionStore, markDeleted } from "../../stores/erasures/deletions.ts";
+import type { Sql } from "../client/connect.ts";
+import { runOn } from "../client/store-engine.ts";
 import { newestInboxId } from "../inbox/inbox-counts.ts";
 import { dropErased } from "../inbox/inbox-erasing.ts";
 import { sealWritten } from "../inbox/inbox-segments.ts";
 import { whileNoneWrites } from "./alone.ts";
 
-type StoredDeletion = Deletion & { readonly uptoSegment: number };
-
-const stepRows = 5_000;
-/** Tables that give access, and tables that cause work in the warehouse, are deleted first. */
-const deletedAtOnce = ["tokens", "read_keys", "memberships", "invite_links", "exclusion_revisions"];
-
-export class PostgresDeletions implements Deletions {
+export class PostgresDeletions extends DeletionStore {
   readonly #sql: Sql;
   readonly #clock: () => number;
 
-  constructor(sql: Sql, clock: () => number) {
+  constructor(sql: Sql, engine: Engine, clock: () => number) {
+    super(engine);
     this.#sql = sql;
     this.#clock = clock;
   }
@@ -27,65 +23,13 @@ export class PostgresDeletions implements Deletions {
     return whileNoneWrites(this.#sql, organization, async (tx, counted) => {
       const uptoInboxId = await newestInboxId(tx, counted);
       const uptoSegment = await sealWritten(tx, this.#clock());
-      // Names have no control characters, so this name is unique. The earlier name is free again.
-      const [begun] = await tx<StoredDeletion[]>`
-        UPDATE organizations SET name = chr(1) || id, rebuild_pending = false,
-          deletion_upto_inbox_id = ${uptoInboxId}, deletion_upto_segment = ${uptoSegment}
-        WHERE id = ${organization} AND deletion_upto_inbox_id IS NULL RETURNING ${columns(tx)}`;
-      if (begun === undefined) return undefined;
-      for (const table of deletedAtOnce) {
-        await tx`DELETE FROM ${tx(table)} WHERE organization = ${organization}`;
-      }
-      return { organization, uptoInboxId };
+      return runOn(tx, markDeleted(organization, { uptoInboxId, uptoSegment }));
     });
   }
 
-  async pending(): Promise<readonly Deletion[]> {
-    const stored = await this.#stored();
-    return stored.map(({ uptoSegment: _, ...deletion }) => deletion);
+  protected async deleteInboxRows({ organization, uptoInboxId }: Deletion): Promise<void> {
+    const [stored] = await this.#sql<{ uptoSegment: number }[]>`
+      SELECT deletion_upto_segment AS "uptoSegment" FROM organizations WHERE id = ${organization}`;
+    await dropErased(this.#sql, { uptoInboxId, uptoSegment: stored?.uptoSegment ?? 0 });
   }
-
-  async finish(organization: number): Promise<void> {
-    const deletion = (await this.#stored()).find((one) => one.organization === organization);
-    if (deletion === undefined) return;
-    const sql = this.#sql;
-    await dropErased(sql, deletion);
-    for (const table of await tablesOfOrganizations(sql)) {
-      for (let deleted = stepRows; deleted === stepRows; ) {
-        const done = await sql`
-          DELETE FROM ${sql(table)} WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM ${sql(table)} WHERE organization = ${organization} LIMIT ${stepRows}))`;
-        deleted = done.count;
-      }
-    }
-    // Rejected rows without a readable organization.
-    await sql`DELETE FROM dead_letters WHERE organization = 0 AND starts_with(row, ${`[${organization},`})`;
-    // Earlier requests may have written rows meanwhile. They are deleted in the commit of the organization's last row.
-    await inTransaction(sql, async (tx) => {
-      await tx`SELECT FROM organizations WHERE id = ${organization} FOR UPDATE`;
-      for (const table of await tablesOfOrganizations(tx)) {
-        await tx`DELETE FROM ${tx(table)} WHERE organization = ${organization}`;
-      }
-      await tx`DELETE FROM organizations WHERE id = ${organization} AND deletion_upto_inbox_id IS NOT NULL`;
-    });
-  }
-
-  #stored(): Promise<readonly StoredDeletion[]> {
-    const sql = this.#sql;
-    return sql<StoredDeletion[]>`
-      SELECT ${columns(sql)} FROM organizations WHERE deletion_upto_inbox_id IS NOT NULL ORDER BY id`.execute();
-  }
-}
-
-function columns(queries: Queries) {
-  return queries`id AS organization, deletion_upto_inbox_id AS "uptoInboxId", deletion_upto_segment AS "uptoSegment"`;
-}
-
-async function tablesOfOrganizations(queries: Queries): Promise<readonly string[]> {
-  const tables = await queries<{ name: string }[]>`
-    SELECT columns.table_name AS name FROM information_schema.columns
-    JOIN information_schema.tables USING (table_schema, table_name)
-    WHERE columns.table_schema = current_schema() AND columns.column_name = 'organization' AND table_type = 'BASE TABLE'
-    ORDER BY name`;
-  return tables.map(({ name }) => name);
 }

@@ -12,23 +12,23 @@ import { erasedTexts } from "./tombstones.ts";
 
 /** Facts about an organization itself. The id of the key is empty. */
 export interface OrganizationFacts {
-  readonly hasParked: boolean;
+  readonly hasHeldEvents: boolean;
   /** The key of tombstones. Null if neither a user nor an account was erased. */
   readonly erasureKey: Uint8Array | null;
 }
 
 /** Finds facts about organizations. */
 export async function findFacts(tx: Tx, keys: readonly Key[]): Promise<readonly Found<OrganizationFacts>[]> {
-  const found = await tx<{ organization: number; hasParked: boolean; erasureKey: string | null }[]>`
+  const found = await tx<{ organization: number; hasHeldEvents: boolean; erasureKey: string | null }[]>`
     SELECT organization,
-      EXISTS (SELECT FROM parked_totals AS own WHERE own.organization = given.organization) AS "hasParked",
+      EXISTS (SELECT FROM held_event_totals AS own WHERE own.organization = given.organization) AS "hasHeldEvents",
       CASE WHEN EXISTS (SELECT FROM erasures AS own WHERE own.organization = given.organization)
           OR EXISTS (SELECT FROM erased_ids AS own WHERE own.organization = given.organization)
         THEN (SELECT key FROM erasure_key) END AS "erasureKey"
     FROM unnest(${keys.map(({ organization }) => organization)}::bigint[]) AS given (organization)`;
-  return found.map(({ organization, hasParked, erasureKey }) => ({
+  return found.map(({ organization, hasHeldEvents, erasureKey }) => ({
     ...{ organization, id: "" },
-    value: { hasParked, erasureKey: erasureKey === null ? null : Buffer.from(erasureKey, "hex") },
+    value: { hasHeldEvents, erasureKey: erasureKey === null ? null : Buffer.from(erasureKey, "hex") },
   }));
 }
 

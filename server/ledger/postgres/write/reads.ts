@@ -4,12 +4,12 @@
  * one round trip, and the decision runs again (see transact.ts).
  */
 import type { Account, User } from "../../ports/entities.ts";
-import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../../ports/parking.ts";
+import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../ports/held-events.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
 import { type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import type { Tx } from "../client/connect.ts";
-import { findLabels, findLinks, findLinksTo, findParked } from "../identity/parking-reads.ts";
+import { findHeldEvents, findLabels, findLinks, findLinksTo } from "../identity/held-event-reads.ts";
 import { findAccounts, findEmails, findErased, findFacts, findKnown, findUsers } from "./finders.ts";
 import type { Key } from "./keys.ts";
 import { Lookup } from "./lookup.ts";
@@ -39,7 +39,7 @@ function allLookups() {
     erased: new Lookup((tx, keys) => findErased(tx, keys, facts)),
     links: new Lookup((tx, keys) => findLinks(tx, keys, known)),
     linksTo: new Lookup(findLinksTo),
-    parked: new Lookup(findParked),
+    held: new Lookup(findHeldEvents),
     labels: new Lookup(findLabels),
   };
 }
@@ -138,8 +138,8 @@ export class Reads implements Stored {
     return new ClaimedMessage(id, !this.begun.claimed.has(id));
   }
 
-  hasParked(organization: number): boolean {
-    return this.answers.of.facts.get(organization, "")?.hasParked ?? false;
+  hasHeldEvents(organization: number): boolean {
+    return this.answers.of.facts.get(organization, "")?.hasHeldEvents ?? false;
   }
 
   /** Whether a user or an account of the organization was erased. */
@@ -155,8 +155,8 @@ export class Reads implements Stored {
     return this.answers.of.linksTo.get(organization, userId) ?? [];
   }
 
-  parked(person: PersonKey): readonly ParkedItem[] {
-    return this.answers.of.parked.get(person.organization, personText(person)) ?? [];
+  heldEvents(person: PersonKey): readonly HeldEvent[] {
+    return this.answers.of.held.get(person.organization, personText(person)) ?? [];
   }
 
   label(organization: number, event: string): string | undefined {

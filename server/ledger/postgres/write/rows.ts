@@ -5,26 +5,26 @@ import type { Queries } from "../client/connect.ts";
 import { restored } from "../client/text.ts";
 
 /** A row of `userColumns`. */
-export type UserRow = Omit<User, "traits" | "fieldsSaidAtMs" | "email"> & {
+export type UserRow = Omit<User, "traits" | "fieldTimestampsMs" | "email"> & {
   readonly email: string;
   readonly traits: string;
-  readonly fieldsSaidAtMs: string;
+  readonly fieldTimestampsMs: string;
 };
 
 /** A row of `accountColumns`. */
-export type AccountRow = Omit<Account, "fieldsSaidAtMs"> & { readonly fieldsSaidAtMs: string };
+export type AccountRow = Omit<Account, "fieldTimestampsMs"> & { readonly fieldTimestampsMs: string };
 
 /** The columns of `UserRow`. */
 export function userColumns(queries: Queries) {
   return queries`organization, user_id AS "userId", number, account, email, traits,
     is_account_owner AS "isAccountOwner", first_identified_at_ms AS "firstIdentifiedAtMs",
-    said_at_ms AS "saidAtMs", fields_said_at_ms AS "fieldsSaidAtMs", updated_at_ms AS "updatedAtMs", version`;
+    timestamp_ms AS "timestampMs", field_timestamps_ms AS "fieldTimestampsMs", updated_at_ms AS "updatedAtMs", version`;
 }
 
 /** The columns of `AccountRow`. */
 export function accountColumns(queries: Queries) {
-  return queries`organization, account_id AS "accountId", number, name, avatar, said_at_ms AS "saidAtMs",
-    fields_said_at_ms AS "fieldsSaidAtMs", created_at_ms AS "createdAtMs", updated_at_ms AS "updatedAtMs", version`;
+  return queries`organization, account_id AS "accountId", number, name, avatar, timestamp_ms AS "timestampMs",
+    field_timestamps_ms AS "fieldTimestampsMs", created_at_ms AS "createdAtMs", updated_at_ms AS "updatedAtMs", version`;
 }
 
 /** The user of a row. */
@@ -34,7 +34,7 @@ export function userOf(row: UserRow): User {
     userId: restored(row.userId),
     email: restored(row.email) || null,
     traits: parseObject(row.traits),
-    fieldsSaidAtMs: parseObject(row.fieldsSaidAtMs) as Readonly<Record<string, number>>,
+    fieldTimestampsMs: parseObject(row.fieldTimestampsMs) as Readonly<Record<string, number>>,
   };
 }
 
@@ -42,7 +42,7 @@ export function userOf(row: UserRow): User {
 export function accountOf(row: AccountRow): Account {
   return {
     ...row,
-    fieldsSaidAtMs: JSON.parse(row.fieldsSaidAtMs),
+    fieldTimestampsMs: JSON.parse(row.fieldTimestampsMs),
     accountId: restored(row.accountId),
     name: restored(row.name),
     avatar: row.avatar === null ? null : restored(row.avatar),

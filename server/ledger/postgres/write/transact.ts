@@ -6,7 +6,7 @@
  * writing. One transaction at a time changes users, accounts and held events of an organization.
  */
 import { FairTurns } from "../../../process/process.ts";
-import { isAddressId, type PersonKey } from "../../ports/parking.ts";
+import { isAddressId, type PersonKey } from "../../ports/held-events.ts";
 import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../ports/transact.ts";
 import type { IngestionWarning } from "../../ports/warnings.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
@@ -19,7 +19,7 @@ import type { Statement } from "../client/statement.ts";
 import { runOn } from "../client/store-engine.ts";
 import { storable } from "../client/text.ts";
 import { commitWith, inTransaction, notInOrder, repeated } from "../client/transaction.ts";
-import { inOrder, writeParking } from "../identity/parking-writes.ts";
+import { inOrder, writeHeldEvents } from "../identity/held-event-writes.ts";
 import { identifiedStatements } from "../identity/person-links.ts";
 import { appendRows } from "../inbox/inbox-segments.ts";
 import { begin } from "./begin.ts";
@@ -45,7 +45,7 @@ interface Heartbeat {
 export class Transactor {
   readonly #sql: Sql;
   readonly #clock: () => number;
-  readonly #parkedMaxLinks: number;
+  readonly #maxWaitingLinks: number;
   readonly #node: Heartbeat;
   readonly #turns: FairTurns;
   /** Slots that no transaction of this node uses. The same few are used again, so that a day has few rows. */
@@ -53,20 +53,20 @@ export class Transactor {
 
   /**
    * @param atOnce the most concurrent transactions. Others wait in their order
-   * @param parkedMaxLinks the most links of an organization to users who are not identified
+   * @param maxWaitingLinks the most links of an organization to users who are not identified
    * @param node its heartbeat is checked right before each commit
    */
   constructor(
     sql: Sql,
     clock: () => number,
-    { atOnce, parkedMaxLinks }: { readonly atOnce: number; readonly parkedMaxLinks: number },
+    { atOnce, maxWaitingLinks }: { readonly atOnce: number; readonly maxWaitingLinks: number },
     node: Heartbeat,
   ) {
     this.#turns = new FairTurns({ places: atOnce, heldWhileOthersWait: atOnce, heldAtMost: atOnce });
     this.#node = node;
     this.#sql = sql;
     this.#clock = clock;
-    this.#parkedMaxLinks = parkedMaxLinks;
+    this.#maxWaitingLinks = maxWaitingLinks;
   }
 
   /** When it resolves, the commit is on disk. If the connection is lost during the commit, it rejects, and the outcome is
@@ -111,17 +111,17 @@ export class Transactor {
       ...identifiedStatements(tx, writes.users, writes.reads),
     ];
     let warnings: readonly IngestionWarning[] = [];
-    if (writes.parking !== undefined) {
+    if (writes.heldEvents !== undefined) {
       // Links to users that are written now must not wait, so the users come first.
       await inOrder(people);
-      warnings = await writeParking(tx, writes.parking, {
+      warnings = await writeHeldEvents(tx, writes.heldEvents, {
         reads: writes.reads,
         nowMs,
-        maxLinks: this.#parkedMaxLinks,
+        maxLinks: this.#maxWaitingLinks,
       });
     }
     const last = [
-      ...(writes.parking === undefined ? people : []),
+      ...(writes.heldEvents === undefined ? people : []),
       ...(writes.dayCounts.length === 0 ? [] : [addDayCounts(tx, writes.dayCounts, slot)]),
       ...releaseIds(tx, writes, writes.reads),
       ...appendRows(tx, writes.reads.begun.segment, writes.inbox),
@@ -177,7 +177,7 @@ function attempt(decide: (stored: Stored) => Writes, reads: Reads): () => Writes
 
 /** The look-ups of nearly every decision about an organization with held events or erasures. */
 function foreseenOf({ people, accounts }: Needs, reads: Reads): Wanted | undefined {
-  const concerned = people.filter(({ organization }) => reads.hasParked(organization));
+  const concerned = people.filter(({ organization }) => reads.hasHeldEvents(organization));
   const ids = concerned.filter(({ id }) => !isAddressId(id)).map(keyOfPerson);
   const keys = [
     ...people.map(keyOfPerson),
@@ -185,7 +185,7 @@ function foreseenOf({ people, accounts }: Needs, reads: Reads): Wanted | undefin
   ];
   const erased = keys.filter(({ organization }) => reads.hasErased(organization));
   if (concerned.length + erased.length === 0) return undefined;
-  return { links: ids, parked: ids, linksTo: concerned.filter(({ id }) => isAddressId(id)), erased };
+  return { links: ids, held: ids, linksTo: concerned.filter(({ id }) => isAddressId(id)), erased };
 }
 
 function keyOfPerson(person: PersonKey): Key {
@@ -245,22 +245,22 @@ function writeUsers(tx: Tx, users: Writes["users"]) {
     email: storable(user.email ?? ""),
     emailKey: storable(emailKey(user.email ?? "")),
     traits: JSON.stringify(user.traits),
-    fieldsSaidAtMs: JSON.stringify(user.fieldsSaidAtMs),
+    fieldTimestampsMs: JSON.stringify(user.fieldTimestampsMs),
   }));
   return tx`
     INSERT INTO users AS stored (organization, number, account, user_id, email, email_key, is_account_owner,
-      first_identified_at_ms, updated_at_ms, version, traits, said_at_ms, fields_said_at_ms)
+      first_identified_at_ms, updated_at_ms, version, traits, timestamp_ms, field_timestamps_ms)
     SELECT organization, number, account, "userId", email, "emailKey", "isAccountOwner", "firstIdentifiedAtMs",
-      "updatedAtMs", version, traits, "saidAtMs", "fieldsSaidAtMs"
+      "updatedAtMs", version, traits, "timestampMs", "fieldTimestampsMs"
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, number bigint,
       account bigint, "userId" text, email text, "emailKey" text, "isAccountOwner" boolean,
-      "firstIdentifiedAtMs" bigint, "updatedAtMs" bigint, version bigint, traits text, "saidAtMs" bigint, "fieldsSaidAtMs" text)
+      "firstIdentifiedAtMs" bigint, "updatedAtMs" bigint, version bigint, traits text, "timestampMs" bigint, "fieldTimestampsMs" text)
     ON CONFLICT (organization, user_id) DO UPDATE SET
       account = excluded.account, email = excluded.email, email_key = excluded.email_key,
       is_account_owner = excluded.is_account_owner,
       first_identified_at_ms = excluded.first_identified_at_ms, updated_at_ms = excluded.updated_at_ms,
-      version = excluded.version, traits = excluded.traits, said_at_ms = excluded.said_at_ms,
-      fields_said_at_ms = excluded.fields_said_at_ms,
+      version = excluded.version, traits = excluded.traits, timestamp_ms = excluded.timestamp_ms,
+      field_timestamps_ms = excluded.field_timestamps_ms,
       number = CASE WHEN stored.number = excluded.number THEN stored.number END`;
 }
 
@@ -270,19 +270,19 @@ function writeAccounts(tx: Tx, accounts: Writes["accounts"]) {
     accountId: storable(account.accountId),
     name: storable(account.name),
     avatar: account.avatar === null ? null : storable(account.avatar),
-    fieldsSaidAtMs: JSON.stringify(account.fieldsSaidAtMs),
+    fieldTimestampsMs: JSON.stringify(account.fieldTimestampsMs),
   }));
   return tx`
-    INSERT INTO accounts AS stored (organization, number, account_id, name, avatar, said_at_ms, fields_said_at_ms,
+    INSERT INTO accounts AS stored (organization, number, account_id, name, avatar, timestamp_ms, field_timestamps_ms,
       created_at_ms, updated_at_ms, version)
-    SELECT organization, number, "accountId", name, avatar, "saidAtMs", "fieldsSaidAtMs", "createdAtMs", "updatedAtMs",
+    SELECT organization, number, "accountId", name, avatar, "timestampMs", "fieldTimestampsMs", "createdAtMs", "updatedAtMs",
       version
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, number bigint,
-      "accountId" text, name text, avatar text, "saidAtMs" bigint, "fieldsSaidAtMs" text, "createdAtMs" bigint,
+      "accountId" text, name text, avatar text, "timestampMs" bigint, "fieldTimestampsMs" text, "createdAtMs" bigint,
       "updatedAtMs" bigint, version bigint)
     ON CONFLICT (organization, account_id) DO UPDATE SET
-      name = excluded.name, avatar = excluded.avatar, said_at_ms = excluded.said_at_ms,
-      fields_said_at_ms = excluded.fields_said_at_ms, updated_at_ms = excluded.updated_at_ms,
+      name = excluded.name, avatar = excluded.avatar, timestamp_ms = excluded.timestamp_ms,
+      field_timestamps_ms = excluded.field_timestamps_ms, updated_at_ms = excluded.updated_at_ms,
       version = excluded.version,
       number = CASE WHEN stored.number = excluded.number THEN stored.number END`;
 }

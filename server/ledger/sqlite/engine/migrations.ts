@@ -18,9 +18,9 @@ import {
 } from "../../stores/tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";
-import { renamedTables } from "../admin/renamed-tables.ts";
+import { renamedEvents, renamedTables } from "../admin/renamed-tables.ts";
 import { warningsExclusionsAndChecks } from "../admin/warnings-tables.ts";
-import { parkingTables, personKinds } from "../identity/parking-tables.ts";
+import { heldEventTables, personKinds } from "../identity/held-event-tables.ts";
 import { messageIdKinds } from "../message-ids/message-id-kinds.ts";
 import { accountErasures, erasures, organizationDeletions } from "../write/erasure-tables.ts";
 import { inTransaction } from "./sync-transaction.ts";
@@ -225,7 +225,7 @@ const migrations: readonly Migration[] = [
   rebuildOfAll,
   peopleAndAudit(sqliteTypes),
   viewsTable(sqliteTypes),
-  parkingTables,
+  heldEventTables,
   sourcesTables(sqliteTypes),
   sourceSettingsTable(sqliteTypes) + usersByEmail,
   personKinds,
@@ -235,7 +235,7 @@ const migrations: readonly Migration[] = [
   messageIdKinds,
   accountErasures,
   organizationDeletions,
-  renamedTables,
+  renamedTables + renamedEvents,
 ];
 
 /** The number of migrations of this code. */

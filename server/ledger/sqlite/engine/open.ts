@@ -7,9 +7,8 @@ import { dirname, join } from "node:path";
 import { limits } from "../../../../contract/limits.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Ledger } from "../../ports/ledger.ts";
-import { type DeadLetterLimits, defaultDeadLetterLimits } from "../../rules/dead-letter-facts.ts";
-import { Parking } from "../identity/parking.ts";
-import { DeadLetterRows } from "../inbox/dead-letter-rows.ts";
+import { defaultRejectedEventLimits, type RejectedEventLimits } from "../../rules/rejected-event-facts.ts";
+import { SqliteHeldEvents } from "../identity/held-events.ts";
 import { SqliteInbox } from "../inbox/inbox.ts";
 import { Journal } from "../journal/journal.ts";
 import { SqliteLedger } from "../ledger.ts";
@@ -37,11 +36,11 @@ export interface SqliteLedgerOptions {
   /** Half the bytes of the journal, a file of events that SQLite does not have yet. The file is overwritten from its
    * start. */
   readonly journalHalfBytes?: number;
-  readonly deadLetterLimits?: DeadLetterLimits;
+  readonly rejectedEventLimits?: RejectedEventLimits;
   /** The most bytes of one organization's held events. */
-  readonly parkedMaxBytes?: number;
+  readonly maxHeldEventBytes?: number;
   /** The most links of one organization to users who are not identified. */
-  readonly parkedMaxLinks?: number;
+  readonly maxWaitingLinks?: number;
   readonly clock?: () => number;
 }
 
@@ -52,9 +51,9 @@ const defaults = {
   messageIdsPerRun: 750_000,
   // Half a second at 40,000 events a second. After this time the half has to be durable in SQLite.
   journalHalfBytes: 4 * 1024 * 1024,
-  parkedMaxBytes: limits.parkedBytesOfOrganization,
-  parkedMaxLinks: limits.linksOfOrganization,
-  deadLetterLimits: defaultDeadLetterLimits,
+  maxHeldEventBytes: limits.heldEventBytesOfOrganization,
+  maxWaitingLinks: limits.linksOfOrganization,
+  rejectedEventLimits: defaultRejectedEventLimits,
   clock: Date.now,
 };
 
@@ -78,16 +77,16 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       knownUsers: new KnownUsers(sizes.knownUsersCapacity),
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), sizes.messageIdsPerRun, clock()),
       tombstones: new Tombstones(db),
-      parking: new Parking(db, engine, { maxBytes: sizes.parkedMaxBytes, maxLinks: sizes.parkedMaxLinks }),
+      heldEvents: new SqliteHeldEvents(db, engine, sizes.maxWaitingLinks),
       counts: new Counts(db),
-      inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, sizes.deadLetterLimits)),
+      inbox: new SqliteInbox(db, clock, engine, sizes.rejectedEventLimits),
       log,
     };
     const parts = {
       ...store,
       journal: await Journal.open(db, `${file}-journaled`, sizes.journalHalfBytes, store),
     };
-    return new SqliteLedger(db, parts, sizes.inboxMaxRetainedBytes, clock);
+    return new SqliteLedger(db, parts, sizes, clock);
   } catch (error) {
     db.close();
     throw error;

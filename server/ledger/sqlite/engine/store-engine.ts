@@ -18,7 +18,7 @@ type Row = Record<string, unknown>;
 export class SqliteEngine implements Engine {
   readonly audit = new AuditLog();
   /** They take about 2 ms of the thread that answers requests. */
-  readonly partRows = { added: 200, deleted: 500 };
+  readonly partRows = { added: 200, deleted: 500, held: 100 };
   readonly nextTurn = nextTurn;
   readonly #db: Database;
   /** Prepared statements by their text. All stores have about 150. */
@@ -32,8 +32,13 @@ export class SqliteEngine implements Engine {
     return this.now(steps);
   }
 
-  async transaction<Result>(steps: Transaction<Result>): Promise<Result> {
-    return this.#commit(steps(this.audit));
+  async transaction<Result>(
+    steps: Transaction<Result>,
+    committed?: (result: Result) => void,
+  ): Promise<Result> {
+    const result = this.#commit(steps(this.audit));
+    committed?.(result);
+    return result;
   }
 
   /** The steps run without a pause, so they see one state. */

@@ -2,7 +2,7 @@
  * up, so the names are cached. A look-up in SQLite took 10 µs on a busy machine, and a count of 10,000 names 2.5 ms. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../../contract/limits.ts";
-import type { EventLabel } from "../../ports/parking.ts";
+import type { EventLabel } from "../../ports/held-events.ts";
 
 function prepare(db: Database) {
   return {

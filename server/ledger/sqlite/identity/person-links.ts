@@ -9,7 +9,7 @@ import {
   type PersonId,
   type PersonKey,
   type PersonLink,
-} from "../../ports/parking.ts";
+} from "../../ports/held-events.ts";
 import { personOf, personText } from "../../rules/person-text.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 
@@ -26,7 +26,7 @@ interface Row {
 const ofUser = "identity_links INDEXED BY identity_links_of_user";
 
 /** A link that was not written for this time may be deleted. */
-const staleAfterMs = limits.parkedDays * msPerDay;
+const staleAfterMs = limits.heldEventDays * msPerDay;
 
 function prepare(db: Database) {
   return {
@@ -40,10 +40,6 @@ function prepare(db: Database) {
     oldestTo: db.prepare<Row, [number, string, number, number]>(
       `SELECT id FROM ${ofUser} WHERE organization = ? AND user_id = ? AND written_at_ms < ?
        ORDER BY written_at_ms, id LIMIT ?`,
-    ),
-    stale: db.prepare<Row, [number, number, number]>(
-      `SELECT id FROM identity_links INDEXED BY identity_links_waiting WHERE organization = ? AND waits AND written_at_ms < ?
-       ORDER BY written_at_ms LIMIT ?`,
     ),
     insert: db.prepare(
       `INSERT INTO identity_links (organization, id, user_id, at_ms, written_at_ms, waits) VALUES (?, ?, ?, ?, ?, ?)`,
@@ -60,9 +56,9 @@ function prepare(db: Database) {
       "SELECT 1 AS found FROM users WHERE organization = ? AND email_key = ? AND email_key <> '' LIMIT 1",
     ),
     waiting: db.prepare<{ links: number }, [number]>(
-      "SELECT links FROM parked_totals WHERE organization = ?",
+      "SELECT links FROM held_event_totals WHERE organization = ?",
     ),
-    addWaiting: db.prepare("UPDATE parked_totals SET links = links + ? WHERE organization = ?"),
+    addWaiting: db.prepare("UPDATE held_event_totals SET links = links + ? WHERE organization = ?"),
   };
 }
 
@@ -122,13 +118,6 @@ export class PersonLinks {
   identified(organization: number, userId: string): void {
     const { changes } = this.#statements.identified.run(organization, userId);
     if (changes > 0) this.#statements.addWaiting.run(-changes, organization);
-  }
-
-  /** Deletes at most `limit` old links to users that are not identified. @returns their number */
-  expire(organization: number, nowMs: number, limit: number): number {
-    const stale = this.#statements.stale.all(organization, nowMs - staleAfterMs, limit);
-    for (const { id } of stale) this.#delete(organization, id);
-    return stale.length;
   }
 
   /** Adds as many new links to a user as there is room for. @returns their number */

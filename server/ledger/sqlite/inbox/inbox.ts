@@ -11,14 +11,16 @@
 import type { Database } from "bun:sqlite";
 import type {
   Backlog,
-  DeadLetter,
   FrozenBatch,
   Inbox,
   InboxRows,
+  RejectedEvent,
   WarehouseTable,
 } from "../../ports/inbox.ts";
+import type { RejectedEventLimits } from "../../rules/rejected-event-facts.ts";
+import { addRejectedEvents } from "../../stores/events/rejected-event-rows.ts";
+import type { SqliteEngine } from "../engine/store-engine.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
-import type { DeadLetterRows } from "./dead-letter-rows.ts";
 import { bytesOfBody, prepareRead, readBatch } from "./inbox-read.ts";
 
 interface BatchRow {
@@ -75,7 +77,8 @@ export class SqliteInbox implements Inbox {
   readonly #clock: () => number;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #read: ReturnType<typeof prepareRead>;
-  readonly #deadLetters: DeadLetterRows;
+  readonly #engine: SqliteEngine;
+  readonly #limits: RejectedEventLimits;
   /** All rows that were acknowledged before `atMs` have at most this inbox id. A freeze sets it. When the id is loaded, it
    * becomes undefined. */
   #mark: { readonly inboxId: number; readonly atMs: number } | undefined;
@@ -86,9 +89,11 @@ export class SqliteInbox implements Inbox {
   #newestInboxId: number;
   #loadedBytes: number;
 
-  constructor(db: Database, clock: () => number, deadLetters: DeadLetterRows) {
+  /** @param limits of rejected events */
+  constructor(db: Database, clock: () => number, engine: SqliteEngine, limits: RejectedEventLimits) {
     this.#db = db;
-    this.#deadLetters = deadLetters;
+    this.#engine = engine;
+    this.#limits = limits;
     this.#clock = clock;
     this.#statements = prepare(db);
     this.#read = prepareRead(db);
@@ -164,12 +169,12 @@ export class SqliteInbox implements Inbox {
     return readBatch(this.#read, batch);
   }
 
-  async finish(batchNumber: number, deadLetters: readonly DeadLetter[]): Promise<void> {
+  async finish(batchNumber: number, rejectedEvents: readonly RejectedEvent[]): Promise<void> {
     const nowMs = this.#clock();
     const finished = inTransaction(this.#db, () => {
       const batch = this.#statements.finish.get(nowMs, batchNumber);
       if (batch === null) return undefined;
-      this.#deadLetters.bury(batch, deadLetters, nowMs);
+      this.#engine.now(addRejectedEvents(batch, rejectedEvents, { limits: this.#limits, nowMs }));
       return batch;
     });
     if (finished === undefined) return;

@@ -1,5 +1,5 @@
 /** The inbox for the loader. It is complete, because the journal is flushed into SQLite before each read. */
-import type { Backlog, DeadLetter, FrozenBatch, Inbox } from "../../ports/inbox.ts";
+import type { Backlog, FrozenBatch, Inbox, RejectedEvent } from "../../ports/inbox.ts";
 import type { SqliteInbox } from "../inbox/inbox.ts";
 import type { Journal } from "./journal.ts";
 
@@ -22,8 +22,8 @@ export class FlushedInbox implements Inbox {
     return this.#inbox.read(batch);
   }
 
-  finish(batchNumber: number, deadLetters: readonly DeadLetter[]): Promise<void> {
-    return this.#inbox.finish(batchNumber, deadLetters);
+  finish(batchNumber: number, rejectedEvents: readonly RejectedEvent[]): Promise<void> {
+    return this.#inbox.finish(batchNumber, rejectedEvents);
   }
 
   backlog(): Promise<Backlog> {

@@ -7,15 +7,15 @@ interface AccountRow {
   readonly number: number;
   readonly name: string;
   readonly avatar: string | null;
-  readonly said_at_ms: number;
-  readonly fields_said_at_ms: string;
+  readonly timestamp_ms: number;
+  readonly field_timestamps_ms: string;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
   readonly version: number;
 }
 
 const columns =
-  "account_id, number, name, avatar, said_at_ms, fields_said_at_ms, created_at_ms, updated_at_ms, version";
+  "account_id, number, name, avatar, timestamp_ms, field_timestamps_ms, created_at_ms, updated_at_ms, version";
 
 function prepare(db: Database) {
   return {
@@ -29,14 +29,13 @@ function prepare(db: Database) {
       `SELECT max(coalesce((SELECT max(number) FROM accounts WHERE organization = ?1), 0),
                   coalesce((SELECT max(account) FROM erasures WHERE organization = ?1), 0)) AS last`,
     ),
-    delete: db.prepare("DELETE FROM accounts WHERE organization = ? AND number = ?"),
     insert: db.prepare(
-      `INSERT INTO accounts (name, avatar, said_at_ms, fields_said_at_ms, updated_at_ms, version, organization, number,
+      `INSERT INTO accounts (name, avatar, timestamp_ms, field_timestamps_ms, updated_at_ms, version, organization, number,
                              account_id, created_at_ms)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     update: db.prepare(
-      `UPDATE accounts SET name = ?, avatar = ?, said_at_ms = ?, fields_said_at_ms = ?, updated_at_ms = ?, version = ?
+      `UPDATE accounts SET name = ?, avatar = ?, timestamp_ms = ?, field_timestamps_ms = ?, updated_at_ms = ?, version = ?
        WHERE organization = ? AND number = ?`,
     ),
   };
@@ -60,11 +59,6 @@ export class Accounts {
     return row === null ? undefined : account(organization, row);
   }
 
-  /** Deletes an account's row, inside the caller's transaction. */
-  delete(organization: number, number: number): void {
-    this.#statements.delete.run(organization, number);
-  }
-
   /** The highest number so far, including erased accounts. 0 before the first. */
   lastNumber(organization: number): number {
     return this.#statements.lastNumber.get(organization)?.last ?? 0;
@@ -72,9 +66,9 @@ export class Accounts {
 
   /** Writes a new account (`previous` undefined), or the next version of a stored one. */
   write(account: Account, previous: Account | undefined): void {
-    const { name, avatar, saidAtMs, updatedAtMs, version, organization, number, accountId } = account;
-    const times = JSON.stringify(account.fieldsSaidAtMs);
-    const values = [name, avatar, saidAtMs, times, updatedAtMs, version, organization, number];
+    const { name, avatar, timestampMs, updatedAtMs, version, organization, number, accountId } = account;
+    const times = JSON.stringify(account.fieldTimestampsMs);
+    const values = [name, avatar, timestampMs, times, updatedAtMs, version, organization, number];
     if (previous === undefined) {
       this.#statements.insert.run(...values, accountId, account.createdAtMs);
       return;
@@ -93,8 +87,8 @@ function account(organization: number, row: AccountRow): Account {
     number: row.number,
     name: row.name,
     avatar: row.avatar,
-    saidAtMs: row.said_at_ms,
-    fieldsSaidAtMs: JSON.parse(row.fields_said_at_ms),
+    timestampMs: row.timestamp_ms,
+    fieldTimestampsMs: JSON.parse(row.field_timestamps_ms),
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
     version: row.version,

@@ -1,10 +1,10 @@
 /** The look-ups of a transaction. Each runs when it is called, because a look-up in SQLite costs no round trip. */
 import type { Account, User } from "../../ports/entities.ts";
-import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../../ports/parking.ts";
+import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../ports/held-events.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
 import type { MessageIdHash } from "../../rules/message-id-hash.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
-import type { Parking } from "../identity/parking.ts";
+import type { SqliteHeldEvents } from "../identity/held-events.ts";
 import type { MessageIds } from "../message-ids/message-ids.ts";
 import type { Accounts } from "./accounts.ts";
 import type { KnownOrganizations } from "./known-organizations.ts";
@@ -19,7 +19,7 @@ export interface Sources {
   readonly knownUsers: KnownUsers;
   readonly messageIds: MessageIds;
   readonly tombstones: Tombstones;
-  readonly parking: Parking;
+  readonly heldEvents: SqliteHeldEvents;
 }
 
 interface FoundUser {
@@ -96,24 +96,24 @@ export class LookedUp implements Stored {
     return new HashedMessage(hash, remembered);
   }
 
-  hasParked(organization: number): boolean {
-    return this.#sources.parking.has(organization);
+  hasHeldEvents(organization: number): boolean {
+    return this.#sources.heldEvents.has(organization);
   }
 
   link(person: PersonKey): PersonLink | undefined {
-    return this.#sources.parking.links.find(person);
+    return this.#sources.heldEvents.links.find(person);
   }
 
   linksTo(organization: number, userId: string): readonly PersonId[] {
-    return this.#sources.parking.links.to(organization, userId);
+    return this.#sources.heldEvents.links.to(organization, userId);
   }
 
-  parked(person: PersonKey): readonly ParkedItem[] {
-    return this.#sources.parking.items.of(person);
+  heldEvents(person: PersonKey): readonly HeldEvent[] {
+    return this.#sources.heldEvents.items.of(person);
   }
 
   label(organization: number, event: string): string | undefined {
-    return this.#sources.parking.eventLabels.find(organization, event);
+    return this.#sources.heldEvents.eventLabels.find(organization, event);
   }
 
   lastUserNumber(organization: number): number {

@@ -4,7 +4,7 @@
  * are short and guessable, so a plain hash could be found by trial.
  */
 import type { Database } from "bun:sqlite";
-import { type PersonId, type PersonKey, personKinds } from "../../ports/parking.ts";
+import type { PersonKey } from "../../ports/held-events.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
 
@@ -19,10 +19,6 @@ function prepare(db: Database) {
     ),
     linked: db.prepare<{ at: number }, [number, string]>(
       "SELECT erased_at_ms AS at FROM erased_ids WHERE organization = ? AND person_hmac = ?",
-    ),
-    eraseLinked: db.prepare(
-      `INSERT INTO erased_ids (organization, person_hmac, erased_at_ms) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET erased_at_ms = max(erased_at_ms, excluded.erased_at_ms)`,
     ),
   };
 }
@@ -42,51 +38,29 @@ export class Tombstones {
     );
   }
 
-  /** The keyed hash of an erased user's id. */
-  hmac(organization: number, userId: string): string {
-    return tombstoneOf(this.#key, organization, userId);
-  }
-
   /** The last erasure of this user, or of the user to whom the id was linked at that time. Undefined if there is none. */
   erasedAtMs({ organization, ...person }: PersonKey): number | undefined {
     if (!this.#organizations.has(organization)) return undefined;
     const { newest, linked } = this.#statements;
-    const asLinked = linked.get(organization, this.hmac(organization, personText(person)))?.at;
+    const asLinked = linked.get(organization, this.#hmac(organization, personText(person)))?.at;
     if (person.kind === "visitor") return asLinked;
-    const asUser = newest.get(organization, this.hmac(organization, person.id))?.at ?? undefined;
+    const asUser = newest.get(organization, this.#hmac(organization, person.id))?.at ?? undefined;
     return asLinked === undefined ? asUser : Math.max(asLinked, asUser ?? asLinked);
   }
 
   /** The last erasure of this account. */
   accountErasedAtMs(organization: number, accountId: string): number | undefined {
     if (!this.#organizations.has(organization)) return undefined;
-    return this.#statements.linked.get(organization, this.accountHmac(organization, accountId))?.at;
-  }
-
-  /** The keyed hash of an erased account's id. */
-  accountHmac(organization: number, accountId: string): string {
-    return this.hmac(organization, accountText(accountId));
-  }
-
-  /** Stores the tombstone of an account, inside the caller's transaction. */
-  eraseAccount(organization: number, accountId: string, atMs: number): void {
-    this.#statements.eraseLinked.run(organization, this.accountHmac(organization, accountId), atMs);
-  }
-
-  /** Whether an id was erased, as a user's or as a visitor's. */
-  has(organization: number, id: string): boolean {
-    return personKinds.some((kind) => this.erasedAtMs({ organization, kind, id }) !== undefined);
-  }
-
-  /** Stores tombstones of ids that are no user's own, inside the caller's transaction. */
-  eraseLinked(organization: number, people: readonly PersonId[], atMs: number): void {
-    for (const person of people) {
-      this.#statements.eraseLinked.run(organization, this.hmac(organization, personText(person)), atMs);
-    }
+    return this.#statements.linked.get(organization, this.#hmac(organization, accountText(accountId)))?.at;
   }
 
   /** Called after the commit that wrote the organization's tombstone. */
   remember(organization: number): void {
     this.#organizations.add(organization);
+  }
+
+  /** The keyed hash of an erased id. */
+  #hmac(organization: number, id: string): string {
+    return tombstoneOf(this.#key, organization, id);
   }
 }

@@ -7,7 +7,7 @@
  * ids and the inbox's totals. So no cache contains a failed transaction.
  */
 import type { Database } from "bun:sqlite";
-import type { EventLabel } from "../../ports/parking.ts";
+import type { EventLabel } from "../../ports/held-events.ts";
 import type { Message, Stored, Writes } from "../../ports/transact.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
 import type { MessageIdHash } from "../../rules/message-id-hash.ts";
@@ -77,13 +77,13 @@ export class Transactor {
   /** Runs all writes in one transaction of SQLite. It is synced when `#committing` resolves.
    * @returns the sequence of its message ids. */
   #commit(writes: Writes, stored: LookedUp, messageIds: Uint8Array): number | undefined {
-    const { log, journal, inbox, counts, engine, parking, messageIds: ids } = this.#parts;
+    const { log, journal, inbox, counts, engine, heldEvents, messageIds: ids } = this.#parts;
     let labels: readonly EventLabel[] = [];
     journal.flush();
     const sequence = log.unsynced(() =>
       inTransaction(this.#db, () => {
         if (changesPeople(writes)) this.#writePeople(writes, stored);
-        if (writes.parking !== undefined) labels = parking.write(writes.parking, writes.nowMs);
+        if (writes.heldEvents !== undefined) labels = heldEvents.write(writes.heldEvents, writes.nowMs);
         inbox.append(writes.inbox);
         for (const count of writes.dayCounts) counts.addDay(count);
         if (writes.importProgress !== undefined) {
@@ -92,7 +92,7 @@ export class Transactor {
         return messageIds.length === 0 ? undefined : ids.write(messageIds, writes.nowMs);
       }),
     );
-    parking.eventLabels.remember(labels);
+    heldEvents.eventLabels.remember(labels);
     const committing = log.synced().finally(() => {
       if (this.#committing === committing) this.#committing = undefined;
     });
@@ -103,7 +103,7 @@ export class Transactor {
   }
 
   #writePeople(writes: Writes, stored: LookedUp): void {
-    const { accounts, users, parking, counts } = this.#parts;
+    const { accounts, users, heldEvents, counts } = this.#parts;
     for (const account of writes.accounts) {
       accounts.write(account, stored.account(account.organization, account.accountId));
     }
@@ -111,7 +111,7 @@ export class Transactor {
       const previous = stored.user(user.organization, user.userId);
       users.write(user, previous);
       if (previous === undefined || previous.email !== user.email) {
-        parking.identified(user.organization, user.userId, user.email);
+        heldEvents.identified(user.organization, user.userId, user.email);
       }
     }
     for (const [organization, totals] of addedPopulations(writes, stored)) {
@@ -155,7 +155,7 @@ function isNothing(writes: Writes): boolean {
 }
 
 function changesMore(writes: Writes): boolean {
-  return changesPeople(writes) || writes.parking !== undefined || writes.importProgress !== undefined;
+  return changesPeople(writes) || writes.heldEvents !== undefined || writes.importProgress !== undefined;
 }
 
 function changesPeople({ users, accounts, versionRows }: Writes): boolean {

@@ -20,8 +20,8 @@ interface UserRow {
   readonly updated_at_ms: number;
   readonly version: number;
   readonly traits: string;
-  readonly said_at_ms: number;
-  readonly fields_said_at_ms: string;
+  readonly timestamp_ms: number;
+  readonly field_timestamps_ms: string;
 }
 
 function prepare(db: Database) {
@@ -31,7 +31,7 @@ function prepare(db: Database) {
     ),
     find: db.prepare<UserRow, [number, string]>(
       `SELECT number, account, email, is_account_owner, first_identified_at_ms, updated_at_ms, version, traits,
-              said_at_ms, fields_said_at_ms
+              timestamp_ms, field_timestamps_ms
        FROM users WHERE organization = ? AND user_id = ?`,
     ),
     withEmail: db.prepare<{ userId: string }, [number, string]>(
@@ -43,19 +43,17 @@ function prepare(db: Database) {
                   coalesce((SELECT max(user) FROM erasures WHERE organization = ?1), 0)) AS last`,
     ),
     insert: db.prepare(
-      `INSERT INTO users (account, email, email_key, is_account_owner, updated_at_ms, version, traits, said_at_ms,
-                          fields_said_at_ms, first_identified_at_ms, organization, number, user_id)
+      `INSERT INTO users (account, email, email_key, is_account_owner, updated_at_ms, version, traits, timestamp_ms,
+                          field_timestamps_ms, first_identified_at_ms, organization, number, user_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     next: db.prepare<{ userId: string; number: number; account: number }, [number, number]>(
       `SELECT user_id AS userId, number, account FROM users
        WHERE organization = ? AND number > ? ORDER BY number LIMIT ${stepUsers}`,
     ),
-    leave: db.prepare("UPDATE users SET account = 0 WHERE organization = ? AND user_id = ? AND account = ?"),
-    delete: db.prepare("DELETE FROM users WHERE organization = ? AND number = ?"),
     update: db.prepare(
       `UPDATE users SET account = ?, email = ?, email_key = ?, is_account_owner = ?, updated_at_ms = ?, version = ?,
-                        traits = ?, said_at_ms = ?, fields_said_at_ms = ?, first_identified_at_ms = ?
+                        traits = ?, timestamp_ms = ?, field_timestamps_ms = ?, first_identified_at_ms = ?
        WHERE organization = ? AND number = ?`,
     ),
   };
@@ -91,8 +89,8 @@ export class Users {
       isAccountOwner: row.is_account_owner === null ? null : row.is_account_owner === 1,
       account: row.account,
       firstIdentifiedAtMs: row.first_identified_at_ms,
-      saidAtMs: row.said_at_ms,
-      fieldsSaidAtMs: parseObject(row.fields_said_at_ms) as Readonly<Record<string, number>>,
+      timestampMs: row.timestamp_ms,
+      fieldTimestampsMs: parseObject(row.field_timestamps_ms) as Readonly<Record<string, number>>,
       updatedAtMs: row.updated_at_ms,
       version: row.version,
     };
@@ -130,18 +128,6 @@ export class Users {
     return { userIds: watch.userIds, end: () => void this.#watches.delete(watch) };
   }
 
-  /** Removes users from an account, inside the caller's transaction. No version changes. @returns those who belonged to it */
-  leave(organization: number, account: number, userIds: Iterable<string>): readonly string[] {
-    return [...userIds].filter(
-      (userId) => this.#statements.leave.run(organization, userId, account).changes > 0,
-    );
-  }
-
-  /** Deletes a user's row, inside the caller's transaction. */
-  delete(organization: number, number: number): void {
-    this.#statements.delete.run(organization, number);
-  }
-
   /** Writes a new user (`previous` undefined), or the next version of a stored one. */
   write(user: User, previous: User | undefined): void {
     for (const { organization, account, userIds } of this.#watches) {
@@ -155,8 +141,8 @@ export class Users {
       user.updatedAtMs,
       user.version,
       JSON.stringify(user.traits),
-      user.saidAtMs,
-      JSON.stringify(user.fieldsSaidAtMs),
+      user.timestampMs,
+      JSON.stringify(user.fieldTimestampsMs),
       user.firstIdentifiedAtMs,
       user.organization,
       user.number,

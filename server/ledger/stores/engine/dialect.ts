@@ -1,5 +1,14 @@
 /** The few expressions that differ between SQLite and PostgreSQL. */
-import { type Fragment, JsonRows, part, perEngine, run, type Statement } from "./sql.ts";
+import {
+  type Composed,
+  type Dialect,
+  Fragment,
+  JsonRows,
+  part,
+  perEngine,
+  run,
+  type Statement,
+} from "./sql.ts";
 
 /** Locks the selected rows until the commit. SQLite has one writer at a time and needs no locks of rows. */
 export const forUpdate = perEngine({ sqlite: "", postgres: "FOR UPDATE" });
@@ -18,6 +27,40 @@ export const least = perEngine({ sqlite: "min", postgres: "least" });
 /** Takes an advisory lock of PostgreSQL: see `postgres/client/locks.ts`. */
 export function advisoryLock(number: number): Statement<number> {
   return run`${perEngine({ sqlite: "", postgres: `SELECT pg_advisory_xact_lock(${number})` })}`;
+}
+
+/** The same lock, shared with other transactions that share it. */
+export function advisoryLockShared(number: number): Statement<number> {
+  return run`${perEngine({ sqlite: "", postgres: `SELECT pg_advisory_xact_lock_shared(${number})` })}`;
+}
+
+/** The position of a text in another one, from 1. 0 if it is not there: `` positionIn}(text, part) ``. */
+export const positionIn = perEngine({ sqlite: "instr", postgres: "strpos" });
+
+/** The later statements of the transaction use indexes, independent of the size of a table when they were planned: see
+ * `byIndex` in `postgres/write/organization-locks.ts`. */
+export function byIndex(): Statement<number> {
+  const settings = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"];
+  const off = settings.map((name) => `set_config('${name}', 'off', true)`).join(", ");
+  return run`${perEngine({ sqlite: "", postgres: `SELECT ${off}` })}`;
+}
+
+/** A part of a statement that only SQLite has, with its values. */
+export const onSqlite = (fragment: Fragment): Fragment => new OnlyOn("sqlite", fragment);
+/** A part of a statement that only PostgreSQL has. SQLite does not run a statement that is empty without it. */
+export const onPostgres = (fragment: Fragment): Fragment => new OnlyOn("postgres", fragment);
+
+class OnlyOn extends Fragment {
+  readonly #only: Dialect;
+
+  constructor(only: Dialect, fragment: Fragment) {
+    super({ sqlite: ["", ""], postgres: ["", ""] }, [fragment]);
+    this.#only = only;
+  }
+
+  override appendTo(statement: Composed, dialect: Dialect): void {
+    if (dialect === this.#only) super.appendTo(statement, dialect);
+  }
 }
 
 /** Objects as a table `given`, with the same names of columns. */
@@ -39,8 +82,26 @@ export function records(
   return part`${before}${new JsonRows(objects)}${after}`;
 }
 
+/** Texts as a table `given` with the column `text`. */
+export function texts(all: readonly string[]): Fragment {
+  return records(
+    all.map((text) => ({ text })),
+    { text: "text" },
+  );
+}
+
+/** Ids as a table `given` with the column `id`. */
+export function ids(all: readonly number[]): Fragment {
+  return records(
+    all.map((id) => ({ id })),
+    { id: "bigint" },
+  );
+}
+
 /** Advisory locks of stores. `postgres/client/locks.ts` has their order. */
 export const storeLocks = {
+  /** Writers of rows share it until the commit. While a transaction holds it alone, no writer is under way. */
+  inbox: 7_401_002,
   /** Held by transactions that add warnings or delete those of a user, after all other locks. */
   warnings: 7_401_003,
   /** Held by transactions that create the first person or a link for that person. */

@@ -1,6 +1,7 @@
 /** The engine that runs the statements of stores: SQLite's connection, or PostgreSQL's pool. */
+import type { InboxRows } from "../../ports/inbox.ts";
 import type { AuditLog } from "./audit-log.ts";
-import type { Answer, Statement, Steps } from "./sql.ts";
+import type { Answer, Statement, Steps, Work } from "./sql.ts";
 
 /** The steps of one transaction. They may write entries of the audit log. */
 export type Transaction<Result> = (audit: AuditLog) => Steps<Result>;
@@ -9,17 +10,30 @@ export interface Engine {
   readonly audit: AuditLog;
   /** Runs each statement by itself. */
   alone<Result>(steps: Steps<Result>): Promise<Result>;
-  /** Runs all statements in one transaction. If a step throws, the transaction is rolled back. */
-  transaction<Result>(steps: Transaction<Result>): Promise<Result>;
+  /** Runs all statements in one transaction. If a step throws, the transaction is rolled back.
+   * @param committed called with the result after the commit, before any other work of this process */
+  transaction<Result>(steps: Transaction<Result>, committed?: (result: Result) => void): Promise<Result>;
   /** Runs reads that see the state of one instant. */
   snapshot<Result>(steps: Steps<Result>): Promise<Result>;
-  /** The most rows that one commit adds, and that one statement deletes. */
-  readonly partRows: { readonly added: number; readonly deleted: number };
+  /** The most rows that one commit adds, that one statement deletes, and the most held events that one commit drops. */
+  readonly partRows: { readonly added: number; readonly deleted: number; readonly held: number };
   /** Resolves when all nodes have stored the counts in their memory: uses of tokens and keys, warnings, items of sources.
    * A list of counts waits for it, so that it is exact. */
   countsFlushed(): Promise<void>;
   /** Resolves after other requests have run. */
   nextTurn(): Promise<void>;
+}
+
+/** The inbox, for a store that adds rows to it. */
+export interface InboxWriter {
+  /** The most rows and bytes that one commit moves. */
+  readonly partLimits: { readonly rows: number; readonly bytes: number };
+  /** Called before a transaction that reads or changes counts or the inbox. */
+  flush(): void;
+  /** Adds rows inside of a transaction that shares the inbox's lock. */
+  append(rows: readonly InboxRows[]): Work<void>;
+  /** Called after the commit. */
+  appended(rows: readonly InboxRows[]): void;
 }
 
 /** Processes a long list in parts. Other requests run between two parts. */

@@ -30,16 +30,16 @@ test("held events go to a user by an identify of the source, and by one to the w
   const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
   const early = track({ anonymousId: "v", messageId: uuid, atMs: nowMs - 30 * hourMs, properties: { n: 1 } });
   expect(await say(early, early, track({ userId: "u", event: "later" }))).toEqual([
-    ...(["parked", "duplicate", "parked"] as const),
+    ...(["held", "duplicate", "held"] as const),
   ]);
-  expect(await ledger.parking.counts(id)).toMatchObject({ people: 2, items: 2 });
+  expect(await ledger.heldEvents.counts(id)).toMatchObject({ people: 2, items: 2 });
   expect(await trackDirectly({ userId: "u", event: "refused" })).toBe("not_found");
   expect(await spokenTo.differences(id)).toEqual([]);
   expect(await identifyDirectly({ userId: "u", email: "u@example.com" })).toBe("stored");
   expect(
     await say(identify("u", { anonymousId: "v" }), track({ anonymousId: "v", event: "at_once" })),
   ).toEqual([...(["stored", "stored"] as const)]);
-  expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0, bytes: 0 });
+  expect(await ledger.heldEvents.counts(id)).toMatchObject({ people: 0, items: 0, bytes: 0 });
   expect(await spokenTo.differences(id)).toEqual([]);
   const events = (await spokenTo.exported(id, "events")).map(
     ({ userId, event: name, timestamp, messageId, properties }) => [
@@ -161,7 +161,7 @@ test("events held for a user cannot be taken by sending the user's id as a visit
     track({ userId: "42", event: "of_user_later" }),
     track({ anonymousId: "42", event: "of_visitor_later" }),
   );
-  expect(await ledger.parking.people(id, 9)).toMatchObject([{ kind: "user", id: "42", items: 2 }]);
+  expect(await ledger.heldEvents.people(id, 9)).toMatchObject([{ kind: "user", id: "42", items: 2 }]);
   await say(identify("42"));
   await spokenTo.loaded();
   const whose = (await spokenTo.exported(id, "events")).map(({ userId, event }) => `${userId} ${event}`);
@@ -196,11 +196,11 @@ test("an erased user's links and events go, and late events of theirs and of the
     ...[identify("other", { anonymousId: "v", atMs }), track({ userId: "other", anonymousId: "v", atMs })],
   ];
   expect(await say(...late)).toEqual([...Array(6).fill("duplicate"), "stored", "stored"]);
-  expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0 });
+  expect(await ledger.heldEvents.counts(id)).toMatchObject({ people: 0, items: 0 });
   // New events of the device are held for the next user who is named.
   const again = [track({ anonymousId: "v", event: "new" }), identify("u", { anonymousId: "v" })];
   expect(await say(...again, track({ anonymousId: "v", atMs, event: "late" }))).toEqual([
-    ...(["parked", "stored", "duplicate"] as const),
+    ...(["held", "stored", "duplicate"] as const),
   ]);
   await spokenTo.loaded();
   const whose = (await spokenTo.exported(id, "events")).map(({ userId, event }) => `${userId} ${event}`);

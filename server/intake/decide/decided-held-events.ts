@@ -1,8 +1,8 @@
 /** Links between ids and the items held under them: as they are stored, and as the earlier requests have left them. */
 import type {
   EventLabel,
-  ParkedItem,
-  ParkingWrites,
+  HeldEvent,
+  HeldEventWrites,
   PersonId,
   PersonKey,
   PersonLink,
@@ -11,24 +11,24 @@ import type {
 } from "../../ledger/ledger.ts";
 import { keyOf } from "./decided-people.ts";
 
-interface Parked {
+interface HeldOfPerson {
   readonly person: PersonKey;
   /** Whether the stored items were removed. */
   isTaken: boolean;
   /** New items. */
-  items: ParkedItem[];
+  items: HeldEvent[];
 }
 
-export class DecidedParking {
+export class DecidedHeldEvents {
   readonly #stored: Stored;
   readonly #links = new Map<string, PersonKey & { readonly link: PersonLink | null }>();
   /** Ids that were linked in this group, by user. */
   readonly #linkedTo = new Map<string, Map<string, PersonId>>();
   /** Users from whom all links were moved. Their stored links are not valid any more. */
   readonly #movedFrom = new Set<string>();
-  readonly #parked = new Map<string, Parked>();
+  readonly #held = new Map<string, HeldOfPerson>();
   readonly #labels = new Map<string, EventLabel>();
-  readonly #refused: ParkingWrites["refused"][number][] = [];
+  readonly #refused: HeldEventWrites["refused"][number][] = [];
 
   constructor(stored: Stored) {
     this.#stored = stored;
@@ -36,13 +36,13 @@ export class DecidedParking {
 
   /** Whether the organization may have held items or links. */
   concerns(organization: number): boolean {
-    return this.#links.size + this.#parked.size > 0 || this.#stored.hasParked(organization);
+    return this.#links.size + this.#held.size > 0 || this.#stored.hasHeldEvents(organization);
   }
 
   link(person: PersonKey): PersonLink | undefined {
     const changed = this.#links.get(personKeyOf(person));
     if (changed !== undefined) return changed.link ?? undefined;
-    return this.#stored.hasParked(person.organization) ? this.#stored.link(person) : undefined;
+    return this.#stored.hasHeldEvents(person.organization) ? this.#stored.link(person) : undefined;
   }
 
   /** Links an id. Null removes the link. */
@@ -58,7 +58,7 @@ export class DecidedParking {
   /** The ids that are linked to this user. */
   linksTo(organization: number, userId: string): readonly PersonId[] {
     const to = keyOf(organization, userId);
-    const isStored = !this.#movedFrom.has(to) && this.#stored.hasParked(organization);
+    const isStored = !this.#movedFrom.has(to) && this.#stored.hasHeldEvents(organization);
     const all = new Map(this.#linkedTo.get(to));
     for (const person of isStored ? this.#stored.linksTo(organization, userId) : []) {
       all.set(personKeyOf({ organization, ...person }), person);
@@ -78,20 +78,20 @@ export class DecidedParking {
     return people.length;
   }
 
-  park(person: PersonKey, item: ParkedItem): void {
+  hold(person: PersonKey, item: HeldEvent): void {
     this.#of(person).items.push(item);
   }
 
   /** Removes and returns the items held under the id. */
-  take(person: PersonKey): readonly ParkedItem[] {
-    const known = this.#parked.get(personKeyOf(person));
-    const isStored = known?.isTaken !== true && this.#stored.hasParked(person.organization);
-    const stored = isStored ? this.#stored.parked(person) : [];
+  take(person: PersonKey): readonly HeldEvent[] {
+    const known = this.#held.get(personKeyOf(person));
+    const isStored = known?.isTaken !== true && this.#stored.hasHeldEvents(person.organization);
+    const stored = isStored ? this.#stored.heldEvents(person) : [];
     const items = [...stored, ...(known?.items ?? [])];
     if (items.length === 0) return items;
-    const parked = this.#of(person);
-    parked.isTaken ||= stored.length > 0;
-    parked.items = [];
+    const held = this.#of(person);
+    held.isTaken ||= stored.length > 0;
+    held.items = [];
     return items;
   }
 
@@ -107,13 +107,13 @@ export class DecidedParking {
     this.#refused.push({ organization, message });
   }
 
-  writes(): Pick<Writes, "parking"> {
-    if (this.#links.size + this.#parked.size + this.#labels.size === 0) return {};
-    const people = [...this.#parked.values()];
+  writes(): Pick<Writes, "heldEvents"> {
+    if (this.#links.size + this.#held.size + this.#labels.size === 0) return {};
+    const people = [...this.#held.values()];
     return {
-      parking: {
+      heldEvents: {
         taken: people.filter(({ isTaken }) => isTaken).map(({ person }) => person),
-        parked: people.flatMap(({ person, items }) => items.map((item) => ({ ...person, ...item }))),
+        held: people.flatMap(({ person, items }) => items.map((item) => ({ ...person, ...item }))),
         refused: this.#refused,
         links: [...this.#links.values()],
         labels: [...this.#labels.values()],
@@ -121,14 +121,14 @@ export class DecidedParking {
     };
   }
 
-  #of({ organization, kind, id }: PersonKey): Parked {
+  #of({ organization, kind, id }: PersonKey): HeldOfPerson {
     const person = { organization, kind, id };
     const key = personKeyOf(person);
-    const known = this.#parked.get(key);
+    const known = this.#held.get(key);
     if (known !== undefined) return known;
-    const parked: Parked = { person, isTaken: false, items: [] };
-    this.#parked.set(key, parked);
-    return parked;
+    const held: HeldOfPerson = { person, isTaken: false, items: [] };
+    this.#held.set(key, held);
+    return held;
   }
 }
 

@@ -10,7 +10,7 @@ import { asTemplate, inLedger, type RunInLedger } from "../stored.ts";
 import { answer, ask, eventually, newKey } from "./operation-support.ts";
 import { expectError, send, user } from "./support.ts";
 
-interface Letter {
+interface Rejected {
   readonly id: number;
   readonly table: string;
   readonly reason: string;
@@ -69,16 +69,16 @@ afterAll(async () => {
 });
 
 const keyOf = (name: Name, right: "read" | "manage") => keys.get(name)?.[right] ?? "";
-const letters = (name: Name) =>
-  answer<{ total: number; rejectedEvents: Letter[] }>(server, keyOf(name, "read"), "/api/rejected-events");
-const ids = async (name: Name) => (await letters(name)).rejectedEvents.map(({ id }) => id);
+const rejectedEventsOf = (name: Name) =>
+  answer<{ total: number; rejectedEvents: Rejected[] }>(server, keyOf(name, "read"), "/api/rejected-events");
+const ids = async (name: Name) => (await rejectedEventsOf(name)).rejectedEvents.map(({ id }) => id);
 const exportedEvents = async (name: Name) =>
   (await server.exported("events", name)).map(({ event }) => event).sort();
 
 describe("rejected events", () => {
   test("are each organization's own, with row and reason", async () => {
-    const { total, rejectedEvents } = await letters("First");
-    expect([total, (await letters("Second")).total]).toEqual([2, 1]);
+    const { total, rejectedEvents } = await rejectedEventsOf("First");
+    expect([total, (await rejectedEventsOf("Second")).total]).toEqual([2, 1]);
     for (const { table, reason, row } of rejectedEvents) {
       expect([table, reason]).toEqual(["events", expect.stringContaining("Code: ")]);
       expect(row).toContain("First_");
@@ -133,7 +133,9 @@ describe("rejected events", () => {
       "Second",
     );
     expect([elsewhere.exitCode, elsewhere.stderr]).toEqual([1, expect.stringContaining(`id ${mine}`)]);
-    expect([(await letters("First")).total, (await letters("Second")).total]).toEqual([2, 1]);
+    expect([(await rejectedEventsOf("First")).total, (await rejectedEventsOf("Second")).total]).toEqual([
+      2, 1,
+    ]);
   });
 });
 
@@ -143,7 +145,7 @@ describe("what is done with them", () => {
     expect(
       await answer<object>(server, keyOf("First", "manage"), `/api/rejected-events?ids=${older}`, "DELETE"),
     ).toEqual({ rows: 1 });
-    expect((await letters("First")).total).toBe(1);
+    expect((await rejectedEventsOf("First")).total).toBe(1);
     expect(await server.command("doctor")).toContain("First: ledger, events and rollups agree");
   });
 
@@ -153,8 +155,8 @@ describe("what is done with them", () => {
     expect(await answer<object>(server, keyOf("First", "manage"), path, "POST")).toEqual({ rows: 1 });
     expect(await answer<object>(server, keyOf("First", "manage"), path, "POST")).toEqual({ rows: 0 });
     expect(await exportedEvents("First")).toEqual(["First_1", "First_2", "First_3"]);
-    expect((await letters("First")).total).toBe(0);
-    expect((await letters("Second")).total).toBe(1);
+    expect((await rejectedEventsOf("First")).total).toBe(0);
+    expect((await rejectedEventsOf("Second")).total).toBe(1);
     await server.command("rebuild", "--organization", "First");
     expect(await server.command("doctor")).toContain("First: ledger, events and rollups agree");
   });

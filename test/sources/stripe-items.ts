@@ -14,7 +14,7 @@ export const nobody: KnownPerson = {
 export const delivery = { receivedAtMs: startSeconds * 1_000 + 5_000 };
 
 /** The items of an event that must have some. */
-export function saidOf(
+export function itemsOf(
   event: object,
   known: Partial<KnownPerson> = {},
   unknown: "create" | "wait" = "create",
@@ -39,9 +39,9 @@ export const tracks = (items: readonly SourcedItem[]) =>
   items.filter((item): item is SourcedTrack => item.type === "track");
 const identifies = (items: readonly SourcedItem[]) =>
   items.filter((item): item is SourcedIdentify => item.type === "identify");
-export const eventNames = (event: object) => tracks(saidOf(event)).map((track) => track.event);
-export const propertiesOf = (event: object) => tracks(saidOf(event))[0]?.properties;
-export const traitsOf = (event: object) => identifies(saidOf(event))[0]?.traits;
+export const eventNames = (event: object) => tracks(itemsOf(event)).map((track) => track.event);
+export const propertiesOf = (event: object) => tracks(itemsOf(event))[0]?.properties;
+export const traitsOf = (event: object) => identifies(itemsOf(event))[0]?.traits;
 
 /** An update of a subscription, with what it had before. */
 export const updated = (now: object, before: object) =>

@@ -1,9 +1,9 @@
-/** Rejected events, which tables and names call dead letters: rows that were acknowledged and that the warehouse
+/** Rejected events, which tables and names call rejected events: rows that were acknowledged and that the warehouse
  * rejected. They are kept until a member sends them again or drops them. */
 import type { Actor } from "./audit.ts";
-import type { DayCount, DeadLetter } from "./inbox.ts";
+import type { DayCount, RejectedEvent } from "./inbox.ts";
 
-export interface StoredDeadLetter extends DeadLetter {
+export interface StoredRejectedEvent extends RejectedEvent {
   readonly id: number;
   /** 0 if the organization cannot be read from the row. */
   readonly organization: number;
@@ -11,12 +11,12 @@ export interface StoredDeadLetter extends DeadLetter {
 }
 
 /** Selects rejected events: those of `ids` or all, of one organization or of all organizations. */
-export interface DeadLetterSelection {
+export interface RejectedEventSelection {
   readonly organization?: number | undefined;
   readonly ids?: readonly number[] | undefined;
 }
 
-type WhoseDeadLetters = Pick<DeadLetterSelection, "organization">;
+type WhoseRejectedEvents = Pick<RejectedEventSelection, "organization">;
 
 /** A user's or an account's version, by their number. */
 export interface NumberedVersion {
@@ -32,23 +32,23 @@ export interface VersionRows {
 
 /** Acknowledged rows that the warehouse does not have, because they were rejected or dropped. */
 export interface MissingRows {
-  readonly deadLetters: number;
+  readonly rejectedEvents: number;
   readonly events: readonly DayCount[];
   readonly userVersions: VersionRows;
   readonly users: readonly NumberedVersion[];
   readonly accounts: readonly NumberedVersion[];
 }
 
-/** Changes are made in several commits. Each organization's log has one entry of a change: see dead-letter-entries.ts. */
-export interface DeadLetterStore {
+/** Changes are made in several commits. Each organization's log has one entry of a change: see rejected-event-entries.ts. */
+export interface RejectedEventStore {
   /** The newest first. */
-  list(of: WhoseDeadLetters, limit: number): Promise<readonly StoredDeadLetter[]>;
-  count(of: WhoseDeadLetters): Promise<number>;
+  list(of: WhoseRejectedEvents, limit: number): Promise<readonly StoredRejectedEvent[]>;
+  count(of: WhoseRejectedEvents): Promise<number>;
   /** Puts rows into the inbox again. Events get their day in the present timezone. The same commit deletes a row from
    * the rejected events and adds it to the inbox. @returns their number. @throws Refusal for an unknown id. */
-  retry(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number>;
+  retry(selection: RejectedEventSelection, by: Actor, nowMs: number): Promise<number>;
   /** Deletes rows permanently, and subtracts them from the counts of acknowledged rows. @returns their number.
    * @throws Refusal for an unknown id. */
-  drop(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number>;
+  drop(selection: RejectedEventSelection, by: Actor, nowMs: number): Promise<number>;
   missing(organization: number): Promise<MissingRows>;
 }

@@ -35,7 +35,7 @@ test("a chain of aliases is linked on as far as one request may, and to its end 
   }
   expect(refused[0]).toBeGreaterThan(0);
   expect(refused.at(-1)).toBe(0);
-  expect(await ledger.parking.people(id, 9)).toMatchObject([{ kind: "user", id: "c300" }]);
+  expect(await ledger.heldEvents.people(id, 9)).toMatchObject([{ kind: "user", id: "c300" }]);
   await say(identify("c300"), track({ anonymousId: "c7", event: "at_once" }));
   await spokenTo.loaded();
   expect((await spokenTo.exported(id, "events")).map(({ userId }) => userId)).toEqual(["c300", "c300"]);
@@ -64,14 +64,14 @@ test("very many held items go to their users in several commits, and all of them
   const { id, say } = await spokenTo.organization("much at once");
   const visitors = Array.from({ length: 8 }, (_, n) => `v${n}`);
   for (const anonymousId of visitors) {
-    await say(...Array.from({ length: limits.parkedItems }, () => track({ anonymousId })));
+    await say(...Array.from({ length: limits.heldEvents }, () => track({ anonymousId })));
   }
   const transact = spyOn(ledger, "transact");
   const outcomes = await say(...visitors.map((anonymousId, n) => identify(`u${n}`, { anonymousId })));
   expect(outcomes).toEqual(visitors.map(() => "stored"));
   expect(transact).toHaveBeenCalledTimes(visitors.length);
   transact.mockRestore();
-  expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0 });
+  expect(await ledger.heldEvents.counts(id)).toMatchObject({ people: 0, items: 0 });
   expect(await spokenTo.differences(id)).toEqual([]);
-  expect((await spokenTo.exported(id, "events")).length).toBe(8 * limits.parkedItems);
+  expect((await spokenTo.exported(id, "events")).length).toBe(8 * limits.heldEvents);
 });

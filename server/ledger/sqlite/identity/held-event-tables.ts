@@ -1,6 +1,6 @@
 /** The migration step for connected sources. It adds held events, links between ids, and the names of events as they were
  * sent. Totals are kept beside the rows: a count of a million rows would block every request. */
-export const parkingTables = `
+export const heldEventTables = `
   CREATE TABLE parked_items (
     id INTEGER PRIMARY KEY,
     organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,

@@ -1,5 +1,5 @@
 /**
- * Held items of connected sources (`parked` in names and tables). Their people are not identified yet. An item is
+ * Held items of connected sources (`held` in names and tables). Their people are not identified yet. An item is
  * held under the id that was sent, until an identify or an alias names the person. Then the item is attached to the
  * user, and the id is linked to the user. Later items are the user's at once.
  *
@@ -55,7 +55,7 @@ export function addressIn(id: string): string {
   return id.slice("mailto:".length);
 }
 
-export interface ParkedItem {
+export interface HeldEvent {
   readonly receivedAtMs: number;
   readonly atMs: number;
   /** The item's account, so that a ledger can load it with the item. */
@@ -77,17 +77,17 @@ export interface PersonLink {
 }
 
 /** A transaction's changes of held items and links. They are written in this order. */
-export interface ParkingWrites {
+export interface HeldEventWrites {
   /** All earlier items of these ids are deleted. */
   readonly taken: readonly PersonKey[];
-  /** At most `limits.parkedItems` and `limits.parkedBytes` are held for one person. The oldest are dropped and
+  /** At most `limits.heldEvents` and `limits.heldEventBytes` are held for one person. The oldest are dropped and
    * counted. */
-  readonly parked: readonly (PersonKey & ParkedItem)[];
+  readonly held: readonly (PersonKey & HeldEvent)[];
   /** Items that were taken and could not be attached to their user. They are counted, with the reason. */
   readonly refused: readonly { readonly organization: number; readonly message: string }[];
   /**
    * New links. Null deletes the link. In two cases a link to another user than before is not stored:
-   * - The user has `limits.linksOfUser` links that were written in the last `limits.parkedDays`. An older link of the user
+   * - The user has `limits.linksOfUser` links that were written in the last `limits.heldEventDays`. An older link of the user
    *   would be replaced, the oldest first.
    * - The user is not identified, and the organization has `limits.linksOfOrganization` links to such users.
    * The ingestion warning `links_full` counts these links. The first of the list are stored. The id's earlier link is
@@ -108,7 +108,7 @@ export interface EventLabel {
 }
 
 /** The held items of an organization now, and all items dropped so far. */
-export interface ParkedCounts {
+export interface HeldEventCounts {
   readonly people: number;
   readonly items: number;
   readonly bytes: number;
@@ -123,18 +123,18 @@ export interface ParkedCounts {
 }
 
 /** The counts of an organization that never had held items. */
-export const nothingParked: ParkedCounts = {
+export const noHeldEvents: HeldEventCounts = {
   ...{ people: 0, items: 0, bytes: 0, oldestAtMs: null, droppedFull: 0, droppedExpired: 0, links: 0 },
 };
 
 /** The ingestion warnings about items that were dropped or could not be attached, and about links that were not stored. */
-export type ParkedWarningKind = "parked_full" | "parked_expired" | "parked_refused" | "links_full";
+export type HeldEventWarningKind = "held_full" | "held_expired" | "held_refused" | "links_full";
 
 /** The warning about items that were dropped or could not be attached, or about links that were not stored.
  * @param message the reason */
-export function parkedWarning(
+export function heldEventWarning(
   organization: number,
-  kind: ParkedWarningKind,
+  kind: HeldEventWarningKind,
   count: number,
   nowMs: number,
   message: string | null = null,
@@ -146,18 +146,18 @@ export function parkedWarning(
 }
 
 /** The list ends after this many. */
-export const maxParkedPeople = 1_000;
+export const maxPeopleWithHeldEvents = 1_000;
 
-export interface ParkedPerson extends PersonId {
+export interface PersonWithHeldEvents extends PersonId {
   readonly items: number;
   readonly oldestAtMs: number;
   readonly newestAtMs: number;
 }
 
-export interface ParkingStore {
-  counts(organization: number): Promise<ParkedCounts>;
+export interface HeldEventStore {
+  counts(organization: number): Promise<HeldEventCounts>;
   /** Sorted by their number of items, highest first. @param limit at most 1,000 */
-  people(organization: number, limit: number): Promise<readonly ParkedPerson[]>;
+  people(organization: number, limit: number): Promise<readonly PersonWithHeldEvents[]>;
   /** For each of these events that was sent under another name: that name. */
   labels(organization: number, events: readonly string[]): Promise<Readonly<Record<string, string>>>;
 }

@@ -1,38 +1,39 @@
 /** The writes and reads that tests of held events and links share. */
-import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+
 import {
-  type ParkedItem,
-  type ParkingWrites,
+  type HeldEvent,
+  type HeldEventWrites,
   type PersonId,
   type PersonKey,
   userKey,
   visitorKey,
-} from "../../server/ledger/ports/parking.ts";
+} from "../../server/ledger/ports/held-events.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { look, needs, writes } from "./writes.ts";
 
 /** Ledgers under test are opened with these, less than in an installation. */
-export const parkedMaxBytes = 6 * 1024 * 1024;
-export const parkedMaxLinks = 2_000;
+export const maxHeldEventBytes = 6 * 1024 * 1024;
+export const maxWaitingLinks = 2_000;
 export const dayMs = 86_400_000;
-export const nothing: ParkingWrites = { taken: [], parked: [], refused: [], links: [], labels: [] };
+export const nothing: HeldEventWrites = { taken: [], held: [], refused: [], links: [], labels: [] };
 
-export function write(ledger: Ledger, nowMs: number, some: Partial<ParkingWrites>): Promise<void> {
-  return ledger.transact(needs({}), () => writes(nowMs, { parking: { ...nothing, ...some } }));
+export function write(ledger: Ledger, nowMs: number, some: Partial<HeldEventWrites>): Promise<void> {
+  return ledger.transact(needs({}), () => writes(nowMs, { heldEvents: { ...nothing, ...some } }));
 }
 
 /** Of a visitor. */
-export function item(organization: number, id: string, some: Partial<ParkedItem & PersonId> = {}) {
-  const parked = { receivedAtMs: 2_000, atMs: 1_000, accountId: null, body: "{}" };
-  return { ...visitorKey(organization, id), ...parked, ...some };
+export function item(organization: number, id: string, some: Partial<HeldEvent & PersonId> = {}) {
+  const held = { receivedAtMs: 2_000, atMs: 1_000, accountId: null, body: "{}" };
+  return { ...visitorKey(organization, id), ...held, ...some };
 }
 
-export function parkedUnder(ledger: Ledger, person: PersonKey): Promise<readonly ParkedItem[]> {
-  return look(ledger, { people: [person] }, (stored) => stored.parked(person));
+export function heldUnder(ledger: Ledger, person: PersonKey): Promise<readonly HeldEvent[]> {
+  return look(ledger, { people: [person] }, (stored) => stored.heldEvents(person));
 }
 
 /** The items that are held under a visitor's id. */
-export function parkedIn(ledger: Ledger, organization: number, id: string): Promise<readonly ParkedItem[]> {
-  return parkedUnder(ledger, visitorKey(organization, id));
+export function heldIn(ledger: Ledger, organization: number, id: string): Promise<readonly HeldEvent[]> {
+  return heldUnder(ledger, visitorKey(organization, id));
 }
 
 /** The links of these visitors' ids, as `id → user`. */

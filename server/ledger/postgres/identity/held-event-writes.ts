@@ -5,7 +5,7 @@
  * Invariant: a transaction that changes held events of an organization holds its row of `populations` (see locks.ts).
  */
 import { limits } from "../../../../contract/limits.ts";
-import { type ParkingWrites, type PersonId, type PersonKey, parkedWarning } from "../../ports/parking.ts";
+import { type HeldEventWrites, heldEventWarning, type PersonKey } from "../../ports/held-events.ts";
 import type { IngestionWarning } from "../../ports/warnings.ts";
 import { personText } from "../../rules/person-text.ts";
 import type { Queries, Tx } from "../client/connect.ts";
@@ -14,35 +14,35 @@ import { storable } from "../client/text.ts";
 import { tableOfKeys } from "../write/keys.ts";
 import { lockOrganizations } from "../write/organization-locks.ts";
 import type { Reads } from "../write/reads.ts";
-import { deleteLinks, linkStatements } from "./person-links.ts";
+import { linkStatements } from "./person-links.ts";
 
 /** Items that were dropped from an organization. */
-export interface DroppedItems {
+interface DroppedItems {
   readonly organization: number;
   readonly items: number;
 }
 
 /** Writes the changes inside the caller's transaction, in one round trip.
  * @returns warnings about dropped and rejected items, which the caller adds last */
-export async function writeParking(
+export async function writeHeldEvents(
   tx: Tx,
-  writes: ParkingWrites,
+  writes: HeldEventWrites,
   { reads, nowMs, maxLinks }: { readonly reads: Reads; readonly nowMs: number; readonly maxLinks: number },
 ): Promise<readonly IngestionWarning[]> {
-  const { taken, parked, refused, links } = writes;
-  const organizations = organizationsOf([...taken, ...parked, ...links]);
+  const { taken, held, refused, links } = writes;
+  const organizations = organizationsOf([...taken, ...held, ...links]);
   await lockOrganizations(
     tx,
     organizations.filter((organization) => !reads.isLocked(organization)),
   );
   // Statements are sent in the order in which they are created.
   const before = [
-    ...beginTotals(tx, organizationsOf([...parked, ...links])),
+    ...beginTotals(tx, organizationsOf([...held, ...links])),
     ...(taken.length === 0 ? [] : [take(tx, taken)]),
-    ...(parked.length === 0 ? [] : [park(tx, parked)]),
+    ...(held.length === 0 ? [] : [hold(tx, held)]),
   ];
-  const dropping = parked.length === 0 ? undefined : dropOldestOf(tx, parked);
-  const emptied = forgetEmpty(tx, organizationsOf([...taken, ...parked]));
+  const dropping = held.length === 0 ? undefined : dropOldestOf(tx, held);
+  const emptied = forgetEmpty(tx, organizationsOf([...taken, ...held]));
   const linking = links.length === 0 ? undefined : linkStatements(tx, links, { nowMs, maxWaiting: maxLinks });
   await inOrder([
     ...before,
@@ -54,65 +54,20 @@ export async function writeParking(
   const dropped = dropping === undefined ? [] : await dropping;
   const unlinked = linking === undefined ? [] : await linking.added;
   return [
-    ...dropped.map(({ organization, items }) => parkedWarning(organization, "parked_full", items, nowMs)),
+    ...dropped.map(({ organization, items }) => heldEventWarning(organization, "held_full", items, nowMs)),
     ...refused.map(({ organization, message }) =>
-      parkedWarning(organization, "parked_refused", 1, nowMs, message),
+      heldEventWarning(organization, "held_refused", 1, nowMs, message),
     ),
-    ...unlinked.map((refusal) => parkedWarning(refusal.organization, "links_full", refusal.links, nowMs)),
+    ...unlinked.map((refusal) => heldEventWarning(refusal.organization, "links_full", refusal.links, nowMs)),
   ];
 }
 
-/** Deletes the held events under these ids of an organization and every link from the ids. The caller's transaction
- * has locked the organization. @returns the ids that had held events or links */
-export async function forgetParked(
-  tx: Tx,
-  organization: number,
-  people: readonly PersonId[],
-): Promise<readonly PersonId[]> {
-  const keys = people.map((person) => ({ organization, ...person }));
-  const parked = tx<{ person: string }[]>`
-    SELECT person FROM parked_people JOIN ${tableOfPeople(tx, keys)} AS wanted (organization, person)
-      USING (organization, person)`;
-  const links = deleteLinks(tx, keys);
-  await inOrder([parked, take(tx, keys), ...forgetEmpty(tx, [organization]), links]);
-  const found = new Set([
-    ...(await parked).map(({ person }) => person),
-    ...(await links).map(({ id }) => id),
-  ]);
-  return people.filter((person) => found.has(storable(personText(person))));
-}
-
-/** Drops at most `limit` items that were received before, in the caller's transaction, which has locked the organization. */
-export function dropBefore(tx: Tx, organization: number, beforeMs: number, limit: number) {
-  return change(
-    tx,
-    tx`DELETE FROM parked_items WHERE id IN (
-        SELECT id FROM parked_items WHERE organization = ${organization} AND received_at_ms < ${beforeMs}
-        ORDER BY received_at_ms, id LIMIT ${limit})
-      RETURNING organization, person, -1 AS items, -bytes AS bytes`,
-    "expired",
-  );
-}
-
-/** The same for an organization's oldest items, until at most `maxBytes` are left. */
-export function dropOldest(tx: Tx, organization: number, maxBytes: number, limit: number) {
-  return change(
-    tx,
-    tx`DELETE FROM parked_items WHERE id IN (
-        SELECT id FROM (
-          SELECT id, sum(bytes) OVER (ORDER BY received_at_ms, id) - bytes AS older FROM (
-            SELECT id, received_at_ms, bytes FROM parked_items WHERE organization = ${organization}
-            ORDER BY received_at_ms, id LIMIT ${limit}) AS oldest) AS summed
-        WHERE older < (SELECT bytes - ${maxBytes} FROM parked_totals WHERE organization = ${organization}))
-      RETURNING organization, person, -1 AS items, -bytes AS bytes`,
-    "full",
-  );
-}
-
 /** Deletes the rows of people without held events. */
-export function forgetEmpty(tx: Tx, organizations: readonly number[]): Statement<readonly object[]>[] {
+function forgetEmpty(tx: Tx, organizations: readonly number[]): Statement<readonly object[]>[] {
   if (organizations.length === 0) return [];
-  return [tx`DELETE FROM parked_people WHERE organization = ANY (${organizations}::bigint[]) AND items = 0`];
+  return [
+    tx`DELETE FROM held_event_people WHERE organization = ANY (${organizations}::bigint[]) AND items = 0`,
+  ];
 }
 
 /** Sends the statements at once. The server runs them one after another. */
@@ -121,17 +76,16 @@ export async function inOrder(statements: readonly Statement<readonly object[]>[
 }
 
 /** @param changes a statement that returns organization, person, and the change of items and bytes */
-function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full" | "expired") {
+function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full") {
   return tx<DroppedItems[]>`
     WITH changed AS (${changes}), people AS (
-      INSERT INTO parked_people AS stored (organization, person, items, bytes)
+      INSERT INTO held_event_people AS stored (organization, person, items, bytes)
       SELECT organization, person, sum(items), sum(bytes) FROM changed
       GROUP BY organization, person ORDER BY organization, person
       ON CONFLICT (organization, person) DO UPDATE SET
         items = stored.items + excluded.items, bytes = stored.bytes + excluded.bytes)
-    UPDATE parked_totals AS stored SET items = stored.items + added.items, bytes = stored.bytes + added.bytes,
-      dropped_full = dropped_full - ${dropped === "full" ? tx`added.items` : tx`0`},
-      dropped_expired = dropped_expired - ${dropped === "expired" ? tx`added.items` : tx`0`}
+    UPDATE held_event_totals AS stored SET items = stored.items + added.items, bytes = stored.bytes + added.bytes,
+      dropped_full = dropped_full - ${dropped === "full" ? tx`added.items` : tx`0`}
     FROM (SELECT organization, sum(items)::bigint AS items, sum(bytes)::bigint AS bytes FROM changed
       GROUP BY organization) AS added
     WHERE stored.organization = added.organization
@@ -154,7 +108,7 @@ function beginTotals(tx: Tx, organizations: readonly number[]) {
   if (organizations.length === 0) return [];
   return [
     tx`
-      INSERT INTO parked_totals (organization)
+      INSERT INTO held_event_totals (organization)
       SELECT id FROM unnest(${organizations}::bigint[]) AS given (id) ORDER BY id ON CONFLICT DO NOTHING`,
   ];
 }
@@ -162,14 +116,14 @@ function beginTotals(tx: Tx, organizations: readonly number[]) {
 function take(tx: Tx, people: readonly PersonKey[]) {
   return change(
     tx,
-    tx`DELETE FROM parked_items AS stored USING ${tableOfPeople(tx, people)} AS wanted (organization, person)
+    tx`DELETE FROM held_events AS stored USING ${tableOfPeople(tx, people)} AS wanted (organization, person)
       WHERE stored.organization = wanted.organization AND stored.person = wanted.person
       RETURNING stored.organization, stored.person, -1 AS items, -bytes AS bytes`,
   );
 }
 
-function park(tx: Tx, parked: ParkingWrites["parked"]) {
-  const rows = parked.map(({ kind, id, body, accountId, ...row }) => ({
+function hold(tx: Tx, held: HeldEventWrites["held"]) {
+  const rows = held.map(({ kind, id, body, accountId, ...row }) => ({
     ...row,
     person: storable(personText({ kind, id })),
     accountId: accountId === null ? null : storable(accountId),
@@ -178,7 +132,7 @@ function park(tx: Tx, parked: ParkingWrites["parked"]) {
   }));
   return change(
     tx,
-    tx`INSERT INTO parked_items (organization, person, received_at_ms, at_ms, account_id, bytes, body)
+    tx`INSERT INTO held_events (organization, person, received_at_ms, at_ms, account_id, bytes, body)
       SELECT organization, person, "receivedAtMs", "atMs", "accountId", bytes, body
       FROM ROWS FROM (json_to_recordset(${JSON.stringify(rows)}::text::json) AS (organization bigint, person text,
         "receivedAtMs" bigint, "atMs" bigint, "accountId" text, bytes bigint, body text)) WITH ORDINALITY
@@ -192,22 +146,22 @@ function dropOldestOf(tx: Tx, people: readonly PersonKey[]) {
   const unique = [...new Map(people.map((key) => [`${key.organization} ${personText(key)}`, key])).values()];
   return change(
     tx,
-    tx`DELETE FROM parked_items WHERE id IN (
+    tx`DELETE FROM held_events WHERE id IN (
         SELECT id FROM (
           SELECT items.id, row_number() OVER newest AS place, sum(items.bytes) OVER newest AS bytes
           FROM ${tableOfPeople(tx, unique)} AS wanted (organization, person)
-          JOIN parked_people AS people USING (organization, person)
-          JOIN parked_items AS items USING (organization, person)
-          WHERE people.items > ${limits.parkedItems} OR people.bytes > ${limits.parkedBytes}
+          JOIN held_event_people AS people USING (organization, person)
+          JOIN held_events AS items USING (organization, person)
+          WHERE people.items > ${limits.heldEvents} OR people.bytes > ${limits.heldEventBytes}
           WINDOW newest AS (PARTITION BY organization, person ORDER BY received_at_ms DESC, items.id DESC)) AS ranked
-        WHERE place > ${limits.parkedItems} OR bytes > ${limits.parkedBytes})
+        WHERE place > ${limits.heldEvents} OR bytes > ${limits.heldEventBytes})
       RETURNING organization, person, -1 AS items, -bytes AS bytes`,
     "full",
   );
 }
 
 /** Adds as many labels as there is room for. A stored label stays. */
-function writeLabels(queries: Queries, labels: ParkingWrites["labels"]): Statement<readonly object[]>[] {
+function writeLabels(queries: Queries, labels: HeldEventWrites["labels"]): Statement<readonly object[]>[] {
   if (labels.length === 0) return [];
   const rows = labels.map(({ organization, event, label }) => ({
     ...{ organization, event: storable(event), label: storable(label) },

@@ -4,7 +4,7 @@
  * number of rows that were changed.
  */
 import type { Actor, AuditNote } from "../ports/audit.ts";
-import type { DeadLetterSelection } from "../ports/dead-letters.ts";
+import type { RejectedEventSelection } from "../ports/rejected-events.ts";
 
 /** An entry lists at most this many ids. */
 const maxIdsListed = 100;
@@ -12,7 +12,7 @@ const maxIdsListed = 100;
 type Change = "retry" | "drop";
 
 /** An organization's entry after a step. */
-export interface LetterEntry {
+export interface RejectedEventEntry {
   readonly organization: number;
   /** Undefined before the first commit with rows of the organization. */
   readonly id: number | undefined;
@@ -21,15 +21,15 @@ export interface LetterEntry {
   readonly note: AuditNote;
 }
 
-export class LetterEntries {
+export class RejectedEventEntries {
   readonly by: Actor;
   readonly atMs: number;
   readonly #change: Change;
   /** Only a change of one organization lists its ids. Otherwise an organization would see ids of another. */
   readonly #ids: readonly number[] | undefined;
-  readonly #committed = new Map<number, LetterEntry>();
+  readonly #committed = new Map<number, RejectedEventEntry>();
 
-  constructor(change: Change, { organization, ids }: DeadLetterSelection, by: Actor, atMs: number) {
+  constructor(change: Change, { organization, ids }: RejectedEventSelection, by: Actor, atMs: number) {
     this.#change = change;
     this.#ids = organization === undefined ? undefined : ids;
     this.by = by;
@@ -37,25 +37,25 @@ export class LetterEntries {
   }
 
   /** The entries that are written with a step, by organization. A row without a readable organization has none. */
-  after(letters: readonly { readonly organization: number }[]): readonly LetterEntry[] {
-    const byOrganization = [...Map.groupBy(letters, ({ organization }) => organization)];
+  after(events: readonly { readonly organization: number }[]): readonly RejectedEventEntry[] {
+    const byOrganization = [...Map.groupBy(events, ({ organization }) => organization)];
     return byOrganization
       .toSorted(([one], [other]) => one - other)
       .map(([organization, { length }]) => {
         const { id, rows: before } = this.#committed.get(organization) ?? { id: undefined, rows: 0 };
         const rows = before + length;
-        return { organization, id, rows, note: deadLettersNote(this.#change, rows, this.#ids) };
+        return { organization, id, rows, note: rejectedEventsNote(this.#change, rows, this.#ids) };
       })
       .filter(({ organization }) => organization > 0);
   }
 
   /** Called after the step was committed with these entries. */
-  committed(entries: readonly LetterEntry[]): void {
+  committed(entries: readonly RejectedEventEntry[]): void {
     for (const entry of entries) this.#committed.set(entry.organization, entry);
   }
 }
 
-function deadLettersNote(change: Change, rows: number, ids: readonly number[] | undefined): AuditNote {
+function rejectedEventsNote(change: Change, rows: number, ids: readonly number[] | undefined): AuditNote {
   return {
     action: change === "retry" ? "rejected_events.retried" : "rejected_events.dropped",
     summary: `${change === "retry" ? "Sent again" : "Dropped"}: ${rows} rejected event${rows === 1 ? "" : "s"}`,

@@ -1,5 +1,5 @@
 /** The look-ups of a decision for held events, links and names of events. Each function is one statement. */
-import type { ParkedItem, PersonId, PersonLink } from "../../ports/parking.ts";
+import type { HeldEvent, PersonId, PersonLink } from "../../ports/held-events.ts";
 import type { KnownUser } from "../../ports/transact.ts";
 import { personOf } from "../../rules/person-text.ts";
 import type { Tx } from "../client/connect.ts";
@@ -51,25 +51,25 @@ export async function findLinksTo(
 }
 
 type ItemRow = { organization: number; person: string } & (
-  | ({ isLoaded: true } & ParkedItem)
+  | ({ isLoaded: true } & HeldEvent)
   | { isLoaded: false }
 );
 
 /** Finds held events in the order of the keys, until there are enough for one decision. The other keys stay unknown. */
-export async function findParked(
+export async function findHeldEvents(
   tx: Tx,
   keys: readonly Key[],
-): Promise<readonly Found<readonly ParkedItem[]>[]> {
+): Promise<readonly Found<readonly HeldEvent[]>[]> {
   const found = await tx<ItemRow[]>`
     WITH wanted AS (
       SELECT organization, person, place, items, sum(items) OVER (ORDER BY place) - items AS before
       FROM unnest(${keys.map(({ organization }) => organization)}::bigint[],
         ${keys.map(({ id }) => storable(id))}::text[]) WITH ORDINALITY AS given (organization, person, place)
-      JOIN parked_people USING (organization, person))
+      JOIN held_event_people USING (organization, person))
     SELECT organization, person, before < ${itemsAtOnce} AS "isLoaded", received_at_ms AS "receivedAtMs",
       at_ms AS "atMs", account_id AS "accountId", body
     FROM wanted LEFT JOIN LATERAL (
-      SELECT id, received_at_ms, at_ms, account_id, body FROM parked_items AS own
+      SELECT id, received_at_ms, at_ms, account_id, body FROM held_events AS own
       WHERE own.organization = wanted.organization AND own.person = wanted.person
         AND wanted.before < ${itemsAtOnce}) AS item ON true
     ORDER BY place, received_at_ms, item.id`;
@@ -82,7 +82,7 @@ export async function findParked(
   return [...grouped(keys, items), ...unknown];
 }
 
-function itemOf({ receivedAtMs, atMs, accountId, body }: ParkedItem): ParkedItem {
+function itemOf({ receivedAtMs, atMs, accountId, body }: HeldEvent): HeldEvent {
   return {
     ...{ receivedAtMs, atMs, body: restored(body) },
     accountId: accountId === null ? null : restored(accountId),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A way to a server on which nothing gets through for a while, though it stays open. */
-export class SilentWay {
+export class SilentProxy {
   readonly url: string;
   isSilent = false;
   readonly #folder: string;
@@ -30,12 +30,12 @@ export class SilentWay {
   }
 
   /** @param url of the server, as `DATABASE_URL` has it */
-  static async open(url: string): Promise<SilentWay> {
+  static async open(url: string): Promise<SilentProxy> {
     const folder = mkdtempSync(join(tmpdir(), "rekindle-way-"));
     const behind = new URL(url);
     const target = join(behind.searchParams.get("host") ?? "", ".s.PGSQL.5432");
     behind.searchParams.set("host", folder);
-    const way = new SilentWay(behind.href, folder, target);
+    const way = new SilentProxy(behind.href, folder, target);
     await new Promise<void>((resolve) => {
       way.#server.listen(join(folder, ".s.PGSQL.5432"), resolve);
     });

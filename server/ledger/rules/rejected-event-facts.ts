@@ -5,17 +5,17 @@
 
 import { Refusal } from "../../../contract/refusal.ts";
 import { msPerDay, Zone } from "../../calendar/calendar.ts";
-import type { VersionRows } from "../ports/dead-letters.ts";
-import type { DayCount, DeadLetter, InboxRows, WarehouseTable } from "../ports/inbox.ts";
+import type { DayCount, InboxRows, RejectedEvent, WarehouseTable } from "../ports/inbox.ts";
+import type { VersionRows } from "../ports/rejected-events.ts";
 import { columns } from "./warehouse-rows.ts";
 
 /** Most rejected events that are kept. At the limit, the loader keeps its batch and reports it until there is room. */
-export interface DeadLetterLimits {
+export interface RejectedEventLimits {
   readonly rows: number;
   readonly bytes: number;
 }
 
-export const defaultDeadLetterLimits: DeadLetterLimits = { rows: 100_000, bytes: 256 * 1024 * 1024 };
+export const defaultRejectedEventLimits: RejectedEventLimits = { rows: 100_000, bytes: 256 * 1024 * 1024 };
 
 /** Facts of a row. Null if one cannot be read. */
 export interface RowFacts {
@@ -26,8 +26,8 @@ export interface RowFacts {
   readonly version: number | null;
 }
 
-/** A rejected event as it is read from its table. */
-export interface BuriedLetter extends RowFacts {
+/** A rejected event as it is stored. */
+export interface RejectedEventRow extends RowFacts {
   readonly id: number;
   readonly table: WarehouseTable;
   readonly schema: number;
@@ -36,19 +36,20 @@ export interface BuriedLetter extends RowFacts {
   readonly row: string;
 }
 
-type CountedLetter = Pick<BuriedLetter, "table" | "organization" | "utcDay" | "checksum" | "version">;
+/** The facts of a rejected event that counts are made of. */
+export type CountedRow = Pick<RejectedEventRow, "table" | "organization" | "utcDay" | "checksum" | "version">;
 type VersionRowsOf = VersionRows & { readonly organization: number };
 
-/** @throws Refusal when there is no room for these letters beside the stored ones. */
+/** @throws Refusal when there is no room for these events beside the stored ones. */
 export function refuseFull(
-  letters: readonly DeadLetter[],
+  events: readonly RejectedEvent[],
   { rows, bytes }: { readonly rows: number; readonly bytes: number },
-  limits: DeadLetterLimits,
+  limits: RejectedEventLimits,
 ): void {
-  const newBytes = letters.reduce((sum, { row }) => sum + bytesOfRow(row), 0);
-  if (rows + letters.length <= limits.rows && bytes + newBytes <= limits.bytes) return;
+  const newBytes = events.reduce((sum, { row }) => sum + bytesOfRow(row), 0);
+  if (rows + events.length <= limits.rows && bytes + newBytes <= limits.bytes) return;
   throw new Refusal(
-    `There is no room for ${letters.length} more rejected events beside ${rows}. Retry or drop those ` +
+    `There is no room for ${events.length} more rejected events beside ${rows}. Retry or drop those ` +
       "(rekindle rejected-events list). Loading waits until then, and no row is lost.",
   );
 }
@@ -73,14 +74,14 @@ export function factsOf(table: WarehouseTable, schema: number, row: string): Row
   };
 }
 
-/** The letters' part in the counts of acknowledged rows: their events by day, and their rows of `user_versions`. */
-export function countsOf(letters: readonly CountedLetter[]): {
+/** The rejected events' part in the counts of acknowledged rows: their events by day, and their rows of `user_versions`. */
+export function countsOf(events: readonly CountedRow[]): {
   readonly dayCounts: readonly DayCount[];
   readonly versionRows: readonly VersionRowsOf[];
 } {
   const dayCounts: DayCount[] = [];
   const versionRows: VersionRowsOf[] = [];
-  for (const { table, organization, utcDay, checksum, version } of letters) {
+  for (const { table, organization, utcDay, checksum, version } of events) {
     if (table === "events" && utcDay !== null && checksum !== null) {
       dayCounts.push({ organization, utcDay, events: 1, checksum });
     }
@@ -91,20 +92,20 @@ export function countsOf(letters: readonly CountedLetter[]): {
   return { dayCounts, versionRows };
 }
 
-/** The same for letters that are known to be of one organization, independent of the facts in their rows. */
+/** The same for rejected events that are known to be of one organization, independent of the facts in their rows. */
 export function countsOfUser(
   organization: number,
-  letters: readonly CountedLetter[],
+  events: readonly CountedRow[],
 ): { readonly dayCounts: readonly DayCount[]; readonly versionRows: VersionRows } {
-  const known = letters.map((letter) => ({ ...letter, organization, version: letter.version ?? 0 }));
+  const known = events.map((event) => ({ ...event, organization, version: event.version ?? 0 }));
   const { dayCounts, versionRows } = countsOf(known);
   const versions = versionRows.reduce((sum, row) => sum + row.versions, 0);
   return { dayCounts, versionRows: { rows: versionRows.length, versions } };
 }
 
-/** The versions of users and accounts in letters. They are stored when the letters are dropped. */
-export function versionsOf(letters: readonly BuriedLetter[]) {
-  return letters.flatMap(({ organization, table, number, version }) =>
+/** The versions of users and accounts in rejected events. They are stored when these are dropped. */
+export function versionsOf(events: readonly RejectedEventRow[]) {
+  return events.flatMap(({ organization, table, number, version }) =>
     (table === "users" || table === "accounts") && number !== null && version !== null
       ? [{ organization, table, number, version }]
       : [],
@@ -116,29 +117,27 @@ export function takenAway(dayCounts: readonly DayCount[]): readonly DayCount[] {
   return dayCounts.map((day) => ({ ...day, events: -day.events, checksum: 2 ** 32 - day.checksum }));
 }
 
-/** Turns letters into rows for the inbox, as they would be written now. The timezone of an organization may have
+/** Turns rejected events into rows for the inbox, as they would be written now. The timezone of an organization may have
  * changed since. */
-export class LettersAgain {
+export class ResentEvents {
   readonly #zones = new Map<string, Zone>();
 
   /** @param timezoneOf the timezone of an organization. Undefined if there is no such organization */
   inboxRows(
-    letters: readonly BuriedLetter[],
+    events: readonly RejectedEventRow[],
     timezoneOf: (organization: number) => string | undefined,
   ): InboxRows[] {
-    const groups = Map.groupBy(letters, ({ table, schema, year }) => `${table} ${schema} ${year}`);
+    const groups = Map.groupBy(events, ({ table, schema, year }) => `${table} ${schema} ${year}`);
     return [...groups.values()].flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];
       const { table, schema, year } = first;
-      const body = group
-        .map((letter) => `${this.#today(letter, timezoneOf(letter.organization))}\n`)
-        .join("");
+      const body = group.map((event) => `${this.#today(event, timezoneOf(event.organization))}\n`).join("");
       return [{ table, schema, year, rows: group.length, body }];
     });
   }
 
-  #today({ table, schema, row }: BuriedLetter, timezone: string | undefined): string {
+  #today({ table, schema, row }: RejectedEventRow, timezone: string | undefined): string {
     if (timezone === undefined) return row;
     const zone = this.#zones.get(timezone) ?? new Zone(timezone);
     this.#zones.set(timezone, zone);
@@ -158,7 +157,7 @@ function redated(table: WarehouseTable, schema: number, row: string, zone: Zone)
 
 /** A row without its account. Undefined if it names another account, or none. */
 export function rowWithoutAccount(
-  { table, schema, row }: Pick<BuriedLetter, "table" | "schema" | "row">,
+  { table, schema, row }: Pick<RejectedEventRow, "table" | "schema" | "row">,
   account: number,
 ): string | undefined {
   const place = (columns[table][schema - 1] ?? []).indexOf("account");
@@ -169,21 +168,21 @@ export function rowWithoutAccount(
 
 /** The first items with at most this many bytes together. A first item with more is returned alone. */
 export function withinBytes<Sized extends { readonly bytes: number }>(
-  letters: Iterable<Sized>,
+  events: Iterable<Sized>,
   maxBytes: number,
 ): Sized[] {
   const taken: Sized[] = [];
   let bytes = 0;
-  for (const letter of letters) {
-    bytes += letter.bytes;
+  for (const event of events) {
+    bytes += event.bytes;
     if (bytes > maxBytes && taken.length > 0) break;
-    taken.push(letter);
+    taken.push(event);
   }
   return taken;
 }
 
 /** The error for an unknown id of a rejected event. */
-export function noDeadLetter(id: number): Refusal {
+export function noRejectedEvent(id: number): Refusal {
   return new Refusal(
     `There is no rejected event with the id ${id}: rekindle rejected-events list shows them.`,
   );

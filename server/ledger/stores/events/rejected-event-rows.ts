@@ -1,0 +1,165 @@
+/** The rows of rejected events, inside the caller's transaction. The inbox adds them, and erasures delete from them. On
+ * PostgreSQL a transaction that changes the table holds its lock until the commit, so that no row is read twice. Such
+ * changes are rare. */
+import type { RejectedEvent } from "../../ports/inbox.ts";
+import {
+  bytesOfRow,
+  type CountedRow,
+  countsOfUser,
+  factsOf,
+  type RejectedEventLimits,
+  type RejectedEventRow,
+  refuseFull,
+  rowWithoutAccount,
+} from "../../rules/rejected-event-facts.ts";
+import { beginningOfRow } from "../../rules/user-rows.ts";
+import { ids as idsAsRows, positionIn, records } from "../engine/dialect.ts";
+import {
+  integer,
+  nullable,
+  part,
+  perEngine,
+  RowOf,
+  returning,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "../engine/sql.ts";
+
+interface Batch {
+  readonly number: number;
+  readonly year: number;
+  readonly schema: number;
+}
+
+const counted = {
+  table: word<RejectedEventRow["table"]>("warehouse_table"),
+  organization: integer(),
+  utcDay: nullable(integer()),
+  checksum: nullable(integer()),
+  version: nullable(integer()),
+};
+const countedRow = new RowOf<CountedRow>(counted);
+const rejectedRow = new RowOf<RejectedEventRow>({
+  ...counted,
+  id: integer(),
+  schema: integer(),
+  year: integer(),
+  bytes: integer(),
+  number: nullable(integer()),
+  row: text(),
+});
+const namingRow = new RowOf<Pick<RejectedEventRow, "id" | "table" | "schema" | "row">>({
+  id: integer(),
+  table: counted.table,
+  schema: integer(),
+  row: text(),
+});
+const totals = new RowOf<{ readonly rows: number; readonly bytes: number }>({
+  rows: integer("count(*)"),
+  bytes: integer("CAST(coalesce(sum(bytes), 0) AS bigint)"),
+});
+
+/** The text of one statement. Its JSON may be several times as long. */
+const addedAtOnceBytes = 8 * 1024 * 1024;
+
+/** Locks the table for changes. Readers do not wait for it. */
+export function lockRejectedEvents() {
+  return run`${perEngine({ sqlite: "", postgres: "LOCK TABLE rejected_events IN SHARE ROW EXCLUSIVE MODE" })}`;
+}
+
+/** Adds the rejected rows of a batch. @throws Refusal when there is no room */
+export function* addRejectedEvents(
+  batch: Batch,
+  rejected: readonly RejectedEvent[],
+  { limits, nowMs }: { readonly limits: RejectedEventLimits; readonly nowMs: number },
+): Work<void> {
+  if (rejected.length === 0) return;
+  yield* lockRejectedEvents();
+  const [stored] = yield* select(totals)`FROM rejected_events`;
+  refuseFull(rejected, stored ?? { rows: 0, bytes: 0 }, limits);
+  let rows: object[] = [];
+  let bytes = 0;
+  for (const { table, row, reason } of rejected) {
+    const rowBytes = bytesOfRow(row);
+    rows.push({ ...factsOf(table, batch.schema, row), table, row, reason, bytes: rowBytes });
+    bytes += rowBytes;
+    if (bytes < addedAtOnceBytes) continue;
+    yield* insert(batch, rows, nowMs);
+    rows = [];
+    bytes = 0;
+  }
+  if (rows.length > 0) yield* insert(batch, rows, nowMs);
+}
+
+function insert({ number, year, schema }: Batch, rows: readonly object[], nowMs: number) {
+  const given = records(rows, {
+    ...{ table: "text", row: "text", reason: "text", bytes: "bigint", organization: "bigint" },
+    ...{ utcDay: "bigint", checksum: "bigint", number: "bigint", version: "bigint" },
+  });
+  return run`
+    INSERT INTO rejected_events (at_ms, batch, year, schema, warehouse_table, row, reason, bytes, organization, utc_day,
+      checksum, number, version)
+    SELECT CAST(${nowMs} AS bigint), CAST(${number} AS bigint), CAST(${year} AS integer), CAST(${schema} AS integer),
+      "table", "row", reason, bytes, organization, "utcDay", checksum, number, version
+    FROM ${given}`;
+}
+
+/** Deletes rows. @returns them in the order of their ids */
+export function* takeRows(ids: readonly number[]): Work<readonly RejectedEventRow[]> {
+  if (ids.length === 0) return [];
+  const rows = yield* returning(rejectedRow)`
+    DELETE FROM rejected_events WHERE id IN (SELECT id FROM ${idsAsRows(ids)})`;
+  return rows.toSorted((one, other) => one.id - other.id);
+}
+
+/** Deletes the rejected events of a user, and the stored versions of dropped ones. @returns their counts */
+export function* takeRowsOfUser(organization: number, user: number) {
+  yield* lockRejectedEvents();
+  // A row without a readable organization and user is recognized by its beginning.
+  const beginning = beginningOfRow(organization, user);
+  const taken = yield* returning(countedRow)`
+    DELETE FROM rejected_events
+    WHERE organization IN (0, ${organization}) AND warehouse_table <> 'accounts'
+      AND (organization = ${organization} AND number = ${user} OR ${beginsWith(beginning)})`;
+  yield* deleteDropped(organization, "users", user);
+  return { count: taken.length, ...countsOfUser(organization, taken) };
+}
+
+/** Deletes an account's rejected events, and removes it from those of users. @returns the number of both */
+export function* takeRowsOfAccount(organization: number, account: number): Work<number> {
+  yield* lockRejectedEvents();
+  const deleted = yield* run`
+    DELETE FROM rejected_events
+    WHERE organization = ${organization} AND warehouse_table = 'accounts' AND number = ${account}`;
+  yield* deleteDropped(organization, "accounts", account);
+  // Rows of users contain the account's number in JSON's form.
+  const naming = yield* select(namingRow)`
+    FROM rejected_events WHERE organization IN (0, ${organization}) AND warehouse_table <> 'accounts'
+      AND ${positionIn}(row, ${String(account)}) > 0`;
+  let changed = 0;
+  for (const one of naming) {
+    const row = rowWithoutAccount(one, account);
+    if (row === undefined || !row.startsWith(`[${organization},`)) continue;
+    yield* run`UPDATE rejected_events SET row = ${row}, bytes = ${bytesOfRow(row)} WHERE id = ${one.id}`;
+    changed += 1;
+  }
+  return deleted + changed;
+}
+
+/** Deletes the rejected events whose organization cannot be read, and whose row begins with it. */
+export function deleteUnreadableRows(organization: number) {
+  return run`DELETE FROM rejected_events WHERE organization = 0 AND ${beginsWith(`[${organization},`)}`;
+}
+
+function deleteDropped(organization: number, table: "users" | "accounts", number: number) {
+  return run`
+    DELETE FROM dropped_versions
+    WHERE organization = ${organization} AND warehouse_table = ${table} AND number = ${number}`;
+}
+
+function beginsWith(beginning: string) {
+  return part`substr(row, 1, ${beginning.length}) = ${beginning}`;
+}
