@@ -67,7 +67,7 @@ export const mutants: readonly Mutant[] = [
     to: `for (const { organization, userId, number, account } of writes.users) {
       this.#parts.knownUsers.remember(organization, userId, { number, account });
     }
-    this.#writePeople(writes, loaded);`,
+    this.#writePeople(writes, stored);`,
     test: "test/ledger/sqlite.test.ts",
   },
   {
