@@ -58,7 +58,7 @@ export const mutants: readonly Mutant[] = [
     file: "server/ledger/sqlite/journal/flushed-inbox.ts",
     from: "    if (!this.#inbox.hasUnfinished) this.#journal.flush();\n",
     to: "",
-    test: "test/ledger/inbox-model.test.ts",
+    test: "test/ledger/journal.test.ts",
   },
   {
     name: "known users are remembered before the commit",
