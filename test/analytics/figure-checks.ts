@@ -115,6 +115,30 @@ function checksLifecycleAndAdoption(names: readonly string[], worldNamed: WorldN
     }
   });
 
+  test.each(names)("lists of users by activity and by lifecycle equal a recount, in %s", async (name) => {
+    const world = worldNamed(name);
+    for (const { toDay } of lastDays(world).slice(1)) {
+      const fromDay = toDay - 6;
+      const inAcme = world.engagement.filter(({ account }) => account === "acme");
+      const active = usersWithin(world.engagement, fromDay, toDay);
+      const before = usersWithin(world.engagement, fromDay - 7, fromDay - 1);
+      const seen = usersWithin(world.engagement, -1, fromDay - 1);
+      const expected = [
+        [{}, active],
+        [{ activeInAccount: "acme" }, usersWithin(inAcme, fromDay, toDay)],
+        [{ lifecycle: "new" }, active.difference(seen)],
+        [{ lifecycle: "returning" }, active.intersection(before)],
+        [{ lifecycle: "resurrected" }, active.intersection(seen).difference(before)],
+        [{ lifecycle: "dormant" }, before.difference(active)],
+      ] as const;
+      for (const [filter, users] of expected) {
+        const sent = { activeFrom: dateOf(fromDay), activeTo: dateOf(toDay), ...filter };
+        const answer = await world.ask<{ users: { userId: string }[] }>("/api/users", sent);
+        expect([sent, answer.users.map(({ userId }) => userId).sort()]).toEqual([sent, [...users].sort()]);
+      }
+    }
+  });
+
   test.each(names)("adoption equals a recount, in %s", async (name) => {
     const world = worldNamed(name);
     for (const { toDay, parameters } of lastDays(world)) {

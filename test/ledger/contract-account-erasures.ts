@@ -111,8 +111,10 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
   test("its rejected events go, and those of its members lose it, once everything before is loaded", async () => {
     const { id, accounts, users } = await threeMembers(subject);
     const { rejectedEvents, erasures } = subject.ledger;
-    await subject.ledger.transact(needs({}), () => writes(1_000, { inbox: [inboxRows(["x"])] }));
-    const [batch] = await subject.ledger.inbox.freeze(100);
+    const body = accounts.map((each) => `${accountRow(each)}\n`).join("");
+    const ofAccounts = { ...inboxRows([], { table: "accounts", year: 0 }), rows: accounts.length, body };
+    await subject.ledger.transact(needs({}), () => writes(1_000, { inbox: [inboxRows(["x"]), ofAccounts] }));
+    const [batch, next] = await subject.ledger.inbox.freeze(100);
     const event = (account: number) =>
       JSON.stringify([id, 1, account, "opened", 1, 1, 1, "1", false, "", "{}"]);
     const rejectedRows = [
@@ -126,6 +128,7 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
       batch?.number ?? 0,
       rejectedRows.map((rejectedRow) => ({ ...rejectedRow, reason: "no" })),
     );
+    await subject.ledger.inbox.finish(next?.number ?? 0, []);
     const begun = await erasures.beginAccount(id, "engines");
     // A row that is sent again now would come after the erasure.
     expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(0);
@@ -143,7 +146,7 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
     expect(left[1][6]).toBe(0);
     await erasures.finish(begun?.id ?? 0);
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({
-      ...{ state: "done", members: 2, events: 5, days: 3, rejectedEvents: 3 },
+      ...{ state: "done", members: 2, events: 5, days: 3, rejectedEvents: 3, inboxRows: 1 },
     });
     expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(4);
   });

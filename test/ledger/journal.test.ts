@@ -109,6 +109,19 @@ test("inbox ids go on where they were, whatever SQLite has of them", async () =>
   await again.close();
 });
 
+test("the loader freezes what waits in the journal, without waiting for the journal's own flush", async () => {
+  const ledger = await open(newFolder());
+  const never = setTimeout(() => undefined, 0);
+  const timers = spyOn(globalThis, "setTimeout").mockReturnValue(never);
+  try {
+    await append(ledger, inboxRows(["a"]));
+    expect(await waiting(ledger)).toEqual(['["a"]']);
+  } finally {
+    timers.mockRestore();
+    await ledger.close();
+  }
+});
+
 test("a record that was not written to its end is not taken, nor what was written behind it", async () => {
   const folder = newFolder();
   const ledger = await open(folder);

@@ -58,7 +58,7 @@ export const mutants: readonly Mutant[] = [
     file: "server/ledger/sqlite/journal/flushed-inbox.ts",
     from: "    if (!this.#inbox.hasUnfinished) this.#journal.flush();\n",
     to: "",
-    test: "test/ledger/inbox-model.test.ts",
+    test: "test/ledger/journal.test.ts",
   },
   {
     name: "known users are remembered before the commit",
@@ -67,7 +67,7 @@ export const mutants: readonly Mutant[] = [
     to: `for (const { organization, userId, number, account } of writes.users) {
       this.#parts.knownUsers.remember(organization, userId, { number, account });
     }
-    this.#writePeople(writes, loaded);`,
+    this.#writePeople(writes, stored);`,
     test: "test/ledger/sqlite.test.ts",
   },
   {

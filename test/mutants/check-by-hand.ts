@@ -4,6 +4,8 @@ import { mutants, mutated } from "./by-hand.ts";
 import { ProjectCopy } from "./copy.ts";
 
 const maxTestMs = 5 * 60_000;
+/** A mutant may leave a name without a use. */
+const unusedNames = ["--noUnusedLocals", "false", "--noUnusedParameters", "false"];
 
 /** Takes the mutants whose name has one of the words. @returns the exit code: 1 when a mutant survives */
 export async function checkByHand(words: readonly string[]): Promise<number> {
@@ -22,6 +24,8 @@ export async function checkByHand(words: readonly string[]): Promise<number> {
       const after = mutated(before, mutant);
       if (after === before) throw new Error(`${mutant.name}: ${mutant.file} has no such place any more`);
       copy.write(mutant.file, after);
+      // With a name that is gone, every test fails, whatever it proves.
+      if (!(await copy.compiles(...unusedNames))) throw new Error(`${mutant.name}: it does not compile`);
       const survived = (await copy.test(mutant.test, maxTestMs)) === "passed";
       copy.restore(mutant.file);
       if (survived) survivors += 1;

@@ -63,10 +63,10 @@ export class ProjectCopy {
     return this.#run(["test", `./${file}`, "--bail=1", `--timeout=${timeoutMs}`], timeoutMs);
   }
 
-  /** Runs the compiler. It remembers what it knows of files that did not change. */
-  async compiles(): Promise<boolean> {
+  /** Runs the compiler. It remembers what it knows of files that did not change. @param more further options */
+  async compiles(...more: readonly string[]): Promise<boolean> {
     const remembered = ["--incremental", "--tsBuildInfoFile", this.path(".types")];
-    const options = ["--noEmit", "--singleThreaded", ...remembered, "-p", this.folder];
+    const options = ["--noEmit", "--singleThreaded", ...remembered, ...more, "-p", this.folder];
     return (await this.#run(["node_modules/typescript/bin/tsc", ...options], 5 * 60_000)) === "passed";
   }
 

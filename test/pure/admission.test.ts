@@ -1,7 +1,7 @@
 /** Admission: whatever JSON comes in, it is admitted or refused in words that help, and never throws. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Invalid, isInvalid, parseBody } from "../../server/intake/admission/json.ts";
+import { type Invalid, isInvalid, parseBody, whyUnstorable } from "../../server/intake/admission/json.ts";
 import { admitIdentify } from "../../server/intake/identify.ts";
 import { admitTrack } from "../../server/intake/track.ts";
 import { anyJson, arrivalIn, seeded } from "./support.ts";
@@ -151,6 +151,13 @@ test("an integer that would be rounded is refused wherever it stands, by its pat
     }),
     options,
   );
+});
+
+test("a refusal names a long path by its first 200 characters", () => {
+  const path = (length: number) =>
+    whyUnstorable({ [`a${"b".repeat(length - 1)}`]: Number.POSITIVE_INFINITY }, () => undefined)?.invalid;
+  expect(path(200)).toBe(`a${"b".repeat(199)} is out of range: send it as a string.`);
+  expect(path(201)).toBe(`a${"b".repeat(199)}… is out of range: send it as a string.`);
 });
 
 test("the header names a message that its body does not name", () => {

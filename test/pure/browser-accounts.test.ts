@@ -1,4 +1,4 @@
-/** The changes that a browser token may make to an existing account. */
+/** The changes that a browser token may make to an existing user and account. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { Admitted } from "../../server/intake/decide/requests.ts";
@@ -39,5 +39,22 @@ describe("a browser token and an account that exists", () => {
       "Acme",
       null,
     ]);
+  });
+
+  test("fields that differ from the stored ones are left out and named, equal and missing ones are not", () => {
+    const known = { email: "a@b.co", isAccountOwner: true };
+    const avatar = "https://acme.test/a.png";
+    const outcomeOf = (more: Partial<AdmittedIdentify>, stored = saying("a", { name: "Acme" }, known)) =>
+      acmeAfter(stored, { ...saying("a", {}, browser), account: undefined, ...more })[0];
+    for (const equal of [{}, known, { account }, { account: { ...account, name: "Acme" } }]) {
+      expect([equal, outcomeOf(equal)]).toEqual([equal, "stored"]);
+    }
+    expect(outcomeOf({ email: "x@b.co" })).toEqual({ ignored: ["email"] });
+    expect(outcomeOf({ isAccountOwner: false })).toEqual({ ignored: ["isAccountOwner"] });
+    for (const other of [null, ...[{ accountId: "other" }, { name: "Other" }, { avatar }]]) {
+      const sent = other && { ...account, ...other };
+      expect([other, outcomeOf({ account: sent })]).toEqual([other, { ignored: ["account"] }]);
+    }
+    expect(outcomeOf({ account: null }, { ...saying("a", {}), account: null })).toBe("stored");
   });
 });

@@ -8,7 +8,8 @@ import fc from "fast-check";
 import { limits } from "../../contract/limits.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
-import type { SourcedOutcome } from "../../server/intake/decide/requests.ts";
+import { decide } from "../../server/intake/decide/decide.ts";
+import { NeedsOf, type SourcedOutcome } from "../../server/intake/decide/requests.ts";
 import { userKey } from "../../server/ledger/ports/held-events.ts";
 import { LedgerModel, personKeyOf } from "./ledger-model.ts";
 import { run, sizes } from "./requests.ts";
@@ -115,8 +116,8 @@ test("a link leads to no other link, no identified user has one, and no events a
   );
 });
 
-/** Decides these items one after another. */
-function say(ledger: LedgerModel, ...items: readonly Partial<SourcedItem>[]): SourcedOutcome[] {
+/** Items of a source, each a track unless it says otherwise. */
+function sourced(items: readonly Partial<SourcedItem>[]) {
   const whole = items.map((some): Sent => {
     const track = { type: "track", event: "e", properties: {}, isActivity: true, traits: {} };
     return {
@@ -124,7 +125,12 @@ function say(ledger: LedgerModel, ...items: readonly Partial<SourcedItem>[]): So
       item: { ...track, atMs: nowMs, messageId: null, ...some } as SourcedItem,
     };
   });
-  return run(ledger, whole.map(admitted), [1]);
+  return whole.map(admitted);
+}
+
+/** Decides these items one after another. */
+function say(ledger: LedgerModel, ...items: readonly Partial<SourcedItem>[]): SourcedOutcome[] {
+  return run(ledger, sourced(items), [1]);
 }
 
 const userOf = (ledger: LedgerModel) => ledger.user(1, "u");
@@ -245,6 +251,31 @@ test("a named user gets the held events, also when they are held for an address 
   ]);
 });
 
+test("a link to a user overrides a link to an address, whichever is the newer", () => {
+  const toAddress = { type: "alias", previousId: "v", userId: "mailto:bills@example.com" } as const;
+  const toUser = { type: "identify", userId: "a", anonymousId: "v", atMs: nowMs - 5 } as const;
+  for (const links of [
+    [toUser, toAddress],
+    [toAddress, toUser],
+  ]) {
+    const ledger = new LedgerModel();
+    const owner = { type: "identify", userId: "b", email: "bills@example.com" } as const;
+    say(ledger, owner, ...links, { anonymousId: "v", event: "e" });
+    expect([links[0]?.type, seenIn(ledger, 1)]).toEqual([links[0]?.type, [["e", "a"]]]);
+  }
+});
+
+test("aliases that move too much in one request are rejected", () => {
+  const ledger = new LedgerModel();
+  say(ledger, { userId: "a" });
+  const alias = (previousId: string, userId: string) => ({ type: "alias" as const, previousId, userId });
+  // The first moves the held event, and the second also the two links to `b`.
+  const aliases = sourced([alias("a", "b"), alias("b", "c"), alias("c", "d")]);
+  const limits = { maxWork: 1_000, mayMove: 2 };
+  const { outcomes } = decide(aliases, ledger.stored(new NeedsOf(aliases)), nowMs, limits);
+  expect(outcomes.map(plainly)).toEqual(["stored", "stored", "invalid"]);
+});
+
 test("the oldest of a person are dropped when too many wait", () => {
   const ledger = new LedgerModel();
   const tooMany = Array.from({ length: limits.heldEvents + 5 }, (_, index) => ({
@@ -268,6 +299,14 @@ test("items from before an erasure stay out, whether they are held or arrive lat
   say(ledger, { anonymousId: "v", event: "before", atMs: nowMs - 6 }, { anonymousId: "v", event: "after" });
   say(ledger, { type: "identify", userId: "u", anonymousId: "v" });
   expect(ledger.rows.get("events")?.map(([, , , event]) => event)).toEqual(["after"]);
+});
+
+test("an identify from before an erasure does not link the erased visitor to another user", () => {
+  const ledger = new LedgerModel();
+  say(ledger, { type: "identify", userId: "u", anonymousId: "v", atMs: nowMs - 9 });
+  ledger.erase(1, "u", nowMs - 5);
+  say(ledger, { type: "identify", userId: "w", anonymousId: "v", atMs: nowMs - 6 }, { anonymousId: "v" });
+  expect(seenIn(ledger, 1)).toEqual([["e", visitor("v"), "waiting"]]);
 });
 
 test("a name's white space is looked at once, and a name that is mostly white space is refused", () => {

@@ -78,6 +78,15 @@ describe("activity", () => {
     });
   });
 
+  test("is judged in a week of outage, too, and in the week after it", () => {
+    expect(about("active", { weeks: weeksOf([...steady, 3]) })).toMatchObject({
+      tone: "bad",
+      isUnusual: true,
+    });
+    const after = about("active", { weeks: weeksOf([...steady, 3, 100]) });
+    expect(after).toMatchObject({ tone: "good", isUnusual: true });
+  });
+
   test("of few weeks is not judged", () => {
     expect(about("active", { weeks: weeksOf([50, 60, 1]) })?.text).toBe(
       "1 user was active in the 7 days to 2026-03-31, 59 fewer than in the 7 days before (-98.3%). There are too few weeks to know whether that is usual.",

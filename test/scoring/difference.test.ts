@@ -210,8 +210,8 @@ describe("the log-rank test", () => {
   test("of two accounts has the variance that is reckoned by hand", () => {
     const first = [{ cluster: 1, period: 1, hasLeft: true, count: 1 }];
     const second = [{ cluster: 2, period: 1, hasLeft: false, count: 1 }];
-    // Both scores are 1/4: (1/16 + 1/16) · 2 / (2 − 1).
-    expect(logRank(first, second)).toMatchObject({ excess: 0.5, clusteredVariance: 0.25 });
+    // Both scores are 1/4: (1/16 + 1/16) · 2 / (2 − 1). Of one departure of two users it is 1/2 · 1/2.
+    expect(logRank(first, second)).toMatchObject({ excess: 0.5, variance: 0.25, clusteredVariance: 0.25 });
   });
 
   test("of empty groups, or of groups without leavers, finds nothing", () => {

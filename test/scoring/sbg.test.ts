@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { fitSbg, projectSbg } from "../../server/scoring/statistics/sbg.ts";
+import { fitSbg, projectFrom, projectSbg } from "../../server/scoring/statistics/sbg.ts";
 import { Random } from "../../simulation/random.ts";
 import { numbers, table } from "./data.ts";
 
@@ -80,11 +80,31 @@ describe("shifted beta-geometric", () => {
       beta: mean(logs.map(([, beta]) => (beta - ofBeta) ** 2)),
       both: mean(logs.map(([alpha, beta]) => (alpha - ofAlpha) * (beta - ofBeta))),
     };
-    const exact = fitSbg([survival.map((share) => members * share)])?.covariance;
+    const exact = fitSbg([survival.map((share) => members * share)]);
     // 400 fits know a variance to 7 % (one standard error).
     for (const name of ["alpha", "beta", "both"] as const) {
-      expect((exact?.[name] ?? 0) / observed[name]).toBeWithin(0.75, 1.25);
+      expect((exact?.covariance?.[name] ?? 0) / observed[name]).toBeWithin(0.75, 1.25);
     }
+    // The interval of a projection from a share that is known exactly is the spread of these fits' projections.
+    const [from, to] = [5, 20];
+    const declines = fits.map((fit) => {
+      const shares = projectSbg(fit, to);
+      return Math.log((shares[to] ?? 0) / (shares[from] ?? 1));
+    });
+    const spread = mean(declines.map((decline) => (decline - mean(declines)) ** 2));
+    const share = survival[from] ?? Number.NaN;
+    const last = exact && projectFrom(exact, { period: from, share, low: share, high: share }, to).at(-1);
+    const width = last ? Math.log(last.high / last.low) / (2 * 1.96) : Number.NaN;
+    expect(width ** 2 / spread).toBeWithin(0.75, 1.25);
+  });
+
+  test("begins a projection with the observed share and its interval", () => {
+    const fit = fitSbg([curve("regular_pct").slice(0, 8)]);
+    const observed = { period: 7, share: 0.24, low: 0.24 / 1.2, high: 0.24 * 1.2 };
+    const [first] = fit === null ? [] : projectFrom(fit, observed, 9);
+    expect(first?.period).toBe(7);
+    for (const name of ["share", "low", "high"] as const)
+      expect(first?.[name]).toBeCloseTo(observed[name], 9);
   });
 
   test("projects curves that fall, at rates that rise", () => {

@@ -5,6 +5,7 @@ import {
   engagementOf,
   engagementScale,
 } from "../../server/scoring/scores/engagement.ts";
+import { explain, type Serving } from "../../server/scoring/scores/explain.ts";
 import type { Features } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights, type HealthInput, healthOf } from "../../server/scoring/scores/health.ts";
 import { momentumOf } from "../../server/scoring/scores/momentum.ts";
@@ -175,4 +176,19 @@ describe("health", () => {
       healthOf(whole, { ...defaultHealthWeights, engagement: 0 }).contributions.engagement,
     ).toBeUndefined();
   });
+});
+
+test("a return has a probability after a horizon of silence, and not after the churn event", () => {
+  const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };
+  const model = { rung: 1, horizonDays: 28, bgbb, referenceLogOdds: 0 } as const;
+  const returnOf = (changes: Partial<Features>, serving: Partial<Serving> = {}) =>
+    explain(
+      { features: of({ idleDays: 28, tenureDays: 100, ...changes }) },
+      { horizonDays: 28, healthWeights: defaultHealthWeights, scale, model, ...serving },
+    ).returnProbability;
+  expect(returnOf({})).toBeGreaterThan(0);
+  expect([returnOf({ idleDays: 27 }), returnOf({ hasLeft: true }), returnOf({ cell: null })]).toEqual([
+    ...[null, null, null],
+  ]);
+  expect(returnOf({}, { model: null })).toBeNull();
 });

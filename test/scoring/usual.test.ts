@@ -1,5 +1,6 @@
-/** Changes that are larger than the usual difference between weeks. */
+/** Changes that are larger than the usual difference between weeks, and weeks in which the data stopped. */
 import { expect, test } from "bun:test";
+import { outageWeeks } from "../../server/scoring/data-quality/outage.ts";
 import { studentT975 } from "../../server/scoring/statistics/student.ts";
 import { judgeChange } from "../../server/scoring/statistics/usual.ts";
 
@@ -60,4 +61,9 @@ test("a week that says nothing takes its two changes away, and the newest cannot
   levels[5] = null;
   expect(judgeChange(levels)?.usual?.weeks).toBe(8);
   expect(judgeChange([5, null, 4])).toBeUndefined();
+});
+
+test("an outage is compared with the weeks before it that were none", () => {
+  // The median of the four oldest is 150. With the week of 3 among them it would be 100.
+  expect([...outageWeeks([60, 3, 100, 100, 200, 200])]).toEqual([1, 0]);
 });

@@ -64,6 +64,12 @@ describe("the document", () => {
     for (const path of named) expect(html).toContain(`POST ${path}<`);
   });
 
+  test("asks for an organization where a session alone does not name it", () => {
+    const asked = expect.arrayContaining([expect.objectContaining({ name: "organization" })]);
+    expect(document.paths["/api/session"]).toMatchObject({ get: { parameters: [] } });
+    expect(document.paths["/api/users"]).toMatchObject({ get: { parameters: asked } });
+  });
+
   test("declares the project token as the specification says", () => {
     expect(document.components.securitySchemes.projectToken).toMatchObject({
       type: "http",

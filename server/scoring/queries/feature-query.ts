@@ -48,7 +48,7 @@ export function historyQuery(population: Population, cutoffDay: number): Query {
       {cutoffDay:Int32} - firstDay AS tenureDays,
       ${bitsOfDays(0, 28)} AS activeDays28,
       ${bitsOfDays(28, 28)} AS activeDaysPrevious28,
-      ${bitsOfDays(0, 84)} AS activeDays84,
+      bitCount(days) AS activeDays84,
       eventNames28,
       if(activeDays = 1, tenureDays, (lastDay - firstDay) / (activeDays - 1)) AS meanGapDays,
       toBool(activeDays = 1) AS hasSingleActiveDay,
