@@ -36,7 +36,7 @@ test.each([
   ["header.csv", header],
 ])("%s has no rows, and that is no error", async (name, content) => {
   const result = await bench.import(bench.file(name, content), "acme");
-  expect(result).toEqual({ exitCode: 0, stderr: "", stdout: expect.stringContaining("no rows") });
+  expect(result).toMatchObject({ exitCode: 0, stderr: "", stdout: expect.stringContaining("no rows") });
 });
 
 const long = "x".repeat(10 * 1024 * 1024);
