@@ -80,7 +80,7 @@ test("JSON lines keep their types, and ids their digits", async () => {
   ];
   const result = await bench.import(bench.file("events.jsonl", lines.join("\n")), "jsonl");
   expect(countsOf(result)).toEqual({ rows: 4, new: 2, duplicate: 0, rejected: 2 });
-  expect(result.stdout).toMatch(/line 2: userId is a number that its digits/);
+  expect(result.stdout).toMatch(/line 2: userId is a number whose digits/);
   expect(result.stdout).toMatch(/line 3: big has too many digits/);
   const events = await bench.server.exported("events", "jsonl");
   expect(events).toMatchObject([

@@ -162,7 +162,7 @@ test("numbers are ids here too, and one whose digits would change is rejected al
   expect(await taken(`{"batch":[${items}]}`)).toMatchObject({
     accepted: 3,
     rejected: [
-      { index: 2, message: expect.stringContaining("userId is a number that its digits") },
+      { index: 2, message: expect.stringContaining("userId is a number whose digits") },
       { index: 3, message: expect.stringContaining("properties.n has too many digits") },
     ],
   });
