@@ -16,8 +16,8 @@ export function doctorCommand(): Command {
       const { cluster } = readConfig();
       if (cluster !== null && !(await printServers(cluster))) return;
       await withAnalysis(async ({ ledger, served, config }, analysis) => {
-        printLine(`data folder   ${config.dataDir}`);
-        printLine(`server        ${served ? "running" : "not running"}`);
+        printLine(`data folder      ${config.dataDir}`);
+        printLine(`server           ${served ? "running" : "not running"}`);
         await printRejectedEvents(ledger);
         const nightly = new Map((await ledger.checks.list()).map((last) => [last.organization, last]));
         let differences = 0;

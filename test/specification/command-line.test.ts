@@ -139,7 +139,7 @@ function readingTests(commands: Commands, state: string): void {
   });
 
   test("doctor finds all well", async () => {
-    expect(await commands.done("doctor")).toContain(`server        ${state}`);
+    expect(await commands.done("doctor")).toContain(`server           ${state}`);
   });
 }
 
