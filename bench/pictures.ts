@@ -1,6 +1,6 @@
 /**
  * Pictures of every page, wide, narrow and dark, from the demonstration's data: `npm run pictures [part of a name]…`.
- * They go to pictures/, which git ignores.
+ * They go to pictures/, which git ignores. `npm run pictures readme` takes those of the README, into docs/pictures/.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { openPage, phone, signedIn, wide } from "../test/dashboard/support.ts";
 import { Server } from "../test/server.ts";
 
 const folder = join(import.meta.dir, "..", "pictures");
+const readmeFolder = join(import.meta.dir, "..", "docs", "pictures");
 
 /** Pages by the name of their picture; OF is replaced by the organization, EMPTY by one without data. */
 const pages: readonly (readonly [name: string, address: string])[] = [
@@ -58,10 +59,19 @@ const looks = [
   { name: "phone-dark", options: { viewport: phone, colorScheme: "dark", deviceScaleFactor: 2 } },
 ] as const;
 
-const wanted = process.argv.slice(2);
+/** The pictures of the README: their names there, and how much of the page they show, in pixels. */
+const readme: Readonly<Record<string, { readonly name: string; readonly height: number }>> = {
+  "overview-wide": { name: "overview", height: 1_140 },
+  "retention-split-wide": { name: "retention", height: 1_000 },
+  "model-wide": { name: "model", height: 1_000 },
+};
+
+const words = process.argv.slice(2);
+const isForReadme = words.includes("readme");
 mkdirSync(folder, { recursive: true });
 await builtPages();
-const server = await Server.start();
+// It scores no days by itself, which the pages would announce.
+const server = await Server.startShared();
 const browser = await startBrowser();
 try {
   await server.ready();
@@ -74,7 +84,8 @@ try {
   for (const look of looks) {
     for (const [name, address] of pages) {
       const picture = `${name}-${look.name}`;
-      if (wanted.length > 0 && !wanted.some((part) => picture.includes(part))) continue;
+      const shown = isForReadme ? readme[picture] : undefined;
+      if (isForReadme ? shown === undefined : !isWanted(picture)) continue;
       const { page, complaints } = await openPage(browser, look.options);
       const organization = { OF: "Demo", EMPTY: "default" }[/^[A-Z]*/.exec(address)?.[0] ?? ""];
       const signed = organization && (await signedIn(page, server, organization));
@@ -82,8 +93,9 @@ try {
       // The stream of the live view never ends.
       await page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => undefined);
       await page.screenshot({
-        path: join(folder, `${picture}.png`),
+        path: shown === undefined ? join(folder, `${picture}.png`) : join(readmeFolder, `${shown.name}.png`),
         fullPage: look.options.viewport === wide,
+        ...(shown !== undefined && { clip: { x: 0, y: 0, width: wide.width, height: shown.height } }),
       });
       console.log([picture, ...complaints].join("\n  "));
       await page.context().close();
@@ -92,4 +104,8 @@ try {
 } finally {
   await browser.close();
   await server.stop();
+}
+
+function isWanted(picture: string): boolean {
+  return words.length === 0 || words.some((part) => picture.includes(part));
 }
