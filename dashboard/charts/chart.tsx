@@ -27,6 +27,7 @@ interface ChartProps {
 export function Chart({ label, option, table, height = 260, addressOf }: ChartProps): ReactElement {
   const place = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<EChartsType>();
+  const [isMissing, setMissing] = useState(false);
   const theme = useShownTheme();
   const [pointedAt, setPointedAt] = useState<{ readonly series: string; readonly at: number }>();
   useEffect(() => {
@@ -35,7 +36,7 @@ export function Chart({ label, option, table, height = 260, addressOf }: ChartPr
     let made: EChartsType | undefined;
     let isGone = false;
     const observer = new ResizeObserver(() => made?.resize());
-    void import("./echarts.ts").then(({ init }) => {
+    const load = import("./echarts.ts").then(({ init }) => {
       if (isGone) return;
       made = init(element);
       made.on("mouseover", ({ componentType, seriesType, seriesName, dataIndex }) => {
@@ -46,6 +47,7 @@ export function Chart({ label, option, table, height = 260, addressOf }: ChartPr
       observer.observe(element);
       setChart(made);
     });
+    load.catch(() => setMissing(true));
     return () => {
       isGone = true;
       observer.disconnect();
@@ -60,16 +62,20 @@ export function Chart({ label, option, table, height = 260, addressOf }: ChartPr
   }, [chart, option, theme]);
   return (
     <figure className="min-w-0">
-      <BarLink address={pointedAt && addressOf?.(pointedAt.series, pointedAt.at)}>
-        <div
-          ref={place}
-          role="img"
-          aria-label={label}
-          style={{ height }}
-          className={chart ? "" : "skeleton"}
-        />
-      </BarLink>
-      <details className="mt-2 text-sm">
+      {isMissing ? (
+        <p className="text-soft">The chart could not be loaded. Its figures are in the table.</p>
+      ) : (
+        <BarLink address={pointedAt && addressOf?.(pointedAt.series, pointedAt.at)}>
+          <div
+            ref={place}
+            role="img"
+            aria-label={label}
+            style={{ height }}
+            className={chart ? "" : "skeleton"}
+          />
+        </BarLink>
+      )}
+      <details className="mt-2 text-sm" open={isMissing}>
         <summary className="inline-block text-soft hover:text-ink">Show as a table</summary>
         <TableOf label={label} {...table} />
       </details>

@@ -14,6 +14,20 @@ const tip = (page: Page) => page.getByRole("tooltip");
 const focusedText = (page: Page) =>
   page.evaluate("document.activeElement.closest('tr')?.innerText.split('\\t')[0]");
 
+test("without the library that draws, a chart says so and its table is open", async () => {
+  const { page, ask, complaints } = await opened();
+  await page.route("**/assets/echarts-*.js", (route) => route.abort());
+  await page.reload();
+  await page.getByText("The chart could not be loaded. Its figures are in the table.").first().waitFor();
+  const { mean } = await ask<Retention>("/api/retention", usual);
+  const table = page.getByRole("region", { name: /as a table$/ }).first();
+  await table.waitFor();
+  if (mean[1] === undefined) throw new Error("there is no second week");
+  expect(await table.textContent()).toContain(percent(mean[1]));
+  await settled(page);
+  expect(complaints).toEqual([]);
+});
+
 describe("the heat map", () => {
   test("shows the endpoint's cells and the weighted mean, and marks what is not over and what is small", async () => {
     const { page, grid, ask, complaints } = await opened();
