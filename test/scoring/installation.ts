@@ -17,6 +17,8 @@ export class Installation {
   silence: Silence | null = null;
   /** Read by restart(). */
   restAfterFailureMs = 0;
+  /** Read by restart(): how long a run of today waits after the last one. */
+  restBeforeTodayMs = 0;
   /** Before each statement of a run. */
   beforeStatement: (...query: Parameters<Warehouse["command"]>) => Promise<void> = async () => undefined;
   readonly #organizations: Organization[] = [];
@@ -126,7 +128,11 @@ export class Installation {
       ledger,
       log,
       nowMs,
-      rests: { beforeTodayMs: 0, shareBeforeHistory: 0, afterFailureMs: this.restAfterFailureMs },
+      rests: {
+        beforeTodayMs: this.restBeforeTodayMs,
+        shareBeforeHistory: 0,
+        afterFailureMs: this.restAfterFailureMs,
+      },
     });
   }
 }

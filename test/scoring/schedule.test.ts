@@ -168,6 +168,39 @@ describe("by itself", () => {
     expect([(await runDays(broken)).at(-1), installation.failing]).toEqual([200, []]);
   });
 
+  test("an organization that failed counts as failing until its run succeeds, or nothing is due any more", async () => {
+    const installation = new Installation(subject, 200);
+    installation.restBeforeTodayMs = 3_600_000;
+    installation.restart();
+    const due = installation.organization();
+    await installation.insert(all(due, 6, [195]));
+    const breakAt = (statement: string) => {
+      installation.beforeStatement = async (sql) => {
+        if (sql.includes(statement)) throw new Error("broken");
+      };
+    };
+    breakAt("INSERT INTO user_scores");
+    expect([await installation.work(), installation.failing]).toEqual([0, [due]]);
+    installation.beforeStatement = async () => undefined;
+    // It rests before its run of today, which is still due.
+    expect([await installation.work(), installation.failing]).toEqual([0, [due]]);
+
+    installation.restBeforeTodayMs = 0;
+    installation.restart();
+    breakAt("INSERT INTO user_scores");
+    expect([await installation.work(), installation.failing]).toEqual([0, [due]]);
+    installation.beforeStatement = async () => undefined;
+    // Its earlier days are still due.
+    expect([await installation.work(), installation.failing]).toEqual([1, []]);
+    await installation.finish();
+    const idle = installation.organization();
+    await installation.insert(all(idle, 6, [200]));
+    breakAt("user_spans");
+    expect([await installation.work(), installation.failing]).toEqual([0, expect.arrayContaining([idle])]);
+    installation.beforeStatement = async () => undefined;
+    expect([await installation.work(), installation.failing]).toEqual([0, []]);
+  });
+
   test("an earlier day that fails keeps no other day from its scores", async () => {
     const installation = new Installation(subject, 200);
     const id = installation.organization();
