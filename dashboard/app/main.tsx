@@ -14,7 +14,7 @@ import { sessionQuery } from "./session.ts";
 const client = createQueryClient(() => {
   // Either the session is over or a right is missing. A request for the session shows which, and the pages
   // follow.
-  void client.refetchQueries({ queryKey: sessionQuery.queryKey }).then(() => router.invalidate());
+  void client.refetchQueries({ queryKey: sessionQuery.queryKey });
 });
 const router = createAppRouter(client);
 

@@ -1,6 +1,7 @@
 /** The session: the signed-in team member and the present organization. */
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { useParams, useRouter } from "@tanstack/react-router";
+import { createContext, use, useEffect, useState } from "react";
 import type { SessionAnswer } from "../../contract/members.ts";
 import type { Role } from "../../contract/roles.ts";
 import { ApiFailure, call } from "../api/client.ts";
@@ -23,11 +24,43 @@ export const sessionQuery = queryOptions<SessionAnswer | null>({
   },
 });
 
+/** The signed-in person's session, and the organization of the page's address. */
+interface Present {
+  readonly session: SessionAnswer;
+  readonly organization: Membership;
+}
+
+/** What the pages of an organization know of their reader. */
+export const PresentContext = createContext<Present | undefined>(undefined);
+
+/** The session and the organization for `PresentContext`. When the session ends or the organization is lost, the
+ * router is asked for the page that follows, and the last known ones stay until that page is there. */
+export function useLastPresent(): Present {
+  const { data: session } = useQuery(sessionQuery);
+  const router = useRouter();
+  const { organization: id } = useParams({ strict: false });
+  const organization = session?.organizations.find((each) => String(each.id) === id);
+  const isLost =
+    session === null || (session !== undefined && id !== undefined && organization === undefined);
+  const [last, setLast] = useState<Present>();
+  const present = session && organization ? { session, organization } : last;
+  if (present?.session !== last?.session || present?.organization !== last?.organization) setLast(present);
+  useEffect(() => {
+    if (isLost) void router.invalidate();
+  }, [isLost, router]);
+  if (present === undefined) throw new Error("a page was shown without a session");
+  return present;
+}
+
+function usePresent(): Present {
+  const present = use(PresentContext);
+  if (present === undefined) throw new Error("a part of an organization's pages was shown outside of them");
+  return present;
+}
+
 /** The session of a page that needs a sign-in. */
 export function useSession(): SessionAnswer {
-  const { data } = useQuery(sessionQuery);
-  if (data === undefined || data === null) throw new Error("a page was shown without a session");
-  return data;
+  return usePresent().session;
 }
 
 /** Whether pictures of users and accounts are loaded from other hosts. False until it is known.
@@ -45,10 +78,7 @@ export function useRemoteImages(isAsked: boolean): boolean {
 
 /** The organization of the page's address. */
 export function useOrganization(): Membership {
-  const { organization } = useParams({ strict: false });
-  const found = useSession().organizations.find(({ id }) => String(id) === organization);
-  if (found === undefined) throw new Error("a page was shown of an organization that is not the person's");
-  return found;
+  return usePresent().organization;
 }
 
 const ranks: readonly Role[] = ["viewer", "member", "owner"];

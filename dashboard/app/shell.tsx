@@ -10,7 +10,7 @@ import { navigation } from "./navigation.ts";
 import { usePageFocus } from "./page-focus.ts";
 import { PageLink } from "./page-link.ts";
 import { OrganizationSwitcher, PersonMenu } from "./person-menu.tsx";
-import { useOrganization } from "./session.ts";
+import { PresentContext, useLastPresent, useOrganization } from "./session.ts";
 import { SlowNotice } from "./slow-notice.tsx";
 
 const loadPalette = () => import("./palette.tsx");
@@ -21,6 +21,14 @@ const preloadAfterMs = 2_000;
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
 export function Shell(): ReactElement {
+  return (
+    <PresentContext value={useLastPresent()}>
+      <Frame />
+    </PresentContext>
+  );
+}
+
+function Frame(): ReactElement {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const typedEarly = useEarlyLetters(isPaletteOpen);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
