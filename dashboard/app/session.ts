@@ -30,7 +30,7 @@ interface Present {
   readonly organization: Membership;
 }
 
-/** What the pages of an organization know of their reader. */
+/** The present reader and organization of all pages below an organization. */
 export const PresentContext = createContext<Present | undefined>(undefined);
 
 /** The session and the organization for `PresentContext`. When the session ends or the organization is lost, the
