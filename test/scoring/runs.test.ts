@@ -7,7 +7,7 @@ import type { RunBody } from "../../server/scoring/run/record-bodies.ts";
 import { type KindSummary, scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
-import { eraseUser } from "../../server/warehouse/upkeep/erase.ts";
+import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { all, on, scoresOf } from "./run-support.ts";
@@ -145,7 +145,7 @@ describe("a run", () => {
     const organization = subject.newOrganization();
     await insertEvents(subject, all(organization, 3, [80, 90]));
     await score(organization, 95);
-    await eraseUser(subject.warehouse, { organization, user: 2 });
+    await eraseUsers(subject.warehouse, [{ organization, user: 2 }]);
     expect((await scoresOf(subject, organization, "user", 95)).map((row) => row.user)).toEqual([1, 3]);
     expect(await scoresOf(subject, organization, "account", 95)).toHaveLength(1);
   });

@@ -9,7 +9,7 @@ import { withLabels } from "../../server/http/figures/event-labels.ts";
 import { isInvalid, type SourcedItem } from "../../server/intake/intake.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { attachFile } from "../../server/warehouse/copies/frozen-tables.ts";
-import { eraseUser, findUser } from "../../server/warehouse/upkeep/erase.ts";
+import { eraseUsers, findUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { event, recount, rollupsOf, WarehouseUnderTest } from "../warehouse/support.ts";
 import { identify, nowMs, SpokenTo, track, zone } from "./spoken-to.ts";
@@ -176,8 +176,10 @@ async function erase(id: number, userId: string): Promise<void> {
   await spokenTo.loaded();
   const erasure = await ledger.erasures.begin(id, userId);
   if (erasure === undefined) throw new Error("the user was not known");
-  await ledger.erasures.counted(erasure.id, await findUser(subject.warehouse, erasure));
-  await eraseUser(subject.warehouse, erasure);
+  const found = (await findUsers(subject.warehouse, id, [erasure.user])).get(erasure.user);
+  if (found === undefined) throw new Error("the erased user was not counted");
+  await ledger.erasures.counted(erasure.id, found);
+  await eraseUsers(subject.warehouse, [erasure]);
   await ledger.erasures.finish(erasure.id);
 }
 

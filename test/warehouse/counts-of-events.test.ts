@@ -4,7 +4,7 @@ import { countsOfDays } from "../../server/analytics/events/counts-of-days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { countsOfEvents } from "../../server/warehouse/schema/tables.ts";
 import { checkOrganization, describeDifference } from "../../server/warehouse/upkeep/check.ts";
-import { eraseUser } from "../../server/warehouse/upkeep/erase.ts";
+import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { eventCounts } from "../../server/warehouse/upkeep/event-counts.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import {
@@ -23,7 +23,7 @@ test("counts by event and day stand beside the rows, whatever changed them, and 
   const changes = [
     () => insertEvents(subject, events, 4),
     () => rebuild(subject.warehouse, organization, new Zone("Asia/Tokyo").transitions),
-    () => eraseUser(subject.warehouse, { organization, user: 7 }),
+    () => eraseUsers(subject.warehouse, [{ organization, user: 7 }]),
     mergeUserEventDays,
   ];
   const sql = `EXPLAIN SELECT event, times FROM ${countsOfDays("organization = {organization:UInt32}")}`;

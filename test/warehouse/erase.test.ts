@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import { type EventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { checkOrganization } from "../../server/warehouse/upkeep/check.ts";
-import { eraseUser, findUser } from "../../server/warehouse/upkeep/erase.ts";
+import { eraseUsers, findUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { eventCounts } from "../../server/warehouse/upkeep/event-counts.ts";
 import { dropEvents } from "../../server/warehouse/upkeep/keep-events.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
@@ -47,12 +47,13 @@ describe("erasing a user", () => {
     for (const id of [organization, other]) await people(id, [1, 2, 3]);
     const before = await eventCounts(subject.warehouse, organization);
 
-    const found = await findUser(subject.warehouse, { organization, user: 3 });
+    const found = (await findUsers(subject.warehouse, organization, [3])).get(3);
+    if (found === undefined) throw new Error("user 3 was not counted");
     const mine = events.filter((one) => one.user === 3);
     expect(found.dayCounts.reduce((sum, day) => sum + day.events, 0)).toBe(mine.length);
     expect([found.versions, found.versionSum]).toEqual([1, 1]);
     expect(found.days).toBe(new Set(mine.map(storedDay)).size);
-    await eraseUser(subject.warehouse, { organization, user: 3 });
+    await eraseUsers(subject.warehouse, [{ organization, user: 3 }]);
 
     expect(await rollupsOf(subject, organization)).toEqual(recount(without(events, 3), storedDay));
     expect(await rollupsOf(subject, other)).toEqual(recount(otherEvents, storedDay));
@@ -73,13 +74,39 @@ describe("erasing a user", () => {
     expect(await rollupsOf(subject, organization)).toEqual(recount(without(events, 3), storedDay));
   });
 
-  test("is simply done again after it stopped before any statement", async () => {
+  test("counts each of several users, also one without rows", async () => {
     const organization = subject.newOrganization();
-    const events = randomEvents(randomOfThisRun("erase stopped"), organization, 400);
+    const events = randomEvents(randomOfThisRun("found"), organization, 500);
     await insertEvents(subject, events, 3);
+    await people(organization, [1, 2]);
+    const users = Array.from({ length: 201 }, (_, index) => index);
+    const found = await findUsers(subject.warehouse, organization, users);
+    expect([...found.keys()]).toEqual(users);
+    for (const [number, { dayCounts, days, versions }] of found) {
+      const mine = events.filter((one) => one.user === number);
+      expect(dayCounts.reduce((sum, day) => sum + day.events, 0)).toBe(mine.length);
+      expect(days).toBe(new Set(mine.map(storedDay)).size);
+      expect(versions).toBe(number === 1 || number === 2 ? 1 : 0);
+    }
+  });
+
+  test("is simply done again after it stopped before any statement, with users of two organizations", async () => {
+    const [organization, other] = [subject.newOrganization(), subject.newOrganization()];
+    const random = randomOfThisRun("erase stopped");
+    const events = [
+      ...randomEvents(random, organization, 400),
+      ...[5, 6].map((number) => event(organization, { user: number, event: "only_theirs" })),
+    ];
+    const otherEvents = randomEvents(random, other, 400);
+    await insertEvents(subject, [...events, ...otherEvents], 3);
+    const erased = [
+      { organization, user: 5 },
+      { organization, user: 6 },
+      { organization: other, user: 6 },
+    ];
     let statements = 0;
     for (; ; statements += 1) {
-      const stopped = eraseUser(withStatements(subject.warehouse, statements), { organization, user: 5 });
+      const stopped = eraseUsers(withStatements(subject.warehouse, statements), erased);
       if (
         await stopped.then(
           () => true,
@@ -88,9 +115,18 @@ describe("erasing a user", () => {
       )
         break;
     }
-    // Every table with a column of users is there, or the test would not have stopped before each.
+    // Every table with a column of users is there, or the test would not have stopped before each. One statement of a
+    // table erases all users.
     expect(statements).toBe(9);
-    expect(await rollupsOf(subject, organization)).toEqual(recount(without(events, 5), storedDay));
+    expect(await rollupsOf(subject, organization)).toEqual(
+      recount(without(without(events, 5), 6), storedDay),
+    );
+    expect(await rollupsOf(subject, other)).toEqual(recount(without(otherEvents, 6), storedDay));
+    const [left] = await subject.warehouse.rows<{ rows: number }>(
+      "SELECT count() AS rows FROM event_days WHERE organization = {organization:UInt32} AND event = 'only_theirs'",
+      { organization },
+    );
+    expect(left?.rows).toBe(0);
   });
 });
 
@@ -119,7 +155,7 @@ describe("events that are too old", () => {
     await rebuild(subject.warehouse, organization, new Zone("UTC").transitions, undefined, fromDay);
     expect(await rollupsOf(subject, organization)).toEqual(recount(events, storedDay));
     expect(await differences(organization, fromDay)).toEqual([]);
-    await eraseUser(subject.warehouse, { organization, user: 7 });
+    await eraseUsers(subject.warehouse, [{ organization, user: 7 }]);
     expect(await rollupsOf(subject, organization)).toEqual(recount(without(events, 7), storedDay));
     expect(await differences(organization, fromDay)).toEqual([]);
     expect((await differences(organization, fromDay - 30)).length).toBeGreaterThan(0);

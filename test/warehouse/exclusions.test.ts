@@ -9,7 +9,7 @@ import type { ExclusionRule } from "../../server/ledger/ports/exclusions.ts";
 import { userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { ExclusionKeeper } from "../../server/warehouse/load/exclusion-keeper.ts";
 import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
-import { eraseUser } from "../../server/warehouse/upkeep/erase.ts";
+import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { user } from "../ledger/writes.ts";
 import { asRules, matches, randomRule, randomUser } from "./exclusion-support.ts";
 import { insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
@@ -177,8 +177,8 @@ test("an erased user is removed from the excluded ones, and no formerly excluded
   await keeper.apply();
   expect(await excludedUsers(organization)).toEqual([1]);
   const whileErased: number[][] = [];
-  await keeper.changeUsers(organization, async () => {
-    await eraseUser(subject.warehouse, { organization, user: 1 });
+  await keeper.changeUsers([organization], async () => {
+    await eraseUsers(subject.warehouse, [{ organization, user: 1 }]);
     whileErased.push(await excludedUsers(organization));
   });
   expect(whileErased).toEqual([[]]);

@@ -86,13 +86,15 @@ export class ExclusionKeeper {
     }
   }
 
-  /** Does something that takes away users, while no exclusions are computed from them, and computes the
-   * organization's anew. If that fails it is tried again later. */
-  changeUsers(organization: number, work: () => Promise<void>): Promise<void> {
+  /** Does something that takes away users, while no exclusions are computed from them, and computes those of their
+   * organizations anew. If that fails it is tried again later. */
+  changeUsers(organizations: Iterable<number>, work: () => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
       await work();
-      const revision = this.#applied.get(organization);
-      if (revision !== undefined) await this.#applyTo(organization, revision).catch(() => undefined);
+      for (const organization of organizations) {
+        const revision = this.#applied.get(organization);
+        if (revision !== undefined) await this.#applyTo(organization, revision).catch(() => undefined);
+      }
     });
   }
 

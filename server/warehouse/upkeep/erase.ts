@@ -1,45 +1,83 @@
 /**
- * Erases one user from every table. The engine lists the tables with a column `user` or a bitmap of users, so that a
- * table that is added later is not forgotten.
+ * Erases users from every table, many in one mutation of each. The engine lists the tables with a column `user` or a
+ * bitmap of users, so that a table that is added later is not forgotten.
  *
  * Uses mutations, not lightweight deletes, which only hide rows until some merge. A mutation rewrites the parts
- * without the rows, and the old parts leave the disk 8 minutes later. The user's bit is removed from stored bitmaps:
- * that needs no raw events and may be repeated after a crash.
+ * without the rows, and the old parts leave the disk 8 minutes later. It rewrites a part once for all users that it
+ * names. The users' bits are removed from stored bitmaps: that needs no raw events and may be repeated after a crash.
  *
- * Everything of the user has to be loaded before, and nothing may come after: drain the inbox first.
+ * Everything of the users has to be loaded before, and nothing may come after: drain the inbox first.
  */
 import type { FoundInWarehouse } from "../../ledger/ledger.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
-import { eventCounts } from "./event-counts.ts";
+import { eventCountsOf } from "./event-counts.ts";
 
-interface WarehouseUser {
+export interface WarehouseUser {
   readonly organization: number;
   /** The user's number. */
   readonly user: number;
 }
 
-/** Counts a user's rows, which the ledger records before they are deleted here. */
-export async function findUser(
+/** In one query: 100 users with events on each day of 20 years are 730,000 rows. */
+const usersOfQuery = 100;
+
+/** Counts the rows of an organization's users, by their numbers, which the ledger records before they are deleted
+ * here. */
+export async function findUsers(
   warehouse: Warehouse,
-  { organization, user }: WarehouseUser,
-): Promise<FoundInWarehouse> {
-  const dayCounts = await eventCounts(warehouse, organization, user);
-  const [row] = await warehouse.rows<Omit<FoundInWarehouse, "dayCounts">>(
-    `SELECT count() AS versions, sum(version) AS versionSum,
-       (SELECT uniqExact(day) FROM user_event_days
-        WHERE organization = {organization:UInt32} AND user = {user:UInt32}) AS days
-     FROM user_versions WHERE organization = {organization:UInt32} AND user = {user:UInt32}`,
-    { organization, user },
-    noLimitOfTime,
-  );
-  return { dayCounts, versions: row?.versions ?? 0, versionSum: row?.versionSum ?? 0, days: row?.days ?? 0 };
+  organization: number,
+  users: readonly number[],
+): Promise<ReadonlyMap<number, FoundInWarehouse>> {
+  const found = new Map<number, FoundInWarehouse>();
+  for (let from = 0; from < users.length; from += usersOfQuery) {
+    const some = users.slice(from, from + usersOfQuery);
+    for (const [user, rows] of await findSome(warehouse, organization, some)) found.set(user, rows);
+  }
+  return found;
 }
 
-/** Deletes a user from every table. */
-export async function eraseUser(warehouse: Warehouse, { organization, user }: WarehouseUser): Promise<void> {
+async function findSome(
+  warehouse: Warehouse,
+  organization: number,
+  users: readonly number[],
+): Promise<readonly (readonly [number, FoundInWarehouse])[]> {
+  const ofUsers = `organization = {organization:UInt32} AND user IN {users:Array(UInt32)}`;
+  const dayCounts = await eventCountsOf(warehouse, organization, users);
+  const versions = await warehouse.rows<{ user: number; versions: number; versionSum: number }>(
+    `SELECT user, count() AS versions, sum(version) AS versionSum
+     FROM user_versions WHERE ${ofUsers} GROUP BY user`,
+    { organization, users },
+    noLimitOfTime,
+  );
+  const days = await warehouse.rows<{ user: number; days: number }>(
+    `SELECT user, uniqExact(day) AS days FROM user_event_days WHERE ${ofUsers} GROUP BY user`,
+    { organization, users },
+    noLimitOfTime,
+  );
+  const versionsOf = new Map(versions.map(({ user, ...sums }) => [user, sums]));
+  const daysOf = new Map(days.map((row) => [row.user, row.days]));
+  return users.map((user) => {
+    const { versions: rows, versionSum } = versionsOf.get(user) ?? { versions: 0, versionSum: 0 };
+    const found = { versions: rows, versionSum, days: daysOf.get(user) ?? 0 };
+    return [user, { ...found, dayCounts: dayCounts.get(user) ?? [] }];
+  });
+}
+
+/** Deletes users, of any organizations, from every table. */
+export async function eraseUsers(warehouse: Warehouse, users: readonly WarehouseUser[]): Promise<void> {
+  if (users.length === 0) return;
+  const byOrganization = [...Map.groupBy(users, ({ organization }) => organization)];
+  const parameters = Object.fromEntries(
+    byOrganization.flatMap(([organization, some], index) => [
+      [`organization${index}`, organization],
+      [`users${index}`, some.map(({ user }) => user)],
+    ]),
+  );
   for (const { table, column, isBitmap, isReplacing } of await columnsOfUsers(warehouse)) {
-    const sql = isBitmap ? takeBit(table, column, isReplacing) : deleteRows(table);
-    await warehouse.command(sql, { organization, user }, noLimitOfTime);
+    const commands = byOrganization.map((_, index) =>
+      isBitmap ? takeBits(column, isReplacing, index) : deleteRows(index),
+    );
+    await warehouse.command(`ALTER TABLE ${table} ${commands.join(", ")}`, parameters, noLimitOfTime);
   }
 }
 
@@ -61,16 +99,16 @@ function columnsOfUsers(warehouse: Warehouse): Promise<ColumnOfUsers[]> {
     ORDER BY table`);
 }
 
-function deleteRows(table: string): string {
-  return `ALTER TABLE ${table} DELETE
-    WHERE organization = {organization:UInt32} AND user = {user:UInt32}`;
+/** @param index of the organization among the statement's parameters */
+function deleteRows(index: number): string {
+  return `DELETE WHERE organization = {organization${index}:UInt32} AND user IN {users${index}:Array(UInt32)}`;
 }
 
-/** A row of this user alone is deleted, because an event's name may be a person's name. A row that replaced another
+/** A row of these users alone is deleted, because an event's name may be a person's name. A row that replaced another
  * one stays, even if empty, or the replaced row would count again. */
-function takeBit(table: string, column: string, isReplacing: boolean): string {
-  const hasUser = `organization = {organization:UInt32} AND bitmapContains(${column}, toUInt32({user:UInt32}))`;
-  const deleted = isReplacing ? "" : `DELETE WHERE ${hasUser} AND bitmapCardinality(${column}) = 1,`;
-  return `ALTER TABLE ${table} ${deleted}
-    UPDATE ${column} = bitmapAndnot(${column}, bitmapBuild([toUInt32({user:UInt32})])) WHERE ${hasUser}`;
+function takeBits(column: string, isReplacing: boolean, index: number): string {
+  const erased = `bitmapBuild({users${index}:Array(UInt32)})`;
+  const hasUser = `organization = {organization${index}:UInt32} AND bitmapHasAny(${column}, ${erased})`;
+  const deleted = isReplacing ? "" : `DELETE WHERE ${hasUser} AND bitmapHasAll(${erased}, ${column}),`;
+  return `${deleted} UPDATE ${column} = bitmapAndnot(${column}, ${erased}) WHERE ${hasUser}`;
 }

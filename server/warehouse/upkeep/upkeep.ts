@@ -5,13 +5,13 @@
 
 import { Refusal } from "../../../contract/refusal.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
-import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type { Erasure, Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { ExclusionKeeper } from "../load/exclusion-keeper.ts";
 import type { Loader } from "../load/loader.ts";
 import { deleteOrganization } from "./delete-organization.ts";
-import { eraseUser, findUser } from "./erase.ts";
+import { eraseUsers, findUsers } from "./erase.ts";
 import { eraseAccount, findAccount } from "./erase-account.ts";
 import { dropEvents, firstPossibleDay } from "./keep-events.ts";
 import { type RebuildProgress, rebuild, rebuildSteps } from "./rebuild.ts";
@@ -27,6 +27,8 @@ export interface UpkeepParts {
 
 /** How soon a rebuild starts after a change of timezone, and an erasure after a crash. */
 const pollMs = 2_000;
+/** Erasures in one round, which rewrites each part that has one of the users. */
+const usersOfRound = 1_000;
 /** How often a midnight is looked for, and a changed setting. */
 const keepEventsPollMs = 5_000;
 
@@ -174,21 +176,18 @@ export class Upkeep {
 
   async #finishErasures(): Promise<void> {
     const { warehouse, loader, exclusions, ledger, log } = this.#parts;
-    for (const erasure of await ledger.erasures.pending()) {
-      const { id, state, uptoInboxId, organization, account } = erasure;
-      await loader.drain(uptoInboxId);
-      if (account > 0) {
-        if (state === "begun") {
-          await ledger.erasures.accountCounted(id, await findAccount(warehouse, erasure));
-        }
-        await exclusions.changeUsers(organization, () => eraseAccount(warehouse, erasure, id));
-      } else {
-        if (state === "begun") await ledger.erasures.counted(id, await findUser(warehouse, erasure));
-        await exclusions.changeUsers(organization, () => eraseUser(warehouse, erasure));
-      }
-      await ledger.erasures.finish(id);
-      log.info({ erasure: id, organization }, account > 0 ? "an account is erased" : "a user is erased");
+    const pending = await ledger.erasures.pending();
+    const ofAccounts = Map.groupBy(
+      pending.filter(({ account }) => account > 0),
+      ({ state }) => state,
+    );
+    // They may be half done. Other changes would change the blocks that they write again.
+    for (const erasure of ofAccounts.get("counted") ?? []) await this.#eraseAccount(erasure);
+    const ofUsers = pending.filter(({ account }) => account === 0);
+    for (let from = 0; from < ofUsers.length; from += usersOfRound) {
+      await this.#eraseUsers(ofUsers.slice(from, from + usersOfRound));
     }
+    for (const erasure of ofAccounts.get("begun") ?? []) await this.#eraseAccount(erasure);
     for (const { organization, uptoInboxId } of await ledger.deletions.pending()) {
       await loader.drain(uptoInboxId);
       await exclusions.forgetOrganization(organization, () => deleteOrganization(warehouse, organization));
@@ -196,6 +195,40 @@ export class Upkeep {
       this.#dropped.delete(organization);
       log.info({ organization }, "an organization is deleted, and no row of it is left");
     }
+  }
+
+  /** Erases users of any organizations in one round: nothing of a user is left when their erasure is finished. */
+  async #eraseUsers(erasures: readonly Erasure[]): Promise<void> {
+    const { warehouse, loader, exclusions, ledger, log } = this.#parts;
+    await loader.drain(Math.max(...erasures.map(({ uptoInboxId }) => uptoInboxId)));
+    const begun = erasures.filter(({ state }) => state === "begun");
+    for (const [organization, some] of Map.groupBy(begun, (erasure) => erasure.organization)) {
+      const found = await findUsers(
+        warehouse,
+        organization,
+        some.map(({ user }) => user),
+      );
+      for (const { id, user } of some) {
+        const rows = found.get(user);
+        if (rows !== undefined) await ledger.erasures.counted(id, rows);
+      }
+    }
+    const organizations = new Set(erasures.map(({ organization }) => organization));
+    await exclusions.changeUsers(organizations, () => eraseUsers(warehouse, erasures));
+    for (const { id, organization } of erasures) {
+      await ledger.erasures.finish(id);
+      log.info({ erasure: id, organization }, "a user is erased");
+    }
+  }
+
+  async #eraseAccount(erasure: Erasure): Promise<void> {
+    const { warehouse, loader, exclusions, ledger, log } = this.#parts;
+    const { id, state, uptoInboxId, organization } = erasure;
+    await loader.drain(uptoInboxId);
+    if (state === "begun") await ledger.erasures.accountCounted(id, await findAccount(warehouse, erasure));
+    await exclusions.changeUsers([organization], () => eraseAccount(warehouse, erasure, id));
+    await ledger.erasures.finish(id);
+    log.info({ erasure: id, organization }, "an account is erased");
   }
 
   async #dropOldEvents(): Promise<void> {
