@@ -4,6 +4,8 @@ import type { Query } from "./query.ts";
 /** A value that fewer users ever had is never a column of the model (see design.ts). */
 const leastUsersOfValue = 30;
 const maxValues = 1_000;
+/** Of all traits together. A trait of ids or names would be a group for each user, and hold no frequent value. */
+const maxDistinctValues = 200_000;
 /** Of a trait's name and value together: longer ones are texts, and no category. */
 const maxCharacters = 1_000;
 
@@ -11,17 +13,28 @@ const maxCharacters = 1_000;
  * Rows (value): a name for each trait and value, as JSON, that at least 30 users ever had, the most frequent 1,000.
  * Null, objects, arrays and long texts are no values. The names are hashes, because a statement has no room for a thousand texts.
  *
+ * Values are counted of the traits with the fewest different values, as long as these are 200,000 together: a trait of
+ * ids, names or times has more. So memory does not grow with the users. Different values are estimated (within 2 %).
+ *
  * The engine's quick parser of JSON takes no integer beyond 2^64, and a user with one would have no traits.
  */
 export function frequentValuesQuery(organization: number): Query {
+  const said = `(
+    SELECT user, word.1 AS trait, word.2 AS raw
+    FROM (
+      SELECT user, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word
+      FROM user_versions WHERE organization = {organization:UInt32})
+    WHERE raw != 'null' AND NOT match(raw, '^[{[]') AND lengthUTF8(trait) + lengthUTF8(raw) <= ${maxCharacters})`;
   const sql = `
     SELECT toString(cityHash64(trait, raw)) AS value
-    FROM (
-      SELECT user, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word, word.1 AS trait, word.2 AS raw
-      FROM user_versions WHERE organization = {organization:UInt32})
-    WHERE raw != 'null' AND NOT match(raw, '^[{[]') AND lengthUTF8(trait) + lengthUTF8(raw) <= ${maxCharacters}
-    GROUP BY trait, raw HAVING uniqExact(user) >= ${leastUsersOfValue}
-    ORDER BY uniqExact(user) DESC, trait, raw LIMIT ${maxValues}
+    FROM ${said}
+    WHERE trait IN (
+      SELECT trait FROM (
+        SELECT trait, sum(distinctValues) OVER (ORDER BY distinctValues, trait) AS valuesSoFar
+        FROM (SELECT trait, uniqCombined(12)(raw) AS distinctValues FROM ${said} GROUP BY trait))
+      WHERE valuesSoFar <= ${maxDistinctValues})
+    GROUP BY trait, raw HAVING groupBitmap(user) >= ${leastUsersOfValue}
+    ORDER BY groupBitmap(user) DESC, trait, raw LIMIT ${maxValues}
     SETTINGS allow_simdjson = 0`;
   return { sql, parameters: { organization } };
 }
