@@ -206,7 +206,7 @@ export function EngagementPanel({ asked, what }: ScoreProps): ReactElement {
               isMoreGood
             />
             {engagement.confidence === "low" && (
-              <p className="mt-2 text-sm text-soft">The first week: a day or two stand for a month.</p>
+              <p className="mt-2 text-sm text-soft">In the first week this score rests on a few days.</p>
             )}
           </>
         )

@@ -8,7 +8,7 @@ import { defaultHealthWeights } from "../../server/scoring/scores/health.ts";
 import { quiet } from "./support.ts";
 
 const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };
-const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4 };
+const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4, leastSeenDays: 14 };
 const horizonOf = (horizonDays: number): Serving => ({
   ...{ horizonDays, scale, healthWeights: defaultHealthWeights },
   model: { rung: 1, horizonDays, bgbb, referenceLogOdds: 0 },

@@ -32,7 +32,7 @@ const firstDay = 20_000;
 const days = 260;
 const cutoffs = [firstDay + 1, firstDay + 40, firstDay + 150, firstDay + days];
 const bgbb = { alpha: 0.8, beta: 1.7, gamma: 0.6, delta: 4 };
-const scale = { activeDays: 9.5, volume: 41, eventNames: 3.2, halfLifeDays: 2.5 };
+const scale = { activeDays: 9.5, volume: 41, eventNames: 3.2, halfLifeDays: 2.5, leastSeenDays: 14 };
 const users = 90;
 
 const settings = {

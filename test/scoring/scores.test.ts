@@ -11,7 +11,7 @@ import { defaultHealthWeights, type HealthInput, healthOf } from "../../server/s
 import { momentumOf } from "../../server/scoring/scores/momentum.ts";
 import { quiet } from "./support.ts";
 
-const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4 };
+const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4, leastSeenDays: 14 };
 const of = (changes: Partial<Features>): Features => ({ ...quiet, ...changes });
 const count = (max: number) => fc.integer({ min: 0, max });
 const features = fc
@@ -64,6 +64,16 @@ describe("engagement", () => {
     );
   });
 
+  test.each([
+    [1, 1, 8],
+    [7, 7, 40],
+    [14, 2, 16],
+    [28, 2, 8],
+  ])("after %i days with %i active ones has %f points of frequency", (tenureDays, activeDays28, points) => {
+    const { contributions } = engagementOf(of({ tenureDays, activeDays28 }), scale);
+    expect(contributions.frequency).toBeCloseTo(points, 12);
+  });
+
   test("has low confidence in the first week", () => {
     expect(engagementOf(of({ tenureDays: 6 }), scale).confidence).toBe("low");
     expect(engagementOf(of({ tenureDays: 7 }), scale).confidence).toBe("normal");
@@ -78,8 +88,11 @@ describe("engagement", () => {
       volume: 10,
       eventNames: 9,
       halfLifeDays: 3,
+      leastSeenDays: 14,
     });
-    expect(engagementScale([], [])).toEqual({ activeDays: 4, volume: 10, eventNames: 3, halfLifeDays: 7 });
+    expect(engagementScale([], [])).toEqual({
+      ...{ activeDays: 4, volume: 10, eventNames: 3, halfLifeDays: 7, leastSeenDays: 14 },
+    });
     expect(engagementScale([], [90, 90]).halfLifeDays).toBe(14);
   });
 

@@ -16,7 +16,7 @@ import { memberRisksOf } from "./member-risks.ts";
 import { excludedOfKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import type { RunBody } from "./record-bodies.ts";
 import { recordOf, type ScoreRecord } from "./records.ts";
-import { modelOfEntity, traitsOfRun } from "./segments-of-0-1.ts";
+import { modelOfEntity, traitsOfRun } from "./records-of-0-1.ts";
 
 type Run = ScoreRecord<RunBody>;
 

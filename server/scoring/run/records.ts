@@ -2,7 +2,14 @@
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import type { ModelBody, RunBody, ScaleBody } from "./record-bodies.ts";
-import { modelOfStored, runOfStored, type StoredModel, type StoredRun } from "./segments-of-0-1.ts";
+import {
+  modelOfStored,
+  runOfStored,
+  type StoredModel,
+  type StoredRun,
+  type StoredScale,
+  scaleOfStored,
+} from "./records-of-0-1.ts";
 
 interface Bodies {
   readonly run: RunBody;
@@ -14,7 +21,7 @@ interface Bodies {
 const readers: { readonly [W in keyof Bodies]: (text: string) => Bodies[W] } = {
   run: (text) => runOfStored(JSON.parse(text) as StoredRun),
   model: (text) => modelOfStored(JSON.parse(text) as StoredModel),
-  scale: (text) => JSON.parse(text) as ScaleBody,
+  scale: (text) => scaleOfStored(JSON.parse(text) as StoredScale),
 };
 
 type What = keyof Bodies;

@@ -14,6 +14,8 @@ export interface EngagementScale {
   readonly eventNames: number;
   /** Days of silence after which the recency part has halved. */
   readonly halfLifeDays: number;
+  /** A shorter tenure counts as this many days: one active day does not stand for a month of them. */
+  readonly leastSeenDays: number;
 }
 
 /** Points of each part; they add up to the score. */
@@ -27,7 +29,7 @@ export interface EngagementParts {
 export interface Engagement {
   readonly score: number;
   readonly contributions: EngagementParts;
-  /** Low in the first week, when a day or two stand for a month. */
+  /** Low in the first week, when it rests on a few days. */
   readonly confidence: "low" | "normal";
 }
 
@@ -35,6 +37,8 @@ export interface Engagement {
 export const mostPoints: EngagementParts = { frequency: 40, volume: 20, breadth: 20, recency: 20 };
 /** Full marks are never cheaper than this, so that a sleepy organization has no champions. */
 const leastScale = { activeDays: 4, volume: 10, eventNames: 3 };
+/** Of a new scale. */
+const leastSeenDays = 14;
 const daysOfWeek = 7;
 const windowDays = 28;
 
@@ -69,16 +73,17 @@ export function scaleOf({ activeDays, volume, eventNames, medianGapDays }: Usage
     volume: Math.max(leastScale.volume, volume ?? 0),
     eventNames: Math.max(leastScale.eventNames, eventNames ?? 0),
     halfLifeDays: medianGapDays === null ? daysOfWeek : clamp(medianGapDays, 1, 14),
+    leastSeenDays,
   };
 }
 
 /**
- * F = min(1, active days · (28 / max(7, min(28, tenure))) / D90), V = min(1, ln(1+volume) / ln(1+E90)),
+ * F = min(1, active days · (28 / max(14, min(28, tenure))) / D90), V = min(1, ln(1+volume) / ln(1+E90)),
  * B = min(1, event names / K90), R = 2^(−idle / half-life).
  */
 export function engagementOf(features: Features, scale: EngagementScale): Engagement {
   const { tenureDays, activeDays28, volume28, eventNames28, idleDays } = features;
-  const seenDays = clamp(tenureDays, daysOfWeek, windowDays);
+  const seenDays = clamp(tenureDays, scale.leastSeenDays, windowDays);
   const contributions = {
     frequency:
       mostPoints.frequency * Math.min(1, (activeDays28 * (windowDays / seenDays)) / scale.activeDays),

@@ -13,7 +13,7 @@ export interface Expressions<Name extends string = string> {
 
 /** `engagementOf`, of a row of `featuresQuery`. */
 export function userEngagement(scale: EngagementScale): Expressions<"engagementScore"> {
-  const seenDays = "least(28, greatest(7, tenureDays))";
+  const seenDays = "least(28, greatest({leastSeenDays:Int32}, tenureDays))";
   return {
     columns: {
       engagementScore: `
@@ -27,6 +27,7 @@ export function userEngagement(scale: EngagementScale): Expressions<"engagementS
       scaleVolume: scale.volume,
       scaleEventNames: scale.eventNames,
       halfLifeDays: scale.halfLifeDays,
+      leastSeenDays: scale.leastSeenDays,
     },
   };
 }

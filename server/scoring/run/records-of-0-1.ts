@@ -1,22 +1,29 @@
 /**
- * Records of version 0.1.0, whose BG/BB could have parameters of its own for each value of a trait: "by segment".
- * Their scores stay as they are, and are explained by the parameters that made them.
+ * Records of version 0.1.0. Their scores stay as they are, and are explained by the rules that made them. There BG/BB
+ * could have parameters of its own for each value of a trait, "by segment", and engagement took a tenure for at least
+ * 7 days.
  */
 import type { ModelResult } from "../churn/backtest.ts";
 import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { TraitValue } from "../churn/design.ts";
 import type { Choice } from "../churn/ladder.ts";
+import type { EngagementScale } from "../scores/engagement.ts";
 import type { Features } from "../scores/features.ts";
-import type { ModelBody, RunBody, SegmentsOfRun } from "./record-bodies.ts";
+import type { ModelBody, RunBody, ScaleBody, SegmentsOfRun } from "./record-bodies.ts";
 
 type OlderModel = ChurnModel & { readonly segments?: SegmentsOfRun };
+type OlderScale = Omit<EngagementScale, "leastSeenDays"> & Partial<EngagementScale>;
 type OlderResult = Omit<ModelResult, "model"> & { readonly model: string };
 
 /** A run as it was stored, perhaps by version 0.1.0, which called the first publication `toldAtMs`. */
-export type StoredRun = Omit<RunBody, "firstPublishedAtMs" | "model" | "choice" | "backtest" | "segments"> & {
+export type StoredRun = Omit<
+  RunBody,
+  "firstPublishedAtMs" | "model" | "choice" | "backtest" | "segments" | "scale"
+> & {
   readonly firstPublishedAtMs?: number;
   readonly toldAtMs?: number;
   readonly model: OlderModel | null;
+  readonly scale: { readonly scale: OlderScale };
   readonly choice: Choice & { readonly segmentTrait?: string };
   readonly backtest: Omit<RunBody["backtest"], "results"> & { readonly results: readonly OlderResult[] };
 };
@@ -27,9 +34,12 @@ export type StoredModel = Omit<ModelBody, "rungs" | "backtest"> & {
   readonly backtest: StoredRun["backtest"];
 };
 
+/** A scale as it was stored, perhaps by version 0.1.0. */
+export type StoredScale = Omit<ScaleBody, "scale"> & StoredRun["scale"];
+
 /** A run of any version. The back-test's figures of the rung that served are those of its segments, if it had some. */
 export function runOfStored(stored: StoredRun): RunBody {
-  const { model, choice, backtest, toldAtMs, ...body } = stored;
+  const { model, choice, backtest, toldAtMs, scale, ...body } = stored;
   const { segmentTrait, ...chosen } = choice;
   const name = `rung ${choice.rung}`;
   const results =
@@ -42,11 +52,17 @@ export function runOfStored(stored: StoredRun): RunBody {
     ...body,
     firstPublishedAtMs: body.firstPublishedAtMs ?? toldAtMs ?? body.finishedAtMs,
     choice: chosen,
+    scale: scaleOfStored(scale),
     backtest: { ...backtest, results: withoutSegments(results) },
   };
   if (model?.segments === undefined) return { ...common, model };
   const { segments, ...pooled } = model;
   return { ...common, model: pooled, segments };
+}
+
+/** A scale of any version. */
+export function scaleOfStored<Stored extends StoredRun["scale"]>({ scale, ...rest }: Stored) {
+  return { ...rest, scale: { leastSeenDays: 7, ...scale } };
 }
 
 /** A training of any version, with the rungs that can still serve. */

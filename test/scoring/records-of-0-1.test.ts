@@ -23,6 +23,8 @@ const stored = JSON.parse(readFileSync(join(import.meta.dir, "segments-of-0.1.0.
   readonly model: { readonly day: number; readonly body: Record<string, unknown> };
   readonly userScores: readonly (Record<string, unknown> & {
     user: number;
+    engagement: number;
+    health: number;
     risk: number | null;
     return_probability: number | null;
     traits: string;
@@ -75,7 +77,7 @@ test("its scores are listed and explained as they were, each by the parameters o
     ...{ limit: 100, offset: 0 },
   });
   expect(listed).toHaveLength(stored.userScores.length);
-  for (const { user, risk, return_probability } of stored.userScores) {
+  for (const { user, engagement, health, risk, return_probability } of stored.userScores) {
     const found = await explainedScore(
       subject.warehouse,
       { organization: asked, kind: "user", entity: user },
@@ -83,6 +85,8 @@ test("its scores are listed and explained as they were, each by the parameters o
     );
     if (found === undefined) throw new Error(`user ${user} has no score`);
     const { explanation } = found;
+    expect(explanation.engagement?.score).toBeCloseTo(engagement, 9);
+    expect(explanation.health.score).toBeCloseTo(health, 9);
     if (risk === null) expect(explanation.risk).toBeNull();
     else {
       expect(explanation.risk).toBeCloseTo(risk, 9);
