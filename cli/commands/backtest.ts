@@ -53,7 +53,7 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
       return readFolds(warehouse, population, days, { horizonDays, everyone, onProgress });
     });
     const result = backtest(folds, horizonDays);
-    return { log, options, folds: days, result, choice: chooseAsOf(folds.at(-1), result) };
+    return { log, options, folds: days, result, choice: chooseAsOf(folds.at(-1), result, horizonDays) };
   });
 }
 
@@ -85,7 +85,7 @@ function foldDays({ firstDay, endDay }: LoadedLog, options: BacktestOptions): Fo
 }
 
 /** The model that would serve with the data of the last cut-off. */
-function chooseAsOf(fold: Fold | undefined, result: Backtest): Choice {
+function chooseAsOf(fold: Fold | undefined, result: Backtest, horizonDays: number): Choice {
   const rows = fold?.training.flatMap((snapshot) => snapshot.rows) ?? [];
-  return chooseRung(countData(fold?.scoring.cells ?? [], rows), result);
+  return chooseRung(countData(fold?.scoring.cells ?? [], rows, horizonDays), result);
 }

@@ -29,6 +29,9 @@ export const RiskModelName = Type.Enum([...riskModels]);
 export const riskModelText =
   "The model of churn risk that serves. `prior`: a general assumption. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. Null: none is good enough.";
 
+const isProven = Field.boolean("Whether it passed the back-test.");
+const isProvisional = Field.boolean("Whether it passed a back-test of under 100 departures.");
+
 export const ScoreParameters = closedObject({ since: sinceIfSent });
 
 export const ScoreAnswer = Type.Object({
@@ -73,7 +76,8 @@ export const ScoreAnswer = Type.Object({
   model: nullable(
     Type.Object({
       model: nullable(RiskModelName, { description: riskModelText }),
-      isProven: Type.Boolean(),
+      isProven,
+      isProvisional,
       why: Type.String(),
       horizonDays: Type.Integer(),
       churnEvent,
@@ -190,7 +194,8 @@ export const ModelAnswer = Type.Object({
   dataStoppedSince,
   isCurrent: Field.boolean("Whether events that came since are not in the scores yet."),
   model: nullable(RiskModelName, { description: riskModelText }),
-  isProven: Type.Boolean(),
+  isProven,
+  isProvisional,
   why: Type.String(),
   horizonDays: Type.Integer(),
   churnEvent,
@@ -220,6 +225,7 @@ export const ModelAnswer = Type.Object({
     model: Type.Enum([...judgedModels]),
     cutoffs: Type.Integer(),
     count: Field.count("Rows judged."),
+    departures: Field.count("Churned. An entity at cut-offs closer than the horizon churns once."),
     baseRate: Type.Number(),
     auc: metric,
     logLoss: Type.Number(),
@@ -229,6 +235,8 @@ export const ModelAnswer = Type.Object({
     calibrationErrorOfPerfection: Type.Number(),
     calibrationSlope: metric,
     calibrationIntercept: metric,
+    calibrationSlopeError: nullable(Field.number("Its standard error; users of one account count together.")),
+    biasError: nullable(Field.number("The standard error of ln(base rate / mean prediction).")),
     topDecileLift: metric,
     recencyLogLoss: Type.Number(),
     failures: Type.Array(Type.String(), { description: "Why it does not ship; none if it may." }),

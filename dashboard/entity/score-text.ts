@@ -69,10 +69,12 @@ export function reasonLabel(text: string): string {
 }
 
 /** The inputs of a risk, whether the model is proven, and its statistical term. */
-export function modelSentence({ model, isProven, trainedDay }: Model): string {
+export function modelSentence({ model, isProven, isProvisional, trainedDay }: Model): string {
   const named = modelNames.find((each) => each.model === model);
   const from = named === undefined ? "" : `Computed from ${named.from} (${named.term}). `;
-  const proof = isProven ? "Proven in the back-test" : "Not proven on your own data yet";
+  const proof = isProven
+    ? `${isProvisional ? "Provisionally proven" : "Proven"} in the back-test`
+    : "Not proven on your own data yet";
   return `${from}${proof}; trained as of ${dayText(trainedDay)}.`;
 }
 

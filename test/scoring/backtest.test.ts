@@ -118,7 +118,11 @@ describe("the back-test", () => {
         Object.values(metrics).every((value) => typeof value !== "number" || Number.isFinite(value)),
       ).toBe(true);
     }
-    const counts = countData(few.length === 0 ? [] : snapshotOf(few, endDay, horizonDays).cells, []);
+    const counts = countData(
+      few.length === 0 ? [] : snapshotOf(few, endDay, horizonDays).cells,
+      [],
+      horizonDays,
+    );
     const choice = chooseRung(counts, result);
     expect(choice.isProven).toBe(false);
     expect(choice.why).toContain("not proven");

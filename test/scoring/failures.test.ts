@@ -25,7 +25,7 @@ const monday = 200;
 const metrics: Metrics = {
   ...{ count: 2_000, baseRate: 0.3, meanPrediction: 0.3, auc: 0.85, logLoss: 0.4, brier: 0.15 },
   ...{ brierSkill: 0.3, ece: 0.01, eceFloor: 0.01, calibrationSlope: 1, calibrationIntercept: 0 },
-  ...{ topDecileLift: 2, reliability: [] },
+  ...{ topDecileLift: 2, reliability: [], calibrationSlopeError: 0.05, biasError: 0.05 },
 };
 
 /** Rung 3 is proven by the back-test, and was not trained. */
@@ -39,7 +39,7 @@ const mondaysModel: ModelBody = {
   backtest: {
     ...{ horizonDays: 28, folds: 6, isConverged: true },
     results: (["rung 1", "rung 3", "recency"] as const).map((model) => ({
-      ...{ model, folds: 6, recencyLogLoss: 0.5, hiatusLogLoss: 0.55 },
+      ...{ model, folds: 6, departures: 600, retained: 1_400, recencyLogLoss: 0.5, hiatusLogLoss: 0.55 },
       metrics: { ...metrics, logLoss: model === "rung 1" ? 0.45 : 0.4 },
     })),
   },

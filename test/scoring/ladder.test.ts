@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Backtest, ModelResult } from "../../server/scoring/churn/backtest.ts";
 import { chooseRung, failuresOf } from "../../server/scoring/churn/ladder.ts";
 import { type DataCounts, shortagesOf } from "../../server/scoring/churn/train.ts";
+import type { Metrics } from "../../server/scoring/statistics/metrics.ts";
 
 const horizonDays = 28;
 const plenty: DataCounts = {
@@ -12,7 +13,7 @@ const plenty: DataCounts = {
 };
 
 describe("the ladder", () => {
-  const good = {
+  const good: Metrics = {
     count: 2_000,
     baseRate: 0.4,
     meanPrediction: 0.41,
@@ -24,13 +25,17 @@ describe("the ladder", () => {
     eceFloor: 0.02,
     calibrationSlope: 1,
     calibrationIntercept: 0,
+    calibrationSlopeError: 0.05,
+    biasError: 0.05,
     topDecileLift: 2,
     reliability: [],
   };
-  const judged = (rung: 0 | 1 | 2 | 3, changes: Partial<typeof good> = {}) => ({
+  const judged = (rung: 0 | 1 | 2 | 3, changes: Partial<Metrics> = {}) => ({
     model: `rung ${rung}` as const,
     folds: 6,
     metrics: { ...good, ...changes },
+    departures: 800,
+    retained: 1_200,
     recencyLogLoss: 0.6,
     hiatusLogLoss: 0.65,
   });
@@ -43,15 +48,39 @@ describe("the ladder", () => {
   });
 
   test.each([
-    ["log loss", { logLoss: 0.589 }, "not 2% below"],
-    ["calibration error", { ece: 0.051 }, "calibration error"],
-    ["a slope that is too low", { calibrationSlope: 0.79 }, "slope"],
-    ["a slope that is too high", { calibrationSlope: 1.26 }, "slope"],
-    ["bias", { meanPrediction: 0.431 }, "base rate"],
-  ])("a rung does not ship with too much %s", (_, changes, reason) => {
-    expect(failuresOf(judged(1))).toEqual([]);
-    expect(failuresOf(judged(1, changes))).toHaveLength(1);
-    expect(failuresOf(judged(1, changes))[0]).toContain(reason);
+    ["log loss beside recency", { logLoss: 0.588 }, { logLoss: 0.589 }, "of recency alone"],
+    [
+      "log loss beside the base rate",
+      { logLoss: 0.4903, baseRate: 0.2, meanPrediction: 0.2 },
+      { logLoss: 0.4905, baseRate: 0.2, meanPrediction: 0.2 },
+      "2% below the 0.500 of the base rate",
+    ],
+    ["calibration error", { ece: 0.07 }, { ece: 0.0701 }, "calibration error"],
+    ["a slope that is too low", { calibrationSlope: 0.8 }, { calibrationSlope: 0.79 }, "slope"],
+    ["a slope that is too high", { calibrationSlope: 1.2 }, { calibrationSlope: 1.21 }, "slope"],
+    ["no slope", { calibrationSlope: 1 }, { calibrationSlope: null }, "slope of nothing"],
+    ["a mean that is too high", { meanPrediction: 0.4999 }, { meanPrediction: 0.501 }, "base rate"],
+    ["a mean that is too low", { meanPrediction: 0.3201 }, { meanPrediction: 0.319 }, "base rate"],
+  ])("a rung does not ship with %s past its gate", (_, within, past, reason) => {
+    expect(failuresOf(judged(1, within))).toEqual([]);
+    expect(failuresOf(judged(1, past))).toEqual([expect.stringContaining(reason)]);
+  });
+
+  test("gates widen with the uncertainty of few departures", () => {
+    const steep = { calibrationSlope: 1.3, calibrationSlopeError: 0.2 };
+    expect(failuresOf(judged(1, steep))).toEqual([]);
+    expect(failuresOf(judged(1, { ...steep, calibrationSlopeError: 0.18 }))).toHaveLength(1);
+    const low = { meanPrediction: 0.3, biasError: 0.18 };
+    expect(failuresOf(judged(1, low))).toEqual([]);
+    expect(failuresOf(judged(1, { ...low, biasError: 0.17 }))).toHaveLength(1);
+  });
+
+  test("the calibration error is measured against the base rate", () => {
+    const rare = { baseRate: 0.04, meanPrediction: 0.04, logLoss: 0.12 };
+    const judgedRare = (ece: number) => ({ ...judged(1, { ...rare, ece }), recencyLogLoss: 0.15 });
+    // A quarter of the base rate above the floor of .02.
+    expect(failuresOf(judgedRare(0.03))).toEqual([]);
+    expect(failuresOf(judgedRare(0.0301))).toEqual([expect.stringContaining("calibration error")]);
   });
 
   test("a rung does not ship when the hiatus rule does as well", () => {
@@ -60,9 +89,13 @@ describe("the ladder", () => {
     ]);
   });
 
-  test("more calibration error is allowed where a perfect model would show as much", () => {
-    expect(failuresOf(judged(1, { ece: 0.069, eceFloor: 0.05 }))).toEqual([]);
-    expect(failuresOf(judged(1, { ece: 0.071, eceFloor: 0.05 }))).toHaveLength(1);
+  test("a rung that passes with under 100 departures is provisional", () => {
+    const of = (departures: number) => tested({ ...judged(1), departures });
+    expect(chooseRung(plenty, of(100))).toMatchObject({ rung: 1, isProven: true, isProvisional: false });
+    expect(chooseRung(plenty, of(99))).toMatchObject({
+      ...{ rung: 1, isProven: true, isProvisional: true },
+      why: expect.stringContaining("provisional, its back-test has 99 departures"),
+    });
   });
 
   test("the proven rung with the least log loss serves", () => {
@@ -103,13 +136,13 @@ describe("the ladder", () => {
     expect(shortagesOf(1, young)).toEqual([{ what: "entitiesWithThreePeriods", have: 399, need: 400 }]);
   });
 
-  test("three cut-offs, or 49 labels of a class, prove nothing", () => {
+  test("three cut-offs, or 29 departures, prove nothing", () => {
     const three = { ...tested(judged(1)), folds: 3 };
     expect(chooseRung(plenty, three).why).toContain("3 of the 4 cut-offs");
     const rare = {
       ...tested(),
-      results: [{ ...recency, metrics: { ...good, count: 1_000, baseRate: 0.049 } }],
+      results: [{ ...recency, departures: 29 }],
     };
-    expect(chooseRung(plenty, rare).why).toContain("49 labels");
+    expect(chooseRung(plenty, rare).why).toContain("29 labels");
   });
 });

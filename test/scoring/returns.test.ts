@@ -75,7 +75,7 @@ describe("the calibration of the churned", () => {
   function train(churned: readonly CountedLabels[]): ChurnModel[] {
     return trainRungs({
       ...{ horizonDays, rows, churned, bgbb: fit.parameters },
-      counts: countData(snapshot.cells, snapshot.rows),
+      counts: countData(snapshot.cells, snapshot.rows, horizonDays),
       design: designFor(rows.map(({ features }) => features)),
     });
   }

@@ -26,7 +26,7 @@ function trained(entities: readonly EntityLog[]): readonly ChurnModel[] {
   const tables = tablesFor(bgbb, horizonDays);
   return trainRungs({
     horizonDays,
-    counts: countData(snapshot.cells, snapshot.rows),
+    counts: countData(snapshot.cells, snapshot.rows, horizonDays),
     bgbb,
     rows: snapshot.rows.map((row) => ({
       ...row,

@@ -21,7 +21,10 @@ const cutoffs = [63, 200, 301, 420].map(logDay);
 /** In an order that both have, with numbers that both round the same. */
 function comparable({ cutoffDay, cells, rows }: Snapshot) {
   const byText = (lines: readonly unknown[]) => lines.map((line) => JSON.stringify(line, rounded)).sort();
-  const sorted = rows.map(({ features, label }) => [Object.entries(features).sort(), label]);
+  const sorted = rows.map(({ features, label, cluster }) => [
+    ...[Object.entries(features).sort(), label],
+    cluster > 0 ? `account ${cluster}` : "alone",
+  ]);
   return {
     cutoffDay,
     cells: byText(cells.map(({ x, t, n, count }) => [x, t, n, count])),
@@ -31,6 +34,19 @@ function comparable({ cutoffDay, cells, rows }: Snapshot) {
 
 function rounded(_: string, value: unknown): unknown {
   return typeof value === "number" ? Number(value.toFixed(6)) : value;
+}
+
+/** The account of a user's latest events of 26 weeks that carry one; 0 without. */
+function accountAt(events: readonly EventRow[], cutoffDay: number): number {
+  const carrying = events.filter(
+    ({ day, account, event }) =>
+      account !== 0 &&
+      day < cutoffDay &&
+      day >= cutoffDay - 182 &&
+      manySettings.passiveEvents?.has(event) !== true,
+  );
+  const lastDay = Math.max(...carrying.map(({ day }) => day));
+  return Math.max(0, ...carrying.filter(({ day }) => day === lastDay).map(({ account }) => account));
 }
 
 function readOne(
@@ -57,17 +73,22 @@ test("users' snapshots are those of the reference, with traits as they were at t
   for (const cutoffDay of cutoffs) {
     const entities = [...logs].map(([number, log]): EntityLog => {
       const own = words.filter((word) => word.user === number);
-      return { log, traits: traitsAt(own, zone.startOfDay(cutoffDay), words) };
+      const account = accountAt(
+        events.filter(({ user }) => user === number),
+        cutoffDay,
+      );
+      return { log, account, traits: traitsAt(own, zone.startOfDay(cutoffDay), words) };
     });
     const found = await readOne(organization, "user", cutoffDay);
     expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, manySettings)));
-    for (const { features, label } of found.rows) {
+    for (const { features, label, cluster } of found.rows) {
       seen.add(`label ${label}`);
+      seen.add(cluster > 0 ? "in an account" : "alone");
       for (const [trait, value] of Object.entries(features.traits)) seen.add(`${trait} ${value}`);
     }
   }
   const values = ["plan free", "plan pro", "seats 1", "seats 2", "vip true"];
-  expect([...seen].sort()).toEqual(["label false", "label true", ...values]);
+  expect([...seen].sort()).toEqual(["alone", "in an account", "label false", "label true", ...values]);
 });
 
 test("accounts' snapshots are those of the reference, with how their members are doing", async () => {
@@ -92,6 +113,7 @@ test("accounts' snapshots are those of the reference, with how their members are
       };
     });
     const found = await readOne(organization, "account", cutoffDay);
+    expect(new Set(found.rows.map(({ entity }) => entity)).size).toBe(found.rows.length);
     expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, manySettings)));
   }
 });

@@ -76,7 +76,7 @@ export default function ModelPage(): ReactElement {
 function Verdict({ card }: { card: Card }): ReactElement {
   const { title, text } = verdict(card);
   const plain = plainResult(card);
-  const { isProven, model, isCurrent, dataStoppedSince, isConverged } = card;
+  const { isProven, isProvisional, model, isCurrent, dataStoppedSince, isConverged } = card;
   return (
     <Panel>
       {plain !== undefined && (
@@ -87,8 +87,8 @@ function Verdict({ card }: { card: Card }): ReactElement {
       )}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 className="text-lg">{title}</h2>
-        <Badge tone={isProven ? "good" : model === null ? "plain" : "warn"}>
-          {isProven ? "Proven" : model === null ? "None" : "Not proven"}
+        <Badge tone={isProvisional ? "warn" : isProven ? "good" : model === null ? "plain" : "warn"}>
+          {isProvisional ? "Provisional" : isProven ? "Proven" : model === null ? "None" : "Not proven"}
         </Badge>
       </div>
       <p className="mt-1 max-w-[84ch]">{text}</p>

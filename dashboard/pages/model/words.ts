@@ -62,7 +62,7 @@ export function plainResult(card: Card): { readonly text: string; readonly sourc
 
 /** Whether the model can be trusted: a title and a paragraph. */
 export function verdict(card: Card): { readonly title: string; readonly text: string } {
-  const { model, isProven, models, kind } = card;
+  const { model, isProven, isProvisional, models, kind } = card;
   if (card.day === null) {
     return {
       title: "No predictions yet",
@@ -82,9 +82,12 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
       gain === null
         ? ""
         : ` It is ${numbers.wholeShare(gain)} better than the last visit alone (by log loss).`;
+    const doubt = isProvisional
+      ? ` The back-test has only ${numbers.count(result?.departures ?? 0)} ${kind}s that churned. From 100 on, the result is no longer provisional.`
+      : "";
     return {
-      title: "Proven on your own data",
-      text: `In the back-test, the model predicted past days from older data, and its predictions came true often enough.${better}`,
+      title: isProvisional ? "Provisionally proven on your own data" : "Proven on your own data",
+      text: `In the back-test, the model predicted past days from older data, and its predictions came true often enough.${better}${doubt}`,
     };
   }
   const judged =

@@ -42,6 +42,7 @@ const noCard = {
   isCurrent: true,
   model: null,
   isProven: false,
+  isProvisional: false,
   why: "nobody has been scored yet",
   horizonDays: defaultSettings.churnHorizonDays,
   churnEvent: defaultSettings.churnEvent,
@@ -70,7 +71,8 @@ function cardOf(
   const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
   return {
     isCurrent: !stale,
-    ...{ model: nameOfRung(choice.rung), isProven: choice.isProven, why: choice.why },
+    ...{ model: nameOfRung(choice.rung), why: choice.why },
+    ...{ isProven: choice.isProven, isProvisional: choice.isProvisional },
     horizonDays: settings.churnHorizonDays,
     churnEvent: settings.churnEvent,
     trainedDay: formatDay(trainedDay),
@@ -100,13 +102,24 @@ function nextAnswer({ rung, missing, failures }: NonNullable<Run["body"]["choice
 }
 
 function modelAnswer(result: ModelResult): Card["models"][number] {
-  const { model, folds, metrics, recencyLogLoss } = result;
+  const { model, folds, metrics, departures, recencyLogLoss } = result;
   const { count, baseRate, auc, logLoss, brier, brierSkill, ece, eceFloor } = metrics;
-  const { calibrationSlope, calibrationIntercept, topDecileLift } = metrics;
+  const { calibrationSlope, calibrationIntercept, calibrationSlopeError, biasError, topDecileLift } = metrics;
   return {
-    ...{ model: nameOfModel(model), cutoffs: folds, count, baseRate, auc, logLoss, brier, brierSkill },
+    ...{
+      model: nameOfModel(model),
+      cutoffs: folds,
+      count,
+      departures,
+      baseRate,
+      auc,
+      logLoss,
+      brier,
+      brierSkill,
+    },
     ...{ calibrationError: ece, calibrationErrorOfPerfection: eceFloor },
-    ...{ calibrationSlope, calibrationIntercept, topDecileLift, recencyLogLoss },
+    ...{ calibrationSlope, calibrationIntercept, calibrationSlopeError, biasError, topDecileLift },
+    recencyLogLoss,
     failures: model.startsWith("rung") ? failuresOf(result) : [],
   };
 }

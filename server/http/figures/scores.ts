@@ -244,6 +244,7 @@ function modelOf(run: Run) {
   return {
     model: nameOfRung(choice.rung),
     isProven: choice.isProven,
+    isProvisional: choice.isProvisional,
     why: choice.why,
     horizonDays: settings.churnHorizonDays,
     churnEvent: settings.churnEvent,

@@ -10,8 +10,9 @@ import { mean } from "../statistics/vectors.ts";
 import { fitHiatus, hiatusRisk, recencyBaseline } from "./baselines.ts";
 import { type BgbbFit, fitBgbb } from "./bgbb-fit.ts";
 import { type Rung, riskScorer, silenceBy } from "./churn-model.ts";
+import { countOutcomes, type OutcomeCounts } from "./departures.ts";
 import { designFor } from "./design.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot, SnapshotRow } from "./snapshot.ts";
 import { atOnce, type Steps } from "./steps.ts";
 import { countData, type TrainingRow, trainRungSteps } from "./train.ts";
 
@@ -24,7 +25,7 @@ export interface Fold {
 
 export type ModelName = `rung ${Rung}` | "recency" | "hiatus";
 
-export interface ModelResult {
+export interface ModelResult extends OutcomeCounts {
   readonly model: ModelName;
   /** Cut-offs at which it could be trained; the figures are of these. */
   readonly folds: number;
@@ -79,7 +80,7 @@ export function* backtestSteps(
   }
   const results: ModelResult[] = [];
   for (const model of models) {
-    const result = resultOf(model, predicted);
+    const result = resultOf(model, predicted, horizonDays);
     if (result !== null) results.push(result);
     yield;
   }
@@ -106,8 +107,12 @@ export function* fitSnapshot(snapshot: Snapshot, horizonDays: number): Steps<Fit
   return { fit, rows };
 }
 
-/** The predictions of each model for the rows of one cut-off, in their order. */
-type FoldPredictions = ReadonlyMap<ModelName, readonly Prediction[]>;
+interface FoldPredictions {
+  /** Of the cut-off that is scored. */
+  readonly rows: readonly SnapshotRow[];
+  /** In the order of the rows. */
+  readonly predictions: ReadonlyMap<ModelName, readonly Prediction[]>;
+}
 
 /** Null when the training labels are of one class, or when there are no entities to score. */
 function* predictFold(
@@ -125,14 +130,18 @@ function* predictFold(
   yield;
   const rungs = yield* trainRungSteps({
     horizonDays,
-    counts: countData(fold.scoring.cells, rows),
+    counts: countData(fold.scoring.cells, rows, horizonDays),
     bgbb: scoring.fit.parameters,
     rows,
     design: designFor((training[0]?.rows ?? []).map(({ features }) => features)),
   });
   const predict = (riskOf: (features: ScoredFeatures) => number) =>
-    fold.scoring.rows.map(({ features, label }) => ({ predicted: riskOf(features), label }));
-  return new Map<ModelName, readonly Prediction[]>([
+    fold.scoring.rows.map(({ features, label, cluster }) => ({
+      predicted: riskOf(features),
+      label,
+      cluster,
+    }));
+  const predictions = new Map<ModelName, readonly Prediction[]>([
     ["recency", predict(recency)],
     ["hiatus", predict((features) => hiatusRisk(hiatus, features))],
     ...rungs.map((model): [ModelName, Prediction[]] => {
@@ -140,11 +149,16 @@ function* predictFold(
       return [`rung ${model.rung}`, predict((features) => score(features).risk)];
     }),
   ]);
+  return { rows: fold.scoring.rows, predictions };
 }
 
-function resultOf(model: ModelName, folds: readonly FoldPredictions[]): ModelResult | null {
-  const own = folds.filter((fold) => fold.has(model));
-  const pooled = (name: ModelName) => own.flatMap((fold) => fold.get(name) ?? []);
+function resultOf(
+  model: ModelName,
+  folds: readonly FoldPredictions[],
+  horizonDays: number,
+): ModelResult | null {
+  const own = folds.filter(({ predictions }) => predictions.has(model));
+  const pooled = (name: ModelName) => own.flatMap(({ predictions }) => predictions.get(name) ?? []);
   const metrics = metricsOf(pooled(model));
   if (metrics === null) return null;
   const logLoss = (name: ModelName) => mean(pooled(name).map(lossOf));
@@ -152,6 +166,10 @@ function resultOf(model: ModelName, folds: readonly FoldPredictions[]): ModelRes
     model,
     folds: own.length,
     metrics,
+    ...countOutcomes(
+      own.flatMap(({ rows }) => rows),
+      horizonDays,
+    ),
     recencyLogLoss: logLoss("recency"),
     hiatusLogLoss: logLoss("hiatus"),
   };

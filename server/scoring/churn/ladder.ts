@@ -13,6 +13,8 @@ export interface Choice {
   readonly rung: Rung | null;
   /** Whether a back-test stands behind it. */
   readonly isProven: boolean;
+  /** Whether that back-test has under 100 departures. */
+  readonly isProvisional: boolean;
   /** A sentence for people. */
   readonly why: string;
   /** The data that the next rung needs; null on the top one. */
@@ -26,25 +28,37 @@ export interface NextRung {
   readonly failures: readonly string[];
 }
 
-/** With fewer labels of each class than this in the back-test, its figures are noise and decide nothing. */
-const leastJudgedOfEachClass = 50;
-const largestShareOfRecencyLoss = 0.98;
-const toleratedEce = 0.05;
-const toleratedEceOverFloor = 0.02;
-const slopes = { low: 0.8, high: 1.25 };
-const largestBias = 0.03;
+/** With fewer departures, or fewer entities that stayed, a back-test decides nothing. */
+const leastJudgedOfEachClass = 30;
+/** Below this number of departures a model that passes is provisional. */
+const leastSettledDepartures = 100;
+const largestShareOfLoss = 0.98;
+const largestEceOverFloor = 0.05;
+const largestEceOverBaseRate = 0.25;
+const largestSlopeDistance = 0.2;
+const largestBias = Math.log(1.25);
+/** A perfect model exceeds this many standard errors, to either side, in one of ten back-tests. */
+const standardErrors = 1.64;
 
-/** Why a model does not ship, as sentences; none if it does. */
+/**
+ * Why a model does not ship, as sentences; none if it does. The limits are relative to the base rate and to what
+ * chance does to so few departures (docs/decisions/0056).
+ */
 export function failuresOf({ metrics, recencyLogLoss, hiatusLogLoss }: ModelResult): string[] {
   const { logLoss, ece, eceFloor, calibrationSlope, meanPrediction, baseRate } = metrics;
-  const largestEce = Math.max(toleratedEce, eceFloor + toleratedEceOverFloor);
-  const bias = Math.abs(meanPrediction - baseRate);
-  const hasGoodSlope =
-    calibrationSlope !== null && calibrationSlope >= slopes.low && calibrationSlope <= slopes.high;
+  const { calibrationSlopeError, biasError } = metrics;
+  const baseLogLoss = entropyOf(baseRate);
+  const largestEce = eceFloor + Math.min(largestEceOverFloor, largestEceOverBaseRate * baseRate);
+  const slopeDistance = Math.max(largestSlopeDistance, standardErrors * (calibrationSlopeError ?? 0));
+  const bias = Math.max(largestBias, standardErrors * (biasError ?? 0));
   const checks: readonly (readonly [isGood: boolean, failure: string])[] = [
     [
-      logLoss <= largestShareOfRecencyLoss * recencyLogLoss,
+      logLoss <= largestShareOfLoss * recencyLogLoss,
       `its log loss of ${logLoss.toFixed(3)} is not 2% below the ${recencyLogLoss.toFixed(3)} of recency alone`,
+    ],
+    [
+      logLoss <= largestShareOfLoss * baseLogLoss,
+      `its log loss of ${logLoss.toFixed(3)} is not 2% below the ${baseLogLoss.toFixed(3)} of the base rate`,
     ],
     [
       logLoss < hiatusLogLoss,
@@ -52,15 +66,20 @@ export function failuresOf({ metrics, recencyLogLoss, hiatusLogLoss }: ModelResu
     ],
     [ece <= largestEce, `its calibration error of ${ece.toFixed(3)} is above ${largestEce.toFixed(3)}`],
     [
-      hasGoodSlope,
-      `its calibration slope of ${calibrationSlope?.toFixed(2) ?? "nothing"} is not within ${slopes.low} to ${slopes.high}`,
+      calibrationSlope !== null && Math.abs(calibrationSlope - 1) <= slopeDistance,
+      `its calibration slope of ${calibrationSlope?.toFixed(2) ?? "nothing"} is more than ${slopeDistance.toFixed(2)} from 1`,
     ],
     [
-      bias <= largestBias,
-      `its mean of ${meanPrediction.toFixed(3)} is more than ${largestBias} from the base rate of ${baseRate.toFixed(3)}`,
+      Math.abs(Math.log(baseRate / meanPrediction)) <= bias,
+      `its mean of ${meanPrediction.toFixed(3)} is not within a factor of ${Math.exp(bias).toFixed(2)} of the base rate of ${baseRate.toFixed(3)}`,
     ],
   ];
   return checks.filter(([isGood]) => !isGood).map(([, failure]) => failure);
+}
+
+/** The log loss of always saying the base rate. */
+function entropyOf(rate: number): number {
+  return rate <= 0 || rate >= 1 ? 0 : -(rate * Math.log(rate) + (1 - rate) * Math.log1p(-rate));
 }
 
 /**
@@ -80,6 +99,7 @@ export function chooseRung(
     return {
       rung,
       isProven: false,
+      isProvisional: false,
       why: `${why}; not proven, ${judgement}`,
       next: nextAfter(rung, counts, backtest),
     };
@@ -94,12 +114,15 @@ export function chooseRung(
   const best = proven[0];
   if (best === undefined) {
     const why = "no model passed the back-test; each has its reasons";
-    return { rung: null, isProven: false, why, next: nextAfter(null, counts, backtest) };
+    const next = nextAfter(null, counts, backtest);
+    return { rung: null, isProven: false, isProvisional: false, why, next };
   }
   const { rung, result } = best;
   const gain = Math.round(100 * (1 - shareOfRecencyLoss(result)));
-  const why = `it has the least log loss of the models that are proven, ${gain}% below recency alone`;
-  return { rung, isProven: true, why, next: nextAfter(rung, counts, backtest) };
+  const isProvisional = result.departures < leastSettledDepartures;
+  const doubt = isProvisional ? `; provisional, its back-test has ${result.departures} departures` : "";
+  const why = `it has the least log loss of the models that are proven, ${gain}% below recency alone${doubt}`;
+  return { rung, isProven: true, isProvisional, why, next: nextAfter(rung, counts, backtest) };
 }
 
 const rungs: readonly Rung[] = [0, 1, 2, 3];
@@ -112,16 +135,13 @@ export interface Proof {
 
 /** How far a back-test is from one that may judge. */
 export function proofOf({ folds, results }: Backtest): Proof {
-  const { count, baseRate } = results.find(({ model }) => model === "recency")?.metrics ?? {
-    count: 0,
-    baseRate: 0,
+  const { departures, retained } = results.find(({ model }) => model === "recency") ?? {
+    departures: 0,
+    retained: 0,
   };
   return {
     cutoffs: { have: folds, need: leastFolds },
-    rarerLabels: {
-      have: Math.round(count * Math.min(baseRate, 1 - baseRate)),
-      need: leastJudgedOfEachClass,
-    },
+    rarerLabels: { have: Math.min(departures, retained), need: leastJudgedOfEachClass },
   };
 }
 

@@ -4,6 +4,7 @@
 import { type DayEvent, type FeatureSettings, type Features, featuresOf } from "../scores/features.ts";
 import { isScored, type ScoredFeatures } from "../scores/state.ts";
 import type { CountedCell } from "./bgbb-fit.ts";
+import type { Outcome } from "./departures.ts";
 
 /** With traits, accounts and settings as they were on that day. */
 export interface Snapshot {
@@ -14,21 +15,29 @@ export interface Snapshot {
   readonly rows: readonly SnapshotRow[];
 }
 
-export interface SnapshotRow {
+export interface SnapshotRow extends Outcome {
   readonly features: ScoredFeatures;
-  /** Whether the entity churned within the horizon from the cut-off. */
-  readonly label: boolean;
+  /** By `clusterOf`. */
+  readonly cluster: number;
+}
+
+/** Outcomes that may be alike have the same number: those of a user's account, or else those of an entity.
+ * @param account null or 0 without one */
+export function clusterOf(entity: number, account: number | null = null): number {
+  return account === null || account === 0 ? -entity : account;
 }
 
 export interface EntityLog {
   /** In the order of days. */
   readonly log: readonly DayEvent[];
+  /** Of a user. */
+  readonly account?: number;
   /** Of the snapshot's day. */
   readonly traits?: Features["traits"];
   readonly members?: Features["members"];
 }
 
-/** The reference for the warehouse's result. Labels are right if the logs are complete before day + horizon. */
+/** The reference for the warehouse's result; an entity's number is its place. Labels are right if the logs are complete before day + horizon. */
 export function snapshotOf(
   entities: readonly EntityLog[],
   cutoffDay: number,
@@ -37,14 +46,16 @@ export function snapshotOf(
 ): Snapshot {
   const cells = new Map<string, CountedCell>();
   const rows: SnapshotRow[] = [];
-  for (const { log, traits = {}, members = null } of entities) {
+  for (const [index, { log, account, traits = {}, members = null }] of entities.entries()) {
     const features = featuresOf(log, cutoffDay, settings, { traits, members });
     if (features === null || features.cell === null) continue;
     const { x, t, n } = features.cell;
     const key = `${x} ${t} ${n}`;
     cells.set(key, { x, t, n, count: (cells.get(key)?.count ?? 0) + 1 });
     if (isScored(features, horizonDays)) {
-      rows.push({ features, label: hasChurned(log, cutoffDay, horizonDays, settings) });
+      const entity = index + 1;
+      const label = hasChurned(log, cutoffDay, horizonDays, settings);
+      rows.push({ features, label, entity, cutoffDay, cluster: clusterOf(entity, account) });
     }
   }
   return { cutoffDay, cells: [...cells.values()], rows };

@@ -7,14 +7,13 @@ import { mean } from "../statistics/vectors.ts";
 import { type BgbbParameters, priorParameters } from "./bgbb.ts";
 import type { CountedCell } from "./bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "./churn-model.ts";
+import { countOutcomes, type Outcome } from "./departures.ts";
 import { columnsOf, type Design, rowOf } from "./design.ts";
 import { atOnce, type Steps } from "./steps.ts";
 
 /** An entity that was scored at an earlier cut-off, with its outcome. */
-export interface TrainingRow {
+export interface TrainingRow extends Outcome {
   readonly features: ScoredFeatures;
-  /** Whether there was no engagement event within the horizon. */
-  readonly label: boolean;
   /** BG/BB's risk by the fit of the row's own cut-off, as it would have been predicted then. */
   readonly bgbbRisk: number;
 }
@@ -24,7 +23,9 @@ export interface DataCounts {
   readonly entities: number;
   /** Those of them with three full periods since the first. */
   readonly entitiesWithThreePeriods: number;
+  /** Departures, each counted once. */
   readonly churnedLabels: number;
+  /** At each cut-off. */
   readonly retainedLabels: number;
 }
 
@@ -57,15 +58,16 @@ export function shortagesOf(rung: Rung, counts: DataCounts): Shortage[] {
 /** Counts the training data. */
 export function countData(
   cells: readonly CountedCell[],
-  labels: readonly { readonly label: boolean }[],
+  outcomes: readonly Outcome[],
+  horizonDays: number,
 ): DataCounts {
   const entities = (of: readonly CountedCell[]) => of.reduce((sum, { count }) => sum + count, 0);
-  const churnedLabels = labels.filter(({ label }) => label).length;
+  const { departures } = countOutcomes(outcomes, horizonDays);
   return {
     entities: entities(cells),
     entitiesWithThreePeriods: entities(cells.filter(({ n }) => n >= 3)),
-    churnedLabels,
-    retainedLabels: labels.length - churnedLabels,
+    churnedLabels: departures,
+    retainedLabels: outcomes.filter(({ label }) => !label).length,
   };
 }
 

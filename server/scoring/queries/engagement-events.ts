@@ -25,7 +25,7 @@ export interface Population {
 export type Days = "before" | { readonly daysBefore: number } | "horizon";
 
 /**
- * Rows (entity, user, epochDay, event, count) of the rollup as they are. One day's count of an event may be spread
+ * Rows (entity, user, account, epochDay, event, count) of the rollup as they are. One day's count of an event may be spread
  * over several rows that are not merged yet or belong to two accounts of a user. Queries that only need to know
  * whether there was an event on a day can read them so, without grouping everything. Placeholders of the days, bound
  * by the outer query: cutoffDay, horizonDays.
@@ -44,7 +44,7 @@ export function engagementEvents(population: Population, days: Days): Query {
   ];
   return {
     sql: `
-      SELECT ${kind} AS entity, user, toInt32(day) AS epochDay, event, count
+      SELECT ${kind} AS entity, user, account, toInt32(day) AS epochDay, event, count
       FROM user_event_days WHERE ${conditions.join(" AND ")}`,
     parameters: {
       ...usersIn?.parameters,

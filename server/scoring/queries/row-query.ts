@@ -1,9 +1,9 @@
 /** The scored entities of a cut-off with their outcomes: the only rows of single entities that leave the engine, at
  * most as many as a sample takes. */
 
-import type { SnapshotRow } from "../churn/snapshot.ts";
-import type { MemberFeatures } from "../scores/features.ts";
-import type { Population } from "./engagement-events.ts";
+import { clusterOf, type SnapshotRow } from "../churn/snapshot.ts";
+import { daysPerPeriod, type MemberFeatures, windowPeriods } from "../scores/features.ts";
+import { engagementEvents, type Population } from "./engagement-events.ts";
 import { type FeatureRow, featuresOfRow, featuresQuery, isScoredRow } from "./feature-query.ts";
 import { horizonQuery } from "./label-query.ts";
 import { type CellLogOdds, membersQuery } from "./lists/member-query.ts";
@@ -50,7 +50,7 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
     },
     {
       sql: `
-        SELECT scored.*, toBool(NOT wasThere OR leftAgain) AS label, toString(cityHash64(entity)) AS hash
+        SELECT entity, scored.* EXCEPT (entity), toBool(NOT wasThere OR leftAgain) AS label, toString(cityHash64(entity)) AS hash
           ${isOfAccounts ? ", active28, activePrevious28, active90, topShare, meanRiskLogOdds" : ""}
         FROM scored LEFT JOIN horizon USING (entity) ${isOfAccounts ? "LEFT JOIN members USING (entity)" : ""}
         ORDER BY cityHash64(entity), entity`,
@@ -59,11 +59,31 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
   );
 }
 
+/** Rows (entity, account) of users whose number has at most this hash: the account of their latest events of the 26
+ * weeks before the cut-off, where these carry one. */
+export function accountsQuery(population: Population, cutoffDay: number, hashUpTo: string): Query {
+  const events = engagementEvents(population, { daysBefore: daysPerPeriod * windowPeriods });
+  return {
+    sql: `
+      SELECT entity, argMax(events.account, (epochDay, events.account)) AS account FROM (${events.sql}) AS events
+      WHERE events.account != 0 AND cityHash64(entity) <= {hashUpTo:UInt64} GROUP BY entity`,
+    parameters: { ...events.parameters, cutoffDay, hashUpTo: BigInt(hashUpTo) },
+  };
+}
+
+/** Facts about an entity beside its own events. */
+interface About {
+  readonly traits: Readonly<Record<string, string>>;
+  /** Of a user. */
+  readonly account: number | undefined;
+}
+
 /** A row as the models take it. */
-export function snapshotRow(row: LabelledRow, traits: Readonly<Record<string, string>>): SnapshotRow {
-  const { x, t, n, label } = row;
+export function snapshotRow(row: LabelledRow, cutoffDay: number, { traits, account }: About): SnapshotRow {
+  const { x, t, n, label, entity } = row;
   const features = featuresOfRow(row, { traits, members: membersOf(row) });
-  return { features: { ...features, cell: { x, t, n } }, label };
+  const cluster = clusterOf(entity, account);
+  return { features: { ...features, cell: { x, t, n } }, label, entity, cutoffDay, cluster };
 }
 
 function membersOf(row: LabelledRow): MemberFeatures | null {

@@ -16,7 +16,7 @@ import { cellLogOdds, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { type CellLogOdds, logOddsOfCells } from "./lists/member-query.ts";
 import { read } from "./query.ts";
-import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
+import { accountsQuery, type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
 import { largestHash } from "./trait-query.ts";
 import { readFrequentValues, readTraits } from "./trait-reading.ts";
 
@@ -77,14 +77,32 @@ export async function readSnapshots(
       ...(memberRisks && { memberRisks }),
     });
     const rows = rowsOf(counted) === 0 ? [] : await read<LabelledRow>(warehouse, query);
-    const traits = await readTraits(warehouse, population, {
-      ...{ cutoffDay, values, hashUpTo: rows.length < maxRowsOfEach ? largestHash : rows.at(-1)?.hash },
+    const hashUpTo = rows.length < maxRowsOfEach ? largestHash : rows.at(-1)?.hash;
+    const traits = await readTraits(warehouse, population, { cutoffDay, values, hashUpTo });
+    const accounts = await readAccounts(warehouse, population, cutoffDay, hashUpTo);
+    const snapshotRows = rows.map((row) => {
+      const { entity } = row;
+      return snapshotRow(row, cutoffDay, {
+        ...{ traits: traits.get(entity) ?? {}, account: accounts.get(entity) },
+      });
     });
-    const snapshotRows = rows.map((row) => snapshotRow(row, traits.get(row.entity) ?? {}));
     snapshots.set(cutoffDay, { cutoffDay, cells, rows: snapshotRows });
     progress();
   }
   return snapshots;
+}
+
+/** The accounts of a sample's users by the users' numbers. @param hashUpTo undefined when there is no row */
+async function readAccounts(
+  warehouse: Warehouse,
+  population: Population,
+  cutoffDay: number,
+  hashUpTo: string | undefined,
+): Promise<ReadonlyMap<number, number>> {
+  if (population.kind === "account" || hashUpTo === undefined) return new Map();
+  const query = accountsQuery(population, cutoffDay, hashUpTo);
+  const rows = await read<{ entity: number; account: number }>(warehouse, query);
+  return new Map(rows.map(({ entity, account }) => [entity, account]));
 }
 
 /** The folds of these days; a day that is in many of them is read once. */

@@ -59,7 +59,7 @@ export async function modelFor(
   const cells = rows.map(({ x, t, n, count }) => ({ x, t, n, count }));
   const fit = fitBgbb(cells, trained.bgbb);
   const { churnedLabels, retainedLabels } = trained;
-  const counts: DataCounts = { ...countData(cells, []), churnedLabels, retainedLabels };
+  const counts: DataCounts = { ...countData(cells, [], horizonDays), churnedLabels, retainedLabels };
   const rungs = trained.rungs.map(({ rung }) => rung);
   const chosen = chooseRung(counts, trained.rungs.length === 0 ? null : trained.backtest, rungs);
   const choice = failure === null ? chosen : { ...chosen, why: `${chosen.why}; ${failure}` };
@@ -173,7 +173,7 @@ async function train(
   }
   const rows = fitted.flatMap((snapshot) => snapshot.rows);
   const cells = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
-  const counts = countData(cells, rows);
+  const counts = countData(cells, rows, horizonDays);
   const bgbb = fitBgbb(cells).parameters;
   const churned: CountedLabels[] = [];
   for (const [index, { fit }] of fitted.entries()) {

@@ -3,17 +3,25 @@
  * could have parameters of its own for each value of a trait, "by segment", and engagement took a tenure for at least
  * 7 days.
  */
-import type { ModelResult } from "../churn/backtest.ts";
+import type { ModelName, ModelResult } from "../churn/backtest.ts";
 import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
+import type { OutcomeCounts } from "../churn/departures.ts";
 import type { TraitValue } from "../churn/design.ts";
 import type { Choice } from "../churn/ladder.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import type { Features } from "../scores/features.ts";
+import type { Metrics } from "../statistics/metrics.ts";
 import type { ModelBody, RunBody, ScaleBody, SegmentsOfRun } from "./record-bodies.ts";
 
 type OlderModel = ChurnModel & { readonly segments?: SegmentsOfRun };
 type OlderScale = Omit<EngagementScale, "leastSeenDays"> & Partial<EngagementScale>;
-type OlderResult = Omit<ModelResult, "model"> & { readonly model: string };
+type OlderChoice = Omit<Choice, "isProvisional"> & Partial<Choice> & { readonly segmentTrait?: string };
+/** Without standard errors, and with as many departures as labels. */
+type OlderResult = Omit<ModelResult, "model" | "metrics" | keyof OutcomeCounts> &
+  Partial<OutcomeCounts> & {
+    readonly model: string;
+    readonly metrics: Omit<Metrics, "calibrationSlopeError" | "biasError"> & Partial<Metrics>;
+  };
 
 /** A run as it was stored, perhaps by version 0.1.0, which called the first publication `toldAtMs`. */
 export type StoredRun = Omit<
@@ -24,7 +32,7 @@ export type StoredRun = Omit<
   readonly toldAtMs?: number;
   readonly model: OlderModel | null;
   readonly scale: { readonly scale: OlderScale };
-  readonly choice: Choice & { readonly segmentTrait?: string };
+  readonly choice: OlderChoice;
   readonly backtest: Omit<RunBody["backtest"], "results"> & { readonly results: readonly OlderResult[] };
 };
 
@@ -51,9 +59,9 @@ export function runOfStored(stored: StoredRun): RunBody {
   const common = {
     ...body,
     firstPublishedAtMs: body.firstPublishedAtMs ?? toldAtMs ?? body.finishedAtMs,
-    choice: chosen,
+    choice: { isProvisional: false, ...chosen },
     scale: scaleOfStored(scale),
-    backtest: { ...backtest, results: withoutSegments(results) },
+    backtest: { ...backtest, results: resultsOfStored(results) },
   };
   if (model?.segments === undefined) return { ...common, model };
   const { segments, ...pooled } = model;
@@ -70,12 +78,22 @@ export function modelOfStored({ rungs, backtest, ...body }: StoredModel): ModelB
   return {
     ...body,
     rungs: rungs.filter(({ segments }) => segments === undefined),
-    backtest: { ...backtest, results: withoutSegments(backtest.results) },
+    backtest: { ...backtest, results: resultsOfStored(backtest.results) },
   };
 }
 
-function withoutSegments(results: readonly OlderResult[]): ModelResult[] {
-  return results.filter((result): result is ModelResult => !result.model.endsWith(" by segment"));
+function resultsOfStored(results: readonly OlderResult[]): ModelResult[] {
+  return results.filter(isOfModel).map(({ metrics, ...result }) => {
+    const departures = Math.round(metrics.count * metrics.baseRate);
+    return {
+      ...{ departures, retained: metrics.count - departures, ...result },
+      metrics: { calibrationSlopeError: null, biasError: null, ...metrics },
+    };
+  });
+}
+
+function isOfModel(result: OlderResult): result is OlderResult & { readonly model: ModelName } {
+  return !result.model.endsWith(" by segment");
 }
 
 /** The values of traits that a run's model looks at: the bits of its stored scores. */
