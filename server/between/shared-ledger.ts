@@ -28,6 +28,7 @@ const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
   "flush",
   "dayCounts",
+  "lastImportAtMs",
   "populations",
   "freshness",
   "findUser",

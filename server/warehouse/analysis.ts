@@ -15,6 +15,7 @@ import { dropFrozenTables } from "./copies/frozen-tables.ts";
 import { openChdbWarehouse } from "./engine/chdb.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { ExclusionKeeper } from "./load/exclusion-keeper.ts";
+import { LoadedDays } from "./load/loaded-days.ts";
 import { Loader, type LoaderStatus } from "./load/loader.ts";
 import {
   type Acknowledged,
@@ -126,25 +127,30 @@ export interface Beginning {
 /** Starts the work on a warehouse: sends frozen batches of a crash again, then loads. Closing it also closes the
  * warehouse. */
 export async function beginAnalysis(
-  opened: Omit<Parts, "loader" | "exclusions">,
+  opened: Omit<Parts, "loader" | "exclusions" | "loadedDays">,
   beginning?: Beginning,
 ): Promise<Analysis> {
   const { warehouse, ledger, log } = opened;
   const exclusions = new ExclusionKeeper({ warehouse, exclusions: ledger.exclusions, log });
+  const loadedDays = new LoadedDays();
   const loader = new Loader({
     ...{ inbox: ledger.inbox, warehouse, log },
-    loaded: (batch, body) => exclusions.batchLoaded(batch, body),
+    loaded: (batch, body) => {
+      exclusions.batchLoaded(batch, body);
+      loadedDays.batchLoaded(batch, body);
+    },
   });
   beginning?.ending.then(() => loader.stop());
   beginning?.loads(() => loader.status());
   await loader.replay();
   // Rules of one organization that cannot be applied keep no other from its figures.
   await exclusions.tryToApply();
-  return new Analysis({ ...opened, loader, exclusions });
+  return new Analysis({ ...opened, loader, exclusions, loadedDays });
 }
 
 interface Parts extends UpkeepParts {
   readonly dataDir: string;
+  readonly loadedDays: LoadedDays;
 }
 
 export class Analysis implements ServedAnalysis {
@@ -182,6 +188,11 @@ export class Analysis implements ServedAnalysis {
   /** Which organizations' rules cannot be applied. */
   get exclusions(): Pick<ExclusionKeeper, "failing" | "failingSinceMs"> {
     return this.#parts.exclusions;
+  }
+
+  /** The earliest day of an organization's events that were loaded since the last call; undefined without any. */
+  takeEarliestLoadedDay(organization: number): number | undefined {
+    return this.#parts.loadedDays.take(organization);
   }
 
   status(): AnalysisStatus {

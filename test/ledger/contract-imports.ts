@@ -108,6 +108,7 @@ function importerOf(subject: LedgerUnderTest, noted: Noted[], closedBecause?: st
 
 export function importerContract(subject: LedgerUnderTest): void {
   heldOfBrowser(subject);
+  timeOfImports(subject);
   const begin = () => beginImport(subject);
   const importing = (closedBecause?: string) => importerOf(subject, [], closedBecause);
 
@@ -164,6 +165,20 @@ export function importerContract(subject: LedgerUnderTest): void {
       expect(await importer.append(id, 0, ["{}"])).toEqual({ closedBecause: "full" });
       expect((await begin()).rowsDone).toBe(0);
     });
+  });
+}
+
+function timeOfImports(subject: LedgerUnderTest): void {
+  test("an importer: the ledger knows when an import last stored rows", async () => {
+    const importer = importerOf(subject, []);
+    const { id, organization } = await beginImport(subject);
+    expect(await subject.ledger.lastImportAtMs(organization)).toBeNull();
+    await importer.append(id, 0, [{ invalid: "unreadable" }]);
+    expect(await subject.ledger.lastImportAtMs(organization)).toBeNull();
+    const row = JSON.stringify({ type: "identify", userId: "u", email: "a@example.com" });
+    const answer = await importer.append(id, 1, [row]);
+    if ("closedBecause" in answer) throw new Error("nothing was taken");
+    expect(await subject.ledger.lastImportAtMs(organization)).toBe(answer.updatedAtMs);
   });
 }
 

@@ -1,29 +1,34 @@
 /** A scheduler for tests, on a clock that the test sets. */
 import { pino } from "pino";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
-import type { DayCount } from "../../server/ledger/ports/inbox.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
-import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { Silence } from "../../server/scoring/data-quality/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { LoadedDays } from "../../server/warehouse/load/loaded-days.ts";
 import { insertEvents, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";
 
-/** A scheduler whose ledger counts what the test inserts, on a clock that the test sets. */
+/** A scheduler whose loader brings what the test inserts, on a clock that the test sets. */
 export class Installation {
   today: number;
   settings: Settings = defaultSettings;
   silence: Silence | null = null;
+  lastImportAtMs: number | null = null;
+  rebuildsPending: readonly number[] = [];
   /** Read by restart(). */
   restAfterFailureMs = 0;
   /** Read by restart(): how long a run of today waits after the last one. */
   restBeforeTodayMs = 0;
+  /** Read by restart(). */
+  restTimesRunBeforeLateEvents = 0;
   /** Before each statement of a run. */
   beforeStatement: (...query: Parameters<Warehouse["command"]>) => Promise<void> = async () => undefined;
   readonly #organizations: Organization[] = [];
-  readonly #counts = new Map<number, Map<number, number>>();
-  #inserted = 0;
+  readonly #loadedDays = new LoadedDays();
+  /** How often the loader was asked to hurry. */
+  drains = 0;
   scoring: Scoring | undefined;
   #scheduler: Scheduler;
 
@@ -51,12 +56,7 @@ export class Installation {
 
   async insert(events: readonly EventRow[]): Promise<void> {
     await insertEvents(this.#subject, events);
-    this.#inserted += events.length;
-    for (const { organization, day } of events) {
-      const days = this.#counts.get(organization) ?? new Map<number, number>();
-      days.set(day, (days.get(day) ?? 0) + 1);
-      this.#counts.set(organization, days);
-    }
+    this.#loadedDays.batchLoaded({ table: "events" }, Buffer.from(events.map(eventRow).join("\n")));
   }
 
   work(): Promise<number> {
@@ -87,13 +87,12 @@ export class Installation {
           this.beforeStatement(...query).then(() => warehouse.command(...query)),
         ...{ stream: refuse, insertFrozen: refuse, close: refuse },
       },
-      drain: async () => undefined,
+      drain: async () => {
+        this.drains += 1;
+      },
+      takeEarliestLoadedDay: (organization: number) => this.#loadedDays.take(organization),
       whileNothingChanges: <Result>(work: () => Promise<Result>) => work(),
     };
-    const dayCounts = async (organization: number): Promise<DayCount[]> =>
-      [...(this.#counts.get(organization) ?? [])].map(([utcDay, events]) => ({
-        ...{ organization, utcDay, events, checksum: 0 },
-      }));
     const log = pino({ level: "silent" });
     const nowMs = () => (this.today + 0.5) * msPerDay;
     const ledger = {
@@ -105,12 +104,13 @@ export class Installation {
         eventsDropped: refuse,
       },
       inbox: {
-        backlog: async () => ({ rows: 0, bytes: 0, newestInboxId: this.#inserted, loadedUptoInboxId: 0 }),
+        backlog: async () => ({ rows: 0, bytes: 0, newestInboxId: 0, loadedUptoInboxId: 0 }),
         freeze: refuse,
         read: refuse,
         finish: refuse,
       },
-      dayCounts,
+      lastImportAtMs: async () => this.lastImportAtMs,
+      rebuildsPending: async () => this.rebuildsPending,
       settings: {
         get: async () => ({ version: 0, settings: this.settings, changedAtMs: null, changedBy: null }),
         change: refuse,
@@ -130,6 +130,7 @@ export class Installation {
       nowMs,
       rests: {
         beforeTodayMs: this.restBeforeTodayMs,
+        beforeLateEvents: { timesRun: this.restTimesRunBeforeLateEvents, longestMs: 3_600_000 },
         shareBeforeHistory: 0,
         afterFailureMs: this.restAfterFailureMs,
       },

@@ -6,6 +6,7 @@ import { changeBetween } from "../../server/scoring/run/entity.ts";
 import { marksOf } from "../../server/scoring/run/marks.ts";
 import { listRuns } from "../../server/scoring/run/records.ts";
 import { dataStoppedSince, newestRun } from "../../server/scoring/run/status.ts";
+import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { Installation } from "./installation.ts";
 import { all, on, scoresOf } from "./run-support.ts";
@@ -41,6 +42,12 @@ async function runDays(organization: number): Promise<number[]> {
   return runs.filter(({ kind, stale }) => kind === "account" && !stale).map(({ day }) => day);
 }
 
+/** Days with scores that lack events. */
+async function staleDays(organization: number): Promise<number[]> {
+  const runs = await listRuns(subject.warehouse, organization);
+  return runs.filter(({ kind, stale }) => kind === "account" && stale).map(({ day }) => day);
+}
+
 describe("by itself", () => {
   test("today is scored first, then the past of an import, of each organization in turn", async () => {
     const installation = new Installation(subject, 200);
@@ -61,32 +68,113 @@ describe("by itself", () => {
     expect((await runDays(second)).at(-1)).toBe(201);
   });
 
-  test("events that come late are in the scores of all later days, and of no earlier one", async () => {
+  test("single events that come late are in today's scores, and of no earlier day", async () => {
+    const installation = new Installation(subject, 200);
+    const id = installation.organization();
+    await installation.insert(all(id, 6, [188, 190]));
+    await installation.finish();
+    const before = await scoresOf(subject, id, "user", 197);
+    await installation.insert([on(id, 1, 196)]);
+    expect(await installation.work()).toBe(1);
+    expect((await scoresOf(subject, id, "user", 200)).map(({ idle_days }) => idle_days)).toEqual([
+      4, 10, 10, 10, 10, 10,
+    ]);
+    installation.restart();
+    expect(await installation.work()).toBe(0);
+    expect(await scoresOf(subject, id, "user", 197)).toEqual(before);
+    expect(await staleDays(id)).toEqual([]);
+  });
+
+  test("in another timezone all days are scored again at once", async () => {
+    const installation = new Installation(subject, 200);
+    const id = installation.organization();
+    await installation.insert(all(id, 6, [188, 190]));
+    await installation.finish();
+    installation.rebuildsPending = [id];
+    await rebuild(subject.warehouse, id, [{ fromMs: Number.MIN_SAFE_INTEGER, offsetSeconds: 43_200 }]);
+    expect(await installation.work()).toBe(0);
+    installation.rebuildsPending = [];
+    await installation.work();
+    expect(await staleDays(id)).toEqual([195, 196, 197, 198, 199]);
+  });
+
+  test("today waits for more late events, and new settings do not wait for them", async () => {
+    const installation = new Installation(subject, 200);
+    installation.restTimesRunBeforeLateEvents = 1_000_000;
+    installation.restart();
+    const id = installation.organization();
+    await installation.insert(all(id, 6, [188, 190]));
+    await installation.finish();
+    await installation.insert([on(id, 1, 196)]);
+    await installation.finish();
+    expect(await staleDays(id)).toEqual([200]);
+    installation.settings = { ...defaultSettings, churnHorizonDays: 56 };
+    expect(await installation.work()).toBe(1);
+    expect(await staleDays(id)).toEqual([]);
+  });
+
+  test("the events of an import are at once in the scores of all later days, and of no earlier one", async () => {
     const installation = new Installation(subject, 200);
     const id = installation.organization();
     await installation.insert(all(id, 6, [188, 190]));
     await installation.finish();
     const before = await scoresOf(subject, id, "user", 196);
+    installation.lastImportAtMs = 200.5 * msPerDay;
     await installation.insert([on(id, 1, 196)]);
-    installation.restart();
     await installation.work();
-    expect((await scoresOf(subject, id, "user", 200)).map(({ idle_days }) => idle_days)).toEqual([
-      4, 10, 10, 10, 10, 10,
-    ]);
+    expect(await staleDays(id)).toEqual([197, 198, 199]);
     await installation.finish();
     expect((await scoresOf(subject, id, "user", 197))[0]).toMatchObject({ idle_days: 1 });
     expect(await scoresOf(subject, id, "user", 196)).toEqual(before);
-    expect((await listRuns(subject.warehouse, id)).filter(({ stale }) => stale)).toEqual([]);
+    expect(await staleDays(id)).toEqual([]);
   });
 
-  test("events of today change nothing", async () => {
+  test("a day that changed in bulk is in the scores of later days from the next night on", async () => {
     const installation = new Installation(subject, 200);
     const id = installation.organization();
-    await installation.insert(all(id, 6, [195, 198]));
+    await installation.insert(all(id, 6, [188, 190, 199]));
     await installation.finish();
+    const late = (times: number) => Array.from({ length: times }, () => on(id, 1, 196));
+    await installation.insert(late(99));
+    await installation.finish();
+    expect((await scoresOf(subject, id, "user", 197))[0]).toMatchObject({ idle_days: 7 });
+    installation.today = 201;
     await installation.insert(all(id, 6, [200]));
-    expect(await installation.work()).toBe(0);
+    await installation.finish();
+    expect((await scoresOf(subject, id, "user", 197))[0]).toMatchObject({ idle_days: 7 });
+    await installation.insert(late(1));
+    await installation.finish();
+    expect((await scoresOf(subject, id, "user", 197))[0]).toMatchObject({ idle_days: 7 });
+    installation.today = 202;
+    await installation.insert(all(id, 6, [201]));
+    await installation.finish();
+    expect((await scoresOf(subject, id, "user", 197))[0]).toMatchObject({ idle_days: 1 });
+    expect((await scoresOf(subject, id, "user", 196))[0]).toMatchObject({ idle_days: 6 });
+    installation.today = 203;
+    await installation.insert([...all(id, 6, [202]), on(id, 1, 194)]);
+    await installation.work();
+    expect(await staleDays(id)).toEqual([]);
   });
+
+  test.each(["UTC", "America/Los_Angeles"])(
+    "events of today change nothing in %s, and neither hurry the loader nor ask the warehouse for new days",
+    async (timezone) => {
+      const installation = new Installation(subject, 200);
+      const id = installation.organization(timezone);
+      await installation.insert(all(id, 6, [195, 198]));
+      await installation.finish();
+      const drains = installation.drains;
+      const asked: string[] = [];
+      installation.beforeStatement = async (sql) => void asked.push(sql);
+      await installation.insert(all(id, 6, [200]));
+      expect(await installation.work()).toBe(0);
+      expect(installation.drains).toBe(drains);
+      expect(asked.filter((sql) => sql.includes("FROM user_event_days"))).toEqual([]);
+      await installation.insert([on(id, 1, 199)]);
+      await installation.work();
+      expect(asked.filter((sql) => sql.includes("FROM user_event_days"))).not.toEqual([]);
+    },
+  );
 
   test("new settings apply to today and to days that were first published today, and the others keep theirs", async () => {
     const installation = new Installation(subject, 200);
@@ -106,6 +194,7 @@ describe("by itself", () => {
       [201, 14],
     ];
     expect([...(await horizonsOf(id))]).toEqual(kept);
+    installation.lastImportAtMs = 201.5 * msPerDay;
     await installation.insert([on(id, 1, 197)]);
     await installation.finish();
     expect([...(await horizonsOf(id))]).toEqual(kept);

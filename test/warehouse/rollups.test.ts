@@ -115,10 +115,10 @@ describe("rebuild", () => {
   });
 });
 
-/** The days, six statements for each of four rollups, seven where replicas have to agree first, and one for that with
- * counts. */
+/** The days, six statements for each of four rollups, seven where replicas have to agree first, one for that with counts,
+ * and one for the counts that scoring has seen. */
 function statementsOfRebuild({ cluster }: Topology): number {
-  return 1 + rollups.length * (cluster === null ? 6 : 7) + 1;
+  return 1 + rollups.length * (cluster === null ? 6 : 7) + 2;
 }
 
 async function daysById(organization: number): Promise<Map<string, number>> {

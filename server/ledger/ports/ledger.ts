@@ -66,6 +66,8 @@ export interface Ledger {
 
   /** Totals of acknowledged events per organization and UTC day. */
   dayCounts(organization: number): Promise<readonly DayCount[]>;
+  /** When an import last stored rows, by the clock of the process that stored them; null without an import. */
+  lastImportAtMs(organization: number): Promise<number | null>;
   /** The numbers of users and accounts, and the sums of their versions. */
   populations(organization: number): Promise<Populations>;
   /** All rows that were acknowledged before this instant are loaded. Null if that is not known yet. */

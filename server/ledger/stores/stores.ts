@@ -25,7 +25,7 @@ import { heldEventStore, tidyHeldEvents } from "./events/held-events.ts";
 import { rejectedEventStore } from "./events/rejected-events.ts";
 import { exclusionStore } from "./exclusions.ts";
 import { identityStore } from "./identities.ts";
-import { importStore } from "./imports.ts";
+import { importStore, lastImportAtMs } from "./imports.ts";
 import { loginStore, tidyLogins } from "./logins.ts";
 import { memberStore } from "./members.ts";
 import { organizationStore, Rebuilds } from "./organizations.ts";
@@ -96,6 +96,10 @@ export abstract class LedgerStores {
   async dayCounts(organization: number): Promise<readonly DayCount[]> {
     this.#inbox.flush();
     return this.#engine.alone(dayCountsOf(organization));
+  }
+
+  lastImportAtMs(organization: number): Promise<number | null> {
+    return this.#engine.alone(lastImportAtMs(organization));
   }
 
   populations(organization: number): Promise<Populations> {

@@ -1,58 +1,113 @@
 /** Notices new events of days that already have scores. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { markStale } from "./records.ts";
+import { markStale, markTodayStale } from "./records.ts";
+
+/** A day changes in bulk when this share of its events, and at least so many, came after the scores of later days. */
+const bulk = { share: 0.005, events: 100 };
+/** The import's time and that of the last look are by the clocks of two processes. */
+const clocksDifferMs = 60_000;
 
 interface DayEvents {
   readonly day: number;
   readonly events: number;
-  readonly seen: number;
+  /** Those that the last look found; null at the first look. */
+  readonly seen: number | null;
+  /** Those that were found since the scores of later days were last marked as stale. */
+  readonly late: number;
+  /** When a look last noted this day. */
+  readonly notedAtMs: number;
+}
+
+export interface Look {
+  readonly organization: number;
+  readonly today: number;
+  readonly nowMs: number;
+  /** The day of an instant in the organization's timezone. */
+  readonly dayOf: (atMs: number) => number;
+  /** When an import last stored rows, if there was one. */
+  readonly lastImportAtMs: number | null;
 }
 
 /**
- * Marks the results of all days after the first one with new events as stale, and records the new counts. First the
- * marks, then the counts: after a crash in between it does the same again. Fewer events than before are an erasure,
- * which does not change the scores of other users.
- * @returns the first such day; undefined without new events before today
+ * Looks for new events of days before today. Single late events make only today's scores stale. When a day changed in
+ * bulk, the results of all days after it are stale: at once after an import, otherwise from the first look of the next day.
+ *
+ * First the marks, then the counts: after a crash in between it does the same again. Fewer events than before are an
+ * erasure, which does not change the scores of other users.
  */
-export async function noticeChanges(
-  warehouse: Warehouse,
-  organization: number,
-  today: number,
-): Promise<number | undefined> {
-  const days = await changedDays(warehouse, organization, today);
-  if (days.length === 0) return undefined;
-  const grown = days.filter(({ events, seen }) => events > seen).map(({ day }) => day);
-  const first = grown.length === 0 ? undefined : Math.min(...grown);
+export async function noticeChanges(warehouse: Warehouse, look: Look): Promise<void> {
+  const { organization, today } = look;
+  const found = await daysOf(warehouse, organization, today);
+  const lastLookMs = Math.max(0, ...found.map(({ notedAtMs }) => notedAtMs));
+  const days = found.map((day) => ({ ...day, late: lateEventsOf(day, today, lastLookMs) }));
+  const first = firstStaleDay(days, look, lastLookMs);
+  const changed = days.filter(({ events, seen }) => events !== seen);
   if (first !== undefined) await markStale(warehouse, organization, first);
-  await takeNotice(warehouse, organization, days);
-  return first;
+  else if (changed.some(({ events, seen }) => events > (seen ?? 0))) {
+    await markTodayStale(warehouse, organization, today);
+  }
+  const isMarked = ({ day }: DayEvents) => first !== undefined && day >= first;
+  const noted = days.filter((day) => changed.includes(day) || (isMarked(day) && day.late > 0));
+  await note(warehouse, organization, {
+    days: noted.map((day) => ({ ...day, late: isMarked(day) ? 0 : day.late })),
+    atMs: Math.max(look.nowMs, lastLookMs + 1),
+  });
 }
 
-function changedDays(warehouse: Warehouse, organization: number, today: number): Promise<DayEvents[]> {
+/** The first day after which all results are stale; undefined when no day has changed in bulk. All are at the first look after a
+ * rebuild, which deletes the counts: days may be of another timezone. */
+function firstStaleDay(days: readonly DayEvents[], look: Look, lastLookMs: number): number | undefined {
+  const { lastImportAtMs, dayOf, today } = look;
+  if (lastLookMs === 0) return days[0]?.day;
+  const isOfImport = lastImportAtMs !== null && lastImportAtMs > lastLookMs - clocksDifferMs;
+  const isFirstOfToday = dayOf(lastLookMs) < today;
+  const isBulk = ({ events, late }: DayEvents) => late >= Math.max(bulk.events, bulk.share * events);
+  return days.find((day) => (isOfImport ? day.late > 0 : isFirstOfToday && isBulk(day)))?.day;
+}
+
+/** Of a day's events, those that scores of later days may lack. At the first look of all there are no such scores, and at
+ * the first look at yesterday only today's. */
+function lateEventsOf({ day, events, seen, late }: DayEvents, today: number, lastLookMs: number): number {
+  if (lastLookMs === 0 || (seen === null && day === today - 1)) return 0;
+  return Math.max(0, late + events - (seen ?? 0));
+}
+
+function daysOf(warehouse: Warehouse, organization: number, today: number): Promise<DayEvents[]> {
   return warehouse.rows<DayEvents>(
-    `SELECT toInt32(day) AS day, sum(now) AS events, sum(before) AS seen
+    `SELECT toInt32(day) AS day, sum(now) AS events, if(max(isNoted), sum(noted), NULL) AS seen, sum(unmarked) AS late,
+       max(atMs) AS notedAtMs
      FROM (
-       SELECT day, count AS now, 0 AS before FROM user_event_days
+       SELECT day, sum(count) AS now, 0 AS noted, 0 AS unmarked, 0 AS atMs, false AS isNoted FROM user_event_days
        WHERE organization = {organization:UInt32} AND day < addDays(toDate32('1970-01-01'), {today:Int32})
+       GROUP BY day
        UNION ALL
-       SELECT day, 0, events FROM scored_days FINAL WHERE organization = {organization:UInt32})
-     GROUP BY day HAVING events != seen ORDER BY day`,
+       SELECT day, 0, events, late_events, version, true
+       FROM scored_days FINAL WHERE organization = {organization:UInt32})
+     GROUP BY day ORDER BY day`,
     { organization, today },
     { maxSeconds: 600 },
   );
 }
 
-function takeNotice(warehouse: Warehouse, organization: number, days: readonly DayEvents[]): Promise<void> {
+function note(
+  warehouse: Warehouse,
+  organization: number,
+  {
+    days,
+    atMs,
+  }: { readonly days: readonly Pick<DayEvents, "day" | "events" | "late">[]; readonly atMs: number },
+): Promise<void> {
+  if (days.length === 0) return Promise.resolve();
   return warehouse.command(
-    `INSERT INTO scored_days SETTINGS insert_deduplicate = 0
-     SELECT {organization:UInt32}, addDays(toDate32('1970-01-01'), day), events, {version:UInt64}
-     FROM (SELECT arrayJoin(arrayZip({days:Array(Int32)}, {events:Array(UInt64)})) AS pair,
-       pair.1 AS day, pair.2 AS events)`,
+    `INSERT INTO scored_days (organization, day, events, late_events, version) SETTINGS insert_deduplicate = 0
+     SELECT {organization:UInt32}, addDays(toDate32('1970-01-01'), row.1), row.2, row.3, {version:UInt64}
+     FROM (SELECT arrayJoin(arrayZip({days:Array(Int32)}, {events:Array(UInt64)}, {late:Array(UInt64)})) AS row)`,
     {
       organization,
-      version: Date.now(),
+      version: atMs,
       days: days.map(({ day }) => day),
       events: days.map(({ events }) => events),
+      late: days.map(({ late }) => late),
     },
   );
 }

@@ -4,6 +4,8 @@ import type { RunOfDay } from "./records.ts";
 
 export interface DueDays {
   readonly isTodayDue: boolean;
+  /** Whether today has scores by the present settings, which lack only events that came late. */
+  readonly lacksOnlyLateEvents: boolean;
   /** Earlier days, the newest first. */
   readonly days: readonly number[];
   /** How many earlier days have scores, or shall have. */
@@ -28,8 +30,10 @@ export function dueDays(
   const isDone = (day: number) => right.filter((run) => run.day === day).length === 2;
   const wanted = new Set([...historyDays(today, firstDay), ...runs.map(({ day }) => day)]);
   const earlier = [...wanted].filter((day) => day < today);
+  const ofToday = runs.filter(({ day, settingsKey }) => day === today && settingsKey === key);
   return {
     isTodayDue: !isDone(today),
+    lacksOnlyLateEvents: ofToday.length === 2 && !runs.some(({ day, stale }) => day < today && stale),
     days: earlier.filter((day) => !isDone(day)).sort((a, b) => b - a),
     earlierDays: earlier.length,
   };

@@ -108,14 +108,26 @@ export function listRuns(warehouse: Warehouse, organization: number): Promise<Ru
   );
 }
 
-/** Marks all results of days after `changedDay` as stale: they do not include a new event of that day. */
+/** Marks all results of days after `changedDay` as stale: they do not include new events of that day. */
 export function markStale(warehouse: Warehouse, organization: number, changedDay: number): Promise<void> {
+  return mark(warehouse, `day > ${dayOf("changedDay")}`, { organization, changedDay });
+}
+
+/** Marks today's scores as stale, but neither its model nor its scale. */
+export function markTodayStale(warehouse: Warehouse, organization: number, today: number): Promise<void> {
+  return mark(warehouse, `day = ${dayOf("today")} AND what = 'run'`, { organization, today });
+}
+
+function mark(
+  warehouse: Warehouse,
+  condition: string,
+  parameters: Readonly<Record<string, number>>,
+): Promise<void> {
   return warehouse.command(
     `INSERT INTO score_records SETTINGS insert_deduplicate = 0
      SELECT organization, kind, what, day, version + 1, true, body
-     FROM (SELECT * FROM score_records FINAL
-       WHERE organization = {organization:UInt32} AND day > ${dayOf("changedDay")})
+     FROM (SELECT * FROM score_records FINAL WHERE organization = {organization:UInt32} AND ${condition})
      WHERE NOT stale`,
-    { organization, changedDay },
+    parameters,
   );
 }

@@ -15,10 +15,17 @@ import { listRuns, recordOf } from "./records.ts";
 import { type Scoring, type ScoringHost, ServiceStopping } from "./scoring.ts";
 import { dataStoppedSince } from "./status.ts";
 
+/** The parts of analysis that the schedule needs. */
+interface ScheduledHost extends ScoringHost {
+  /** The earliest day, in its timezone, of an organization's events that were loaded since the last call; undefined
+   * without any. */
+  takeEarliestLoadedDay(organization: number): number | undefined;
+}
+
 export interface SchedulerParts {
   readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf" | "noticeChanges" | "silentSource">;
-  readonly host: ScoringHost;
-  readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "dayCounts">;
+  readonly host: ScheduledHost;
+  readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "rebuildsPending">;
   readonly log: Logger;
   readonly nowMs: () => number;
   readonly rests?: Rests;
@@ -26,8 +33,10 @@ export interface SchedulerParts {
 
 /** How long an organization rests from runs. */
 interface Rests {
-  /** From the end of a run to the next of today: late events trickle in. */
+  /** From the end of a run to the next of today. */
   readonly beforeTodayMs: number;
+  /** The same when today only lacks events that came late, as a multiple of the run's time and at most. */
+  readonly beforeLateEvents: { readonly timesRun: number; readonly longestMs: number };
   /** The rest between two runs of earlier days, as a share of the run's time. */
   readonly shareBeforeHistory: number;
   /** After a first failure; twice as long after each further one, an hour at most. */
@@ -39,8 +48,14 @@ const pollMs = 10_000;
 const maxRounds = 4;
 /** Events of the last minutes of a day are still on their way at midnight. */
 const settleMs = 5 * 60_000;
-/** History takes half of the time at most. */
-export const defaultRests: Rests = { beforeTodayMs: 60_000, shareBeforeHistory: 1, afterFailureMs: 60_000 };
+/** History takes half of the time at most. Late events trickle in: scoring today again for them takes 1 % of the time, unless a
+ * run takes longer than 9 s. */
+export const defaultRests: Rests = {
+  beforeTodayMs: 60_000,
+  beforeLateEvents: { timesRun: 99, longestMs: 15 * 60_000 },
+  shareBeforeHistory: 1,
+  afterFailureMs: 60_000,
+};
 const longestRestMs = 3_600_000;
 /** More rows than this wait for the loader: a minute's work. */
 const maxWaitingRows = 500_000;
@@ -50,6 +65,8 @@ interface Plan {
   readonly today: number;
   readonly settingsKey: string;
   isTodayDue: boolean;
+  /** Whether today has scores, and is due only for events that came late. */
+  readonly lacksOnlyLateEvents: boolean;
   /** Earlier days, the newest first. */
   readonly days: number[];
   /** How many earlier days have scores, or shall have. */
@@ -67,11 +84,13 @@ export interface EarlierScores {
 /** The known state of an organization; after a restart it is read again. */
 interface Memory {
   plan?: Plan;
-  /** Of its counts of events on earlier days. */
-  fingerprint?: string;
-  newestInboxId?: number;
+  /** The day on which the warehouse was last asked for new events of earlier days. */
+  lookedOn?: number;
+  /** Events of earlier days were loaded since then. */
+  hasEarlierEvents: boolean;
   lastRunEndedMs: number;
   lastRunTookMs: number;
+  lastOfToday: { readonly endedMs: number; readonly tookMs: number };
   /** Days in an outage of the data. */
   readonly stoppedOn: Set<number>;
 }
@@ -144,16 +163,22 @@ export class Scheduler {
    */
   async work(): Promise<number> {
     const { ledger } = this.#parts;
-    const { rows, newestInboxId } = await ledger.inbox.backlog();
+    const { rows } = await ledger.inbox.backlog();
     if (rows > maxWaitingRows) return 0;
     let runs = 0;
+    const rebuilding = await ledger.rebuildsPending();
     for (const organization of await ledger.organizations.list()) {
       if (this.#stopping) break;
       const { id } = organization;
+      if (rebuilding.includes(id)) {
+        // Afterwards its days are other ones.
+        this.#memories.delete(id);
+        continue;
+      }
       if (this.#inHand.has(id) || this.#failures.isResting(id)) continue;
       this.#inHand.add(id);
       try {
-        const hasRun = await this.#workOn(organization, newestInboxId);
+        const hasRun = await this.#workOn(organization);
         if (hasRun) runs += 1;
         if (hasRun || !this.#isAnythingDue(id)) this.#failures.succeeded(id);
       } catch (error) {
@@ -178,16 +203,13 @@ export class Scheduler {
     }
   }
 
-  async #workOn(organization: Organization, newestInboxId: number): Promise<boolean> {
+  async #workOn(organization: Organization): Promise<boolean> {
     const { scoring, nowMs } = this.#parts;
     const memory = this.#memories.get(organization.id) ?? newMemory();
     this.#memories.set(organization.id, memory);
     const scored = await scoring.scoredOrganization(organization);
     const today = scored.zone.dayOf(nowMs() - settleMs);
-    if (memory.newestInboxId !== newestInboxId) {
-      await this.#lookForChanges(memory, scored, today);
-      memory.newestInboxId = newestInboxId;
-    }
+    await this.#lookForChanges(memory, scored, today);
     const key = runKey(scored);
     const silence = await scoring.silentSource(scored, today);
     const silent = silence === null ? "" : `${silence.source} ${silence.sinceMs}`;
@@ -197,18 +219,17 @@ export class Scheduler {
     return this.#runNext(memory, memory.plan, scored, organization.name);
   }
 
-  /** Asks the ledger, whose answer is instant, and only if it reports new events the warehouse, whose answer is
-   * exact. */
-  async #lookForChanges(memory: Memory, { id, zone }: ScoredOrganization, today: number): Promise<void> {
-    const { ledger, host, scoring } = this.#parts;
-    // West of Greenwich a day begins on the UTC day of its own number, so events of yesterday may be on it.
-    const isWest = zone.offsetSecondsAt(this.#parts.nowMs()) < 0;
-    const relevant = (await ledger.dayCounts(id)).filter(({ utcDay }) => utcDay < today + (isWest ? 1 : 0));
-    const fingerprint = JSON.stringify([today, Bun.hash(JSON.stringify(relevant)).toString()]);
-    if (fingerprint === memory.fingerprint) return;
-    await host.drain();
-    await scoring.noticeChanges(id, today);
-    memory.fingerprint = fingerprint;
+  /** Asks the warehouse for new events of earlier days: once a day, and when the loader has brought some. Days are those of
+   * the organization's timezone, so events of today cost nothing anywhere. */
+  async #lookForChanges(memory: Memory, organization: ScoredOrganization, today: number): Promise<void> {
+    const { host, scoring } = this.#parts;
+    if ((host.takeEarliestLoadedDay(organization.id) ?? today) < today) memory.hasEarlierEvents = true;
+    if (memory.lookedOn === today && !memory.hasEarlierEvents) return;
+    // Yesterday's last events may still wait for the loader.
+    if (memory.lookedOn !== today) await host.drain();
+    await scoring.noticeChanges(organization, today);
+    memory.lookedOn = today;
+    memory.hasEarlierEvents = false;
     memory.stoppedOn.clear();
     delete memory.plan;
   }
@@ -217,7 +238,14 @@ export class Scheduler {
     const { warehouse } = this.#parts.host;
     const firstDay = await firstDayOf(warehouse, id);
     if (firstDay === undefined || firstDay >= today) {
-      return { today, settingsKey: key, isTodayDue: false, days: [], earlierDays: 0 };
+      return {
+        today,
+        settingsKey: key,
+        isTodayDue: false,
+        lacksOnlyLateEvents: false,
+        days: [],
+        earlierDays: 0,
+      };
     }
     const runs = await listRuns(warehouse, id);
     const due = dueDays(runs, { today, firstDay, key }, (atMs) => zone.dayOf(atMs) >= today);
@@ -232,12 +260,14 @@ export class Scheduler {
   ): Promise<boolean> {
     const { beforeTodayMs, shareBeforeHistory } = this.#rests;
     const sinceLastMs = performance.now() - memory.lastRunEndedMs;
-    if (plan.isTodayDue && sinceLastMs >= beforeTodayMs) {
+    const waitsForMore = plan.isTodayDue && plan.lacksOnlyLateEvents && this.#restsForLateEvents(memory);
+    if (plan.isTodayDue && !waitsForMore && sinceLastMs >= beforeTodayMs) {
       const ran = await this.#run(memory, organization, plan.today, name);
       plan.isTodayDue = false;
       if (ran) return true;
     }
-    if (plan.isTodayDue || sinceLastMs < shareBeforeHistory * memory.lastRunTookMs) return false;
+    const isTodayNext = plan.isTodayDue && !waitsForMore;
+    if (isTodayNext || sinceLastMs < shareBeforeHistory * memory.lastRunTookMs) return false;
     for (let day = plan.days.shift(); day !== undefined; day = plan.days.shift()) {
       try {
         if (await this.#run(memory, organization, day, name)) return true;
@@ -248,6 +278,11 @@ export class Scheduler {
       }
     }
     return false;
+  }
+
+  #restsForLateEvents({ lastOfToday }: Memory): boolean {
+    const { timesRun, longestMs } = this.#rests.beforeLateEvents;
+    return performance.now() - lastOfToday.endedMs < Math.min(longestMs, timesRun * lastOfToday.tookMs);
   }
 
   /** Scores that were shown before today keep their settings. */
@@ -291,6 +326,8 @@ export class Scheduler {
     } finally {
       memory.lastRunEndedMs = performance.now();
       memory.lastRunTookMs = memory.lastRunEndedMs - startedMs;
+      if (day === memory.plan?.today)
+        memory.lastOfToday = { endedMs: memory.lastRunEndedMs, tookMs: memory.lastRunTookMs };
     }
     log.info({ organization: name, day: formatDay(day), ms: Math.round(memory.lastRunTookMs) }, "scored");
     return true;
@@ -298,5 +335,9 @@ export class Scheduler {
 }
 
 function newMemory(): Memory {
-  return { lastRunEndedMs: Number.NEGATIVE_INFINITY, lastRunTookMs: 0, stoppedOn: new Set() };
+  const never = Number.NEGATIVE_INFINITY;
+  return {
+    ...{ hasEarlierEvents: false, stoppedOn: new Set() },
+    ...{ lastRunEndedMs: never, lastRunTookMs: 0, lastOfToday: { endedMs: never, tookMs: 0 } },
+  };
 }

@@ -26,7 +26,7 @@ export interface ScoringHost {
 
 export interface ScoringParts {
   readonly host: ScoringHost;
-  readonly ledger: Pick<SharedLedger, "organizations" | "settings">;
+  readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "lastImportAtMs">;
   readonly sources: Pick<SourceWatch, "frozenBy">;
   readonly log: Logger;
   readonly nowMs: () => number;
@@ -111,11 +111,18 @@ export class Scoring implements ScoringService {
     return this.#parts.sources.frozenBy(organization, day);
   }
 
-  /** Records new events of earlier days; the scores of later days are stale from then on. */
-  noticeChanges(organization: number, today: number): Promise<void> {
-    return this.#oneByOne(organization, () =>
-      this.#inTurn(organization, async () => {
-        await noticeChanges(this.#parts.host.warehouse, organization, today);
+  /** Looks for new events of earlier days: scores that lack them are stale from then on. */
+  noticeChanges(organization: ScoredOrganization, today: number): Promise<void> {
+    return this.#oneByOne(organization.id, () => this.#noticeChanges(organization, today));
+  }
+
+  #noticeChanges({ id, zone }: ScoredOrganization, today: number): Promise<void> {
+    const { host, ledger, nowMs } = this.#parts;
+    return this.#inTurn(id, async () =>
+      noticeChanges(host.warehouse, {
+        ...{ organization: id, today, nowMs: nowMs() },
+        dayOf: (atMs) => zone.dayOf(atMs),
+        lastImportAtMs: await ledger.lastImportAtMs(id),
       }),
     );
   }
@@ -136,7 +143,7 @@ export class Scoring implements ScoringService {
     const warehouse = statementByStatement(host.warehouse, (work) => this.#inTurn(organization.id, work));
     const kinds = await this.#oneByOne(organization.id, async () => {
       // Events until now are in this run, and must not make it stale afterwards.
-      await this.#inTurn(organization.id, () => noticeChanges(host.warehouse, organization.id, today));
+      await this.#noticeChanges(organization, today);
       const { trainings } = this;
       return scoreDay(warehouse, { organization, day, report: (step) => report({ step }), nowMs, trainings });
     });

@@ -6,7 +6,7 @@
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
-import { scoreTables } from "./score-tables.ts";
+import { lateEventsColumn, scoreTables } from "./score-tables.ts";
 import {
   accounts,
   activityColumn,
@@ -76,6 +76,10 @@ const migrations: readonly Migration[] = [
       ...rollups.map(({ table }) => `DROP TABLE IF EXISTS ${table.name}_view${onCluster(topology)} SYNC`),
       ...rollups.map((rollup) => createRollupView(rollup, topology)),
     ],
+  },
+  {
+    name: "events that came after the scores of later days",
+    statements: () => [`ALTER TABLE scored_days ADD COLUMN IF NOT EXISTS ${lateEventsColumn}`],
   },
 ];
 

@@ -76,11 +76,14 @@ const scoreRecords: Table = {
   orderBy: "organization, kind, what, day",
 };
 
-/** How many events of a day the scores have taken notice of. */
+export const lateEventsColumn = "late_events UInt64 DEFAULT 0";
+
+/** How many events of a day the last look has found, and how many of them came since the scores of later days were last
+ * marked as stale. */
 const scoredDays: Table = {
   name: "scored_days",
   engine: lastVersion,
-  columns: ["organization UInt32", "day Date32", "events UInt64", "version UInt64"],
+  columns: ["organization UInt32", "day Date32", "events UInt64", "version UInt64", lateEventsColumn],
   orderBy: "organization, day",
 };
 

@@ -49,6 +49,10 @@ export async function rebuild(
     await rebuildRollup(warehouse, organization, fromDay, rollup);
     progress({ step: rollup.table.name, stepsDone: index + 2, steps });
   }
+  // Without these counts, scoring computes all scores of these days again.
+  await warehouse.command("DELETE FROM scored_days WHERE organization = {organization:UInt32}", {
+    organization,
+  });
 }
 
 async function rebuildDays(
