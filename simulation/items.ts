@@ -4,29 +4,36 @@ import type { BatchIdentify, TrackBody } from "../contract/write-api.ts";
 import type { Properties } from "./catalogue.ts";
 import type { Person } from "./customers.ts";
 
-export interface Tracked {
+/** The identity of a user as the write API takes it. */
+export interface Identity {
+  readonly userId: string;
+  readonly email: string;
+  readonly account: { readonly facts: { readonly accountId: string; readonly name: string } };
+}
+
+export interface Tracked<User extends Identity = Person> {
   readonly type: "track";
-  readonly person: Person;
+  readonly person: User;
   readonly timeMs: number;
   readonly event: string;
   readonly properties: Properties | undefined;
 }
 
-export interface Identified {
+export interface Identified<User extends Identity = Person> {
   readonly type: "identify";
-  readonly person: Person;
+  readonly person: User;
   readonly timeMs: number;
   readonly properties: Properties | undefined;
   readonly isAccountOwner: boolean | undefined;
 }
 
-export type Item = Tracked | Identified;
+export type Item<User extends Identity = Person> = Tracked<User> | Identified<User>;
 
 type WireIdentify = Static<typeof BatchIdentify>;
 type WireTrack = { readonly type: "track" } & Static<typeof TrackBody>;
 
 /** An item of POST /batch. */
-export function wireItem(item: Item, messageId: string): WireIdentify | WireTrack {
+export function wireItem(item: Item<Identity>, messageId: string): WireIdentify | WireTrack {
   const { type, person, timeMs, properties } = item;
   const common = {
     userId: person.userId,
@@ -66,16 +73,21 @@ export function signUp(person: Person): Identified {
 }
 
 /** An identify for a change. */
-export function change(
-  person: Person,
+export function change<User extends Identity>(
+  person: User,
   timeMs: number,
   what: { readonly properties?: Properties; readonly isAccountOwner?: boolean },
-): Identified {
+): Identified<User> {
   const { properties, isAccountOwner } = what;
   return { type: "identify", person, timeMs, properties, isAccountOwner };
 }
 
 /** An event. */
-export function event(person: Person, timeMs: number, name: string, properties?: Properties): Tracked {
+export function event<User extends Identity>(
+  person: User,
+  timeMs: number,
+  name: string,
+  properties?: Properties,
+): Tracked<User> {
   return { type: "track", person, timeMs, event: name, properties };
 }

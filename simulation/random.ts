@@ -39,6 +39,14 @@ export class Random {
     return -mean * Math.log(1 - this.next());
   }
 
+  /** A Poisson variate (Knuth 1969, §3.4.1). For means below 100: it takes a number for each unit. */
+  poisson(mean: number): number {
+    const limit = Math.exp(-mean);
+    let count = 0;
+    for (let product = this.next(); product > limit; product *= this.next()) count += 1;
+    return count;
+  }
+
   pick<Value>(values: readonly Value[]): Value {
     const value = values[this.between(0, values.length - 1)];
     if (value === undefined) throw new RangeError("there is nothing to pick from");
@@ -53,5 +61,31 @@ export class Random {
       if (left < 0) return value;
     }
     return this.pick(values);
+  }
+}
+
+/**
+ * One of many independent sequences of a seed, for an account or a person that must not depend on the others. The
+ * generator is "sfc32" (Doty-Humphrey, PractRand): its 128 bits keep sequences apart, where those of `Random` overlap.
+ */
+export class Stream extends Random {
+  #a: number;
+  #b: number;
+  #c: number;
+  #counter = 1;
+
+  constructor(seed: number, number: number, purpose: number) {
+    super(seed);
+    [this.#a, this.#b, this.#c] = [seed | 0, number | 0, purpose | 0];
+    for (let round = 0; round < 16; round += 1) this.next();
+  }
+
+  override next(): number {
+    const sum = (this.#a + this.#b + this.#counter) | 0;
+    this.#counter = (this.#counter + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
+    return (sum >>> 0) / 2 ** 32;
   }
 }

@@ -9,13 +9,13 @@
  *
  * Pure: the same options give the same items. Memory holds the people and one day of events.
  */
-import { msPerDay, type Zone } from "../server/calendar/calendar.ts";
+import type { Zone } from "../server/calendar/calendar.ts";
 import type { Account, Person } from "./customers.ts";
 import { change, event, type Item, signUp } from "./items.ts";
 import { Population } from "./population.ts";
 import { Random } from "./random.ts";
 import type { Truth } from "./truth.ts";
-import { addWork, type Day, momentOf } from "./work.ts";
+import { addWork, type Day, dayIn, momentOf, weekOf } from "./work.ts";
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -39,7 +39,6 @@ const shareBefore = 0.45;
 const averageAgeBeforeDays = 120;
 const maxAgeBeforeDays = 364;
 const weekendArrivals = 0.3;
-const holidays = new Set(["01-01", "05-01", "12-24", "12-25", "12-26", "12-31"]);
 
 export class Simulation {
   readonly firstDay: number;
@@ -164,14 +163,8 @@ export class Simulation {
   }
 
   #dayOf(day: number): Day {
-    const { zone } = this.#options;
-    return { day, startMs: zone.startOfDay(day), endMs: zone.startOfDay(day + 1), ...weekOf(day) };
+    return dayIn(this.#options.zone, day);
   }
-}
-
-function weekOf(day: number): Pick<Day, "weekday" | "isHoliday"> {
-  const date = new Date(day * msPerDay);
-  return { weekday: date.getUTCDay(), isHoliday: holidays.has(date.toISOString().slice(5, 10)) };
 }
 
 function inOrder(items: Item[]): Item[] {

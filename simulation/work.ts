@@ -1,4 +1,5 @@
 /** A day's work of users, as events. */
+import { msPerDay, type Zone } from "../server/calendar/calendar.ts";
 import { eventKind, workKinds } from "./catalogue.ts";
 import type { Person } from "./customers.ts";
 import { event, type Item } from "./items.ts";
@@ -11,16 +12,33 @@ const signedIn = eventKind("signed_in");
 const emailOpened = eventKind("email_opened");
 const newsletterWeekday = 2;
 /** The share of ordinary work on a public holiday. */
-const holidayShare = 0.08;
+export const holidayShare = 0.08;
 
-/** A day in the organization's timezone. */
-export interface Day {
+/** A day of the calendar, which counts from 1970-01-01. */
+export interface CalendarDay {
   readonly day: number;
-  readonly startMs: number;
-  readonly endMs: number;
   /** 0 is Sunday. */
   readonly weekday: number;
   readonly isHoliday: boolean;
+}
+
+/** A day in the organization's timezone. */
+export interface Day extends CalendarDay {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const holidays = new Set(["01-01", "05-01", "12-24", "12-25", "12-26", "12-31"]);
+
+/** The weekday of a day that counts from 1970-01-01, and whether hardly any company works on it. */
+export function weekOf(day: number): Omit<CalendarDay, "day"> {
+  const date = new Date(day * msPerDay);
+  return { weekday: date.getUTCDay(), isHoliday: holidays.has(date.toISOString().slice(5, 10)) };
+}
+
+/** A day of a timezone. */
+export function dayIn(zone: Zone, day: number): Day {
+  return { day, startMs: zone.startOfDay(day), endMs: zone.startOfDay(day + 1), ...weekOf(day) };
 }
 
 /** A moment of a day around an hour. */
