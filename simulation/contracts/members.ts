@@ -94,15 +94,15 @@ export class Mix {
   readonly #monthEndFactor: number;
 
   constructor(random: Random) {
-    this.#tastes = features.map(() => random.normal(0, 0.45));
-    this.#drift = features.map(() => random.normal(0, 0.25));
+    this.#tastes = features.map(() => random.normal(0, 0.3));
+    this.#drift = features.map(() => random.normal(0, 0.18));
     this.#monthEndFactor = random.chance(0.4) ? random.within(1.5, 3) : 1;
   }
 
-  /** A week passes: fashions come and go. The standard deviation stays at 0.25. */
+  /** A week passes: fashions come and go. The standard deviation stays at 0.18. */
   drift(random: Random): void {
     for (const [index, value] of this.#drift.entries()) {
-      this.#drift[index] = 0.9 * value + random.normal(0, 0.109);
+      this.#drift[index] = 0.9 * value + random.normal(0, 0.0785);
     }
   }
 
