@@ -1,0 +1,34 @@
+/** Whether the model finds ends of contracts that no silence announces. bench/contracts.ts has the figures of ten seeds. */
+import { expect, test } from "bun:test";
+import {
+  contractData,
+  departuresIn,
+  evaluate,
+  trainContracts,
+  trainIdleOnly,
+  withoutCanceling,
+} from "../../bench/contracts/experiment.ts";
+
+const { training, test: later } = contractData({ seed: 11, accounts: 2_200 }, true);
+const rows = withoutCanceling(later);
+const excess = (risk: Parameters<typeof evaluate>[0]) => evaluate(risk, rows).auc - 0.5;
+const model = trainContracts(training);
+
+test("training and evaluation have 300 departures each, without those whose end was scheduled", () => {
+  expect(departuresIn(withoutCanceling(training))).toBeGreaterThanOrEqual(300);
+  expect(departuresIn(rows)).toBeGreaterThanOrEqual(300);
+});
+
+test("the model reaches most of what the truth reaches, and idle days less than half of it", () => {
+  expect(excess(model)).toBeGreaterThan(0.6 * excess(({ endProbability }) => endProbability));
+  expect(excess(trainIdleOnly(training))).toBeLessThan(excess(model) / 2);
+});
+
+test("the mix of use is what it learns from", () => {
+  expect(excess(trainContracts(training, "mix"))).toBeLessThan(0.85 * excess(model));
+});
+
+test("its probabilities are calibrated", () => {
+  const { ece, eceFloor } = evaluate(model, rows);
+  expect(ece).toBeLessThan(eceFloor + 0.02);
+});
