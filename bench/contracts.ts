@@ -3,7 +3,7 @@
  * Each seed's model is compared with the same model trained on twenty times as many accounts of another seed, with
  * the true probability, and with idle days alone. The rows with a scheduled end are left out of all figures.
  *
- *   cli/with-bun bench/contracts.ts [seeds, 10 by default] [accounts, 2200] [times as many, 20] [groups]
+ *   cli/with-bun bench/contracts.ts [seeds, 10 by default] [accounts, 2400] [times as many, 20] [groups]
  *
  * `groups` adds the AUC without each group of features in turn, which doubles the time of a seed.
  */
@@ -20,7 +20,7 @@ import {
 } from "./contracts/experiment.ts";
 
 const seeds = Number(process.argv[2] ?? 10);
-const accounts = Number(process.argv[3] ?? 2_200);
+const accounts = Number(process.argv[3] ?? 2_400);
 const times = Number(process.argv[4] ?? 20);
 const leftOut = process.argv[5] === "groups" ? featureGroups : [];
 /** Not among the seeds that are evaluated. */

@@ -34,7 +34,7 @@ export interface AccountDay extends CustomerDay {
 }
 
 /** The share of accounts whose contracts began before the log, up to three years before. */
-const shareBefore = 0.55;
+const shareBefore = 0.45;
 const averageAgeBeforeDays = 300;
 const maxAgeBeforeDays = 3 * 365;
 const hourMs = 3_600_000;

@@ -9,7 +9,7 @@ import {
   withoutCanceling,
 } from "../../bench/contracts/experiment.ts";
 
-const { training, test: later } = contractData({ seed: 11, accounts: 2_200 }, true);
+const { training, test: later } = contractData({ seed: 11, accounts: 2_400 }, true);
 const rows = withoutCanceling(later);
 const excess = (risk: Parameters<typeof evaluate>[0]) => evaluate(risk, rows).auc - 0.5;
 const model = trainContracts(training);
