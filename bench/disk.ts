@@ -12,7 +12,7 @@ async function measure(name: string, request: (n: number) => string): Promise<vo
   await installation.identify(users);
   await installation.drained();
   const before = await installation.settledBytes();
-  const cpuBefore = installation.analysisCpuSeconds();
+  const cpuBefore = installation.cpuSeconds().analysis;
   let sent = 0;
   while (sent < 1_000_000) {
     const load = { port: installation.port, path: "/track", headers: installation.headers, request };
@@ -21,7 +21,7 @@ async function measure(name: string, request: (n: number) => string): Promise<vo
   }
   await installation.drained();
   const events = await installation.eventsVisible();
-  const cpu = (installation.analysisCpuSeconds() - cpuBefore) * 1_000_000;
+  const cpu = (installation.cpuSeconds().analysis - cpuBefore) * 1_000_000;
   const bytes = (await installation.settledBytes()) - before;
   console.log(
     `${name}: ${(bytes / events).toFixed(1)} bytes an event in the warehouse, ${(installation.diskBytes("message-ids") / events).toFixed(1)} of message ids; loader ${(cpu / events).toFixed(1)} µs of CPU a row`,

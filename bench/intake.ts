@@ -84,13 +84,13 @@ async function withEverything(): Promise<void> {
   await Bun.sleep(3_000);
   printMemory("idle", installation);
   await installation.identify(users);
-  const cpuBefore = installation.analysisCpuSeconds();
+  const cpuBefore = installation.cpuSeconds().analysis;
   const rowsBefore = await installation.rowsLoaded();
   await withReaders(installation, () => compareWithEchoes(installation));
   printMemory("under load", installation);
   await installation.drained();
   const rows = (await installation.rowsLoaded()) - rowsBefore;
-  const cpuMicroseconds = (installation.analysisCpuSeconds() - cpuBefore) * 1_000_000;
+  const cpuMicroseconds = (installation.cpuSeconds().analysis - cpuBefore) * 1_000_000;
   console.log(
     `analysis: ${(cpuMicroseconds / rows).toFixed(1)} µs of CPU a row, readers included; ${rows} rows`,
   );

@@ -6,6 +6,7 @@ import { readKeyActor } from "../../server/ledger/ports/audit.ts";
 import { fetchSocket } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { WarehouseSize } from "../../server/warehouse/schema/size.ts";
+import { cpuSecondsUntilNow } from "../../test/file-process.ts";
 import { Server, type ServerOptions } from "../../test/server.ts";
 import { runLoad } from "./load.ts";
 
@@ -102,11 +103,12 @@ export class Installation {
     return { intakeBytes: residentBytes(this.server.pid), analysisBytes: residentBytes(this.#analysisPid()) };
   }
 
-  /** CPU seconds that the analysis process used so far. */
-  analysisCpuSeconds(): number {
-    const fields = readFileSync(`/proc/${this.#analysisPid()}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    const ticksPerSecond = 100;
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  /** CPU seconds that each process used so far. */
+  cpuSeconds(): { readonly intake: number; readonly analysis: number } {
+    return {
+      intake: cpuSecondsUntilNow(this.server.pid),
+      analysis: cpuSecondsUntilNow(this.#analysisPid()),
+    };
   }
 
   #analysisPid(): number {

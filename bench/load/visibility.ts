@@ -28,12 +28,12 @@ export class VisibilityWatch {
   }
 
   /** Waits until everything is visible. */
-  async stop(): Promise<{ p50Ms: number; p99Ms: number }> {
+  async stop(): Promise<{ p50Ms: number; p99Ms: number; maxMs: number }> {
     this.#watching = false;
     await this.#done;
     const sorted = this.#delaysMs.toSorted((a, b) => a - b);
     const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
-    return { p50Ms: at(0.5), p99Ms: at(0.99) };
+    return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
   }
 
   async #watch(): Promise<void> {

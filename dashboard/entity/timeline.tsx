@@ -72,7 +72,7 @@ export function TimelinePanel({ asked, names }: TimelinePanelProps): ReactElemen
         pages.every(({ events }) => events.length === 0) && (
           <Empty title={event === "" ? "No events yet" : "None of these events"}>
             {event === ""
-              ? "Events of your application appear here within a second."
+              ? "Events of your application appear here within 2 seconds."
               : "Choose another event, or all of them."}
           </Empty>
         )

@@ -1,11 +1,18 @@
 /** Metrics for Prometheus. Each process has a registry of its own; intake's page shows both. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
+/** How exactly pauses of the event loop are measured. 10 ms, the default, take 0.6 % of a core in each process; this 0.1 %. */
+const eventLoopPrecisionMs = 100;
+
 /** A registry with the process's own figures (memory, CPU). Their names begin with the role, because the page
  * shows both processes' and no name may be explained twice. */
 export function createRegistry(role: "intake" | "analysis"): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: `rekindle_${role}_` });
+  collectDefaultMetrics({
+    register: registry,
+    prefix: `rekindle_${role}_`,
+    eventLoopMonitoringPrecision: eventLoopPrecisionMs,
+  });
   return registry;
 }
 

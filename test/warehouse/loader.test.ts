@@ -260,10 +260,11 @@ describe("pausing", () => {
         expect(await subject.count("events", organization)).toBe(20);
         expect(await ledger.inbox.backlog()).toMatchObject({ rows: 0 });
         await appendLines(stored.slice(20).map(eventRow));
+        const drained = drain(loader);
         await Bun.sleep(600);
         expect(await subject.count("events", organization)).toBe(20);
         loader.resume();
-        await drain(loader);
+        await drained;
       },
       { warehouse },
     );

@@ -76,7 +76,7 @@ export function Names(): ReactElement {
         events.length === 0 &&
         (search === "" ? (
           <Empty title="No events yet">
-            Your first event appears here within a second of its track request.
+            Your first event appears here within 2 seconds of its track request.
           </Empty>
         ) : (
           <Empty title={`No event name contains “${search}”`} />

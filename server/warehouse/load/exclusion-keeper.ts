@@ -9,7 +9,7 @@ import type { Warehouse } from "../engine/warehouse.ts";
 import { applyExclusions } from "./exclusions.ts";
 
 /** How soon a change is noticed. */
-const pollMs = 500;
+const pollMs = 1_000;
 /** After work, rest this many times as long as it took: at most a tenth of a core. */
 const restFactor = 9;
 /** Rest after a failure, for an organization whose rules cannot be applied. A new revision is tried at once. */
