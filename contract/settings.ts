@@ -30,7 +30,7 @@ const part = (description: string) =>
 
 const healthParts = {
   engagement: part("Weight of the engagement score."),
-  outlook: part("Weight of 100 · (1 − churn risk)."),
+  outlook: part("Weight of 100 / (1 + odds of the churn risk / (2 × odds of the base rate))."),
   momentum: part("Weight of the momentum."),
   adoption: part("Weight of the share of key events used in 90 days."),
 };

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objects, Parameter } from "./schema.ts";
-import { HealthBand, kindParameter, RiskBand, State, Verdict } from "./score-parts.ts";
+import { HealthBand, kindParameter, RiskBand, ratioToBaseRate, State, Verdict } from "./score-parts.ts";
 import { RiskModelName, riskModelText } from "./scores.ts";
 
 const score = (description: string) => nullable(Field.number(description));
@@ -91,6 +91,7 @@ export const AccountMembersAnswer = Type.Object({
     engagement: score("The user's own, 0 to 100."),
     risk: score("The user's own churn risk, 0 to 1."),
     riskBand: nullable(RiskBand),
+    ratioToBaseRate,
   }),
 });
 

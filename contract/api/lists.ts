@@ -9,7 +9,7 @@ const flag = (description: string) => Type.Optional(Field.boolean(description));
 
 /** Which accounts and users are to be called: said wherever it is used. */
 export const toCallText =
-  "To be called: not churned, by event or by silence, and either the churn risk is high (from .5) or health fell by 15 points or more against the scores of 7 days before the newest.";
+  "To be called: not churned, by event or by silence, and either the risk band is high or health fell by 15 points or more against the scores of 7 days before the newest.";
 
 /** How health went since the earlier scores. */
 const moves = ["changed", "worse", "better", "fell", "rose", "churned", "returned"] as const;

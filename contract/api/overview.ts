@@ -2,9 +2,16 @@
 import Type from "typebox";
 import { toCallText } from "./lists.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
-import { dataStoppedSince, Kind, kindParameter, scoredDay, since } from "./score-parts.ts";
+import {
+  dataStoppedSince,
+  Kind,
+  kindParameter,
+  RiskBand,
+  ratioToBaseRate,
+  scoredDay,
+  since,
+} from "./score-parts.ts";
 
-const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")]);
 const sinceDay = nullable(
   Field.day("The day of the scores that changes are told against; null without earlier ones."),
 );
@@ -62,6 +69,7 @@ export const AccountsAtRiskAnswer = Type.Object({
     health: nullable(Type.Number()),
     risk: nullable(Field.number("Of no engagement event of any member within the horizon.")),
     riskBand: nullable(RiskBand),
+    ratioToBaseRate,
     change: nullable(Field.number("Of health, since the earlier scores.")),
   }),
 });
@@ -121,6 +129,7 @@ export const WeekSummaryAnswer = Type.Object({
       health: nullable(Type.Number()),
       risk: nullable(Type.Number()),
       riskBand: nullable(RiskBand),
+      ratioToBaseRate,
       change: nullable(Field.number("Of health, against the scores of 7 days before.")),
       reason: nullable(Field.text("The weightiest reason of the churn risk.")),
       why: Field.text("Why it is to be called, in words."),

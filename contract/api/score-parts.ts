@@ -8,12 +8,24 @@ export const State = Type.Enum(["no_data", "churned", "new", "active"]);
 /** A verdict on a user or an account, in one word. */
 export const Verdict = Field.oneOf(
   ["churned", "account_churned", "high_risk", "at_risk", "new", "watch", "healthy", "no_score"],
-  "The first that holds. `churned`. `account_churned`: the account of this user has churned. `high_risk`: churn risk from .5. `at_risk`: health below 40. `new`: first seen under 14 days ago. `watch`: health below 70, or churn risk from .2. `healthy`. `no_score`.",
+  "The first that holds. `churned`. `account_churned`: the account of this user has churned. `high_risk`: the risk band is high. `at_risk`: health below 40. `new`: first seen under 14 days ago. `watch`: health below 70, or the risk band is medium. `healthy`. `no_score`.",
 );
 /** Of health. */
 export const HealthBand = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
 export const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
-  description: "Of the churn risk: below .2, below .5, and above.",
+  description:
+    "Of the churn risk. `high`: from 5 times the odds of the base rate. `medium`: from 2 times. Before a back-test has 30 departures: from .5 and .2.",
+});
+
+/** Beside a risk band. */
+export const ratioToBaseRate = nullable(
+  Field.number("The churn risk as a multiple of the base rate, the share that churned in the back-test."),
+);
+/** The limits of the bands, fixed with the model. */
+export const RiskLimits = Type.Object({
+  medium: Field.number("Churn risks from here on are medium."),
+  high: Field.number("Churn risks from here on are high."),
+  cap: Field.number("From this churn risk on health is at most 39: 7 times the odds of the base rate."),
 });
 
 const kinds = [Type.Literal("user"), Type.Literal("account")] as const;

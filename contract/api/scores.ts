@@ -13,6 +13,8 @@ import {
   Marks,
   Proof,
   RiskBand,
+  RiskLimits,
+  ratioToBaseRate,
   ScoreChange,
   State,
   scoredDay,
@@ -60,7 +62,7 @@ export const ScoreAnswer = Type.Object({
     Type.Object({
       probability: Field.number("Of no engagement event within the horizon."),
       riskBand: RiskBand,
-      ratioToBaseRate: nullable(Field.number("Times the share that churned in the back-test.")),
+      ratioToBaseRate,
       referenceRisk: Field.number("The risk that reasons are told against."),
       reasons: listOf(
         "Step by step from referenceRisk to probability, each reason after those before it: no sum on the way leaves 0 to 100.",
@@ -83,6 +85,7 @@ export const ScoreAnswer = Type.Object({
       churnEvent,
       trainedDay: Field.day("The day as of which it was trained."),
       baseRate: nullable(Field.number("The share that churned in the back-test.")),
+      riskLimits: RiskLimits,
       logLoss: nullable(Field.number("In the back-test.")),
       auc: nullable(Field.number("In the back-test.")),
       calibrationError: nullable(Field.number("In the back-test.")),
@@ -117,6 +120,7 @@ export const HistoryAnswer = Type.Object({
 export const listedScores = {
   ...scores,
   riskBand: nullable(RiskBand),
+  ratioToBaseRate,
   change: nullable(Field.number("Of health, since the earlier scores.")),
 };
 
@@ -172,6 +176,7 @@ export const SummaryAnswer = Type.Object({
   ...sinceThen,
   dataStoppedSince,
   baseRate: nullable(Field.number("The share that churned in the back-test.")),
+  riskLimits: nullable(RiskLimits),
   counts: objects({
     healthBand: HealthBand,
     riskBand: nullable(RiskBand),

@@ -10,7 +10,7 @@ type Model = NonNullable<Score["model"]>;
 /** Names of the parts of scores, as readers meet them. */
 const partNames: Readonly<Record<string, { label: string; hint: string }>> = {
   engagement: { label: "Engagement", hint: "How much the product was used in 28 days" },
-  outlook: { label: "Outlook", hint: "100 less the churn risk in percent" },
+  outlook: { label: "Outlook", hint: "100 without any churn risk, 50 at twice the odds of the base rate" },
   momentum: { label: "Momentum", hint: "Active days in 4 weeks, compared with the 4 weeks before" },
   adoption: { label: "Adoption", hint: "The share of key events used in 90 days" },
   frequency: { label: "Frequency", hint: "Days with activity, of the last 28: up to 40 points" },
@@ -54,8 +54,8 @@ export function churnText({ churnedDay, churnCause, model }: Score): string | un
 /** A churn risk compared with the base rate. Undefined without a base rate. */
 export function baseRateSentence({ ratioToBaseRate }: Risk, { baseRate }: Model): string | undefined {
   if (ratioToBaseRate === null || baseRate === null) return undefined;
-  const rate = `the average (${numbers.share(baseRate)} churned in the back-test)`;
-  if (ratioToBaseRate >= 1.15) return `${numbers.decimal(ratioToBaseRate)}× ${rate}.`;
+  const rate = `the base rate (${numbers.share(baseRate)} churned in the back-test)`;
+  if (ratioToBaseRate >= 1.15) return `${numbers.decimal(ratioToBaseRate)} times ${rate}.`;
   if (ratioToBaseRate > 0.87) return `About ${rate}.`;
   const part = 1 / ratioToBaseRate;
   if (part < 1.5) return `A little below ${rate}.`;

@@ -91,7 +91,7 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
       loading={<Loading rows={5} />}
     >
       {(score) => {
-        const { health, state, note, churnCause, returnProbability } = score;
+        const { health, state, note, churnCause, returnProbability, model } = score;
         if (state === "churned") {
           return (
             <Empty title={churnText(score) ?? "Churned"}>
@@ -106,12 +106,12 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
         if (health.score === null) return <Empty title="No score yet">{note}</Empty>;
         const steps = [
           ...stepsOfParts(health.contributions),
-          ...(health.cap === 0
+          ...(health.cap === 0 || model === null
             ? []
             : [
                 {
                   label: "High churn risk",
-                  hint: "From a churn risk of 70%, health is at most 39",
+                  hint: `From a churn risk of ${numbers.risk(model.riskLimits.cap)}, health is at most 39`,
                   points: health.cap,
                 },
               ]),

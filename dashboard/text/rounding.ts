@@ -1,6 +1,6 @@
 /**
  * How scores are rounded. Bands depend on the exact value and begin at whole numbers. A health of 40 is
- * "Watch", and a churn risk of 20 % is "Medium". Shown values are therefore rounded down: 39.6 is 39 and "At
+ * "Watch", and a churn risk at the limit of 20 % is "Medium". Shown values are therefore rounded down: 39.6 is 39 and "At
  * risk", never 40.
  */
 

@@ -26,7 +26,7 @@ export {
   movedConditions,
   movementBetween,
   type OfRun,
-  riskBandConditions,
+  riskBandCondition,
   scoreOf,
   scoresWithChange,
 } from "./queries/lists/reading.ts";
@@ -58,9 +58,15 @@ export type { ScoreRecord } from "./run/records.ts";
 export { defaultRests, type EarlierScores, Scheduler } from "./run/scheduler.ts";
 export { type ScoreProgress, type ScoreSummary, Scoring, type ScoringService } from "./run/scoring.ts";
 export { dataStoppedSince, newestRun } from "./run/status.ts";
-export type { RiskBand } from "./scores/explain.ts";
-export { type Explanation, riskBandOf } from "./scores/explain.ts";
+export type { Explanation } from "./scores/explain.ts";
 export type { HealthBand } from "./scores/health.ts";
+export {
+  absoluteRiskScale,
+  type RiskBand,
+  type RiskLimits,
+  type RiskScale,
+  riskBandOf,
+} from "./scores/risk-scale.ts";
 export type { State } from "./scores/state.ts";
 export { type Verdict, verdictOf, verdictSql } from "./scores/verdict.ts";
 export {

@@ -184,8 +184,8 @@ test("accounts at risk are those of the list of scores, the largest first", asyn
   ]);
   const sizes = new Map(accounts.accounts.map(({ accountId, members }) => [accountId, members]));
   const expected = listed.scores
-    .map(({ id, label, health, risk, riskBand, change }) => ({
-      ...{ id, label, health, risk, riskBand, change },
+    .map(({ id, label, health, risk, riskBand, ratioToBaseRate, change }) => ({
+      ...{ id, label, health, risk, riskBand, ratioToBaseRate, change },
       members: sizes.get(id) ?? 0,
     }))
     .sort((a, b) => b.members - a.members);
@@ -232,7 +232,7 @@ test("those to be called are all of high risk or sharp fall, by risk × members 
       kind === "user" ? 1 : sentOf(name).filter(({ account }) => account === id).length;
     const expected = scores
       .filter(
-        ({ state, risk, change }) => state !== "churned" && ((risk ?? 0) >= 0.5 || (change ?? 0) <= -15),
+        ({ state, riskBand, change }) => state !== "churned" && (riskBand === "high" || (change ?? 0) <= -15),
       )
       .sort((a, b) => (b.risk ?? 0) * members(b.id) - (a.risk ?? 0) * members(a.id));
     expect([name, expected.length > 0]).toEqual([name, true]);

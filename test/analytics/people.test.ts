@@ -37,7 +37,14 @@ function spanOf(events: readonly Happening[], today: number) {
 
 /** As long as no run of scores is finished. */
 const noScores = {
-  ...{ state: "no_data", healthBand: "none", health: null, risk: null, riskBand: null },
+  ...{
+    state: "no_data",
+    healthBand: "none",
+    health: null,
+    risk: null,
+    riskBand: null,
+    ratioToBaseRate: null,
+  },
   ...{ engagement: null, momentum: null, change: null, verdict: "no_score" },
 };
 const noRun = { day: null, sinceDay: null, dataStoppedSince: null };

@@ -49,9 +49,13 @@ const scores: Scores = {
     first: [
       {
         ...{ id: "a1", label: "Acme", members: 34, health: 39.6, risk: 0.618, change: -12.3 },
+        ...{ riskBand: "high", ratioToBaseRate: 3.1 },
         reason: "usually active every 2 days, silent for 12 days",
       },
-      { id: "b1", label: "", members: 1, health: 20, risk: null, change: -15.2, reason: null },
+      {
+        ...{ id: "b1", label: "", members: 1, health: 20, risk: null, change: -15.2, reason: null },
+        ...{ riskBand: null, ratioToBaseRate: null },
+      },
     ],
   },
 };

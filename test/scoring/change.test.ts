@@ -5,12 +5,13 @@ import { changeOf, changeText } from "../../server/scoring/scores/change.ts";
 import type { Explanation, Serving, Subject } from "../../server/scoring/scores/explain.ts";
 import type { Features } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights } from "../../server/scoring/scores/health.ts";
+import { absoluteRiskScale } from "../../server/scoring/scores/risk-scale.ts";
 import { quiet } from "./support.ts";
 
 const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };
 const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4, leastSeenDays: 14 };
 const horizonOf = (horizonDays: number): Serving => ({
-  ...{ horizonDays, scale, healthWeights: defaultHealthWeights },
+  ...{ horizonDays, scale, healthWeights: defaultHealthWeights, riskScale: absoluteRiskScale },
   model: { rung: 1, horizonDays, bgbb, referenceLogOdds: 0 },
 });
 const riskOf = ({ risk }: Explanation) => risk;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Backtest, ModelResult } from "../../server/scoring/churn/backtest.ts";
-import { chooseRung, failuresOf } from "../../server/scoring/churn/ladder.ts";
+import { chooseRung, failuresOf, provenBaseRate } from "../../server/scoring/churn/ladder.ts";
 import { type DataCounts, shortagesOf } from "../../server/scoring/churn/train.ts";
 import type { Metrics } from "../../server/scoring/statistics/metrics.ts";
 
@@ -87,6 +87,13 @@ describe("the ladder", () => {
     expect(failuresOf({ ...judged(1), hiatusLogLoss: 0.5 })).toEqual([
       expect.stringContaining("hiatus rule"),
     ]);
+  });
+
+  test("a base rate counts once a back-test may judge", () => {
+    const of = (changes: Partial<ModelResult>, folds = 6) =>
+      provenBaseRate({ ...tested(), folds, results: [{ ...recency, ...changes }] });
+    expect(of({ departures: 30, retained: 30 })).toBe(0.4);
+    expect([of({ departures: 29 }), of({ retained: 29 }), of({}, 3)]).toEqual([null, null, null]);
   });
 
   test("a rung that passes with under 100 departures is provisional", () => {

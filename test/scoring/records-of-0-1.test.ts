@@ -74,7 +74,7 @@ test("its scores are listed and explained as they were, each by the parameters o
   const run = await olderRun();
   const listed = await listScores(subject.warehouse, {
     ...{ run: rowsOf(organization, "user", run), earlier: undefined, sort: "risk", descending: true },
-    ...{ limit: 100, offset: 0 },
+    ...{ riskLimits: run.body.riskScale, limit: 100, offset: 0 },
   });
   expect(listed).toHaveLength(stored.userScores.length);
   for (const { user, engagement, health, risk, return_probability } of stored.userScores) {

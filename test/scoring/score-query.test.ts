@@ -21,6 +21,7 @@ import { accountEngagementOf, engagementOf } from "../../server/scoring/scores/e
 import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights, healthOf } from "../../server/scoring/scores/health.ts";
 import { momentumOf } from "../../server/scoring/scores/momentum.ts";
+import { riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
 import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
@@ -117,13 +118,14 @@ async function scored(population: Population, input: ScoreInput): Promise<Stored
 const near = (value: number | null) => (value === null ? null : expect.closeTo(value, 9));
 
 /** The result of the pure functions for an entity with these features. */
-function expected(features: Features, engagement: number | null, model: ChurnModel | null) {
+function expected(features: Features, engagement: number | null, { model, riskScale }: ScoreInput) {
   const state = stateOf(features, 28);
   const { cell } = features;
   const isGone = state === "churned" && !features.hasLeft && model !== null && cell !== null;
   const risk = model !== null && isScored(features, 28) ? riskScorer(model)(features).risk : null;
   const momentum = momentumOf(features);
-  const health = healthOf({ state, engagement, risk, momentum, adoption: features.adoption });
+  const parts = { state, engagement, risk, momentum, adoption: features.adoption };
+  const health = healthOf(parts, defaultHealthWeights, riskScale);
   return {
     ...{ state, healthBand: health.healthBand, engagement: near(engagement), risk: near(risk) },
     returnProbability: near(isGone ? returnProbability(model, cell) : null),
@@ -135,7 +137,9 @@ let version = 1;
 const inputOf = (cutoffDay: number, model: ChurnModel | null): ScoreInput => {
   version += 1;
   const cells = cellRisks(bgbb, 28);
-  return { cutoffDay, version, horizonDays: 28, scale, healthWeights: defaultHealthWeights, model, cells };
+  const riskScale = riskScaleOf([null, 0.03, 0.6][version % 3] ?? null);
+  const fixed = { horizonDays: 28, scale, healthWeights: defaultHealthWeights };
+  return { cutoffDay, version, ...fixed, riskScale, model, cells };
 };
 
 describe("the engine scores as the pure functions do", () => {
@@ -145,7 +149,8 @@ describe("the engine scores as the pure functions do", () => {
     let compared = 0;
     for (const model of modelsOf(random, "user")) {
       for (const cutoffDay of cutoffs) {
-        const rows = await scored(population, inputOf(cutoffDay, model));
+        const input = inputOf(cutoffDay, model);
+        const rows = await scored(population, input);
         const known = traitsOfModel(model).map(({ value }) => value);
         const logs = Map.groupBy(events, (one) => one.user);
         const reference = new Map(
@@ -162,7 +167,7 @@ describe("the engine scores as the pure functions do", () => {
         for (const row of rows) {
           const features = reference.get(row.entity) ?? failed();
           expect(featuresOfStored(row, traitsOfModel(model))).toEqual(features);
-          expect(row).toMatchObject(expected(features, engagementOf(features, scale).score, model));
+          expect(row).toMatchObject(expected(features, engagementOf(features, scale).score, input));
           compared += 1;
         }
       }
@@ -179,7 +184,8 @@ describe("the engine scores as the pure functions do", () => {
         const usersInput = inputOf(cutoffDay, null);
         const memberScores = new Map((await scored(ofUsers, usersInput)).map((row) => [row.entity, row]));
         const members = { risks: cellLogOdds(cellRisks(bgbb, 28)), usersVersion: usersInput.version };
-        const rows = await scored({ ...ofUsers, kind: "account" }, { ...inputOf(cutoffDay, model), members });
+        const input = { ...inputOf(cutoffDay, model), members };
+        const rows = await scored({ ...ofUsers, kind: "account" }, input);
         for (const row of rows) {
           const active = events.filter(
             ({ account, day, event: name }) =>
@@ -193,7 +199,7 @@ describe("the engine scores as the pure functions do", () => {
           const meanEngagement = own.reduce((sum, each) => sum + each, 0) / Math.max(1, own.length);
           const active90 = features.members?.active90 ?? 0;
           const engagement = accountEngagementOf({ meanEngagement, active28: own.length, active90 });
-          expect(row).toMatchObject(expected(features, engagement?.score ?? null, model));
+          expect(row).toMatchObject(expected(features, engagement?.score ?? null, input));
           compared += 1;
         }
       }

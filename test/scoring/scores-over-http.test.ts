@@ -185,7 +185,9 @@ describe("scores of an organization", () => {
       headers: { Authorization: `Bearer ${acme.key}` },
     });
     const lines = (await csv.text()).trim().split("\r\n");
-    expect(lines[0]).toBe("id,label,state,healthBand,health,risk,engagement,momentum,riskBand,change");
+    expect(lines[0]).toBe(
+      "id,label,state,healthBand,health,risk,engagement,momentum,riskBand,ratioToBaseRate,change",
+    );
     expect(lines).toHaveLength(6);
   });
 

@@ -9,6 +9,7 @@ import { explain, type Serving } from "../../server/scoring/scores/explain.ts";
 import type { Features } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights, type HealthInput, healthOf } from "../../server/scoring/scores/health.ts";
 import { momentumOf } from "../../server/scoring/scores/momentum.ts";
+import { absoluteRiskScale, riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
 import { quiet } from "./support.ts";
 
 const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4, leastSeenDays: 14 };
@@ -156,6 +157,15 @@ describe("health", () => {
     expect(healthOf({ ...busy, risk: 0.69 }).cap).toBe(0);
   });
 
+  test("is judged by the odds of the base rate", () => {
+    const rare = riskScaleOf(0.02);
+    const busy = { ...whole, engagement: 100, momentum: 100, adoption: 1 };
+    const of = (risk: number) => healthOf({ ...busy, risk }, defaultHealthWeights, rare);
+    expect(of(0.02).contributions.outlook).toBeCloseTo((0.35 * 200) / 3, 12);
+    expect(of(0.125)).toMatchObject({ score: 39, healthBand: "at_risk" });
+    expect(of(0.124).cap).toBe(0);
+  });
+
   test("contributions and the cap add up to the score", () => {
     fc.assert(
       fc.property(input, (one) => {
@@ -168,11 +178,13 @@ describe("health", () => {
   });
 
   test("never rises with the risk", () => {
+    const baseRate = fc.option(fc.double({ min: 0.001, max: 0.99, noNaN: true }));
     fc.assert(
-      fc.property(input, fc.double({ min: 0, max: 1, noNaN: true }), (one, risk) => {
+      fc.property(input, fc.double({ min: 0, max: 1, noNaN: true }), baseRate, (one, risk, rate) => {
         if (one.risk === null) return;
         const [calm, worried] = [Math.min(risk, one.risk), Math.max(risk, one.risk)];
-        const score = (of: number) => healthOf({ ...one, risk: of }).score ?? 0;
+        const score = (of: number) =>
+          healthOf({ ...one, risk: of }, defaultHealthWeights, riskScaleOf(rate)).score ?? 0;
         expect(score(worried)).toBeLessThanOrEqual(score(calm) + 1e-9);
       }),
     );
@@ -197,7 +209,10 @@ test("a return has a probability after a horizon of silence, and not after the c
   const returnOf = (changes: Partial<Features>, serving: Partial<Serving> = {}) =>
     explain(
       { features: of({ idleDays: 28, tenureDays: 100, ...changes }) },
-      { horizonDays: 28, healthWeights: defaultHealthWeights, scale, model, ...serving },
+      {
+        ...{ horizonDays: 28, healthWeights: defaultHealthWeights, riskScale: absoluteRiskScale },
+        ...{ scale, model, ...serving },
+      },
     ).returnProbability;
   expect(returnOf({})).toBeGreaterThan(0);
   expect([returnOf({ idleDays: 27 }), returnOf({ hasLeft: true }), returnOf({ cell: null })]).toEqual([

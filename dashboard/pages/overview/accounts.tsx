@@ -51,8 +51,8 @@ const columns: readonly Column<Row>[] = [
     header: "Churn risk",
     isNumber: true,
     csv: ["riskBand", "risk"],
-    cell: ({ risk, riskBand }) =>
-      risk === null || riskBand === null ? nothing : <Risk risk={risk} riskBand={riskBand} />,
+    cell: ({ risk, riskBand, ratioToBaseRate }) =>
+      risk === null || riskBand === null ? nothing : <Risk {...{ risk, riskBand, ratioToBaseRate }} />,
   },
 ];
 

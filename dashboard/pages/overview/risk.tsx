@@ -155,22 +155,28 @@ function ceiling(weeks: HealthByWeek["weeks"], baseRate: number | null): number 
   return step ?? 1;
 }
 
-const riskBands = [
-  { riskBand: "high", word: "High risk", from: "50% and more" },
-  { riskBand: "medium", word: "Medium risk", from: "20% to 50%" },
-  { riskBand: "low", word: "Low risk", from: "below 20%" },
-] as const;
+function bandsOf({ medium, high }: { medium: number; high: number }, baseRate: number | null) {
+  const from = (risk: number) =>
+    baseRate === null || baseRate === 0
+      ? numbers.riskTenths(risk)
+      : `${numbers.riskTenths(risk)}, ${numbers.decimal(risk / baseRate)} times the base rate`;
+  return [
+    { riskBand: "high", word: "High risk", from: `from ${from(high)}` },
+    { riskBand: "medium", word: "Medium risk", from: `from ${from(medium)}` },
+    { riskBand: "low", word: "Low risk", from: `below ${numbers.riskTenths(medium)}` },
+  ] as const;
+}
 
 function Bands({ kind }: { kind: Kind }): ReactElement | null {
   const { data } = useRead("/api/score-summary", { query: { kind } });
-  if (data == null) return null;
+  if (data?.riskLimits == null) return null;
   const of = (riskBand: string) =>
     data.counts.reduce((sum, each) => (each.riskBand === riskBand ? sum + each.count : sum), 0);
   return (
     <section aria-label="Risk bands">
       <h3 className="mb-1 text-sm text-soft">Bands of churn risk</h3>
       <ul className="grid grid-cols-3 gap-px overflow-hidden rounded border border-line bg-line *:bg-surface">
-        {riskBands.map(({ riskBand, word, from }) => (
+        {bandsOf(data.riskLimits, data.baseRate).map(({ riskBand, word, from }) => (
           <li key={riskBand} className="min-w-0 px-3 py-2">
             <RiskLevel riskBand={riskBand} word={word} />
             <p className="font-medium">

@@ -259,7 +259,11 @@ const healthParts: readonly {
     label: "engagement",
     about: "How often, how much and how widely the product is used.",
   },
-  { name: "outlook", label: "outlook", about: "100 less the churn risk in percent." },
+  {
+    name: "outlook",
+    label: "outlook",
+    about: "100 without any churn risk, 50 at twice the odds of the base rate.",
+  },
   { name: "momentum", label: "momentum", about: "Whether use rises or falls." },
   { name: "adoption", label: "adoption", about: "The share of key events used within 90 days." },
 ];

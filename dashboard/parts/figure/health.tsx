@@ -125,10 +125,23 @@ export function RiskLevel({
   );
 }
 
+/** A churn risk as a multiple of the base rate, for a tooltip. Undefined without a base rate. */
+export function ratioText(ratioToBaseRate: number | null): string | undefined {
+  return ratioToBaseRate === null ? undefined : `${numbers.decimal(ratioToBaseRate)} times the base rate`;
+}
+
 /** A churn risk as a cell: the figure and its band, which stand below each other in a column. */
-export function Risk({ risk, riskBand }: { risk: number; riskBand: keyof typeof riskBands }): ReactElement {
+export function Risk({
+  risk,
+  riskBand,
+  ratioToBaseRate,
+}: {
+  risk: number;
+  riskBand: keyof typeof riskBands;
+  ratioToBaseRate: number | null;
+}): ReactElement {
   return (
-    <span className="inline-flex items-center justify-end gap-2">
+    <span className="inline-flex items-center justify-end gap-2" title={ratioText(ratioToBaseRate)}>
       {numbers.risk(risk)}
       <span className="w-17 text-left">
         <RiskLevel riskBand={riskBand} />

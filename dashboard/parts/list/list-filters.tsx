@@ -99,7 +99,7 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
         />
         <Pick
           label="Churn risk"
-          hint="Low: below 20%. Medium: 20% to 50%. High: 50% and more."
+          hint="Compared with the base rate. The page Overview has the limits of the bands."
           value={values.riskBand}
           choices={riskBands}
           onChoose={(riskBand) => onChange({ riskBand })}

@@ -2,13 +2,14 @@
 import { createContext, type ReactElement, use } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { dayText, nothing, numbers } from "../../text/format.ts";
+import { ratioText } from "../figure/health.tsx";
 import { Verdict } from "../figure/verdict.tsx";
 import type { Column } from "./table-model.ts";
 
 type Answer = Reads["/api/accounts"]["answer"];
 export type ScoredRow = Pick<
   Answer["accounts"][number],
-  "verdict" | "health" | "risk" | "engagement" | "momentum" | "change"
+  "verdict" | "health" | "risk" | "ratioToBaseRate" | "engagement" | "momentum" | "change"
 >;
 
 /** By how many points health usually changes in a week. Null when that is not known. A context, because
@@ -37,8 +38,12 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     {
       ...{ id: "risk", header: "Churn risk", sort: "risk", isNumber: true },
       hint: "Probability of churn within the churn horizon",
-      cell: ({ risk }) =>
-        risk === null ? <None why="Only active and new ones have a churn risk" /> : numbers.risk(risk),
+      cell: ({ risk, ratioToBaseRate }) =>
+        risk === null ? (
+          <None why="Only active and new ones have a churn risk" />
+        ) : (
+          <span title={ratioText(ratioToBaseRate)}>{numbers.risk(risk)}</span>
+        ),
     },
     {
       ...{ id: "engagement", header: "Engagement", sort: "engagement", isNumber: true },

@@ -1,11 +1,13 @@
 /** Scores and last days beside the rows of a list, by which lists of users and of accounts are filtered and sorted. */
 import {
+  absoluteRiskScale,
   type HealthBand,
   type Moved,
   movedConditions,
   type OfRun,
   type RiskBand,
-  riskBandConditions,
+  type RiskLimits,
+  riskBandCondition,
   type State,
   scoresWithChange,
   type ToCallQuestion,
@@ -34,6 +36,8 @@ export interface ScoreFilter {
   /** `none` also for rows without any score. */
   readonly healthBand?: HealthBand | undefined;
   readonly riskBand?: RiskBand | undefined;
+  /** Of the run, for `verdict` and `riskBand`; left out before the first run. */
+  readonly riskLimits?: RiskLimits | undefined;
   /** With an event within this many days that end today. */
   readonly seenWithinDays?: number | undefined;
   /** Without one. */
@@ -138,9 +142,9 @@ export function scoreConditions(
   entity: string,
   isAccountChurned: Sql = condition("false"),
 ): Sql[] {
-  const { verdict, state, healthBand, riskBand, isPresent, moved } = filter;
+  const { verdict, state, healthBand, riskBand, riskLimits = absoluteRiskScale, isPresent, moved } = filter;
   return [
-    ...(verdict === undefined ? [] : [verdictCondition(verdict, isAccountChurned)]),
+    ...(verdict === undefined ? [] : [verdictCondition(verdict, riskLimits, isAccountChurned)]),
     ...(state === undefined
       ? []
       : [condition("score.state = {state:String}", { state: state === "no_data" ? "" : state })]),
@@ -151,7 +155,9 @@ export function scoreConditions(
             healthBand,
           }),
         ]),
-    ...(riskBand === undefined ? [] : [condition(`ifNull(${riskBandConditions[riskBand]}, false)`)]),
+    ...(riskBand === undefined
+      ? []
+      : [condition(`ifNull(${riskBandCondition(riskBand, riskLimits)}, false)`)]),
     ...(isPresent === undefined
       ? []
       : [condition(`${isPresent ? "" : "NOT "}(score.healthBand IN ${presentBands})`)]),
@@ -161,10 +167,15 @@ export function scoreConditions(
   ];
 }
 
-function verdictCondition(verdict: Verdict | "not_churned", { text, parameters }: Sql): Sql {
-  const is = verdictSql({
-    ...{ state: "score.state", healthBand: "score.healthBand", risk: "score.risk", isAccountChurned: text },
-  });
+function verdictCondition(
+  verdict: Verdict | "not_churned",
+  riskLimits: RiskLimits,
+  { text, parameters }: Sql,
+): Sql {
+  const is = verdictSql(
+    { state: "score.state", healthBand: "score.healthBand", risk: "score.risk", isAccountChurned: text },
+    riskLimits,
+  );
   return verdict === "not_churned"
     ? condition(`${is} NOT IN ('churned', 'account_churned')`, parameters)
     : condition(`${is} = {verdict:String}`, { ...parameters, verdict });

@@ -1,6 +1,12 @@
 /** The week's sentences about scores: health and its change, churn risk, and the call list. Pure. */
 import { formatDay } from "../../calendar/calendar.ts";
-import { callMemberDays, type JudgedChange, judgeChange, sharpFallPoints } from "../../scoring/scoring.ts";
+import {
+  callMemberDays,
+  type JudgedChange,
+  judgeChange,
+  type RiskBand,
+  sharpFallPoints,
+} from "../../scoring/scoring.ts";
 import {
   count,
   counted,
@@ -32,6 +38,8 @@ export interface ToCall {
   readonly members: number | null;
   readonly health: number | null;
   readonly risk: number | null;
+  readonly riskBand: RiskBand | null;
+  readonly ratioToBaseRate: number | null;
   /** Of health within a week. */
   readonly change: number | null;
   /** The main reason of the churn risk, as words. */
@@ -227,7 +235,7 @@ function callSentence({ call }: ScoresOfWeek): Sentence {
   ]);
 }
 
-/** A risk in whole percent, rounded down as the pages do: 49.6 % is of the band below 50 %. With 14 digits, because
+/** A risk in whole percent, rounded down as the pages do: 49.6 % is below a limit of 50 %. With 14 digits, because
  * 100 × 0.29 is 28.999999999999996. */
 function wholePercent(risk: number): number {
   return Math.floor(Number((risk * 100).toPrecision(14))) / 100;

@@ -9,6 +9,7 @@ import {
   rowsOf,
   type ToCallQuestion,
 } from "../../scoring/scoring.ts";
+import { comparedRisk } from "./rows.ts";
 import { earlierRun, type Run, type RunContext, scoreContext } from "./score-context.ts";
 
 const weekDays = 7;
@@ -35,7 +36,11 @@ export async function questionOfCalls(
 async function questionOf(context: RunContext, kind: EntityKind, run: Run): Promise<ToCallQuestion> {
   const { id } = context.organization;
   const weekBefore = await earlierRun(context, kind, run, run.day - weekDays);
-  return { run: rowsOf(id, kind, run), weekBefore: weekBefore && rowsOf(id, kind, weekBefore) };
+  return {
+    run: rowsOf(id, kind, run),
+    highRisk: run.body.riskScale.high,
+    weekBefore: weekBefore && rowsOf(id, kind, weekBefore),
+  };
 }
 
 async function firstOf(
@@ -47,7 +52,10 @@ async function firstOf(
   const rows = await entitiesToCall(context.warehouse, question);
   const first = rows.map(async ({ entity, total: _, members, ...row }: EntityToCall): Promise<ToCall> => {
     const reason = await reasonOf(context, kind, entity, run);
-    return { ...row, members: kind === "user" ? null : members, reason };
+    return {
+      ...row,
+      ...{ members: kind === "user" ? null : members, ...comparedRisk(row.risk, run), reason },
+    };
   });
   return { total: rows[0]?.total ?? 0, day: run.day, first: await Promise.all(first) };
 }

@@ -26,7 +26,8 @@ import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { knownAccount } from "./accounts.ts";
 import { lastDay, today, usersQuestion } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { dayOrNull, riskBandOrNull, withSpan } from "./rows.ts";
+import { comparedRisk, dayOrNull, withSpan } from "./rows.ts";
+import { type Run, riskScaleOfRun } from "./score-context.ts";
 import { knownUser } from "./users.ts";
 
 export const entitiesHandlers = {
@@ -95,7 +96,7 @@ export const entitiesHandlers = {
       activeShare: active90 === 0 ? null : active28 / active90,
       activeDays28: score?.activeDays28 ?? null,
       isInUse: score === undefined ? active28 > 0 : isInUse(score),
-      members: members.map(memberAnswer),
+      members: members.map((row) => memberAnswer(row, ofUsers)),
     };
   },
 
@@ -124,14 +125,17 @@ function isInUse({ state, activeDays28, idleDays }: StoredScore): boolean {
   return state !== "churned" && activeDays28 >= leastActiveDays28 && idleDays <= mostIdleDays;
 }
 
-function memberAnswer({ name, avatar, lastActiveDay, risk, isAccountChurned, ...row }: AccountMember) {
+function memberAnswer(
+  { name, avatar, lastActiveDay, risk, isAccountChurned, ...row }: AccountMember,
+  run: Run | undefined,
+) {
   return {
     ...row,
-    verdict: verdictOf({ ...row, risk, isAccountChurned }),
+    verdict: verdictOf({ ...row, risk, isAccountChurned }, riskScaleOfRun(run)),
     name: name === "" ? null : name,
     avatar: avatar === "" ? null : avatar,
     lastActiveDay: dayOrNull(lastActiveDay),
     risk,
-    riskBand: riskBandOrNull(risk),
+    ...comparedRisk(risk, run),
   };
 }

@@ -23,7 +23,7 @@ import type { AnalysisHandlers, ApiContext, WholeTables } from "../api/context.t
 import { questionOfCalls } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
 import { listedAccount, listedScores, listedUser } from "./rows.ts";
-import { accountsRun } from "./score-context.ts";
+import { accountsRun, type Run, riskScaleOfRun } from "./score-context.ts";
 import { bothRuns, monthDays } from "./score-lists.ts";
 
 type Users = ApiContext<"GET /api/users">;
@@ -37,24 +37,24 @@ const chunkRows = 5_000;
 export const listsHandlers = {
   "GET /api/users": async (context) => {
     const { warehouse, query } = context;
-    const { question, head } = await usersOf(context);
+    const { question, head, newest } = await usersOf(context);
     const [total, users, usual] = await Promise.all([
       userCount(warehouse, question),
       userList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
       usualChangeOf(warehouse, question.run),
     ]);
-    return { ...head, usualChange: usual, total, users: users.map(userAnswer) };
+    return { ...head, usualChange: usual, total, users: users.map(userAnswer(newest)) };
   },
 
   "GET /api/accounts": async (context) => {
     const { warehouse, query } = context;
-    const { question, head } = await accountsOf(context);
+    const { question, head, newest } = await accountsOf(context);
     const [total, accounts, usual] = await Promise.all([
       accountCount(warehouse, question),
       accountList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
       usualChangeOf(warehouse, question.run),
     ]);
-    return { ...head, usualChange: usual, total, accounts: accounts.map(accountAnswer) };
+    return { ...head, usualChange: usual, total, accounts: accounts.map(accountAnswer(newest)) };
   },
 } satisfies Partial<AnalysisHandlers>;
 
@@ -63,20 +63,20 @@ export const wholeLists = {
   /** all that match. @throws ApiError when they are too many */
   "GET /api/users": async (context) => {
     const { warehouse } = context;
-    const { question } = await usersOf(context);
+    const { question, newest } = await usersOf(context);
     const numbers = await userNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      (await usersNumbered(warehouse, question, chunk)).map(userAnswer),
+      (await usersNumbered(warehouse, question, chunk)).map(userAnswer(newest)),
     );
   },
 
   /** all that match. @throws ApiError when they are too many */
   "GET /api/accounts": async (context) => {
     const { warehouse } = context;
-    const { question } = await accountsOf(context);
+    const { question, newest } = await accountsOf(context);
     const numbers = await accountNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      (await accountsNumbered(warehouse, question, chunk)).map(accountAnswer),
+      (await accountsNumbered(warehouse, question, chunk)).map(accountAnswer(newest)),
     );
   },
 } satisfies WholeTables;
@@ -85,12 +85,18 @@ async function usualChangeOf(warehouse: Users["warehouse"], run: OfRun | undefin
   return run === undefined ? null : usualChange(warehouse, run);
 }
 
-const userAnswer = (row: UserListRow) => ({ ...listedUser(row), ...listedScores(row) });
-const accountAnswer = (row: AccountListRow) => ({ ...listedAccount(row), ...listedScores(row) });
+const userAnswer = (run: Run | undefined) => (row: UserListRow) => ({
+  ...listedUser(row),
+  ...listedScores(row, run),
+});
+const accountAnswer = (run: Run | undefined) => (row: AccountListRow) => ({
+  ...listedAccount(row),
+  ...listedScores(row, run),
+});
 
 async function usersOf(context: Users) {
   const { query } = context;
-  const { scores, head } = await scoresOfList(context, "user");
+  const { scores, ...rest } = await scoresOfList(context, "user");
   const question: Omit<UserListQuestion, "limit" | "offset"> = {
     ...query,
     ...scores,
@@ -101,28 +107,33 @@ async function usersOf(context: Users) {
     sort: userSort(query),
     descending: query.order === "descending",
   };
-  return { question, head };
+  return { question, ...rest };
 }
 
 async function accountsOf(context: Accounts) {
   const { query } = context;
-  const { scores, head } = await scoresOfList(context, "account");
+  const { scores, ...rest } = await scoresOfList(context, "account");
   const question: Omit<AccountListQuestion, "limit" | "offset"> = {
     ...query,
     ...scores,
     ...(await usersQuestion(context, today(context))),
     descending: query.order === "descending",
   };
-  return { question, head };
+  return { question, ...rest };
 }
 
 async function scoresOfList(context: Users | Accounts, kind: "user" | "account") {
   const { since, toCall } = context.query;
-  const { runs, head } = await bothRuns(context, kind, since, monthDays);
+  const { runs, newest, head } = await bothRuns(context, kind, since, monthDays);
   const ofAccounts =
     kind === "user" && runs !== undefined ? await accountsRun(context, runs.run.day) : undefined;
   const call = toCall === undefined ? {} : { call: { is: toCall, by: await questionOfCalls(context, kind) } };
-  return { scores: { run: runs?.run, earlier: runs?.earlier, ofAccounts, ...call }, head };
+  const riskLimits = riskScaleOfRun(newest);
+  return {
+    scores: { run: runs?.run, earlier: runs?.earlier, ofAccounts, riskLimits, ...call },
+    newest,
+    head,
+  };
 }
 
 /** Longest period of the filter by activity. */

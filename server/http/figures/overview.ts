@@ -22,7 +22,7 @@ import {
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { whomToCall } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
-import { dayOrNull, riskBandOrNull } from "./rows.ts";
+import { comparedRisk, dayOrNull } from "./rows.ts";
 import { baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
 
 const weekDays = 7;
@@ -62,7 +62,7 @@ export const overviewHandlers = {
           : call.first.map((each) => {
               const parts = partsOf(callReason(each, call.day));
               return {
-                ...{ kind: call.kind, ...each, riskBand: riskBandOrNull(each.risk) },
+                ...{ kind: call.kind, ...each },
                 ...{ why: parts.map(({ text }) => text).join(""), parts: parts.map(partOf) },
               };
             }),
@@ -106,7 +106,7 @@ export const overviewHandlers = {
       scored: await scoredAccounts(context.warehouse, ofRun),
       members: rows[0]?.allMembers ?? 0,
       accounts: rows.map(({ id, label, members, activeMembers, health, risk, change }) => {
-        return { id, label, members, activeMembers, health, risk, riskBand: riskBandOrNull(risk), change };
+        return { id, label, members, activeMembers, health, risk, ...comparedRisk(risk, run), change };
       }),
     };
   },

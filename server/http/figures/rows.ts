@@ -13,6 +13,7 @@ import { formatDay } from "../../calendar/calendar.ts";
 import type { StoredExclusionRule } from "../../ledger/ledger.ts";
 import { riskBandOf, verdictOf } from "../../scoring/scoring.ts";
 import type { ApiContext } from "../api/context.ts";
+import { baseRateOf, type Run, riskScaleOfRun } from "./score-context.ts";
 
 /** A user of a list, without scores. */
 export function listedUser(row: UserListRow) {
@@ -38,14 +39,14 @@ export function listedAccount(row: AccountListRow) {
   };
 }
 
-/** The scores of a row of a list. */
-export function listedScores(row: ScoresOfRow) {
+/** The scores of a row of a list. @param run their run; undefined before the first */
+export function listedScores(row: ScoresOfRow, run: Run | undefined) {
   const { state, healthBand, health, risk, engagement, momentum, change } = row;
   return {
-    verdict: verdictOf(row),
+    verdict: verdictOf(row, riskScaleOfRun(run)),
     state: state === "" ? ("no_data" as const) : state,
     healthBand: healthBand === "" ? ("none" as const) : healthBand,
-    ...{ health, risk, engagement, momentum, riskBand: riskBandOrNull(risk), change },
+    ...{ health, risk, engagement, momentum, ...comparedRisk(risk, run), change },
   };
 }
 
@@ -111,9 +112,17 @@ export function instantOrNull(ms: number | null | undefined): string | null {
   return ms == null ? null : instant(ms);
 }
 
-/** The risk band of a churn risk; null without one. */
-export function riskBandOrNull(risk: number | null) {
-  return risk === null ? null : riskBandOf(risk);
+/** The band of a churn risk and its ratio to the base rate; null without a risk, or without a base rate. @param run its run */
+export function comparedRisk(risk: number | null, run: Run | undefined) {
+  return risk === null || run === undefined
+    ? { riskBand: null, ratioToBaseRate: null }
+    : { riskBand: riskBandOf(risk, run.body.riskScale), ratioToBaseRate: ratioToBaseRate(risk, run) };
+}
+
+/** A churn risk as a multiple of the base rate of its run; null without a base rate. */
+export function ratioToBaseRate(risk: number, run: Run): number | null {
+  const baseRate = baseRateOf(run);
+  return baseRate === null || baseRate === 0 ? null : risk / baseRate;
 }
 
 function objectIn(text: string): Record<string, unknown> {

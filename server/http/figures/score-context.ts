@@ -3,10 +3,12 @@
 import { defaultSettings } from "../../../contract/settings.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import {
+  absoluteRiskScale,
   dataStoppedSince,
   type EntityKind,
   newestRun,
   type OfRun,
+  type RiskScale,
   type RunBody,
   rowsOf,
   type ScoreRecord,
@@ -57,6 +59,17 @@ export async function accountsRun(
 ): Promise<OfRun | undefined> {
   const run = await newestRun(warehouse, organization.id, "account", day);
   return run && rowsOf(organization.id, "account", run);
+}
+
+/** The limits of churn risks of a run. @param run undefined before the first */
+export function riskScaleOfRun(run: Run | undefined): RiskScale {
+  return run?.body.riskScale ?? absoluteRiskScale;
+}
+
+/** The limits that an answer has. */
+export function limitsOf(run: Run) {
+  const { medium, high, cap } = run.body.riskScale;
+  return { medium, high, cap };
 }
 
 /** The share that churned in the back-test; null without one. */

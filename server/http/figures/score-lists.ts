@@ -17,8 +17,15 @@ import {
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
-import { riskBandOrNull } from "./rows.ts";
-import { baseRateOf, earlierRun, type ScoreContext, scoreContext } from "./score-context.ts";
+import { comparedRisk } from "./rows.ts";
+import {
+  baseRateOf,
+  earlierRun,
+  limitsOf,
+  riskScaleOfRun,
+  type ScoreContext,
+  scoreContext,
+} from "./score-context.ts";
 
 type ListContext = ApiContext<"GET /api/scores/users" | "GET /api/scores/accounts">;
 
@@ -36,18 +43,18 @@ export const scoreListsHandlers = {
     const { kind } = query;
     const { runs, head, newest } = await bothRuns(context, kind, query.since, monthDays);
     if (runs === undefined || newest === undefined)
-      return { kind, ...head, baseRate: null, counts: [], movement: [] };
+      return { kind, ...head, baseRate: null, riskLimits: null, counts: [], movement: [] };
     const [counts, movement] = await Promise.all([
-      countBands(warehouse, runs.run),
+      countBands(warehouse, runs.run, newest.body.riskScale),
       runs.earlier === undefined ? [] : movementBetween(warehouse, runs.run, runs.earlier),
     ]);
-    return { kind, ...head, baseRate: baseRateOf(newest), counts, movement };
+    return { kind, ...head, baseRate: baseRateOf(newest), riskLimits: limitsOf(newest), counts, movement };
   },
 
   "GET /api/movers": async (context) => {
     const { warehouse, query } = context;
     const { kind, state, limit } = query;
-    const { runs, head } = await bothRuns(context, kind, query.since, weekDays);
+    const { runs, newest, head } = await bothRuns(context, kind, query.since, weekDays);
     const { run, earlier } = runs ?? {};
     const found =
       run === undefined || earlier === undefined
@@ -56,7 +63,7 @@ export const scoreListsHandlers = {
     const went = (way: Mover["direction"]) => found.filter(({ direction }) => direction === way);
     const [fell, rose, returned] = [went("fell"), went("rose"), went("returned")];
     const told = (each: Mover) => ({
-      ...listed(each),
+      ...listed(each, newest),
       accountId: each.accountId,
       accountName: each.accountName,
       reason: movementReason({ kind, ...each }),
@@ -75,15 +82,16 @@ async function listAnswer(
   kind: EntityKind,
 ): Promise<RouteAnswer<"GET /api/scores/users">> {
   const { since, order, ...asked } = context.query;
-  const { runs, head } = await bothRuns(context, kind, since, monthDays);
+  const { runs, newest, head } = await bothRuns(context, kind, since, monthDays);
   if (runs === undefined) return { ...head, total: 0, scores: [] };
   const { warehouse } = context;
-  const question = { ...asked, ...runs, descending: order === "descending" };
+  const riskLimits = riskScaleOfRun(newest);
+  const question = { ...asked, ...runs, riskLimits, descending: order === "descending" };
   const [total, scores] = await Promise.all([
     countListed(warehouse, question),
     listScores(warehouse, question),
   ]);
-  return { ...head, total, scores: scores.map(listed) };
+  return { ...head, total, scores: scores.map((each) => listed(each, newest)) };
 }
 
 interface BothRuns {
@@ -121,8 +129,10 @@ export async function bothRuns(
   };
 }
 
-function listed(score: Omit<ListedScore, "day">) {
+function listed(score: Omit<ListedScore, "day">, run: ScoreContext["run"]) {
   const { id, label, state, healthBand, health, risk, engagement, momentum, change } = score;
-  const riskBand = riskBandOrNull(risk);
-  return { id, label, state, healthBand, health, risk, riskBand, engagement, momentum, change };
+  return {
+    ...{ id, label, state, healthBand, health, risk, ...comparedRisk(risk, run) },
+    ...{ engagement, momentum, change },
+  };
 }

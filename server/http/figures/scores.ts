@@ -26,8 +26,16 @@ import {
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
-import { dayOrNull } from "./rows.ts";
-import { accountsRun, baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
+import { dayOrNull, ratioToBaseRate } from "./rows.ts";
+import {
+  accountsRun,
+  baseRateOf,
+  earlierRun,
+  limitsOf,
+  type Run,
+  riskScaleOfRun,
+  scoreContext,
+} from "./score-context.ts";
 import { knownUser } from "./users.ts";
 
 type ScoreContext =
@@ -136,7 +144,7 @@ async function scoreAnswer(
       id,
       ...head,
       ...noScore(head.day !== null),
-      verdict: verdictOf({ state: "", healthBand: "", risk: null, isAccountChurned }),
+      verdict: verdictOf({ state: "", healthBand: "", risk: null, isAccountChurned }, riskScaleOfRun(run)),
       model: run === undefined ? null : modelOf(run),
     };
   }
@@ -150,7 +158,7 @@ async function scoreAnswer(
     ...head,
     note: null,
     ...scoresOf(score, run, rank),
-    verdict: verdictOf({ ...score.stored, isAccountChurned }),
+    verdict: verdictOf({ ...score.stored, isAccountChurned }, run.body.riskScale),
     ...(await churnOf(context, entity, score, run)),
     model: modelOf(run),
     change: since === undefined ? null : await changeAnswer(context, question, run, since),
@@ -222,17 +230,17 @@ function scoresOf({ explanation }: ExplainedScore, run: Run, rank: number | null
             confidence: "confidence" in engagement ? engagement.confidence : "normal",
           },
     momentum,
-    risk: riskAnswer(explanation, baseRateOf(run)),
+    risk: riskAnswer(explanation, run),
     returnProbability: explanation.returnProbability,
   };
 }
 
-function riskAnswer({ risk, reasons }: Explanation, baseRate: number | null) {
+function riskAnswer({ risk, reasons }: Explanation, run: Run) {
   if (risk === null || reasons === null) return null;
   return {
     probability: risk,
-    riskBand: riskBandOf(risk),
-    ratioToBaseRate: baseRate === null || baseRate === 0 ? null : risk / baseRate,
+    riskBand: riskBandOf(risk, run.body.riskScale),
+    ratioToBaseRate: ratioToBaseRate(risk, run),
     referenceRisk: reasons.referenceRisk,
     reasons: [...reasons.reasons],
   };
@@ -250,6 +258,7 @@ function modelOf(run: Run) {
     churnEvent: settings.churnEvent,
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
+    riskLimits: limitsOf(run),
     logLoss: result?.logLoss ?? null,
     auc: result?.auc ?? null,
     calibrationError: result?.ece ?? null,

@@ -145,6 +145,12 @@ export function proofOf({ folds, results }: Backtest): Proof {
   };
 }
 
+/** The share that churned in a back-test that may judge; null without one. */
+export function provenBaseRate(backtest: Backtest): number | null {
+  const recency = backtest.results.find(({ model }) => model === "recency");
+  return recency === undefined || doubtAbout(backtest) !== null ? null : recency.metrics.baseRate;
+}
+
 /** Why a back-test cannot judge; null when it can. */
 function doubtAbout(backtest: Backtest): string | null {
   const { cutoffs, rarerLabels } = proofOf(backtest);

@@ -6,6 +6,7 @@ import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import { type HealthParts, healthLimits } from "../scores/health.ts";
 import { damping, leastTenureDays } from "../scores/momentum.ts";
+import type { RiskScale } from "../scores/risk-scale.ts";
 import { newForDays } from "../scores/state.ts";
 import { type CellRisks, cellNumberSql } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
@@ -23,6 +24,7 @@ export interface ScoreInput {
   readonly horizonDays: number;
   readonly scale: EngagementScale;
   readonly healthWeights: HealthParts;
+  readonly riskScale: RiskScale;
   /** Null when no model is good enough: then no entity has a risk. */
   readonly model: ChurnModel | null;
   /** By the model's BG/BB. */
@@ -123,7 +125,7 @@ function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressio
   const { horizonDays, cells, model } = input;
   const risk = riskExpression(model);
   const returns = returnExpression(model);
-  const health = healthExpressions(input.healthWeights);
+  const health = healthExpressions(input);
   const change = "toInt32(activeDays28) - toInt32(activeDaysPrevious28)";
   return {
     columns: {
@@ -182,11 +184,11 @@ function logistic(logOdds: string): string {
 }
 
 /** `healthOf`. */
-function healthExpressions(weights: HealthParts): Expressions {
-  const { healthyFrom, watchFrom, cappedFromRisk, cappedTo } = healthLimits;
+function healthExpressions({ healthWeights, riskScale }: ScoreInput): Expressions {
+  const { healthyFrom, watchFrom, cappedTo } = healthLimits;
   const parts: HealthParts<string> = {
     engagement: "engagementScore",
-    outlook: "100 * (1 - risk)",
+    outlook: "100 * (1 - risk) / (1 - risk + risk / {evenOdds:Float64})",
     momentum: "momentumScore",
     adoption: "100 * adoption",
   };
@@ -199,11 +201,15 @@ function healthExpressions(weights: HealthParts): Expressions {
       totalWeight: total.join(" + "),
       uncapped: `(${points.join(" + ")}) / totalWeight`,
       health: `multiIf(state = 'churned', 0, totalWeight = 0, NULL,
-        ifNull(risk, 0) >= ${cappedFromRisk}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
+        ifNull(risk, 0) >= {cappedRisk:Float64}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
       colour: `multiIf(state = 'churned', 'churned', totalWeight = 0, 'none', state = 'new', 'onboarding',
         health >= ${healthyFrom}, 'healthy', health >= ${watchFrom}, 'watch', 'at_risk')`,
     },
-    parameters: Object.fromEntries(names.map((name) => [`${name}Weight`, Math.max(0, weights[name])])),
+    parameters: {
+      evenOdds: riskScale.evenOdds,
+      cappedRisk: riskScale.cap,
+      ...Object.fromEntries(names.map((name) => [`${name}Weight`, Math.max(0, healthWeights[name])])),
+    },
   };
 }
 

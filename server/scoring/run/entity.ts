@@ -22,10 +22,11 @@ type Run = ScoreRecord<RunBody>;
 
 /** The settings, scale and model of an entity on the day of a run. */
 function servingOf(body: RunBody, { features }: Subject): Serving {
-  const { settings, scale } = body;
+  const { settings, scale, riskScale } = body;
   const { churnHorizonDays: horizonDays, healthWeights } = settings;
   const isChurned = stateOf(features, horizonDays) === "churned";
-  return { horizonDays, healthWeights, scale: scale.scale, model: modelOfEntity(body, features, isChurned) };
+  const model = modelOfEntity(body, features, isChurned);
+  return { horizonDays, healthWeights, riskScale, scale: scale.scale, model };
 }
 
 /** Where the rows of a run are. */

@@ -6,6 +6,7 @@ import type { ChurnModel } from "../churn/churn-model.ts";
 import type { Choice } from "../churn/ladder.ts";
 import type { DataCounts } from "../churn/train.ts";
 import type { UsualBehaviour } from "../queries/scale-query.ts";
+import type { RiskScale } from "../scores/risk-scale.ts";
 
 /** BG/BB's parameters by the values of one trait. Entities with another value, or none, go by the model's own. */
 export interface SegmentsOfRun {
@@ -32,6 +33,8 @@ export interface RunBody {
     readonly isAtBound: boolean;
   };
   readonly choice: Choice;
+  /** Fixed with the model: the base rate is that of its back-test. */
+  readonly riskScale: RiskScale;
   readonly counts: DataCounts;
   /** The day as of which rungs were trained and back-tested. */
   readonly trainedDay: number;

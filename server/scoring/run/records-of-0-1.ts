@@ -1,7 +1,7 @@
 /**
  * Records of version 0.1.0. Their scores stay as they are, and are explained by the rules that made them. There BG/BB
- * could have parameters of its own for each value of a trait, "by segment", and engagement took a tenure for at least
- * 7 days.
+ * could have parameters of its own for each value of a trait, "by segment", engagement took a tenure for at least 7
+ * days, and risks had the same bands whatever the base rate.
  */
 import type { ModelName, ModelResult } from "../churn/backtest.ts";
 import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
@@ -10,6 +10,7 @@ import type { TraitValue } from "../churn/design.ts";
 import type { Choice } from "../churn/ladder.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import type { Features } from "../scores/features.ts";
+import { absoluteRiskScale, type RiskScale } from "../scores/risk-scale.ts";
 import type { Metrics } from "../statistics/metrics.ts";
 import type { ModelBody, RunBody, ScaleBody, SegmentsOfRun } from "./record-bodies.ts";
 
@@ -26,13 +27,14 @@ type OlderResult = Omit<ModelResult, "model" | "metrics" | keyof OutcomeCounts> 
 /** A run as it was stored, perhaps by version 0.1.0, which called the first publication `toldAtMs`. */
 export type StoredRun = Omit<
   RunBody,
-  "firstPublishedAtMs" | "model" | "choice" | "backtest" | "segments" | "scale"
+  "firstPublishedAtMs" | "model" | "choice" | "riskScale" | "backtest" | "segments" | "scale"
 > & {
   readonly firstPublishedAtMs?: number;
   readonly toldAtMs?: number;
   readonly model: OlderModel | null;
   readonly scale: { readonly scale: OlderScale };
   readonly choice: OlderChoice;
+  readonly riskScale?: RiskScale;
   readonly backtest: Omit<RunBody["backtest"], "results"> & { readonly results: readonly OlderResult[] };
 };
 
@@ -60,6 +62,7 @@ export function runOfStored(stored: StoredRun): RunBody {
     ...body,
     firstPublishedAtMs: body.firstPublishedAtMs ?? toldAtMs ?? body.finishedAtMs,
     choice: { isProvisional: false, ...chosen },
+    riskScale: body.riskScale ?? absoluteRiskScale,
     scale: scaleOfStored(scale),
     backtest: { ...backtest, results: resultsOfStored(results) },
   };

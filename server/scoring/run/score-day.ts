@@ -6,10 +6,12 @@ import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
 import type { Rung } from "../churn/churn-model.ts";
+import { provenBaseRate } from "../churn/ladder.ts";
 import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { scoringLimits } from "../queries/query.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
+import { riskScaleOf } from "../scores/risk-scale.ts";
 import { settingsKey } from "../scores/settings.ts";
 import { memberRisksOf } from "./member-risks.ts";
 import { modelFor, type OfDay } from "./model.ts";
@@ -78,13 +80,14 @@ async function scoreKind(
   const say = (step: string) => report(`${kind}s: ${step}`);
   const serving = await modelFor(warehouse, organization, kind, { day, firstDay, userFits, trainings }, say);
   const { model, scored, ...rest } = serving;
+  const riskScale = riskScaleOf(provenBaseRate(serving.backtest));
   say("scoring");
   const key = { organization: id, kind, what: "run" } as const;
   const before = await recordOf(warehouse, key, day);
   // Above every row of a run that was cut off, and above a mark that the last one is stale.
   const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
   const insert = insertScoresQuery(populationOf(organization, kind), {
-    ...{ cutoffDay: day, version, horizonDays, healthWeights, model },
+    ...{ cutoffDay: day, version, horizonDays, healthWeights, riskScale, model },
     scale: scale.scale.scale,
     cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays),
     ...(users !== undefined && {
@@ -94,7 +97,7 @@ async function scoreKind(
   await warehouse.command(insert.sql, insert.parameters, scoringLimits);
   const body: RunBody = {
     rowsVersion: version,
-    ...{ settings, settingsKey: runKey(organization), ...scale, model, ...rest, scored },
+    ...{ settings, settingsKey: runKey(organization), ...scale, model, ...rest, riskScale, scored },
     entities: await countScores(warehouse, id, kind, day, version),
     firstPublishedAtMs: firstPublishedAtMs(before?.body, settings) ?? nowMs(),
     finishedAtMs: nowMs(),

@@ -13,12 +13,14 @@ import type { Features } from "./features.ts";
 import { type Health, type HealthParts, healthOf } from "./health.ts";
 import { momentumOf } from "./momentum.ts";
 import { pointsOf, stepsOfReasons } from "./reasons.ts";
+import type { RiskScale } from "./risk-scale.ts";
 import { isScored, type State, stateOf } from "./state.ts";
 
 /** The settings, scale and model of the day. */
 export interface Serving {
   readonly horizonDays: number;
   readonly healthWeights: HealthParts;
+  readonly riskScale: RiskScale;
   readonly scale: EngagementScale;
   /** Null when no model is good enough. */
   readonly model: ChurnModel | null;
@@ -55,20 +57,9 @@ export interface Reason {
   readonly text: string;
 }
 
-export type RiskBand = "low" | "medium" | "high";
-
-/** Risks from here on are medium, and high. */
-export const riskBandsFrom = { medium: 0.2, high: 0.5 } as const;
-
-/** The band of a risk. */
-export function riskBandOf(risk: number): RiskBand {
-  if (risk >= riskBandsFrom.high) return "high";
-  return risk >= riskBandsFrom.medium ? "medium" : "low";
-}
-
 /** All scores of one entity. The run computes the same for all entities in SQL. */
 export function explain({ features, meanEngagement }: Subject, serving: Serving): Explanation {
-  const { horizonDays, model, scale, healthWeights } = serving;
+  const { horizonDays, model, scale, healthWeights, riskScale } = serving;
   const state = stateOf(features, horizonDays);
   const scored = model !== null && isScored(features, horizonDays) ? riskScorer(model)(features) : null;
   const engagement = engagementOfSubject(
@@ -80,6 +71,7 @@ export function explain({ features, meanEngagement }: Subject, serving: Serving)
   const health = healthOf(
     { state, engagement: engagement?.score ?? null, risk, momentum, adoption: features.adoption },
     healthWeights,
+    riskScale,
   );
   const reasons =
     scored === null || model === null

@@ -1,10 +1,11 @@
 /** Health, 0-100: one figure for whether a customer is well, made of the others. */
 import { defaultSettings } from "../../../contract/settings.ts";
+import { absoluteRiskScale, outlookOf, type RiskScale } from "./risk-scale.ts";
 import type { State } from "./state.ts";
 
 export interface HealthParts<Value = number> {
   readonly engagement: Value;
-  /** 100 · (1 − churn risk). */
+  /** 50 at twice the odds of the base rate: `outlookOf`. */
   readonly outlook: Value;
   readonly momentum: Value;
   /** 100 · share of the organization's key events used in 90 days. */
@@ -30,8 +31,7 @@ export const defaultHealthWeights: HealthParts = defaultSettings.healthWeights;
 export const healthLimits = {
   healthyFrom: 70,
   watchFrom: 40,
-  /** An entity that will probably leave is at risk, however active it is. */
-  cappedFromRisk: 0.7,
+  /** The most with a churn risk from `RiskScale.cap` on. */
   cappedTo: 39,
 } as const;
 
@@ -46,14 +46,18 @@ export interface HealthInput {
 }
 
 /**
- * The weighted mean of the parts that exist, their weights renormalized; capped at 39 while the risk is .7 or more.
- * Churned is 0, no data null.
+ * The weighted mean of the parts that exist, their weights renormalized; capped at 39 while the risk is at the scale's
+ * `cap` or above. Churned is 0, no data null.
  */
-export function healthOf(input: HealthInput, weights: HealthParts = defaultHealthWeights): Health {
+export function healthOf(
+  input: HealthInput,
+  weights: HealthParts = defaultHealthWeights,
+  riskScale: RiskScale = absoluteRiskScale,
+): Health {
   if (input.state === "churned") return { score: 0, healthBand: "churned", contributions: {}, cap: 0 };
   const parts: HealthParts<number | null> = {
     engagement: input.engagement,
-    outlook: input.risk === null ? null : 100 * (1 - input.risk),
+    outlook: input.risk === null ? null : outlookOf(input.risk, riskScale),
     momentum: input.momentum,
     adoption: input.adoption === null ? null : 100 * input.adoption,
   };
@@ -64,8 +68,7 @@ export function healthOf(input: HealthInput, weights: HealthParts = defaultHealt
   const totalWeight = present.reduce((sum, part) => sum + weights[part], 0);
   const points = (part: keyof HealthParts) => ((parts[part] ?? 0) * weights[part]) / totalWeight;
   const uncapped = present.reduce((sum, part) => sum + points(part), 0);
-  const score =
-    (input.risk ?? 0) >= healthLimits.cappedFromRisk ? Math.min(healthLimits.cappedTo, uncapped) : uncapped;
+  const score = (input.risk ?? 0) >= riskScale.cap ? Math.min(healthLimits.cappedTo, uncapped) : uncapped;
   return {
     score,
     healthBand: input.state === "new" ? "onboarding" : healthBandOf(score),

@@ -2,8 +2,8 @@
  * The verdict: how a user or an account is doing, as one term. Lists, their filter and the pages use it. The rules
  * are written as functions and as SQL; a test compares the two for every input.
  */
-import { riskBandsFrom } from "./explain.ts";
 import type { HealthBand } from "./health.ts";
+import type { RiskLimits } from "./risk-scale.ts";
 import type { State } from "./state.ts";
 
 export type Verdict =
@@ -27,8 +27,8 @@ export interface Judged {
 
 interface Rule {
   readonly verdict: Verdict;
-  readonly holds: (judged: Judged) => boolean;
-  readonly sql: (columns: Readonly<Record<keyof Judged, string>>) => string;
+  readonly holds: (judged: Judged, limits: RiskLimits) => boolean;
+  readonly sql: (columns: Readonly<Record<keyof Judged, string>>, limits: RiskLimits) => string;
 }
 
 /** The first that holds. */
@@ -45,8 +45,8 @@ const rules: readonly Rule[] = [
   },
   {
     verdict: "high_risk",
-    holds: ({ risk }) => risk !== null && risk >= riskBandsFrom.high,
-    sql: ({ risk }) => `ifNull(${risk} >= ${riskBandsFrom.high}, false)`,
+    holds: ({ risk }, { high }) => risk !== null && risk >= high,
+    sql: ({ risk }, { high }) => `ifNull(${risk} >= ${high}, false)`,
   },
   {
     verdict: "at_risk",
@@ -56,10 +56,9 @@ const rules: readonly Rule[] = [
   { verdict: "new", holds: ({ state }) => state === "new", sql: ({ state }) => `${state} = 'new'` },
   {
     verdict: "watch",
-    holds: ({ healthBand, risk }) =>
-      healthBand === "watch" || (risk !== null && risk >= riskBandsFrom.medium),
-    sql: ({ healthBand, risk }) =>
-      `${healthBand} = 'watch' OR ifNull(${risk} >= ${riskBandsFrom.medium}, false)`,
+    holds: ({ healthBand, risk }, { medium }) => healthBand === "watch" || (risk !== null && risk >= medium),
+    sql: ({ healthBand, risk }, { medium }) =>
+      `${healthBand} = 'watch' OR ifNull(${risk} >= ${medium}, false)`,
   },
   {
     verdict: "healthy",
@@ -68,13 +67,13 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** The verdict about a user or an account. */
-export function verdictOf(judged: Judged): Verdict {
-  return rules.find(({ holds }) => holds(judged))?.verdict ?? "no_score";
+/** The verdict about a user or an account. @param limits of the run of its scores */
+export function verdictOf(judged: Judged, limits: RiskLimits): Verdict {
+  return rules.find(({ holds }) => holds(judged, limits))?.verdict ?? "no_score";
 }
 
 /** The same as an expression. @param columns an expression for each input; no text is null */
-export function verdictSql(columns: Readonly<Record<keyof Judged, string>>): string {
-  const cases = rules.map(({ verdict, sql }) => `${sql(columns)}, '${verdict}'`);
+export function verdictSql(columns: Readonly<Record<keyof Judged, string>>, limits: RiskLimits): string {
+  const cases = rules.map(({ verdict, sql }) => `${sql(columns, limits)}, '${verdict}'`);
   return `multiIf(${cases.join(", ")}, 'no_score')`;
 }

@@ -1,7 +1,7 @@
 /** Reads scores that runs have stored: of one entity, of a page of them, and of all together. */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
-import { type RiskBand, riskBandsFrom } from "../../scores/explain.ts";
 import type { HealthBand } from "../../scores/health.ts";
+import type { RiskBand, RiskLimits } from "../../scores/risk-scale.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
@@ -89,6 +89,8 @@ export interface ListQuestion {
   readonly state?: string;
   readonly healthBand?: string;
   readonly riskBand?: RiskBand;
+  /** Of the run. */
+  readonly riskLimits: RiskLimits;
   readonly sort: ListSort;
   readonly descending: boolean;
   readonly limit: number;
@@ -116,11 +118,11 @@ export async function countListed(warehouse: Warehouse, question: ListQuestion):
   return row?.count ?? 0;
 }
 
-function selectionQuery({ run, earlier, state, healthBand, riskBand }: ListQuestion): Query {
+function selectionQuery({ run, earlier, state, healthBand, riskBand, riskLimits }: ListQuestion): Query {
   const conditions = [
     ...(state === undefined ? [] : ["state = {state:String}"]),
     ...(healthBand === undefined ? [] : ["colour = {healthBand:String}"]),
-    ...(riskBand === undefined ? [] : [riskBandConditions[riskBand]]),
+    ...(riskBand === undefined ? [] : [riskBandCondition(riskBand, riskLimits)]),
   ];
   const { sql, parameters } = scoresWithChange(run, earlier, conditions);
   return {
@@ -179,12 +181,14 @@ export const movedConditions = {
 
 export type Moved = keyof typeof movedConditions;
 
-/** A condition on a score's `risk`. */
-export const riskBandConditions: Readonly<Record<RiskBand, string>> = {
-  low: `risk < ${riskBandsFrom.medium}`,
-  medium: `risk >= ${riskBandsFrom.medium} AND risk < ${riskBandsFrom.high}`,
-  high: `risk >= ${riskBandsFrom.high}`,
-};
+/** A condition on a score's `risk`. @param limits of its run */
+export function riskBandCondition(riskBand: RiskBand, { medium, high }: RiskLimits): string {
+  return {
+    low: `risk < ${medium}`,
+    medium: `risk >= ${medium} AND risk < ${high}`,
+    high: `risk >= ${high}`,
+  }[riskBand];
+}
 
 export interface BandCount {
   readonly healthBand: HealthBand;
@@ -193,11 +197,14 @@ export interface BandCount {
   readonly count: number;
 }
 
-/** How many entities are in each health band and risk band. */
-export function countBands(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<BandCount[]> {
+/** How many entities are in each health band and risk band. @param limits of the run */
+export function countBands(
+  warehouse: Warehouse,
+  { kind, ...run }: OfRun,
+  { medium, high }: RiskLimits,
+): Promise<BandCount[]> {
   return warehouse.rows<BandCount>(
-    `SELECT colour AS healthBand, multiIf(isNull(risk), NULL, risk >= ${riskBandsFrom.high}, 'high', risk >= ${riskBandsFrom.medium}, 'medium',
-       'low') AS riskBand, count() AS count
+    `SELECT colour AS healthBand, multiIf(isNull(risk), NULL, risk >= ${high}, 'high', risk >= ${medium}, 'medium', 'low') AS riskBand, count() AS count
      FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${rowsOfRun}) GROUP BY healthBand, riskBand ORDER BY healthBand, riskBand`,
     run,
   );

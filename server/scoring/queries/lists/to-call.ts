@@ -4,7 +4,6 @@
  * the members who were active in the last 90 days; a user counts as one member.
  */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
-import { riskBandsFrom } from "../../scores/explain.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
 import type { OfRun } from "./reading.ts";
@@ -17,6 +16,8 @@ export const callMemberDays = 90;
 
 export interface ToCallQuestion {
   readonly run: OfRun;
+  /** The run's limit of a high churn risk. */
+  readonly highRisk: number;
   /** The scores of a week before; undefined without them: then nothing fell. */
   readonly weekBefore: OfRun | undefined;
 }
@@ -54,7 +55,7 @@ export function entitiesToCall(
 }
 
 /** The whole call list by `entity`, as a subquery. It binds the values of the run as other queries of it do. */
-export function toCallQuery({ run: { kind, ...run }, weekBefore }: ToCallQuestion): Query {
+export function toCallQuery({ run: { kind, ...run }, highRisk, weekBefore }: ToCallQuestion): Query {
   const before =
     weekBefore === undefined
       ? "SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before WHERE false"
@@ -68,7 +69,7 @@ export function toCallQuery({ run: { kind, ...run }, weekBefore }: ToCallQuestio
         SELECT ${kind} AS entity, ${kind === "account" ? "active_members_90" : "toUInt32(1)"} AS members, health, risk
         FROM ${kind}_scores FINAL WHERE ${rowsOfRun} AND colour NOT IN ('churned', 'none')) AS scores
       LEFT JOIN (${before}) AS week_before USING (entity)
-      WHERE ifNull(risk >= ${riskBandsFrom.high}, false) OR ifNull(change <= -${sharpFallPoints}, false)`,
+      WHERE ifNull(risk >= ${highRisk}, false) OR ifNull(change <= -${sharpFallPoints}, false)`,
     parameters: {
       ...run,
       ...(weekBefore !== undefined && {
