@@ -164,4 +164,34 @@ describe("a run", () => {
     expect(risks).toHaveLength(60);
     for (const risk of risks) expect(risk).toBeWithin(0, 1);
   });
+
+  test("keeps a model that failed once, and withdraws it when it failed in two trainings running", async () => {
+    const organization = subject.newOrganization();
+    const days = Array.from({ length: 20 }, (_, index) => 90 + 5 * index);
+    await insertEvents(subject, all(organization, 60, days));
+    const { backtest } = mondaysModel;
+    const failing = backtest.results.map((result) => ({
+      ...result,
+      metrics: { ...result.metrics, ece: 0.2 },
+    }));
+    const chosen = [];
+    for (const [week, results] of [backtest.results, failing, failing].entries()) {
+      const day = monday + 7 * (week - 1);
+      const key = { organization, kind: "user", what: "model" } as const;
+      const body = { ...mondaysModel, backtest: { ...backtest, results } };
+      await keepRecord(subject.warehouse, key, { day, version: 1, body });
+      // On Wednesday the same training serves.
+      for (const scoredDay of [day, day + 2]) {
+        await scoreAs(organization, scoredDay)();
+        const { rung, isProven } = (await runOf(organization, scoredDay)).choice;
+        chosen.push([rung, isProven]);
+      }
+    }
+    const [passed, failed, withdrawn] = [
+      [1, true],
+      [1, false],
+      [null, false],
+    ] as const;
+    expect(chosen as unknown[]).toEqual([passed, passed, failed, failed, withdrawn, withdrawn]);
+  });
 });

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { Backtest, ModelResult } from "../../server/scoring/churn/backtest.ts";
-import { chooseRung, failuresOf, provenBaseRate } from "../../server/scoring/churn/ladder.ts";
+import {
+  chooseRung,
+  failuresOf,
+  type Incumbent,
+  incumbentOf,
+  provenBaseRate,
+} from "../../server/scoring/churn/ladder.ts";
 import { type DataCounts, shortagesOf } from "../../server/scoring/churn/train.ts";
 import type { Metrics } from "../../server/scoring/statistics/metrics.ts";
 
@@ -126,6 +132,56 @@ describe("the ladder", () => {
     const counts = { ...plenty, churnedLabels: 99 };
     expect(chooseRung(counts, tested(judged(1), judged(3, { logLoss: 0.3 })))).toMatchObject({ rung: 1 });
     expect(shortagesOf(3, counts)).toEqual([{ what: "churnedLabels", have: 99, need: 100 }]);
+  });
+
+  describe("the model that serves", () => {
+    const trained = [0, 1, 2, 3] as const;
+    const elect = (backtest: Backtest, incumbent: Incumbent | null) =>
+      chooseRung(plenty, backtest, trained, incumbent);
+    const second = (logLoss: number) => tested(judged(1), judged(2, { logLoss }));
+    const failing = { ece: 0.2 };
+
+    test("is replaced by a model whose log loss is 0.5% lower, and not by a lesser gain", () => {
+      const incumbent = { rung: 1, passed: true } as const;
+      expect(elect(second(0.4974), incumbent)).toMatchObject({ rung: 2, isProven: true });
+      expect(elect(second(0.4976), incumbent)).toMatchObject({
+        ...{ rung: 1, isProven: true },
+        why: expect.stringContaining("it served before"),
+      });
+      expect(elect(second(0.4976), null)).toMatchObject({ rung: 2, isProven: true });
+    });
+
+    test("is withdrawn when it fails in two trainings running", () => {
+      const backtest = tested(judged(1, failing));
+      const once = elect(backtest, { rung: 1, passed: true });
+      expect(once).toMatchObject({
+        ...{ rung: 1, isProven: false, isProvisional: false },
+        why: expect.stringMatching(/^it failed the back-test for the first time: its calibration error/),
+      });
+      expect(incumbentOf(once, backtest)).toEqual({ rung: 1, passed: false });
+      expect(elect(backtest, incumbentOf(once, backtest))).toMatchObject({ rung: null });
+      expect(elect(tested(judged(1)), incumbentOf(once, backtest))).toMatchObject({
+        rung: 1,
+        isProven: true,
+      });
+    });
+
+    test("that failed is replaced by a better one at once", () => {
+      const backtest = tested(judged(1, failing), judged(2, { logLoss: 0.45 }));
+      expect(elect(backtest, { rung: 1, passed: true })).toMatchObject({ rung: 2, isProven: true });
+      const worse = tested(judged(1, failing), judged(2, { logLoss: 0.55 }));
+      expect(elect(worse, { rung: 1, passed: true })).toMatchObject({ rung: 1, isProven: false });
+      expect(elect(worse, { rung: 1, passed: false })).toMatchObject({ rung: 2, isProven: true });
+    });
+
+    test("without a proof has no claim", () => {
+      const unjudged = { ...tested(judged(1)), folds: 3 };
+      expect(incumbentOf({ rung: 1 }, unjudged)).toEqual({ rung: 1, passed: false });
+      expect(incumbentOf({ rung: null }, unjudged)).toBeNull();
+      expect(elect(tested(judged(1, failing)), incumbentOf({ rung: 1 }, unjudged))).toMatchObject({
+        rung: null,
+      });
+    });
   });
 
   test("BG/BB serves unproven before there is a back-test, and the prior before there are 60 entities", () => {

@@ -28,11 +28,20 @@ export interface NextRung {
   readonly failures: readonly string[];
 }
 
+/** The model that served before a training. */
+export interface Incumbent {
+  readonly rung: Rung;
+  /** Whether it passed the back-test of the training before. */
+  readonly passed: boolean;
+}
+
 /** With fewer departures, or fewer entities that stayed, a back-test decides nothing. */
 const leastJudgedOfEachClass = 30;
 /** Below this number of departures a model that passes is provisional. */
 const leastSettledDepartures = 100;
 const largestShareOfLoss = 0.98;
+/** Another model replaces the serving one from this share of its log loss: 0.5 % better. */
+const replacingShareOfLoss = 0.995;
 const largestEceOverFloor = 0.05;
 const largestEceOverBaseRate = 0.25;
 const largestSlopeDistance = 0.2;
@@ -85,11 +94,13 @@ function entropyOf(rate: number): number {
 /**
  * The rung that serves, by today's amount of data and the last back-test, if there was one.
  * @param trained the rungs of the last training; rungs 0 and 1 need no labels and are always available
+ * @param incumbent serves until another is 0.5 % better, or until it failed in two trainings running
  */
 export function chooseRung(
   counts: DataCounts,
   backtest: Backtest | null,
   trained: readonly Rung[] = rungs,
+  incumbent: Incumbent | null = null,
 ): Choice {
   const judgement = backtest === null ? "there was no back-test yet" : doubtAbout(backtest);
   if (backtest === null || judgement !== null) {
@@ -104,25 +115,75 @@ export function chooseRung(
       next: nextAfter(rung, counts, backtest),
     };
   }
-  const proven = rungs
+  const candidates = rungs
     .filter((rung) => (rung <= 1 || trained.includes(rung)) && shortagesOf(rung, counts).length === 0)
-    .flatMap((rung) => {
-      const result = servingResult({ rung }, backtest);
-      return result !== undefined && failuresOf(result).length === 0 ? [{ rung, result }] : [];
-    })
-    .sort((a, b) => shareOfRecencyLoss(a.result) - shareOfRecencyLoss(b.result));
-  const best = proven[0];
-  if (best === undefined) {
+    .flatMap((rung) => candidateOf(rung, backtest))
+    .sort((a, b) => a.shareOfRecency - b.shareOfRecency);
+  const best = candidates.find(({ failures }) => failures.length === 0);
+  const elected = stays(candidates, best, incumbent) ?? best;
+  if (elected === undefined) {
     const why = "no model passed the back-test; each has its reasons";
     const next = nextAfter(null, counts, backtest);
     return { rung: null, isProven: false, isProvisional: false, why, next };
   }
-  const { rung, result } = best;
-  const gain = Math.round(100 * (1 - shareOfRecencyLoss(result)));
-  const isProvisional = result.departures < leastSettledDepartures;
-  const doubt = isProvisional ? `; provisional, its back-test has ${result.departures} departures` : "";
-  const why = `it has the least log loss of the models that are proven, ${gain}% below recency alone${doubt}`;
-  return { rung, isProven: true, isProvisional, why, next: nextAfter(rung, counts, backtest) };
+  const { rung, departures, failures } = elected;
+  const isProven = failures.length === 0;
+  return {
+    ...{ rung, isProven, isProvisional: isProven && departures < leastSettledDepartures },
+    ...{ why: whyElected(elected, elected === best), next: nextAfter(rung, counts, backtest) },
+  };
+}
+
+interface Candidate {
+  readonly rung: Rung;
+  readonly departures: number;
+  /** Rungs are trained at different cut-offs, so their losses are compared through recency's on the same rows. */
+  readonly shareOfRecency: number;
+  readonly failures: readonly string[];
+}
+
+function candidateOf(rung: Rung, backtest: Backtest): Candidate[] {
+  const result = servingResult({ rung }, backtest);
+  if (result === undefined) return [];
+  const shareOfRecency = result.metrics.logLoss / result.recencyLogLoss;
+  return [{ rung, departures: result.departures, shareOfRecency, failures: failuresOf(result) }];
+}
+
+/** The incumbent, if it stays. Without this rule two models that are equally good would replace each other every week. */
+function stays(
+  candidates: readonly Candidate[],
+  best: Candidate | undefined,
+  incumbent: Incumbent | null,
+): Candidate | undefined {
+  const held = candidates.find(({ rung }) => rung === incumbent?.rung);
+  if (held === undefined || (held.failures.length > 0 && incumbent?.passed !== true)) return undefined;
+  const isBeaten =
+    best !== undefined &&
+    best.rung !== held.rung &&
+    best.shareOfRecency <= replacingShareOfLoss * held.shareOfRecency;
+  return isBeaten ? undefined : held;
+}
+
+function whyElected({ shareOfRecency, departures, failures }: Candidate, isBest: boolean): string {
+  const [failure] = failures;
+  if (failure !== undefined) {
+    return `it failed the back-test for the first time: ${failure}; it is withdrawn if it fails the next one`;
+  }
+  const gain = `${Math.round(100 * (1 - shareOfRecency))}% below recency alone`;
+  const doubt =
+    departures < leastSettledDepartures ? `; provisional, its back-test has ${departures} departures` : "";
+  return isBest
+    ? `it has the least log loss of the models that are proven, ${gain}${doubt}`
+    : `it served before, and no proven model has a log loss 0.5% below its own, ${gain}${doubt}`;
+}
+
+/** The model of a choice as the next training meets it; null when none served. */
+export function incumbentOf(choice: Pick<Choice, "rung">, backtest: Backtest): Incumbent | null {
+  const { rung } = choice;
+  if (rung === null) return null;
+  const result = servingResult(choice, backtest);
+  const passed = result !== undefined && doubtAbout(backtest) === null && failuresOf(result).length === 0;
+  return { rung, passed };
 }
 
 const rungs: readonly Rung[] = [0, 1, 2, 3];
@@ -159,11 +220,6 @@ function doubtAbout(backtest: Backtest): string | null {
   return rarerLabels.have < rarerLabels.need
     ? `its back-test has ${rarerLabels.have} labels of the rarer class of the ${rarerLabels.need} it takes`
     : null;
-}
-
-/** Rungs are trained at different cut-offs, so their losses are compared through recency's on the same rows. */
-function shareOfRecencyLoss({ metrics, recencyLogLoss }: ModelResult): number {
-  return metrics.logLoss / recencyLogLoss;
 }
 
 /** The back-test's figures of the chosen model; undefined without any. */

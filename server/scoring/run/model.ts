@@ -10,7 +10,7 @@ import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "../churn/churn-model.ts";
 import { designFor } from "../churn/design.ts";
 import { planFolds, trainingDaysFor } from "../churn/folds.ts";
-import { chooseRung } from "../churn/ladder.ts";
+import { chooseRung, type Incumbent, incumbentOf } from "../churn/ladder.ts";
 import type { Snapshot } from "../churn/snapshot.ts";
 import type { Steps } from "../churn/steps.ts";
 import { countData, type DataCounts, trainRungSteps, trainRungs } from "../churn/train.ts";
@@ -61,7 +61,8 @@ export async function modelFor(
   const { churnedLabels, retainedLabels } = trained;
   const counts: DataCounts = { ...countData(cells, [], horizonDays), churnedLabels, retainedLabels };
   const rungs = trained.rungs.map(({ rung }) => rung);
-  const chosen = chooseRung(counts, trained.rungs.length === 0 ? null : trained.backtest, rungs);
+  const before = await incumbentBefore(warehouse, organization, kind, trainedDay);
+  const chosen = chooseRung(counts, trained.rungs.length === 0 ? null : trained.backtest, rungs, before);
   const choice = failure === null ? chosen : { ...chosen, why: `${chosen.why}; ${failure}` };
   return {
     model: servingModel(choice.rung, trained.rungs, fit.parameters, horizonDays),
@@ -69,6 +70,18 @@ export async function modelFor(
     ...{ choice, counts, trainedDay, backtest: trained.backtest },
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
   };
+}
+
+/** The model that served on the last day before a training, under the same settings; null without one. */
+async function incumbentBefore(
+  warehouse: Warehouse,
+  { id, settings }: ScoredOrganization,
+  kind: EntityKind,
+  trainedDay: number,
+): Promise<Incumbent | null> {
+  const run = await newestRecord(warehouse, { organization: id, kind, what: "run" }, trainedDay - 1);
+  if (run === undefined || settingsKey(run.body.settings) !== settingsKey(settings)) return null;
+  return incumbentOf(run.body.choice, run.body.backtest);
 }
 
 /** A rung as it was trained, on today's fit of BG/BB. */
