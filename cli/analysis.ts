@@ -22,7 +22,7 @@ export async function withAnalysis(work: Work): Promise<void> {
     const lock = await takeAnalysisLock(config.dataDir);
     const log = createLogger("analysis", "warn");
     const analysis = await openAnalysis(config.dataDir, ledger, log);
-    const sources = new SourceWatch(ledger.sources, Date.now);
+    const sources = new SourceWatch(ledger, Date.now);
     const scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
     try {
       await work(installation, analysis, scoring);

@@ -82,7 +82,7 @@ class AnalysisNode implements AnalysisHost {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.ledger = parts.ledger;
-    this.#sources = new SourceWatch(parts.ledger.sources, Date.now);
+    this.#sources = new SourceWatch(parts.ledger, Date.now);
     const canLead = () => this.#isReachable && this.#beginFails === null;
     this.#leadership = new Leadership(parts.node, { canLead, lead: (term) => this.#lead(term) }, parts.log);
     parts.node.whileLeading(() => this.#said());

@@ -51,7 +51,7 @@ export class AnalysisWork {
   /** Begins the nightly checks and the scheduled scores; loading and upkeep have begun with analysis. */
   constructor(analysis: Analysis, ledger: SharedLedger, log: Logger) {
     this.analysis = analysis;
-    this.sources = new SourceWatch(ledger.sources, Date.now);
+    this.sources = new SourceWatch(ledger, Date.now);
     const { sources } = this;
     this.scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
     this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, nowMs: Date.now });

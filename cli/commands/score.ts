@@ -21,7 +21,7 @@ export function scoreCommand(): Command {
     .description("Score all users and accounts now; a running server does so every night by itself")
     .addHelpText(
       "after",
-      "\nExit code: 1 when an organization could not be scored, 2 when its scores stay as they were because data has stopped or a source is silent.",
+      "\nExit code: 1 when an organization could not be scored, 2 when its scores stay as they were because no data is received, or none from a larger source.",
     )
     .option("--organization <name>", "only this one; without it, every organization")
     .option(
@@ -31,7 +31,7 @@ export function scoreCommand(): Command {
     )
     .option(
       "--even-if-stopped",
-      "even while data has stopped or a source is silent, when scores would stay as they were",
+      "even while no data is received, or none from a larger source, when scores would stay as they were",
       false,
     )
     .action(({ organization: name, asOf, evenIfStopped }: Options) =>
@@ -49,23 +49,21 @@ export function scoreCommand(): Command {
             )
             .finally(() => progress.end());
           process.stderr.write(`${printable(sentence(organization.name, summary))}\n`);
-          return summary.stoppedSince === null && summary.silence === null;
+          return summary.stopped === null;
         });
       }),
     );
 }
 
-function sentence(name: string, { day, kinds, stoppedSince, silence }: ScoreSummary): string {
-  if (stoppedSince !== null) {
+function sentence(name: string, { day, kinds, stopped }: ScoreSummary): string {
+  if (stopped !== null) {
+    const since = `since ${new Date(stopped.sinceMs).toISOString()}, and scores stay as they were.`;
+    if (stopped.source === null) {
+      return `${name}: no data was received ${since} If there was nothing to send, --even-if-stopped scores once.`;
+    }
     return (
-      `${name}: data has stopped since ${formatDay(stoppedSince)}: far fewer users than usual were active, ` +
-      `and scores stay as they were. If users really stayed away, on a holiday for example, --even-if-stopped scores them.`
-    );
-  }
-  if (silence !== null) {
-    return (
-      `${name}: the source ${silence.source} is silent since ${new Date(silence.sinceMs).toISOString()}, and scores ` +
-      `stay as they were. If it was removed, retire it on the page of sources; --even-if-stopped scores once.`
+      `${name}: the source ${stopped.source} is silent ${since} If it was removed, retire it on the page of sources; ` +
+      "--even-if-stopped scores once."
     );
   }
   if (kinds.length === 0)

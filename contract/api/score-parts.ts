@@ -40,7 +40,7 @@ export const scoredDay = nullable(
 );
 export const dataStoppedSince = nullable(
   Field.day(
-    "Far fewer users than usual are active since this day: a source has stopped, and scores wait for it.",
+    "The day on which data was received last, while data collection has stopped: nothing comes at all, or nothing from a larger source. Scores wait. Few events that keep coming are no stop.",
   ),
 );
 

@@ -160,9 +160,9 @@ export const ScoreNowAnswer = Type.Object({
   users: Field.count("Users who were scored; 0 before the first whole day with events."),
   accounts: Field.count("Accounts that were scored."),
   stoppedSince: nullable(
-    Field.day("Far fewer users than usual are active since this day, so scores stay as they were."),
+    Field.day("The day on which data was received last; no data came since, so scores stay as they were."),
   ),
-  silentSource: Field.textOrNull("The source that is silent, so that scores stay as they were."),
+  silentSource: Field.textOrNull("The source whose data is missing; null when nothing is received at all."),
 });
 
 export const SummaryParameters = closedObject({

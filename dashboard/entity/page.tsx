@@ -66,8 +66,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
         {notice}
         {stoppedSince != null && (
           <Notice>
-            Far fewer users than usual are active since {dayText(stoppedSince)}: scores wait until data flows
-            again.
+            No data since {dayText(stoppedSince)}: data collection has stopped, or a source has. Scores wait.
           </Notice>
         )}
         <ScoreStats asked={score}>{stat}</ScoreStats>

@@ -6,7 +6,6 @@ export { type Choice, chooseRung, failuresOf, proofOf, servingResult } from "./c
 export { nameOfModel, nameOfRung } from "./churn/model-names.ts";
 export type { Steps } from "./churn/steps.ts";
 export { countData } from "./churn/train.ts";
-export { outageWeeks } from "./data-quality/outage.ts";
 export { rhythmInWords } from "./data-quality/rhythm.ts";
 export { type SourceStatus, SourceWatch, takenOf } from "./data-quality/source-watch.ts";
 export type { EntityKind } from "./queries/engagement-events.ts";
@@ -57,7 +56,7 @@ export type { RunBody } from "./run/record-bodies.ts";
 export type { ScoreRecord } from "./run/records.ts";
 export { defaultRests, type EarlierScores, Scheduler } from "./run/scheduler.ts";
 export { type ScoreProgress, type ScoreSummary, Scoring, type ScoringService } from "./run/scoring.ts";
-export { dataStoppedSince, newestRun } from "./run/status.ts";
+export { newestRun } from "./run/status.ts";
 export type { Explanation } from "./scores/explain.ts";
 export type { HealthBand } from "./scores/health.ts";
 export {
@@ -79,5 +78,5 @@ export {
 } from "./statistics/difference.ts";
 export { type Lifetimes, logRank } from "./statistics/log-rank.ts";
 export { fitSbg, projectFrom, projectSbg, type ShareAt } from "./statistics/sbg.ts";
-export { type JudgedChange, judgeChange, type UsualChange } from "./statistics/usual.ts";
+export { type JudgedChange, judgeChange, quietWeeks, type UsualChange } from "./statistics/usual.ts";
 export { type Interval, wilson } from "./statistics/wilson.ts";

@@ -65,7 +65,7 @@ beforeAll(async () => {
     scoring: { score: absent },
     nowMs: Date.now,
     freshness: absent,
-    sources: { statuses: absent, silent: absent },
+    sources: { statuses: absent, silent: absent, stoppedFor: absent },
     scheduler: { earlierScores: () => null },
     failures: () => [],
     log: createLogger("analysis", "error"),

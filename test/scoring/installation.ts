@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import type { Silence } from "../../server/scoring/data-quality/source-watch.ts";
+import type { StoppedData } from "../../server/scoring/data-quality/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
@@ -14,7 +14,7 @@ import { insertEvents, msPerDay, type WarehouseUnderTest } from "../warehouse/su
 export class Installation {
   today: number;
   settings: Settings = defaultSettings;
-  silence: Silence | null = null;
+  stopped: StoppedData | null = null;
   lastImportAtMs: number | null = null;
   rebuildsPending: readonly number[] = [];
   /** Read by restart(). */
@@ -118,8 +118,8 @@ export class Installation {
       },
     };
     const sources = {
-      frozenBy: async (_: unknown, day: number) =>
-        this.silence !== null && this.silence.sinceMs < day * msPerDay ? this.silence : null,
+      stoppedFor: async (_: unknown, day: number) =>
+        this.stopped !== null && this.stopped.sinceMs < day * msPerDay ? this.stopped : null,
     };
     this.scoring = new Scoring({ host, ledger, sources, log, nowMs });
     return new Scheduler({

@@ -5,7 +5,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import { changeBetween } from "../../server/scoring/run/entity.ts";
 import { marksOf } from "../../server/scoring/run/marks.ts";
 import { listRuns } from "../../server/scoring/run/records.ts";
-import { dataStoppedSince, newestRun } from "../../server/scoring/run/status.ts";
+import { newestRun } from "../../server/scoring/run/status.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { Installation } from "./installation.ts";
@@ -307,7 +307,7 @@ describe("by itself", () => {
     expect(await runDays(id)).toContain(198);
   });
 
-  test("while a source is silent no day after its last is scored; when it is back, all are", async () => {
+  test("while data has stopped no day after its last is scored; when it is back, all are", async () => {
     const installation = new Installation(subject, 230);
     const id = installation.organization();
     await installation.insert(all(id, 6, [220, 228, 229]));
@@ -315,7 +315,7 @@ describe("by itself", () => {
     expect((await runDays(id)).at(-1)).toBe(230);
     // The source's last message came in the middle of day 230. Scores as of day 230 need only the days
     // before.
-    installation.silence = { source: "segment", sinceMs: 230.5 * msPerDay, freezesScores: true };
+    installation.stopped = { source: "segment", sinceMs: 230.5 * msPerDay };
     installation.today = 231;
     await installation.insert(all(id, 6, [230]));
     await installation.finish();
@@ -324,32 +324,28 @@ describe("by itself", () => {
     await installation.finish();
     expect((await runDays(id)).at(-1)).toBe(230);
     // Nothing comes for an earlier day, and no other setting: only the silence is over.
-    installation.silence = null;
+    installation.stopped = null;
     await installation.finish();
     expect((await runDays(id)).slice(-3)).toEqual([230, 231, 232]);
   });
 
-  test("while data has stopped scores stay as they were; a week without data is no period afterwards", async () => {
+  test("a week with few users is a period; a week without data is none", async () => {
     const installation = new Installation(subject, 260);
     const id = installation.organization();
     const days = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
-    // The thirteenth does not come back after the outage.
-    await installation.insert(all(id, 13, days(150, 260)));
+    // Five of thirteen users are active in the week before the outage. The thirteenth never comes back.
+    await installation.insert([...all(id, 13, days(150, 253)), ...all(id, 5, days(253, 260))]);
     await installation.work();
-    installation.today = 265;
+    installation.today = 261;
     await installation.work();
-    // One silent day is no outage yet, two are. No score counts five days of silence.
-    expect((await runDays(id)).at(-1)).toBe(261);
     const organization = { id, zone, settings };
-    expect(await dataStoppedSince(subject.warehouse, organization, 265)).toBe(260);
     await installation.insert(all(id, 12, days(267, 274)));
     installation.today = 274;
     expect(await installation.work()).toBe(1);
     const rows = await scoresOf(subject, id, "user", 274);
-    expect(await dataStoppedSince(subject.warehouse, organization, 274)).toBeNull();
-    // There are 18 weeks from 148 on. One of them had no data, and it does not count as inactive either.
+    // There are 18 weeks from 148 on. The week without data does not count as inactive; the one with few users does.
     const cells = rows.slice(0, 12).map(({ x, t, n }) => [x, t, n]);
-    expect(cells).toEqual(Array.from({ length: 12 }, () => [16, 16, 16]));
+    expect(cells).toEqual(Array.from({ length: 12 }, (_, index) => [index < 5 ? 16 : 15, 16, 16]));
     // The silence since then is behaviour, in every score.
     const [earlier, later] = await Promise.all([runOf(id, 261), runOf(id, 274)]);
     const away = { organization, kind: "user", entity: 13 } as const;

@@ -1,5 +1,5 @@
-/** Which sources are silent, and which of them delay the scores of a day. */
-import { expect, test } from "bun:test";
+/** Which sources are silent, and for which missing data the scores of a day wait. */
+import { describe, expect, test } from "bun:test";
 import type { SenderName } from "../../contract/sources.ts";
 import { msPerHour, Zone } from "../../server/calendar/zone.ts";
 import type { SourceHour, SourceTotals } from "../../server/ledger/ports/sources.ts";
@@ -25,6 +25,11 @@ interface Sender {
 }
 
 function watch(...senders: readonly Sender[]): SourceWatch {
+  return watchWithDays([], ...senders);
+}
+
+/** The same where days, counted back from today, have events, as after an import. */
+function watchWithDays(daysAgo: readonly number[], ...senders: readonly Sender[]): SourceWatch {
   const totals = senders.map(({ source, from, to, retiredAtMs = null }): SourceTotals => {
     const [firstMs, lastMs] = [(nowHour - from) * msPerHour, (nowHour - to) * msPerHour];
     const heard = { firstHeardMs: firstMs, lastHeardMs: lastMs };
@@ -36,7 +41,9 @@ function watch(...senders: readonly Sender[]): SourceWatch {
     })),
     ...(rejected === undefined ? [] : [{ ...items, source, utcHour: nowHour - rejected, rejected: 1 }]),
   ]);
-  const ledger = { totals: () => Promise.resolve(totals), hours: () => Promise.resolve(hours) };
+  const sources = { totals: () => Promise.resolve(totals), hours: () => Promise.resolve(hours) };
+  const days = daysAgo.map((ago) => ({ organization: 1, utcDay: today - ago, events: 1, checksum: 0 }));
+  const ledger = { sources, dayCounts: () => Promise.resolve(days) };
   return new SourceWatch(ledger, () => nowHour * msPerHour);
 }
 
@@ -84,7 +91,62 @@ test("the longest silence delays the days after it began", async () => {
   const longer: Sender = { ...stopped, source: "posthog", to: 70 };
   const all = watch(steady, stopped, longer);
   // 70 hours before noon of today it was 14:00, three days ago.
-  expect(await all.frozenBy(organization, today)).toEqual(silenceOf(longer));
-  expect(await all.frozenBy(organization, today - 2)).toEqual(silenceOf(longer));
-  expect(await all.frozenBy(organization, today - 3)).toBeNull();
+  const expected = { source: "posthog" as const, sinceMs: sinceMs(70) };
+  expect(await all.stoppedFor(organization, today)).toEqual(expected);
+  expect(await all.stoppedFor(organization, today - 2)).toEqual(expected);
+  expect(await all.stoppedFor(organization, today - 3)).toBeNull();
+});
+
+describe("an organization from which nothing is received", () => {
+  test("waits, without a word about a source", async () => {
+    const expected = { source: null, sinceMs: sinceMs(37) };
+    expect(await watch(stopped).stoppedFor(organization, today)).toEqual(expected);
+    expect(await watch(stopped).stoppedFor(organization, today - 2)).toBeNull();
+    const longer: Sender = { ...stopped, source: "posthog", to: 70 };
+    expect(await watch(stopped, longer).stoppedFor(organization, today)).toEqual(expected);
+  });
+
+  test("is one that receives few items no longer", async () => {
+    const few: Sender[] = [
+      { source: "api", from: 3 * weekHours, to: 40, accepted: 500 },
+      { source: "api", from: 39, to: 0 },
+    ];
+    expect(await watch(...few).stoppedFor(organization, today)).toBeNull();
+  });
+
+  test("waits for nothing once all its sources are retired", async () => {
+    const retired = { ...stopped, retiredAtMs: 1 };
+    expect(await watch(retired).stoppedFor(organization, today)).toBeNull();
+  });
+
+  test("has the rhythm of the sources that are left", async () => {
+    const daily = Array.from({ length: 21 }, (_, index): Sender => {
+      const hoursAgo = 24 * (index + 1);
+      return { source: "stripe", from: hoursAgo, to: hoursAgo };
+    });
+    const hourly: Sender = { source: "segment", from: 3 * weekHours, to: 24 };
+    const isStopped = async (retiredAtMs?: number) => {
+      const left = { ...hourly, ...(retiredAtMs !== undefined && { retiredAtMs }) };
+      return (await watch(left, ...daily).stoppedFor(organization, today))?.source;
+    };
+    expect([await isStopped(), await isStopped(1)]).toEqual([null, undefined]);
+  });
+
+  test("has the rhythm of its days with events after an import", async () => {
+    const days = (newest: number) => Array.from({ length: 40 }, (_, index) => index + newest);
+    const found = (newest: number) => watchWithDays(days(newest)).stoppedFor(organization, today);
+    expect(await found(3)).toBeNull();
+    // The noon of that day stands for it.
+    expect(await found(4)).toEqual({ source: null, sinceMs: (today - 4 + 0.5) * 24 * msPerHour });
+    expect(await found(800)).toEqual({ source: null, sinceMs: (today - 800 + 0.5) * 24 * msPerHour });
+    expect(await watchWithDays([]).stoppedFor(organization, today)).toBeNull();
+  });
+
+  test("is known from what an import brought before its source has sent for a week", async () => {
+    const days = Array.from({ length: 40 }, (_, index) => index + 6);
+    const fresh: Sender = { source: "api", from: 6 * 24, to: 6 * 24 };
+    expect(await watch(fresh).stoppedFor(organization, today)).toBeNull();
+    const found = await watchWithDays(days, fresh).stoppedFor(organization, today);
+    expect(found).toEqual({ source: null, sinceMs: sinceMs(6 * 24) });
+  });
 });

@@ -1,8 +1,7 @@
-/** Changes that are larger than the usual difference between weeks, and weeks in which the data stopped. */
+/** Changes that are larger than the usual difference between weeks, and weeks with fewer users than usual. */
 import { expect, test } from "bun:test";
-import { outageWeeks } from "../../server/scoring/data-quality/outage.ts";
 import { studentT975 } from "../../server/scoring/statistics/student.ts";
-import { judgeChange } from "../../server/scoring/statistics/usual.ts";
+import { judgeChange, quietWeeks } from "../../server/scoring/statistics/usual.ts";
 
 test("Student's t agrees with the table in any textbook", () => {
   for (const [degrees, percentile] of [
@@ -63,7 +62,24 @@ test("a week that says nothing takes its two changes away, and the newest cannot
   expect(judgeChange([5, null, 4])).toBeUndefined();
 });
 
-test("an outage is compared with the weeks before it that were none", () => {
+test("a quiet week is compared with the weeks before it that were none", () => {
   // The median of the four oldest is 150. With the week of 3 among them it would be 100.
-  expect([...outageWeeks([60, 3, 100, 100, 200, 200])]).toEqual([1, 0]);
+  expect([...quietWeeks([60, 3, 100, 100, 200, 200])]).toEqual([
+    [1, 150],
+    [0, 150],
+  ]);
+});
+
+test("a week is quiet below half of the usual, by five users at least, and after three weeks at least", () => {
+  expect([...quietWeeks([49, 100, 100, 100])]).toEqual([[0, 100]]);
+  expect([...quietWeeks([50, 100, 100, 100])]).toEqual([]);
+  expect([...quietWeeks([1, 6, 6, 6])]).toEqual([[0, 6]]);
+  expect([...quietWeeks([1, 5, 5, 5])]).toEqual([]);
+  expect([...quietWeeks([1, 100, 100])]).toEqual([]);
+});
+
+test("a fall that lasts for twelve weeks becomes the usual", () => {
+  const fallen = (weeks: number) => [...Array.from({ length: weeks }, () => 20), 100, 100, 100, 100];
+  expect(quietWeeks(fallen(9)).size).toBe(9);
+  expect(quietWeeks(fallen(9 + 4)).has(0)).toBe(false);
 });

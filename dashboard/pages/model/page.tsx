@@ -94,8 +94,8 @@ function Verdict({ card }: { card: Card }): ReactElement {
       <p className="mt-1 max-w-[84ch]">{text}</p>
       {dataStoppedSince !== null && (
         <p className="mt-2 max-w-[84ch] text-at-risk">
-          Far fewer users than usual are active since {dayText(dataStoppedSince)}. A source has probably
-          stopped, so scores wait.
+          No data since {dayText(dataStoppedSince)}: data collection has stopped, or a source has. Scores
+          wait.
         </p>
       )}
       {!isCurrent && (

@@ -40,8 +40,8 @@ function ScoreNow(): ReactElement {
       {},
       {
         onSuccess: ({ users, accounts, stoppedSince, silentSource }) => {
-          if (stoppedSince !== null) tell(`Not scored: few events have come since ${dayText(stoppedSince)}.`);
-          else if (silentSource !== null) tell(`Not scored: the source ${silentSource} is silent.`);
+          if (silentSource !== null) tell(`Not scored: the source ${silentSource} is silent.`);
+          else if (stoppedSince !== null) tell(`Not scored: no data since ${dayText(stoppedSince)}.`);
           else tell(`Scored ${numbers.count(users)} users and ${numbers.count(accounts)} accounts.`);
         },
       },

@@ -101,7 +101,7 @@ export function ScoresOf({
       {answer.sinceDay !== null && `, changes since ${dayText(answer.sinceDay)}`}
       {answer.dataStoppedSince !== null && (
         <b className="font-medium text-watch">
-          {" · "}few events have come since {dayText(answer.dataStoppedSince)}, so scores wait
+          {" · "}no data since {dayText(answer.dataStoppedSince)}, so scores wait
         </b>
       )}
     </p>

@@ -4,8 +4,17 @@
  */
 
 import { formatDay } from "../../calendar/calendar.ts";
-import { type JudgedChange, judgeChange, outageWeeks } from "../../scoring/scoring.ts";
-import { change, count, counted, dayPart, type ListBehind, type Piece, usersBehind } from "./sentence.ts";
+import { type JudgedChange, judgeChange, quietWeeks } from "../../scoring/scoring.ts";
+import {
+  change,
+  count,
+  counted,
+  dayPart,
+  type ListBehind,
+  type Piece,
+  share,
+  usersBehind,
+} from "./sentence.ts";
 import { aboutScores, notScored, type ScoresOfWeek } from "./week-scores.ts";
 import { judgedWords, type Sentence, sentence, toneOf } from "./week-sentence.ts";
 
@@ -58,13 +67,16 @@ function coveredWeeks(weeks: readonly WeekOfUsers[]): readonly WeekOfUsers[] {
 
 function stopped(day: number): Sentence {
   return sentence("data", "bad", [
-    "Far fewer users than usual have been active since ",
+    "No data since ",
     dayPart(day),
-    ": a source has probably stopped sending. Check that first, because the figures below are incomplete.",
+    ": data collection has stopped, or a source has. Check that first, because the figures below are incomplete.",
   ]);
 }
 
-function aboutActivity({ toDay, weeks }: WeekFigures, covered: readonly WeekOfUsers[]): Sentence[] {
+function aboutActivity(
+  { toDay, weeks, stoppedSince }: WeekFigures,
+  covered: readonly WeekOfUsers[],
+): Sentence[] {
   const now = weeks.at(-1);
   if (now === undefined) return [];
   const days: Piece = ["in the 7 days to ", dayPart(toDay)];
@@ -78,13 +90,16 @@ function aboutActivity({ toDay, weeks }: WeekFigures, covered: readonly WeekOfUs
       ]),
     ];
   }
-  const outages = outageWeeks(covered.map(({ active }) => active));
+  const quiet = quietWeeks(covered.map(({ active }) => active));
+  const usual = stoppedSince === null ? quiet.get(0) : undefined;
+  // A quiet week says nothing about the changes of others.
   const levels = (of: (week: WeekOfUsers) => number) =>
-    covered.map((week, index) => (index > 1 && outages.has(index) ? null : of(week)));
+    covered.map((week, index) => (index > 1 && quiet.has(index) ? null : of(week)));
   const active = judgeChange(levels((week) => week.active));
   const dormant = judgeChange(levels((week) => week.dormant));
   return [
     activeSentence({ now: now.active, before: covered[1]?.active ?? 0, list }, days, active),
+    ...(usual === undefined ? [] : [quietSentence(now.active, usual)]),
     sentence(
       "lifecycle",
       toneOf(dormant, "below"),
@@ -140,6 +155,14 @@ function activeSentence(
     ],
     judged,
   );
+}
+
+/** Data keeps arriving, so this is no outage: a holiday, a season, or users who left. */
+function quietSentence(now: number, usual: number): Sentence {
+  return sentence("active", "bad", [
+    ["Activity is ", share(1 - now / usual), " below usual: ", counted(Math.round(usual), "user")],
+    " were active in the median of earlier weeks. Data keeps arriving, so scores go on.",
+  ]);
 }
 
 /** The number of dormant users, compared with a week before. */

@@ -14,7 +14,7 @@ export interface ApiParts {
   readonly ledger: SharedLedger;
   readonly analysis: Pick<AnalysisService, "erase" | "eraseAccount">;
   readonly scoring: ScoringService;
-  readonly sources: Pick<SourceWatch, "statuses" | "silent">;
+  readonly sources: Pick<SourceWatch, "statuses" | "silent" | "stoppedFor">;
   readonly nowMs: () => number;
   readonly freshness: (organization: number) => Promise<Freshness>;
   readonly scheduler: Pick<Scheduler, "earlierScores">;

@@ -1,10 +1,8 @@
 /** The beginning of all answers about scores. */
 
-import { defaultSettings } from "../../../contract/settings.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import {
   absoluteRiskScale,
-  dataStoppedSince,
   type EntityKind,
   newestRun,
   type OfRun,
@@ -16,7 +14,10 @@ import {
 import type { OrganizationContext } from "../api/context.ts";
 
 /** The part of a handler's context that scores need. */
-export type RunContext = Pick<OrganizationContext, "warehouse" | "organization" | "zone" | "nowMs">;
+export type RunContext = Pick<
+  OrganizationContext,
+  "warehouse" | "organization" | "zone" | "nowMs" | "sources"
+>;
 /** A run of users or accounts. */
 export type Run = ScoreRecord<RunBody>;
 
@@ -28,16 +29,15 @@ export interface ScoreContext {
 
 /** The newest run of users or accounts, and whether data flows. */
 export async function scoreContext(context: RunContext, kind: EntityKind): Promise<ScoreContext> {
-  const { warehouse, organization, zone, nowMs } = context;
+  const { warehouse, organization, zone, nowMs, sources } = context;
   const today = zone.dayOf(nowMs());
   const run = await newestRun(warehouse, organization.id, kind, today);
-  const settings = run?.body.settings ?? defaultSettings;
-  const stopped = await dataStoppedSince(warehouse, { id: organization.id, zone, settings }, today);
+  const stopped = await sources.stoppedFor({ id: organization.id, zone }, today);
   return {
     run,
     head: {
       day: run === undefined ? null : formatDay(run.day),
-      dataStoppedSince: stopped === null ? null : formatDay(stopped),
+      dataStoppedSince: stopped === null ? null : formatDay(zone.dayOf(stopped.sinceMs)),
     },
   };
 }

@@ -26,7 +26,7 @@ import {
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
-import { dayOrNull, ratioToBaseRate } from "./rows.ts";
+import { ratioToBaseRate } from "./rows.ts";
 import {
   accountsRun,
   baseRateOf,
@@ -72,14 +72,14 @@ export const scoresHandlers = {
     try {
       await untilRested(context);
       const scoring = context.scoring.score({ organization: id }, () => undefined);
-      const { day, kinds, stoppedSince, silence } = await scoring;
+      const { day, kinds, stopped } = await scoring;
       const scored = (which: "user" | "account") => kinds.find(({ kind }) => kind === which)?.entities ?? 0;
       return {
         day: formatDay(day),
         users: scored("user"),
         accounts: scored("account"),
-        stoppedSince: dayOrNull(stoppedSince),
-        silentSource: silence?.source ?? null,
+        stoppedSince: stopped === null ? null : formatDay(context.zone.dayOf(stopped.sinceMs)),
+        silentSource: stopped?.source ?? null,
       };
     } finally {
       inHand.delete(id);

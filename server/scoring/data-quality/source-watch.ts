@@ -1,7 +1,10 @@
-/** Which sources of an organization are silent, and for which of them scores wait: see docs/decisions/0025. */
+/**
+ * Whether data is still received: from an organization at all, and from each of its sources. Scores wait while it is
+ * not. See docs/decisions/0025 and 0057.
+ */
 import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour, type Zone } from "../../calendar/calendar.ts";
-import type { SharedLedger, SourceHour, SourceTotals } from "../../ledger/ledger.ts";
+import type { DayCount, SharedLedger, SourceHour, SourceTotals } from "../../ledger/ledger.ts";
 import { longestSilenceMs, type Rhythm, rhythmOf } from "./rhythm.ts";
 
 /** The organization of the sources: days and hours of the week are in its zone. */
@@ -28,60 +31,106 @@ export interface Silence {
   readonly freezesScores: boolean;
 }
 
+/** Data that has stopped, so that scores wait. */
+export interface StoppedData {
+  /** Null when nothing is received from any source. */
+  readonly source: SenderName | null;
+  /** When data was received last. */
+  readonly sinceMs: number;
+}
+
+/** The parts of the ledger that say what was received. */
+export type ReceiptLedger = Pick<SharedLedger, "dayCounts"> & {
+  readonly sources: Pick<SharedLedger["sources"], "totals" | "hours">;
+};
+
 /** Results that follow from the hours; they change only with a new hour. */
 interface Judged {
   readonly rhythm: Rhythm | undefined;
   readonly share: number | null;
 }
 
-export class SourceWatch {
-  readonly #sources: Pick<SharedLedger["sources"], "totals" | "hours">;
-  readonly #nowMs: () => number;
-  /** By organization. Hours are read when a new hour has data: 9,000 rows at most. */
-  readonly #judged = new Map<number, { readonly key: string; readonly judged: Map<SenderName, Judged> }>();
+/** The data of an organization as a whole. */
+interface Whole {
+  /** Null before the first data. */
+  readonly lastHeardMs: number | null;
+  readonly rhythm: Rhythm | undefined;
+}
 
-  constructor(sources: Pick<SharedLedger["sources"], "totals" | "hours">, nowMs: () => number) {
-    this.#sources = sources;
+interface JudgedOrganization {
+  readonly key: string;
+  readonly sources: ReadonlyMap<SenderName, Judged>;
+  readonly whole: Whole;
+}
+
+export class SourceWatch {
+  readonly #ledger: ReceiptLedger;
+  readonly #nowMs: () => number;
+  /** By organization. Hours are read when a new hour has data, or has begun: 9,000 rows at most. */
+  readonly #judged = new Map<number, JudgedOrganization>();
+
+  constructor(ledger: ReceiptLedger, nowMs: () => number) {
+    this.#ledger = ledger;
     this.#nowMs = nowMs;
   }
 
   /** Every source that ever sent. */
   async statuses(organization: WatchedOrganization): Promise<readonly SourceStatus[]> {
-    const totals = await this.#sources.totals(organization.id);
-    if (totals.length === 0) return [];
-    const judged = await this.#judge(organization, totals);
-    return totals.map((each) => statusOf(each, judged.get(each.source), this.#nowMs()));
+    return (await this.#look(organization)).statuses;
   }
 
   /** The sources that are silent; those that were retired are not among them. */
   async silent(organization: WatchedOrganization): Promise<readonly Silence[]> {
-    return (await this.statuses(organization)).flatMap(({ source, state, lastHeardMs, freezesScores }) =>
-      state === "silent" && lastHeardMs !== null ? [{ source, sinceMs: lastHeardMs, freezesScores }] : [],
-    );
+    return silencesOf(await this.statuses(organization));
   }
 
-  /** The source that delays the scores of a day, the one that is silent for longest; null when none does. A day whose
-   * data was complete before the silence is not delayed. */
-  async frozenBy(organization: WatchedOrganization, day: number): Promise<Silence | null> {
-    const frozen = (await this.silent(organization)).filter(
-      ({ freezesScores, sinceMs }) => freezesScores && organization.zone.dayOf(sinceMs) < day,
-    );
-    return frozen.toSorted((a, b) => a.sinceMs - b.sinceMs)[0] ?? null;
+  /** Why the scores of a day wait: nothing is received, or nothing from one of the larger sources. Null when they do
+   * not wait. A day whose data was complete before does not wait. */
+  async stoppedFor(organization: WatchedOrganization, day: number): Promise<StoppedData | null> {
+    const { statuses, whole } = await this.#look(organization);
+    const isMissing = (sinceMs: number) => organization.zone.dayOf(sinceMs) < day;
+    const { lastHeardMs } = whole;
+    if (lastHeardMs !== null && isWholeSilent(whole, statuses, this.#nowMs()) && isMissing(lastHeardMs)) {
+      return { source: null, sinceMs: lastHeardMs };
+    }
+    const [longest] = silencesOf(statuses)
+      .filter(({ freezesScores, sinceMs }) => freezesScores && isMissing(sinceMs))
+      .toSorted((a, b) => a.sinceMs - b.sinceMs);
+    return longest === undefined ? null : { source: longest.source, sinceMs: longest.sinceMs };
+  }
+
+  async #look(organization: WatchedOrganization) {
+    const totals = await this.#ledger.sources.totals(organization.id);
+    const { sources, whole } = await this.#judge(organization, totals);
+    const statuses = totals.map((each) => statusOf(each, sources.get(each.source), this.#nowMs()));
+    return { statuses, whole };
   }
 
   async #judge(
     { id, zone }: WatchedOrganization,
     totals: readonly SourceTotals[],
-  ): Promise<Map<SenderName, Judged>> {
-    const heard = totals.map(({ source, lastHeardMs }) => [source, hourOf(lastHeardMs ?? 0)]);
-    const key = JSON.stringify([zone.name, heard]);
+  ): Promise<JudgedOrganization> {
+    const thisHour = hourOf(this.#nowMs());
+    const heard = totals.map((each) => [each.source, hourOf(each.lastHeardMs ?? 0), each.retiredAtMs]);
+    const key = JSON.stringify([thisHour, zone.name, heard]);
     const known = this.#judged.get(id);
-    if (known?.key === key) return known.judged;
-    const hours = await this.#sources.hours(id, hourOf(this.#nowMs()) - sourceLimits.keptHours);
-    const judged = new Map(totals.map((each) => [each.source, judgedOf(each, hours, zone)]));
-    this.#judged.set(id, { key, judged });
+    if (known?.key === key) return known;
+    const hours = await this.#ledger.sources.hours(id, thisHour - sourceLimits.keptHours);
+    const days = await this.#ledger.dayCounts(id);
+    const judged = {
+      key,
+      sources: new Map(totals.map((each) => [each.source, judgedOf(each, hours, zone)])),
+      whole: wholeOf({ totals, hours, days }, thisHour, zone),
+    };
+    this.#judged.set(id, judged);
     return judged;
   }
+}
+
+function silencesOf(statuses: readonly SourceStatus[]): Silence[] {
+  return statuses.flatMap(({ source, state, lastHeardMs, freezesScores }) =>
+    state === "silent" && lastHeardMs !== null ? [{ source, sinceMs: lastHeardMs, freezesScores }] : [],
+  );
 }
 
 function statusOf(totals: SourceTotals, judged: Judged | undefined, nowMs: number): SourceStatus {
@@ -119,10 +168,9 @@ function judgedOf({ source, firstHeardMs }: SourceTotals, hours: readonly Source
 /** Each day counts equally, so that a day with an import of several years weighs no more than others. */
 function shareOf(source: SenderName, hours: readonly SourceHour[], lastHour: number): number | null {
   const days = new Map<number, { own: number; all: number }>();
-  const dayOf = (hour: number) => Math.floor(hour / 24);
   for (const { source: sender, utcHour, accepted } of hours) {
-    const day = dayOf(utcHour);
-    if (accepted === 0 || day > dayOf(lastHour) || day <= dayOf(lastHour) - sharedDays) continue;
+    const day = utcDayOf(utcHour);
+    if (accepted === 0 || day > utcDayOf(lastHour) || day <= utcDayOf(lastHour) - sharedDays) continue;
     const counts = days.get(day) ?? { own: 0, all: 0 };
     counts.all += accepted;
     if (sender === source) counts.own += accepted;
@@ -134,6 +182,44 @@ function shareOf(source: SenderName, hours: readonly SourceHour[], lastHour: num
 
 const sharedDays = 28;
 
+interface Receipts {
+  readonly totals: readonly SourceTotals[];
+  readonly hours: readonly SourceHour[];
+  readonly days: readonly DayCount[];
+}
+
+/** An organization is silent as a source is. Once all its sources are retired, scores wait for nothing. */
+function isWholeSilent({ lastHeardMs, rhythm }: Whole, statuses: readonly SourceStatus[], nowMs: number) {
+  if (statuses.length > 0 && statuses.every(({ state }) => state === "retired")) return false;
+  const silentFromMs = silentFrom(lastHeardMs, rhythm, nowMs);
+  return silentFromMs !== null && silentFromMs <= nowMs;
+}
+
+/**
+ * The rhythm of all sources together that are not retired. A day with events on which none of them sent counts as one
+ * hour, noon: imports are no source, and what they bring of the past shows how often data came.
+ */
+function wholeOf({ totals, hours, days }: Receipts, thisHour: number, zone: Zone): Whole {
+  const kept = totals.filter(({ retiredAtMs }) => retiredAtMs === null);
+  const isKept = new Set(kept.map(({ source }) => source));
+  const sent = hours.filter((hour) => isKept.has(hour.source) && takenOf(hour) > 0);
+  const sentDays = new Set(sent.map(({ utcHour }) => utcDayOf(utcHour)));
+  const eventHours = days
+    .filter(({ events, utcDay }) => events > 0 && !sentDays.has(utcDay))
+    .map(({ utcDay }) => utcDay * hoursPerDay + hoursPerDay / 2)
+    .filter((hour) => hour <= thisHour);
+  const times = [
+    ...kept.flatMap(({ firstHeardMs, lastHeardMs }) => [firstHeardMs, lastHeardMs]),
+    ...eventHours.map((hour) => hour * msPerHour),
+  ].filter((ms) => ms !== null);
+  if (times.length === 0) return { lastHeardMs: null, rhythm: undefined };
+  const recent = eventHours.filter((hour) => hour >= thisHour - sourceLimits.keptHours);
+  const heard = [...new Set([...sent.map(({ utcHour }) => utcHour), ...recent])].sort((a, b) => a - b);
+  return { lastHeardMs: Math.max(...times), rhythm: rhythmOf(heard, hourOf(Math.min(...times)), zone) };
+}
+
+const hoursPerDay = 24;
+
 /** Items that were not rejected. */
 export function takenOf({ accepted, held, duplicate, ignored }: SourceHour): number {
   return accepted + held + duplicate + ignored;
@@ -141,4 +227,8 @@ export function takenOf({ accepted, held, duplicate, ignored }: SourceHour): num
 
 function hourOf(ms: number): number {
   return Math.floor(ms / msPerHour);
+}
+
+function utcDayOf(hour: number): number {
+  return Math.floor(hour / hoursPerDay);
 }

@@ -2,44 +2,33 @@
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { activeDaysTable, engagementParameters, included } from "../../warehouse/warehouse.ts";
-import type { Activity } from "../data-quality/outage.ts";
 import type { Population } from "./engagement-events.ts";
 import { read } from "./query.ts";
 
-const stretchDays = [2, 3, 4, 5, 6, 7] as const;
 const maxWeeks = 156;
 
-/** The activity of an organization's users before a day; weeks before its first event are left out. */
+/** Distinct active users of whole weeks, the newest first, which ends before a day. Weeks before an organization's
+ * first event are left out. */
 export async function readActivity(
   warehouse: Warehouse,
   { organization, settings }: Population,
   cutoffDay: number,
-): Promise<Activity> {
+): Promise<readonly number[]> {
   const passive = [...(settings.passiveEvents ?? [])];
-  const rows = await read<{ days: number; week: number; active: number }>(warehouse, {
+  const rows = await read<{ week: number; active: number }>(warehouse, {
     sql: `
-      SELECT days, week, bitmapCardinality(${included("groupBitmapMergeState(users)")}) AS active
+      SELECT week, bitmapCardinality(${included("groupBitmapMergeState(users)")}) AS active
       FROM (
-        SELECT users, {cutoffDay:Int32} - 1 - toInt32(day) AS daysAgo, intDiv(daysAgo, 7) AS week,
-          arrayJoin([${stretchDays.join(", ")}]) AS days
+        SELECT users, intDiv({cutoffDay:Int32} - 1 - toInt32(day), 7) AS week
         FROM ${activeDaysTable(passive)}
         WHERE organization = {organization:UInt32}
           AND day < addDays(toDate32('1970-01-01'), {cutoffDay:Int32})
           AND day >= addDays(toDate32('1970-01-01'), {cutoffDay:Int32} - ${7 * maxWeeks}))
-      WHERE daysAgo % 7 < days AND (days = 7 OR week <= 12)
-      GROUP BY days, week`,
+      GROUP BY week`,
     parameters: { ...engagementParameters(passive), organization, cutoffDay },
   });
-  const of = (days: number, length: number) => {
-    const counts = new Array<number>(length).fill(0);
-    for (const row of rows) if (row.days === days && row.week < length) counts[row.week] = row.active;
-    return counts;
-  };
+  const active = new Map(rows.map((row) => [row.week, row.active]));
   // The oldest week is seldom whole.
-  const weeks = Math.max(-1, ...rows.map(({ week }) => week));
-  const stretches = stretchDays.filter((days) => days < 7);
-  return {
-    weeks: of(7, Math.max(0, weeks)),
-    stretches: new Map(stretches.map((days) => [days, of(days, Math.max(0, Math.min(13, weeks)))])),
-  };
+  const weeks = Math.max(0, ...active.keys());
+  return Array.from({ length: weeks }, (_, week) => active.get(week) ?? 0);
 }

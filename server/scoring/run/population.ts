@@ -2,10 +2,10 @@
 import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { outageWeeks } from "../data-quality/outage.ts";
 import { readActivity } from "../queries/activity-query.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { scoringSettings, settingsKey } from "../scores/settings.ts";
+import { quietWeeks } from "../statistics/usual.ts";
 
 export interface ScoredOrganization {
   readonly id: number;
@@ -50,14 +50,15 @@ export async function excludedKey(warehouse: Warehouse, organization: number): P
   return row?.key ?? "";
 }
 
-/** The organization with the weeks without data that were known on a day. */
+/** The organization with the weeks without data that were known on a day: those in which no user was active. */
 export async function withOutages(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   day: number,
 ): Promise<ScoredOrganization> {
-  const { weeks } = await readActivity(warehouse, populationOf(organization, "user"), day);
-  return { ...organization, outageWeeks: [...outageWeeks(weeks)].map((index) => day - 7 * (index + 1)) };
+  const weeks = await readActivity(warehouse, populationOf(organization, "user"), day);
+  const empty = [...quietWeeks(weeks).keys()].filter((index) => weeks[index] === 0);
+  return { ...organization, outageWeeks: empty.map((index) => day - 7 * (index + 1)) };
 }
 
 /** The day of an organization's first event; undefined before there is one. */

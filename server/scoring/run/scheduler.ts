@@ -13,7 +13,6 @@ import { dueDays } from "./due-days.ts";
 import { firstDayOf, runKey, type ScoredOrganization } from "./population.ts";
 import { listRuns, recordOf } from "./records.ts";
 import { type Scoring, type ScoringHost, ServiceStopping } from "./scoring.ts";
-import { dataStoppedSince } from "./status.ts";
 
 /** The parts of analysis that the schedule needs. */
 interface ScheduledHost extends ScoringHost {
@@ -23,7 +22,7 @@ interface ScheduledHost extends ScoringHost {
 }
 
 export interface SchedulerParts {
-  readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf" | "noticeChanges" | "silentSource">;
+  readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf" | "noticeChanges" | "stoppedFor">;
   readonly host: ScheduledHost;
   readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "rebuildsPending">;
   readonly log: Logger;
@@ -71,8 +70,8 @@ interface Plan {
   readonly days: number[];
   /** How many earlier days have scores, or shall have. */
   readonly earlierDays: number;
-  /** The source for which today's scores wait, when the plan was made. */
-  readonly silent: string;
+  /** The data for which today's scores waited when the plan was made. */
+  readonly stopped: string;
 }
 
 /** How many of an organization's earlier days are scored. */
@@ -91,8 +90,6 @@ interface Memory {
   lastRunEndedMs: number;
   lastRunTookMs: number;
   lastOfToday: { readonly endedMs: number; readonly tookMs: number };
-  /** Days in an outage of the data. */
-  readonly stoppedOn: Set<number>;
 }
 
 export class Scheduler {
@@ -211,10 +208,9 @@ export class Scheduler {
     const today = scored.zone.dayOf(nowMs() - settleMs);
     await this.#lookForChanges(memory, scored, today);
     const key = runKey(scored);
-    const silence = await scoring.silentSource(scored, today);
-    const silent = silence === null ? "" : `${silence.source} ${silence.sinceMs}`;
-    if (memory.plan?.today !== today || memory.plan.settingsKey !== key || memory.plan.silent !== silent) {
-      memory.plan = { ...(await this.#plan(scored, today, key)), silent };
+    const stopped = JSON.stringify(await scoring.stoppedFor(scored, today));
+    if (memory.plan?.today !== today || memory.plan.settingsKey !== key || memory.plan.stopped !== stopped) {
+      memory.plan = { ...(await this.#plan(scored, today, key)), stopped };
     }
     return this.#runNext(memory, memory.plan, scored, organization.name);
   }
@@ -230,11 +226,10 @@ export class Scheduler {
     await scoring.noticeChanges(organization, today);
     memory.lookedOn = today;
     memory.hasEarlierEvents = false;
-    memory.stoppedOn.clear();
     delete memory.plan;
   }
 
-  async #plan({ id, zone }: ScoredOrganization, today: number, key: string): Promise<Omit<Plan, "silent">> {
+  async #plan({ id, zone }: ScoredOrganization, today: number, key: string): Promise<Omit<Plan, "stopped">> {
     const { warehouse } = this.#parts.host;
     const firstDay = await firstDayOf(warehouse, id);
     if (firstDay === undefined || firstDay >= today) {
@@ -297,27 +292,19 @@ export class Scheduler {
     return { ...organization, settings: published.settings };
   }
 
-  /** Returns false on a day on which data had stopped, or a source is silent: then scores stay as they were. */
+  /** Returns false for a day whose data has stopped: then scores stay as they were. */
   async #run(memory: Memory, organization: ScoredOrganization, day: number, name: string): Promise<boolean> {
-    const { host, scoring, log } = this.#parts;
-    if (memory.stoppedOn.has(day)) return false;
-    const since = await dataStoppedSince(host.warehouse, organization, day);
-    if (since !== null) {
-      memory.stoppedOn.add(day);
-      const what = { organization: name, day: formatDay(day), since: formatDay(since) };
-      log.warn(what, "data has stopped: scores stay as they were");
-      return false;
-    }
-    const silence = await scoring.silentSource(organization, day);
-    if (silence !== null) {
-      const { source, sinceMs } = silence;
+    const { scoring, log } = this.#parts;
+    const stopped = await scoring.stoppedFor(organization, day);
+    if (stopped !== null) {
+      const { source, sinceMs } = stopped;
       const what = {
         organization: name,
         day: formatDay(day),
         source,
         since: new Date(sinceMs).toISOString(),
       };
-      log.warn(what, "a source is silent: scores stay as they were");
+      log.warn(what, "data has stopped: scores stay as they were");
       return false;
     }
     const startedMs = performance.now();
@@ -337,7 +324,7 @@ export class Scheduler {
 function newMemory(): Memory {
   const never = Number.NEGATIVE_INFINITY;
   return {
-    ...{ hasEarlierEvents: false, stoppedOn: new Set() },
+    hasEarlierEvents: false,
     ...{ lastRunEndedMs: never, lastRunTookMs: 0, lastOfToday: { endedMs: never, tookMs: 0 } },
   };
 }

@@ -7,11 +7,10 @@ import { OrganizationGone } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { appliedSettings } from "../../warehouse/warehouse.ts";
-import type { Silence, SourceWatch } from "../data-quality/source-watch.ts";
+import type { SourceWatch, StoppedData } from "../data-quality/source-watch.ts";
 import { noticeChanges } from "./changed-days.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { type KindSummary, scoreDay } from "./score-day.ts";
-import { dataStoppedSince } from "./status.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
 
@@ -27,7 +26,7 @@ export interface ScoringHost {
 export interface ScoringParts {
   readonly host: ScoringHost;
   readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "lastImportAtMs">;
-  readonly sources: Pick<SourceWatch, "frozenBy">;
+  readonly sources: Pick<SourceWatch, "stoppedFor">;
   readonly log: Logger;
   readonly nowMs: () => number;
 }
@@ -41,10 +40,8 @@ export interface ScoreSummary {
   readonly day: number;
   /** Of users and of accounts; none when there was no event before that day, or data had stopped by it. */
   readonly kinds: readonly KindSummary[];
-  /** The day since which data has stopped, so that no entity was scored; null otherwise. */
-  readonly stoppedSince: number | null;
-  /** The silent source because of which no entity was scored; null otherwise. */
-  readonly silence: Silence | null;
+  /** The data that has stopped, so that no entity was scored; null otherwise. */
+  readonly stopped: StoppedData | null;
 }
 
 export interface ScoreRequest {
@@ -57,7 +54,7 @@ export interface ScoreRequest {
 
 /** The operations of scoring, in this process or across a socket. */
 export interface ScoringService {
-  /** Scores an organization, unless data has stopped or a source is silent: then scores stay as they are.
+  /** Scores an organization, unless data has stopped: then scores stay as they are.
    * @throws Refusal for a future day */
   score(request: ScoreRequest, report: (progress: ScoreProgress) => void): Promise<ScoreSummary>;
 }
@@ -99,16 +96,15 @@ export class Scoring implements ScoringService {
     await this.#parts.host.drain();
     const asOf = day ?? today;
     if (!evenIfStopped) {
-      const stoppedSince = await dataStoppedSince(this.#parts.host.warehouse, organization, asOf);
-      const silence = await this.silentSource(organization, asOf);
-      if (stoppedSince !== null || silence !== null) return { day: asOf, kinds: [], stoppedSince, silence };
+      const stopped = await this.stoppedFor(organization, asOf);
+      if (stopped !== null) return { day: asOf, kinds: [], stopped };
     }
     return this.scoreAsOf(organization, asOf, report);
   }
 
-  /** The source for which scores as of a day wait; null when none does. */
-  silentSource(organization: ScoredOrganization, day: number): Promise<Silence | null> {
-    return this.#parts.sources.frozenBy(organization, day);
+  /** The data for which scores as of a day wait; null when they do not wait. */
+  stoppedFor(organization: ScoredOrganization, day: number): Promise<StoppedData | null> {
+    return this.#parts.sources.stoppedFor(organization, day);
   }
 
   /** Looks for new events of earlier days: scores that lack them are stale from then on. */
@@ -147,7 +143,7 @@ export class Scoring implements ScoringService {
       const { trainings } = this;
       return scoreDay(warehouse, { organization, day, report: (step) => report({ step }), nowMs, trainings });
     });
-    return { day, kinds, stoppedSince: null, silence: null };
+    return { day, kinds, stopped: null };
   }
 
   /** An organization as runs take it, with its settings of now as they are applied. */

@@ -1,9 +1,6 @@
-/** The state of an organization behind answers about scores: its newest run, an earlier one, and whether data flows. */
+/** The newest run of an organization, which answers about scores come from. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { stoppedForDays } from "../data-quality/outage.ts";
-import { readActivity } from "../queries/activity-query.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
-import { populationOf, type ScoredOrganization } from "./population.ts";
 import type { RunBody } from "./record-bodies.ts";
 import { newestRecord, type ScoreRecord } from "./records.ts";
 
@@ -15,15 +12,4 @@ export function newestRun(
   uptoDay: number,
 ): Promise<ScoreRecord<RunBody> | undefined> {
   return newestRecord(warehouse, { organization, kind, what: "run" }, uptoDay);
-}
-
-/** The day since which far fewer users than usual are active; null while data flows. */
-export async function dataStoppedSince(
-  warehouse: Warehouse,
-  organization: ScoredOrganization,
-  day: number,
-): Promise<number | null> {
-  const activity = await readActivity(warehouse, populationOf(organization, "user"), day);
-  const stopped = stoppedForDays(activity);
-  return stopped === 0 ? null : day - stopped;
 }

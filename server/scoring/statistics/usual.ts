@@ -1,6 +1,6 @@
-/** Whether a change from one week to the next is more than weeks usually differ. */
+/** Whether a week is unusual: by its change against the week before, and by its level. */
 import { studentT975 } from "./student.ts";
-import { mean } from "./vectors.ts";
+import { mean, quantile } from "./vectors.ts";
 
 export interface UsualChange {
   /** The range of 19 of 20 changes. */
@@ -26,7 +26,7 @@ const neverUnusual = 2;
 /**
  * Judges the newest change by earlier ones: the 95 % prediction interval of one more such change, mean ± t · s · √(1
  * + 1/n). Undefined when one of the two newest is missing.
- * @param levels figures of whole weeks, the newest first; null for a week without meaning, such as an outage
+ * @param levels figures of whole weeks, the newest first; null for a week that says nothing about usual changes
  */
 export function judgeChange(levels: readonly (number | null)[]): JudgedChange | undefined {
   const [change, ...before] = levels.slice(1).map((level, index) => {
@@ -36,6 +36,34 @@ export function judgeChange(levels: readonly (number | null)[]): JudgedChange | 
   if (change == null) return undefined;
   const usual = usualOf(before.filter((each) => each !== null));
   return { change, usual, side: usual === null ? null : sideOf(change, usual) };
+}
+
+/** The usual level is the median of the four newest weeks before that were not quiet, of the twelve before. */
+const comparedWeeks = 4;
+const rememberedWeeks = 12;
+const leastComparedWeeks = 3;
+/** Of a handful of users, some are always away at once. */
+const leastBelow = 5;
+const quietShare = 0.5;
+
+/**
+ * The weeks with fewer than half of the usual users: a holiday, say, or many who left at once. A fall that lasts for
+ * twelve weeks becomes the usual.
+ * @param levels active users of whole weeks, the newest first
+ * @returns the usual level of each quiet week, by its index
+ */
+export function quietWeeks(levels: readonly number[]): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  for (const [index, level] of [...levels.entries()].toReversed()) {
+    const before = levels
+      .slice(index + 1, index + 1 + rememberedWeeks)
+      .filter((_, distance) => !found.has(index + 1 + distance))
+      .slice(0, comparedWeeks);
+    if (before.length < leastComparedWeeks) continue;
+    const usual = quantile(before, 0.5);
+    if (usual - level >= leastBelow && level < quietShare * usual) found.set(index, usual);
+  }
+  return found;
 }
 
 function sideOf(change: number, { low, high }: UsualChange): "below" | "within" | "above" {
