@@ -74,7 +74,7 @@ export function modelSentence({ model, isProven, isProvisional, trainedDay }: Mo
   const from = named === undefined ? "" : `Computed from ${named.from} (${named.term}). `;
   const proof = isProven
     ? `${isProvisional ? "Provisionally proven" : "Proven"} in the back-test`
-    : "Not proven on your own data yet";
+    : "Not proven on your own data";
   return `${from}${proof}; trained as of ${dayText(trainedDay)}.`;
 }
 

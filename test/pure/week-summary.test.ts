@@ -215,7 +215,7 @@ describe("churn risk", () => {
 
   test("that is not proven is called so, and without a back-test there is no base rate", () => {
     expect(about("risk", withScores({ isProven: false, baseRate: null }))?.text).toEndWith(
-      "churn within 28 days. The model is not proven on this organization's data yet.",
+      "churn within 28 days. The model is not proven on this organization's data.",
     );
   });
 

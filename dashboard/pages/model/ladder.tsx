@@ -6,7 +6,7 @@ import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
-import { type Card, type Judged, modelWords, shortageWords, steps } from "./words.ts";
+import { type Card, canBackTestDecide, type Judged, modelWords, shortageWords, steps } from "./words.ts";
 
 export function LadderPanel({ card }: { card: Card }): ReactElement {
   return (
@@ -70,8 +70,8 @@ function Why({ card, step }: { card: Card; step: RiskModel }): ReactElement | nu
   const reason =
     judged === undefined
       ? "Too little data to train it."
-      : card.isProven
-        ? "Good enough, but another model is better."
+      : canBackTestDecide(card)
+        ? "Good enough, but not 0.5% better than the model that serves."
         : "Needs the data listed under “Data needed for proof”.";
   return <p className="text-sm">{reason}</p>;
 }

@@ -60,6 +60,11 @@ export function plainResult(card: Card): { readonly text: string; readonly sourc
   };
 }
 
+/** Whether the back-test has enough cut-off dates and outcomes. */
+export function canBackTestDecide({ proof }: Card): boolean {
+  return proof !== null && [proof.cutoffs, proof.rarerLabels].every(({ have, need }) => have >= need);
+}
+
 /** Whether the model can be trusted: a title and a paragraph. */
 export function verdict(card: Card): { readonly title: string; readonly text: string } {
   const { model, isProven, isProvisional, models, kind } = card;
@@ -88,6 +93,12 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
     return {
       title: isProvisional ? "Provisionally proven on your own data" : "Proven on your own data",
       text: `In the back-test, the model predicted past days from older data, and its predictions came true often enough.${better}${doubt}`,
+    };
+  }
+  if (result !== undefined && result.failures.length > 0 && canBackTestDecide(card)) {
+    return {
+      title: "Failed the last back-test",
+      text: `In the last back-test ${result.failures[0]}. The model passed the one before, so it stays for now. It is withdrawn if it fails the next one.`,
     };
   }
   const judged =

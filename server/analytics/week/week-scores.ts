@@ -185,7 +185,7 @@ function riskSentence(
     ],
     `${rounded < 2 ? "is" : "are"} predicted to churn within ${horizonDays} days`,
     baseRate === null ? "." : ["; the base rate of the back-test is ", share(baseRate), "."],
-    isProven ? "" : " The model is not proven on this organization's data yet.",
+    isProven ? "" : " The model is not proven on this organization's data.",
   ]);
 }
 

@@ -1,0 +1,39 @@
+/** The words of the model page about the model that serves. */
+import { expect, test } from "bun:test";
+import { type Card, canBackTestDecide, type Judged, verdict } from "../../dashboard/pages/model/words.ts";
+
+const judged: Judged = {
+  ...{ model: "bgbb", cutoffs: 6, count: 2_000, departures: 300, baseRate: 0.2, auc: 0.8, logLoss: 0.45 },
+  ...{ brier: 0.15, brierSkill: 0.2, calibrationError: 0.09, calibrationErrorOfPerfection: 0.02 },
+  ...{ calibrationSlope: 1, calibrationIntercept: 0, calibrationSlopeError: 0.05, biasError: 0.05 },
+  ...{ topDecileLift: 2, recencyLogLoss: 0.5 },
+  failures: ["its calibration error of 0.090 is above 0.070"],
+};
+const proof = { cutoffs: { have: 6, need: 4 }, rarerLabels: { have: 300, need: 30 } };
+const card: Card = {
+  ...{ kind: "user", day: "2026-11-23", dataStoppedSince: null, isCurrent: true, model: "bgbb" },
+  ...{ isProven: false, isProvisional: false, why: "", horizonDays: 28, churnEvent: null },
+  ...{ advisedHorizonDays: null, trainedDay: "2026-11-23", baseRate: 0.2, scale: null, next: null, proof },
+  ...{ trainedOn: null, parameters: null, isReturnCalibrated: false, isConverged: true, models: [judged] },
+  ...{ reliability: [], realised: [] },
+  freshness: {
+    ...{ loadedUpto: null, rebuilding: null, excludedUsers: 0, timezone: "UTC", silentSources: [] },
+    ...{ earlierScores: null, failures: [] },
+  },
+};
+
+test("a model that failed once is said to stay until the next training, and why it failed", () => {
+  expect(verdict(card)).toEqual({
+    title: "Failed the last back-test",
+    text: "In the last back-test its calibration error of 0.090 is above 0.070. The model passed the one before, so it stays for now. It is withdrawn if it fails the next one.",
+  });
+});
+
+test("a back-test that is too small decides nothing, whatever its figures", () => {
+  const small = { ...card, proof: { ...proof, rarerLabels: { have: 29, need: 30 } } };
+  expect([canBackTestDecide(card), canBackTestDecide(small)]).toEqual([true, false]);
+  expect(verdict(small)).toMatchObject({
+    title: "Shown, but not proven yet",
+    text: expect.stringContaining("too small to be proof"),
+  });
+});
