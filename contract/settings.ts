@@ -4,6 +4,7 @@
  * replaced whole, and null puts back what an organization starts with.
  */
 import Type, { type Static } from "typebox";
+import { ChurnTarget, SentChurnTarget, silence } from "./api/churn-targets.ts";
 import { closedObject, Field, listOf, nullable, Parameter } from "./api/schema.ts";
 import { EventName } from "./write-api.ts";
 
@@ -21,7 +22,8 @@ export const settingsLimits = {
 } as const;
 
 const churnHorizonDays = Type.Enum([7, 14, 28, 56, 84], {
-  description: "H, the churn horizon: who does nothing for this many days has churned.",
+  description:
+    "H, the churn horizon. Predictions are about this many days, and users who are idle for so long are inactive, or churned with the target `silence`.",
   "x-send": "7, 14, 28, 56 or 84",
 });
 
@@ -73,10 +75,12 @@ const keyEvents = eventNames(
   "The events that make up adoption; none means that adoption is no part of health.",
 );
 
-const churnEvent = nullable(EventName, {
+const churnTargetsOptions = {
+  additionalProperties: false,
   description:
-    "The event that means that a user has left, e.g. account_closed; null for none. Events that are no activity, such as Stripe's, have no effect.",
-});
+    "The churn targets of users and of accounts: when they have churned. A target that is sent replaces the one before.",
+  "x-send": "an object with user, account or both, each a churn target",
+} as const;
 
 const ordinaryEvents = eventNames(
   settingsLimits.ordinaryEvents,
@@ -94,7 +98,7 @@ const SettingsValues = Type.Object({
   eventWeights: Type.Record(Type.String(), eventWeight, eventWeightsOptions),
   passiveEvents,
   keyEvents,
-  churnEvent,
+  churnTargets: Type.Object({ user: ChurnTarget, account: ChurnTarget }, churnTargetsOptions),
   ordinaryEvents,
   weekStart,
 });
@@ -108,7 +112,7 @@ export const defaultSettings: Settings = {
   eventWeights: {},
   passiveEvents: [],
   keyEvents: [],
-  churnEvent: null,
+  churnTargets: { user: silence, account: silence },
   ordinaryEvents: [],
   weekStart: 1,
 };
@@ -137,7 +141,9 @@ export const SettingsChangeBody = Type.Object(
     ),
     passiveEvents: changed(passiveEvents),
     keyEvents: changed(keyEvents),
-    churnEvent: Type.Optional(churnEvent),
+    churnTargets: changed(
+      Type.Object({ user: changed(SentChurnTarget), account: changed(SentChurnTarget) }, churnTargetsOptions),
+    ),
     ordinaryEvents: changed(ordinaryEvents),
     weekStart: changed(weekStart),
   },

@@ -1,6 +1,7 @@
-/** Reads the values that `rekindle settings set` takes. Text that is no number is refused here; the ledger checks the
- * limits of numbers. */
+/** Reads the values that `rekindle settings set` takes. Text of another form is refused here; the ledger checks names
+ * and the limits of numbers. */
 import { InvalidArgumentError } from "commander";
+import type { ChurnTarget, SentChurnTarget } from "../../contract/api/churn-targets.ts";
 
 /** Days of the week on which weeks may begin, as they are stored. */
 export const weekStarts = [
@@ -30,6 +31,35 @@ export function readHealthWeights(text: string): Record<string, number> {
 export function readEventWeight(text: string): [string, number | null] {
   const [name, weight] = splitPair(text);
   return [name, weight === "default" ? null : decimal(weight)];
+}
+
+/** The forms that `readChurnTarget` takes. */
+export const churnTargetForms =
+  'silence, "event NAME", "event NAME undone by NAME", "trait NAME = VALUE, VALUE", or subscription';
+
+/** A churn target. Names of events have no white space. */
+export function readChurnTarget(text: string): SentChurnTarget {
+  if (text === "silence" || text === "subscription") return { by: text };
+  const [, event, undoneBy] = /^event +(\S+)(?: +undone +by +(\S+))?$/.exec(text) ?? [];
+  if (event !== undefined) return { by: "event", event, ...(undoneBy !== undefined && { undoneBy }) };
+  const equals = text.indexOf("=");
+  if (text.startsWith("trait ") && equals > 0) {
+    const values = text.slice(equals + 1).split(",");
+    return {
+      by: "trait",
+      trait: text.slice("trait ".length, equals).trim(),
+      values: values.map((value) => value.trim()),
+    };
+  }
+  throw new InvalidArgumentError(`Give ${churnTargetForms}.`);
+}
+
+/** The text of a target, as it is read. */
+export function churnTargetText(target: ChurnTarget): string {
+  if (target.by === "event") {
+    return `event ${target.event}${target.undoneBy === null ? "" : ` undone by ${target.undoneBy}`}`;
+  }
+  return target.by === "trait" ? `trait ${target.trait} = ${target.values.join(", ")}` : target.by;
 }
 
 /** At the last sign: names of events may have some of their own. */

@@ -1,13 +1,22 @@
 /** `rekindle settings show | set | history` */
 
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { SentChurnTarget } from "../../contract/api/churn-targets.ts";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
-import { readChurnHorizon, readEventWeight, readHealthWeights, weekStarts } from "./settings-values.ts";
+import {
+  churnTargetForms,
+  churnTargetText,
+  readChurnHorizon,
+  readChurnTarget,
+  readEventWeight,
+  readHealthWeights,
+  weekStarts,
+} from "./settings-values.ts";
 
 /** The command for an organization's settings. */
 export function settingsCommand(): Command {
@@ -50,7 +59,8 @@ function rowsOf(settings: Settings): (readonly [string, string])[] {
     ...rows("event-weight", pairs(settings.eventWeights)),
     ...rows("passive-event", settings.passiveEvents),
     ...rows("key-event", settings.keyEvents),
-    ["churn-event", settings.churnEvent ?? "none"],
+    ["user-churn", churnTargetText(settings.churnTargets.user)],
+    ["account-churn", churnTargetText(settings.churnTargets.account)],
     ...rows("ordinary-event", settings.ordinaryEvents),
     ["week-start", weekStarts.find(({ day }) => day === settings.weekStart)?.name ?? ""],
   ];
@@ -62,7 +72,8 @@ interface SetOptions extends OfOrganization {
   readonly eventWeight?: readonly (readonly [string, number | null])[];
   readonly passiveEvent?: string[];
   readonly keyEvent?: string[];
-  readonly churnEvent?: string;
+  readonly userChurn?: SentChurnTarget;
+  readonly accountChurn?: SentChurnTarget;
   readonly ordinaryEvent?: string[];
   readonly weekStart?: string;
   readonly ifVersion?: number;
@@ -78,7 +89,7 @@ function set(): Command {
   return command
     .description("Change settings; all others stay")
     .requiredOption("--organization <name>", "the organization")
-    .option("--churn-horizon <days>", "days of silence after which a user has churned", readChurnHorizon)
+    .option("--churn-horizon <days>", "days of a prediction, and of silence that counts", readChurnHorizon)
     .option("--health-weights <weights>", "engagement=.35,outlook=.35,…", readHealthWeights)
     .option(
       "--event-weight <name=weight...>",
@@ -94,7 +105,8 @@ function set(): Command {
     .addOption(new Option("--no-passive-events", "no event is passive").conflicts("passiveEvent"))
     .option("--key-event <name...>", "all events that make up adoption", collect(String))
     .addOption(new Option("--no-key-events", "no event is a key event").conflicts("keyEvent"))
-    .option("--churn-event <name>", "the event with which a user leaves; or: none")
+    .option("--user-churn <target>", `when a user has churned: ${churnTargetForms}`, readChurnTarget)
+    .option("--account-churn <target>", "when an account has churned, in the same forms", readChurnTarget)
     .option(
       "--ordinary-event <name...>",
       "all events that do not mean that a user has left, though their names may",
@@ -123,8 +135,8 @@ function set(): Command {
 }
 
 function changeOf(options: SetOptions): SettingsChange {
-  const { churnHorizon, healthWeights, eventWeight, passiveEvent, keyEvent, churnEvent, ordinaryEvent } =
-    options;
+  const { churnHorizon, healthWeights, eventWeight, passiveEvent, keyEvent, ordinaryEvent } = options;
+  const { userChurn, accountChurn } = options;
   const weekStart = weekStarts.find(({ name }) => name === options.weekStart)?.day;
   return {
     ...(churnHorizon !== undefined && { churnHorizonDays: churnHorizon as Settings["churnHorizonDays"] }),
@@ -135,7 +147,12 @@ function changeOf(options: SetOptions): SettingsChange {
     ...(passiveEvent !== undefined && { passiveEvents: passiveEvent }),
     ...(!options.keyEvents && { keyEvents: [] }),
     ...(keyEvent !== undefined && { keyEvents: keyEvent }),
-    ...(churnEvent !== undefined && { churnEvent: churnEvent === "none" ? null : churnEvent }),
+    ...((userChurn !== undefined || accountChurn !== undefined) && {
+      churnTargets: {
+        ...(userChurn !== undefined && { user: userChurn }),
+        ...(accountChurn !== undefined && { account: accountChurn }),
+      },
+    }),
     ...(!options.ordinaryEvents && { ordinaryEvents: [] }),
     ...(ordinaryEvent !== undefined && { ordinaryEvents: ordinaryEvent }),
     ...(weekStart !== undefined && { weekStart }),

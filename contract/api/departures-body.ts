@@ -2,7 +2,9 @@
  * Names of events with which a user may have left. Until a member of the team has answered whether they mean that,
  * events of the closed list are passive; other names with "cancel" are only asked about.
  */
+
 import type { Settings } from "../settings.ts";
+import { eventsOfTargets } from "./churn-targets.ts";
 
 const things = ["subscription", "account"];
 const ends = ["canceled", "cancelled", "deleted"];
@@ -13,15 +15,15 @@ export function isDepartureName(event: string): boolean {
   return departures.has(event.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ""));
 }
 
-type Answers = Pick<Settings, "passiveEvents" | "keyEvents" | "churnEvent" | "ordinaryEvents">;
+type Answers = Pick<Settings, "passiveEvents" | "keyEvents" | "churnTargets" | "ordinaryEvents">;
 
 /** Whether the settings say what an event means. */
 function isAnswered(
   event: string,
-  { passiveEvents, keyEvents, churnEvent, ordinaryEvents }: Answers,
+  { passiveEvents, keyEvents, churnTargets, ordinaryEvents }: Answers,
 ): boolean {
-  return (
-    event === churnEvent || [passiveEvents, keyEvents, ordinaryEvents].some((names) => names.includes(event))
+  return [eventsOfTargets(churnTargets), passiveEvents, keyEvents, ordinaryEvents].some((names) =>
+    names.includes(event),
   );
 }
 

@@ -207,7 +207,7 @@ export const TraitsAnswer = Type.Object({
 
 export const DeparturesAnswer = Type.Object({
   events: listOf(
-    "Events that no setting explains yet. Answer with `churnEvent`, `passiveEvents` or `ordinaryEvents`. Most users first, at most 20.",
+    "Events that no setting explains yet. Answer with `churnTargets`, `passiveEvents` or `ordinaryEvents`. Most users first, at most 20.",
     {
       event: Type.String(),
       label: eventLabel,

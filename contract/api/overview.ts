@@ -37,7 +37,7 @@ export const HealthByWeekAnswer = Type.Object({
     watch: Field.count("From 40."),
     atRisk: Field.count("Below 40."),
     onboarding: Field.count("In their first 14 days."),
-    churned: Field.count("Silent for the horizon, or gone with the churn event."),
+    churned: Field.count("Those that meet the churn target."),
     none: Field.count("Without a score."),
     withRisk: Field.count("Those who have a churn risk: they are there, so they can leave."),
     expectedChurn: nullable(

@@ -1,10 +1,14 @@
 /** Parts of the answers about scores, as JSON Schema. */
 import Type from "typebox";
 import { SettingChange } from "../settings.ts";
+import { ChurnTarget } from "./churn-targets.ts";
 import { Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 
 /** The state of a user or an account. */
-export const State = Type.Enum(["no_data", "churned", "new", "active"]);
+export const State = Field.oneOf(
+  ["no_data", "churned", "canceling", "inactive", "new", "active"],
+  "The first that holds. `churned`: the churn target is met. `canceling`: a subscription will end. `no_data`: no engagement event yet. `inactive`: idle for the churn horizon, with a churn target other than silence. `new`: first seen under 14 days ago. `active`.",
+);
 /** A verdict on a user or an account, in one word. */
 export const Verdict = Field.oneOf(
   ["churned", "account_churned", "high_risk", "at_risk", "new", "watch", "healthy", "no_score"],
@@ -71,10 +75,13 @@ export const ScoreChange = nullable(
   }),
 );
 
-/** The churn event of an organization. */
-export const churnEvent = Field.textOrNull(
-  "An entity that sends it has churned, unless it is active on a later day. Null without one.",
-);
+/** The meaning of churn, in answers about a model. */
+export const churnDefinition = {
+  churnTarget: ChurnTarget,
+  churnMeans: Field.text(
+    "The churn target in words: subscription_canceled, not undone by subscription_resumed.",
+  ),
+};
 
 /** Of one user or account. */
 export const churnFields = {
@@ -85,12 +92,13 @@ export const churnFields = {
   ),
   churnedDay: nullable(
     Field.day(
-      "For the churned: the day of the churn event, or the day on which the horizon of silence was over.",
+      "For the churned: the day on which the churn target was met. By silence it is the day on which the horizon was over.",
     ),
   ),
   churnCause: objectOrNull("For the churned: why.", {
-    by: Type.Enum(["event", "silence"]),
-    event: Field.textOrNull("The churn event; null with `silence`."),
+    by: Type.Enum(["event", "silence", "trait"]),
+    event: Field.textOrNull("The event of the churn target; null without one."),
+    trait: Field.textOrNull("The trait of the churn target; null without one."),
     member: objectOrNull(
       "Of an account: the member who sent the churn event, unless erased or excluded since.",
       {

@@ -4,7 +4,7 @@ import { judgedModels, riskModels } from "./model-names.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
 import {
   BgbbParameters,
-  churnEvent,
+  churnDefinition,
   churnFields,
   dataStoppedSince,
   HealthBand,
@@ -60,7 +60,7 @@ export const ScoreAnswer = Type.Object({
   momentum: nullable(Field.number("0 to 100; 50 is as four weeks ago. Null under 56 days.")),
   risk: nullable(
     Type.Object({
-      probability: Field.number("Of no engagement event within the horizon."),
+      probability: Field.number("Of churn within the horizon, as the churn target says."),
       riskBand: RiskBand,
       ratioToBaseRate,
       referenceRisk: Field.number("The risk that reasons are told against."),
@@ -82,7 +82,7 @@ export const ScoreAnswer = Type.Object({
       isProvisional,
       why: Type.String(),
       horizonDays: Type.Integer(),
-      churnEvent,
+      ...churnDefinition,
       trainedDay: Field.day("The day as of which it was trained."),
       baseRate: nullable(Field.number("The share that churned in the back-test.")),
       riskLimits: RiskLimits,
@@ -203,7 +203,7 @@ export const ModelAnswer = Type.Object({
   isProvisional,
   why: Type.String(),
   horizonDays: Type.Integer(),
-  churnEvent,
+  ...churnDefinition,
   advisedHorizonDays: nullable(Field.integer("Nine of ten gaps between active days are no longer than it.")),
   trainedDay: nullable(Field.day("The day as of which models were trained and back-tested.")),
   baseRate: nullable(Field.number("The share that churned in the back-test.")),

@@ -33,11 +33,11 @@ export function stepsOfParts(parts: Readonly<Record<string, number>>) {
 }
 
 /** A churn risk as a sentence. */
-export function riskSentence({ probability }: Risk, { horizonDays, churnEvent }: Model): string {
+export function riskSentence({ probability }: Risk, { horizonDays, churnTarget, churnMeans }: Model): string {
   const likely = `${numbers.risk(probability)} likely`;
-  return churnEvent === null
+  return churnTarget.by === "silence"
     ? `${likely} to be inactive for the next ${counted(horizonDays, "day")}.`
-    : `${likely} to churn within ${counted(horizonDays, "day")}: by ${churnEvent} or by inactivity.`;
+    : `${likely} to churn within ${counted(horizonDays, "day")}: ${churnMeans}.`;
 }
 
 /** When and why a user or account churned: "Canceled on 11 Nov 2026 (subscription_canceled, Farah Okafor)". Undefined for others. */
@@ -45,9 +45,7 @@ export function churnText({ churnedDay, churnCause, model }: Score): string | un
   if (churnedDay === null || churnCause === null) return undefined;
   const { event, member } = churnCause;
   const why =
-    event === null
-      ? `no activity for ${counted(model?.horizonDays ?? 0, "day")}`
-      : [event, ...(member === null ? [] : [member.label])].join(", ");
+    event === null ? model?.churnMeans : [event, ...(member === null ? [] : [member.label])].join(", ");
   return `${/cancel/i.test(event ?? "") ? "Canceled" : "Churned"} on ${dayText(churnedDay)} (${why})`;
 }
 

@@ -78,7 +78,14 @@ export {
 export type { LiveNode, NodeRole } from "./ports/nodes.ts";
 export { itemsPerSecond, type Organization } from "./ports/organizations.ts";
 export type { MissingRows, NumberedVersion, RejectedEventSelection } from "./ports/rejected-events.ts";
-export { type SettingDifference, type SettingsVersion, settingDifferences } from "./ports/settings.ts";
+export {
+  currentSettings,
+  type SettingDifference,
+  type SettingsVersion,
+  type StoredSettings,
+  settingDifferences,
+  storedSettings,
+} from "./ports/settings.ts";
 export type { StripeSettings, Webhook } from "./ports/source-settings.ts";
 export type { CountedHour, SourceHour, SourceStore, SourceTotals } from "./ports/sources.ts";
 export {

@@ -42,6 +42,7 @@ export { usualChange } from "./queries/lists/usual-change.ts";
 export { readFolds } from "./queries/snapshots.ts";
 export {
   changeBetween,
+  departureDay,
   type EntityQuestion,
   type ExplainedScore,
   explainedScore,

@@ -48,6 +48,7 @@ export {
   ruleSettings,
 } from "./load/exclusions.ts";
 export type { LoaderStatus } from "./load/loader.ts";
+export { accountOwners } from "./schema/account-owners.ts";
 export {
   activeDaysTable,
   activeMembersTable,

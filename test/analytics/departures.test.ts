@@ -2,6 +2,7 @@
  * answered. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
+import { silence } from "../../contract/api/churn-targets.ts";
 import { askedAbout, isDepartureName, passiveEventsOf } from "../../contract/api/departures-body.ts";
 import type { DeparturesAnswer } from "../../contract/api/figures.ts";
 import { defaultSettings } from "../../contract/settings.ts";
@@ -88,7 +89,7 @@ test("names of the closed list are found whatever their case and separators, and
   ]);
   const answered = {
     ...defaultSettings,
-    churnEvent: "churned",
+    churnTargets: { user: { by: "event", event: "churned", undoneBy: null }, account: silence } as const,
     ordinaryEvents: ["ACCOUNT.DELETED"],
     keyEvents: ["Cancel"],
   };
@@ -123,9 +124,12 @@ test("the answer no makes it an ordinary event, and is kept as a setting", async
 });
 
 test("the answer yes makes it the churn event, in place of a no before it", async () => {
-  await server.command("settings", "set", ...ofOrganization, "--churn-event", "Subscription.Cancelled");
+  await server.command("settings", "set", ...ofOrganization, "--user-churn", "event Subscription.Cancelled");
   const { settings } = await ask<{ settings: typeof defaultSettings }>("/api/settings");
-  expect(settings).toMatchObject({ churnEvent: "Subscription.Cancelled", ordinaryEvents: [] });
+  expect(settings).toMatchObject({
+    churnTargets: { user: { by: "event", event: "Subscription.Cancelled", undoneBy: null } },
+    ordinaryEvents: [],
+  });
   expect(await asked()).toEqual([["order_cancelled", 1, false]]);
   expect(await scored()).toBe("churned");
 });

@@ -81,9 +81,14 @@ function falling(): Sent {
       account,
     })),
   );
+  // With a churn event and without 30 churned accounts there is no risk, so health alone has to fall by 15 in a week.
+  const isActive = (account: string, daysAgo: number) =>
+    account === "falling"
+      ? (daysAgo >= 8 && daysAgo <= 35) || daysAgo > 85
+      : daysAgo >= (account === "gone" ? 12 : 1);
   const events = users.flatMap(({ id, account }) =>
     Array.from({ length: 90 }, (_, day) => 90 - day)
-      .filter((daysAgo) => daysAgo >= (account === "falling" ? 9 : account === "gone" ? 12 : 1))
+      .filter((daysAgo) => isActive(account, daysAgo))
       .map((daysAgo) => ({ user: id, daysAgo })),
   );
   const left = users.filter(({ account }) => account === "gone");
@@ -107,7 +112,8 @@ beforeAll(async () => {
     events,
   });
   await organization("Falling", falling());
-  await server.command("settings", "set", "--organization", "Falling", "--churn-event", "left_us");
+  const targets = ["--user-churn", "event left_us", "--account-churn", "event left_us"];
+  await server.command("settings", "set", "--organization", "Falling", ...targets);
   for (const weeksAgo of [3, 1, 0]) {
     await server.command("score", "--as-of", formatDay(today - 7 * weeksAgo));
   }

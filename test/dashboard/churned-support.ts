@@ -39,7 +39,7 @@ const uses: readonly Use[] = [
     ...{ userId: "farah", name: "Farah Okafor", account: canceled },
     ...{ daysAgo: span(13, 90), leftDaysAgo: 12 },
   },
-  // Silent for longer than the horizon.
+  // Silent for longer than the horizon, and so inactive.
   {
     ...{ userId: "silent", name: "Sil Ent", account: { id: "a-silent", name: "Silent Ltd" } },
     daysAgo: span(40, 90),
@@ -75,7 +75,9 @@ export async function fillGone(server: Server): Promise<void> {
     expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
   }
   await server.exported("events", gone);
-  await server.command("settings", "set", "--organization", gone, "--churn-event", "subscription_canceled");
+  const target = "event subscription_canceled";
+  const targets = ["--user-churn", target, "--account-churn", target];
+  await server.command("settings", "set", "--organization", gone, ...targets);
   await server.command("score", "--organization", gone, "--as-of", ago(28));
   await server.command("score", "--organization", gone);
 }

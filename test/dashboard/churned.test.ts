@@ -49,14 +49,15 @@ describe("the API", () => {
     });
   });
 
-  test("has the day on which a silence became churn, and no cause of others", async () => {
-    for (const path of ["users/silent", "accounts/a-silent"]) {
-      expect(await ask<Score>(`/api/${path}/score`)).toMatchObject({
-        ...{ verdict: "churned", churnedDay: ago(12) },
-        churnCause: { by: "silence", event: null, member: null },
-      });
+  test("has no day and no cause of others, however long they are silent", async () => {
+    for (const [path, state] of [
+      ["users/silent", "inactive"],
+      ["accounts/a-silent", "inactive"],
+      ["users/busy1", "active"],
+    ]) {
+      const score = await ask<Score>(`/api/${path}/score`);
+      expect(score).toMatchObject({ state, churnedDay: null, churnCause: null, returnProbability: null });
     }
-    expect(await ask<Score>("/api/users/busy1/score")).toMatchObject({ churnedDay: null, churnCause: null });
   });
 
   test("gives members of a churned account its churn, in lists, in their filter, among members and in the CSV", async () => {
@@ -72,7 +73,8 @@ describe("the API", () => {
     const filtered = await ask<Users>("/api/users?verdict=account_churned&limit=1000");
     expect([filtered.total, ids(filtered.users)]).toEqual([11, inherited]);
     const left = await ask<Users>("/api/users?verdict=not_churned");
-    expect(ids(left.users)).toEqual([...span(1, 16).map((index) => `busy${index}`), "fading"].sort());
+    const busy = span(1, 16).map((index) => `busy${index}`);
+    expect(ids(left.users)).toEqual([...busy, "fading", "silent"].sort());
     const { members } = await ask<{ members: { userId: string; verdict: string }[] }>(
       "/api/accounts/a-canceled/members",
     );
@@ -86,7 +88,7 @@ describe("the API", () => {
       ["userId,verdict", ...inherited.map((id) => `${id},account_churned`)].sort(),
     );
     const accounts = await ask<Accounts>("/api/accounts?verdict=churned");
-    expect(accounts.accounts.map(({ accountId }) => accountId).sort()).toEqual(["a-canceled", "a-silent"]);
+    expect(accounts.accounts.map(({ accountId }) => accountId)).toEqual(["a-canceled"]);
   });
 
   test("says of an account whether it is in use", async () => {
@@ -146,11 +148,14 @@ test("the page of a user who canceled says when, and that of a colleague what be
   await page.getByText("Already churned").waitFor();
   await page.goto(`${server.url}/o/${id}/users/c1`);
   await page.locator("header").getByText("Account churned").waitFor();
-  await page.goto(`${server.url}/o/${id}/users/silent`);
-  await page
-    .locator("header")
-    .getByText(`Churned on ${shown(12)} (no activity for 28 days)`)
-    .waitFor();
+});
+
+test("the page of a user who is only silent does not say that the user has churned", async () => {
+  const { page } = await open("/users/silent");
+  const header = page.locator("header").filter({ hasText: "Sil Ent" });
+  await header.getByText("At risk", { exact: true }).waitFor();
+  await settled(page);
+  expect(await header.textContent()).not.toMatch(/churned/i);
 });
 
 test("a change is divided in one way, and said in words", async () => {
@@ -177,28 +182,28 @@ test("an account that is hardly used shows no shares of activity", async () => {
   await headers.filter({ hasText: "Share of activity" }).waitFor();
 });
 
-test("the model's page shows the churn event and the days without activity that mean churn", async () => {
+test("the model's page shows what churn means", async () => {
   const { page } = await open("/model");
-  await page.getByText("the event subscription_canceled, or no activity for 28 days").waitFor();
+  await page.getByText("Churn means: subscription_canceled.").waitFor();
 });
 
 describe("lists", () => {
   test("have one verdict a row, and are filtered by it; the state of old addresses can be taken away", async () => {
     const { page, id } = await open("/users?state=churned");
-    await page.getByText(/^2 users$/).waitFor();
+    await page.getByText(/^1 user$/).waitFor();
     expect(await page.getByRole("combobox", { name: "State" }).count()).toBe(0);
     await page.getByRole("button", { name: "Remove the filter State Churned" }).click();
     await page.getByText(/^30 users$/).waitFor();
     await page.getByLabel("Verdict").selectOption({ label: "Not churned" });
-    await page.getByText(/^17 users$/).waitFor();
+    await page.getByText(/^18 users$/).waitFor();
     await page.getByLabel("Verdict").selectOption({ label: "Account churned" });
     await page.getByText(/^11 users$/).waitFor();
     const verdicts = () => columnTexts(page, "Verdict");
     await becomes(async () => [...new Set(await verdicts())], ["Account churned"]);
     // The columns of a view from before verdicts.
     await page.goto(`${server.url}/o/${id}/accounts?verdict=churned&columns=health,state`);
-    await page.getByText(/^2 accounts$/).waitFor();
-    await becomes(verdicts, ["Churned", "Churned"]);
+    await page.getByText(/^1 account$/).waitFor();
+    await becomes(verdicts, ["Churned"]);
     expect(await page.getByLabel("Verdict").locator("option").allTextContents()).not.toContain(
       "Account churned",
     );

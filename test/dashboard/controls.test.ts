@@ -138,7 +138,8 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
   "/settings/scores": {
     "button No": "member",
     "button Yes, they have left": "member",
-    "combobox Cancellation event": "member",
+    "combobox A user has churned": "member",
+    "combobox An account has churned": "member",
     "combobox Weeks start on": "member",
     "radio 14 days": "member",
     "radio 28 days": "member",

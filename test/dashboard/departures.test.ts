@@ -89,7 +89,7 @@ test("a member answers with a click: yes makes it the churn event, no an ordinar
   await card(longName).getByRole("button", { name: "No" }).click();
   await card(longName).waitFor({ state: "detached" });
   const shown = await server.command("settings", "show", "--organization", "Asked");
-  expect(shown).toMatch(/churn-event +subscription_canceled/);
+  expect(shown).toMatch(/user-churn +event subscription_canceled/);
   expect(shown).toMatch(new RegExp(`ordinary-event +${longName}`));
   expect(complaints).toEqual([]);
 });

@@ -110,14 +110,19 @@ test("the audit log has no name twice, and no names of the API", async () => {
   const owner = await joined(world.server, "Logged", "owner", "Mara Okonkwo");
   const query = "kind=email_domain&value=agency.example";
   await owner.json("POST", `${at(owner, "/api/exclusions")}&${query}`, undefined, 200);
-  await owner.json("PATCH", at(owner, "/api/settings"), { churnEvent: "account_closed" }, 200);
+  await owner.json(
+    "PATCH",
+    at(owner, "/api/settings"),
+    { churnTargets: { user: { by: "event", event: "account_closed" } } },
+    200,
+  );
   const { page } = await opened(owner, "/settings/audit");
   const entries = page.getByRole("list", { name: /^Changes/ });
   await entries.getByText("Mara Okonkwo joined as owner").first().waitFor();
   await entries.getByText("Excluded: e-mails at agency.example", { exact: false }).waitFor();
-  await entries.getByText("Changed the settings: Churn event").waitFor();
+  await entries.getByText("Changed the settings: Churn of users").waitFor();
   const text = (await entries.textContent()) ?? "";
-  expect(text).not.toMatch(/Mara Okonkwo: Mara Okonkwo|email_domain|churnEvent/);
+  expect(text).not.toMatch(/Mara Okonkwo: Mara Okonkwo|email_domain|churnTargets/);
   expect(await axe(page)).toEqual([]);
 });
 

@@ -147,6 +147,33 @@ describe("scores", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("have a churn target for users and one for accounts, each with its fields", async () => {
+    const owner = await world.founder("Targeted");
+    const { page, complaints } = await world.settingsOf(owner, "scores");
+    const targets = async () => {
+      type Answer = { settings: { churnTargets: unknown } };
+      return (await owner.json<Answer>("GET", at(owner, "/api/settings"))).settings.churnTargets;
+    };
+    await page.getByLabel("A user has churned").selectOption({ label: "when a trait has a value" });
+    await page.getByLabel("Trait", { exact: true }).fill("status");
+    await page.getByLabel("Values", { exact: true }).fill("lost, canceled");
+    await page.getByLabel("An account has churned").selectOption({ label: "when an event came" });
+    await page.getByLabel("Event", { exact: true }).fill("subscription_canceled");
+    await page.getByLabel("Undone by").fill("subscription_canceled");
+    expect(await axe(page)).toEqual([]);
+    await save(page).click();
+    await page.getByText(/undoneBy is the event itself/).waitFor();
+    expect(await targets()).toEqual({ user: { by: "silence" }, account: { by: "silence" } });
+    await page.getByLabel("Undone by").fill("subscription_resumed");
+    await save(page).click();
+    await save(page).waitFor({ state: "detached" });
+    expect(await targets()).toEqual({
+      user: { by: "trait", trait: "status", values: ["canceled", "lost"] },
+      account: { by: "event", event: "subscription_canceled", undoneBy: "subscription_resumed" },
+    });
+    expect(complaints).toEqual([]);
+  });
+
   test("are said to be computed again where they are, and to stay where only the week's start changes", async () => {
     const owner = await world.founder("Week's start");
     const { page } = await world.settingsOf(owner, "scores");

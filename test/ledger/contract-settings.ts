@@ -12,7 +12,7 @@ const initially: Settings = {
   eventWeights: {},
   passiveEvents: [],
   keyEvents: [],
-  churnEvent: null,
+  churnTargets: { user: { by: "silence" }, account: { by: "silence" } },
   ordinaryEvents: [],
   weekStart: 1,
 };
@@ -77,7 +77,10 @@ function changes(subject: LedgerUnderTest): void {
       eventWeights: { a: 3 },
       passiveEvents: ["p"],
       keyEvents: ["k"],
-      churnEvent: "gone",
+      churnTargets: {
+        user: { by: "event", event: "gone", undoneBy: "returned" },
+        account: { by: "trait", trait: "status", values: ["canceled", "lost"] },
+      },
       ordinaryEvents: ["order_canceled"],
       weekStart: 7,
     };
@@ -106,13 +109,17 @@ function versions(subject: LedgerUnderTest): void {
   test("the history tells every version's time, author and differences, page by page", async () => {
     const { id } = await subject.organization();
     await change(id, { churnHorizonDays: 14 }, 5, "read key 3");
-    await change(id, { eventWeights: { a: 2 }, churnEvent: "gone" }, 7);
+    await change(id, { eventWeights: { a: 2 }, churnTargets: { user: { by: "event", event: "gone" } } }, 7);
     await change(id, { eventWeights: { a: 4 } }, 9);
     const [third, second] = await history(id);
     expect(third).toMatchObject({ version: 3, changedAtMs: 9, settings: { churnHorizonDays: 14 } });
     expect(third?.changes).toEqual([{ setting: "eventWeights.a", from: 2, to: 4 }]);
     expect(second?.changes).toEqual([
-      { setting: "churnEvent", from: null, to: "gone" },
+      {
+        setting: "churnTargets.user",
+        from: { by: "silence" },
+        to: { by: "event", event: "gone", undoneBy: null },
+      },
       { setting: "eventWeights.a", from: null, to: 2 },
     ]);
     const older = await history(id, 2);
@@ -167,12 +174,6 @@ const refused: readonly (readonly [string, object, object, string])[] = [
     "eventWeights ",
   ],
   ["a key event that is passive", { passiveEvents: ["a"] }, { keyEvents: ["b", "a"] }, "keyEvents has a,"],
-  [
-    "a passive event that is the churn event",
-    { churnEvent: "a" },
-    { passiveEvents: ["a"] },
-    "churnEvent is a,",
-  ],
   [
     "settings of more than 256 KiB in all",
     { passiveEvents: longNames(200, "a") },

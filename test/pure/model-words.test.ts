@@ -12,7 +12,14 @@ const judged: Judged = {
 const proof = { cutoffs: { have: 6, need: 4 }, rarerLabels: { have: 300, need: 30 } };
 const card: Card = {
   ...{ kind: "user", day: "2026-11-23", dataStoppedSince: null, isCurrent: true, model: "bgbb" },
-  ...{ isProven: false, isProvisional: false, why: "", horizonDays: 28, churnEvent: null },
+  ...{
+    isProven: false,
+    isProvisional: false,
+    why: "",
+    horizonDays: 28,
+    churnTarget: { by: "silence" },
+    churnMeans: "inactive for 28 days",
+  },
   ...{ advisedHorizonDays: null, trainedDay: "2026-11-23", baseRate: 0.2, scale: null, next: null, proof },
   ...{ trainedOn: null, parameters: null, isReturnCalibrated: false, isConverged: true, models: [judged] },
   ...{ reliability: [], realised: [] },

@@ -36,7 +36,7 @@ export async function fill(server: Server): Promise<Filled> {
   const readKey = (await server.command("key", "create", ...named, "--right", "erase")).trim();
   await owner.json("PATCH", at("/api/settings"), {
     churnHorizonDays: 14,
-    churnEvent: "contract_ended",
+    churnTargets: { user: { by: "event", event: "contract_ended" } },
     passiveEvents: ["mail_opened"],
     keyEvents: ["report_created"],
     eventWeights: { report_created: 3 },

@@ -1,6 +1,7 @@
 /** The parts of a change of a score: behaviour, time, and changed settings. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { silence } from "../../contract/api/churn-targets.ts";
 import { changeOf, changeText } from "../../server/scoring/scores/change.ts";
 import type { Explanation, Serving, Subject } from "../../server/scoring/scores/explain.ts";
 import type { Features } from "../../server/scoring/scores/features.ts";
@@ -11,7 +12,8 @@ import { quiet } from "./support.ts";
 const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };
 const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4, leastSeenDays: 14 };
 const horizonOf = (horizonDays: number): Serving => ({
-  ...{ horizonDays, scale, healthWeights: defaultHealthWeights, riskScale: absoluteRiskScale },
+  ...{ horizonDays, target: silence, scale },
+  ...{ healthWeights: defaultHealthWeights, riskScale: absoluteRiskScale },
   model: { rung: 1, horizonDays, bgbb, referenceLogOdds: 0 },
 });
 const riskOf = ({ risk }: Explanation) => risk;

@@ -71,5 +71,4 @@ export const manySettings: FeatureSettings = {
     ["report", 0.25],
   ]),
   keyEvents: ["open", "save", "never_seen"],
-  churnEvent: "subscription_canceled",
 };

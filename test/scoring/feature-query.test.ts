@@ -23,7 +23,7 @@ const cutoffs = [0, 57, 63, 64, 200, 301, 302, 399, 420].map(logDay);
 const allSettings: readonly FeatureSettings[] = [
   {},
   manySettings,
-  { passiveEvents: new Set(["subscription_canceled"]), churnEvent: "subscription_canceled" },
+  { passiveEvents: new Set(["subscription_canceled"]) },
   { outageWeeks: cutoffs.flatMap((day) => [day - 7, day - 28, day - 35, day - 7 * 26, day - 3]) },
   { weights: new Map([["it's a \\ trap", 2]]), keyEvents: ["it's a \\ trap", "save"] },
 ];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import type { ChurnChange } from "../../server/scoring/scores/churn-changes.ts";
 import { cellOf, type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";
 import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
 
@@ -64,12 +65,6 @@ describe("features", () => {
     expect(features(log, { keyEvents }).adoption).toBe(0.5);
   });
 
-  test("know who has left, and who came back", () => {
-    const churnEvent = "subscription_canceled";
-    expect(features([ago(9), ago(5, churnEvent)], { churnEvent }).hasLeft).toBe(true);
-    expect(features([ago(5, churnEvent), ago(4)], { churnEvent }).hasLeft).toBe(false);
-  });
-
   test("do not change with events at or after the cut-off", () => {
     const event = fc.record({
       day: fc.integer({ min: T - 250, max: T + 60 }),
@@ -80,7 +75,7 @@ describe("features", () => {
       fc.property(fc.array(event, { maxLength: 40 }), (events) => {
         const log = events.toSorted((a, b) => a.day - b.day);
         const past = log.filter(({ day }) => day < T);
-        const settings = { churnEvent: "c", keyEvents: ["a", "b"] };
+        const settings = { keyEvents: ["a", "b"] };
         expect(featuresOf(log, T, settings)).toEqual(featuresOf(past, T, settings));
       }),
     );
@@ -115,13 +110,27 @@ describe("the state", () => {
     expect(stateOf(features([ago(13)]), 28)).toBe("new");
     expect(stateOf(features([ago(14)]), 28)).toBe("active");
     expect(stateOf(features([ago(14)]), 14)).toBe("churned");
-    expect(stateOf(features([ago(3), ago(2, "bye")], { churnEvent: "bye" }), 28)).toBe("churned");
+  });
+
+  test("with a declared target is churned when it is met, and inactive when idle for the horizon", () => {
+    const by = { by: "event" } as const;
+    const [busy, idle] = [features([ago(27)]), features([ago(28)])];
+    expect(stateOf(busy, 28, by)).toBe("active");
+    expect(stateOf(idle, 28, by)).toBe("inactive");
+    expect(stateOf(features([ago(40)]), 56, by)).toBe("active");
+    expect(stateOf({ ...busy, hasLeft: true }, 28, by)).toBe("churned");
+    expect(stateOf({ ...idle, hasLeft: true }, 28, by)).toBe("churned");
   });
 
   test("decides who is scored", () => {
     expect(isScored(features([ago(27)]), 28)).toBe(true);
     expect(isScored(features([ago(28)]), 28)).toBe(false);
     expect(isScored(null, 28)).toBe(false);
+    const [idle, lost] = [features([ago(182)]), features([ago(183)])];
+    expect(isScored(idle, 28, { by: "event" })).toBe(true);
+    expect(isScored({ ...idle, hasLeft: true }, 28, { by: "event" })).toBe(false);
+    expect(isScored(lost, 28, { by: "trait" })).toBe(false);
+    expect(isScored(features([ago(1)]), 28, { by: "subscription" })).toBe(false);
   });
 });
 
@@ -147,8 +156,17 @@ describe("a snapshot", () => {
     expect(snapshotOf([log(3, -28)], T, 28).rows[0]?.label).toBe(true);
   });
 
-  test("a user who cancels within the horizon has churned, however busy before", () => {
-    const entity = { log: [ago(3), ago(-1), ago(-2, "bye")] };
-    expect(snapshotOf([entity], T, 28, { churnEvent: "bye" }).rows[0]?.label).toBe(true);
+  test("of a declared target has its labels, however busy or silent an entity is", () => {
+    const target = { by: "event", event: "bye", undoneBy: "back" } as const;
+    const labelOf = (changes: ChurnChange[], ...days: number[]) =>
+      snapshotOf([{ ...log(...days), changes }], T, 28, { target }).rows.map(({ label }) => label);
+    const change = (daysAgo: number, isChurned: boolean) => ({ day: T - daysAgo, timeMs: 0, isChurned });
+    expect(labelOf([], 3)).toEqual([false]);
+    expect(labelOf([change(-2, true)], 3, -1, -20)).toEqual([true]);
+    expect(labelOf([change(-2, true), change(-27, false)], 3)).toEqual([false]);
+    expect(labelOf([change(-2, true), change(-28, false)], 3)).toEqual([true]);
+    expect(labelOf([change(-28, true)], 3)).toEqual([false]);
+    expect(labelOf([change(2, true)], 3)).toEqual([]);
+    expect(labelOf([change(2, true), change(1, false)], 40)).toEqual([false]);
   });
 });

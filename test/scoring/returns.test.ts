@@ -89,7 +89,7 @@ test("the engine counts those of the silent who come back as the reference does"
     const counted = new Map<string, ChurnedCell>();
     for (const log of logs) {
       const features = featuresOf(log, cutoffDay, manySettings);
-      if (features?.cell == null || features.hasLeft || isScored(features, horizonDays)) continue;
+      if (features?.cell == null || isScored(features, horizonDays)) continue;
       const { x, t, n } = features.cell;
       const until = cutoffDay + horizonDays;
       const then = featuresOf(
@@ -97,7 +97,7 @@ test("the engine counts those of the silent who come back as the reference does"
         until,
         manySettings,
       );
-      const returned = then !== null && !then.hasLeft ? 1 : 0;
+      const returned = then === null ? 0 : 1;
       const before = counted.get(`${n} ${x} ${t}`) ?? { x, t, n, count: 0, returned: 0 };
       counted.set(`${n} ${x} ${t}`, {
         ...before,

@@ -1,5 +1,6 @@
 /** Scores that the engine computes, entity by entity beside the pure functions, on random logs and under every rung. */
 import { describe, expect, test } from "bun:test";
+import { type ChurnTarget, silence } from "../../contract/api/churn-targets.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import {
@@ -17,6 +18,7 @@ import {
   storedColumns,
 } from "../../server/scoring/queries/lists/stored-score.ts";
 import { insertScoresQuery, type ScoreInput } from "../../server/scoring/queries/score-query.ts";
+import { hasLeftBy } from "../../server/scoring/scores/churn-changes.ts";
 import { accountEngagementOf, engagementOf } from "../../server/scoring/scores/engagement.ts";
 import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights, healthOf } from "../../server/scoring/scores/health.ts";
@@ -40,11 +42,13 @@ const settings = {
   passiveEvents: new Set(["mail_sent"]),
   weights: new Map([["save", 2.5]]),
   keyEvents: ["open", "save", "export"],
-  churnEvent: "subscription_canceled",
 };
 
+const byEvent = { by: "event", event: "subscription_canceled", undoneBy: "subscription_resumed" } as const;
+const targets: readonly ChurnTarget[] = [silence, byEvent];
+
 function randomEventsOf(random: Random, organization: number): EventRow[] {
-  const names = ["open", "open", "save", "export", "mail_sent", "subscription_canceled"];
+  const names = ["open", "open", "save", "export", "mail_sent", byEvent.event, byEvent.undoneBy];
   return Array.from({ length: users }, (_, index) => {
     const [from, span] = [random.between(0, days - 1), random.between(1, days)];
     const account = random.between(0, 8);
@@ -118,11 +122,16 @@ async function scored(population: Population, input: ScoreInput): Promise<Stored
 const near = (value: number | null) => (value === null ? null : expect.closeTo(value, 9));
 
 /** The result of the pure functions for an entity with these features. */
-function expected(features: Features, engagement: number | null, { model, riskScale }: ScoreInput) {
-  const state = stateOf(features, 28);
+function expected(
+  features: Features,
+  engagement: number | null,
+  { model, riskScale }: ScoreInput,
+  target: ChurnTarget,
+) {
+  const state = stateOf(features, 28, target);
   const { cell } = features;
-  const isGone = state === "churned" && !features.hasLeft && model !== null && cell !== null;
-  const risk = model !== null && isScored(features, 28) ? riskScorer(model)(features).risk : null;
+  const isGone = state === "churned" && target.by === "silence" && model !== null && cell !== null;
+  const risk = model !== null && isScored(features, 28, target) ? riskScorer(model)(features).risk : null;
   const momentum = momentumOf(features);
   const parts = { state, engagement, risk, momentum, adoption: features.adoption };
   const health = healthOf(parts, defaultHealthWeights, riskScale);
@@ -142,10 +151,11 @@ const inputOf = (cutoffDay: number, model: ChurnModel | null): ScoreInput => {
   return { cutoffDay, version, ...fixed, riskScale, model, cells };
 };
 
-describe("the engine scores as the pure functions do", () => {
+describe.each(targets)("the engine scores as the pure functions do, with churn by $by", (target) => {
   test("users, whose features are the reference's, with traits as they were", async () => {
     const { organization, events, random } = await filled("users");
-    const population: Population = { organization, kind: "user", settings, zone };
+    const population: Population = { organization, kind: "user", settings: { ...settings, target }, zone };
+    const states = new Set<string>();
     let compared = 0;
     for (const model of modelsOf(random, "user")) {
       for (const cutoffDay of cutoffs) {
@@ -155,9 +165,9 @@ describe("the engine scores as the pure functions do", () => {
         const logs = Map.groupBy(events, (one) => one.user);
         const reference = new Map(
           [...logs].flatMap(([entity, own]) => {
-            const plan = planOf(entity);
-            const traits = known.includes(plan) ? { plan } : {};
-            const features = featuresOf(logOf(own), cutoffDay, settings, { traits });
+            const [plan, hasLeft] = [planOf(entity), hasLeftOf(own, cutoffDay, target)];
+            const about = { traits: known.includes(plan) ? { plan } : {}, hasLeft };
+            const features = featuresOf(logOf(own), cutoffDay, settings, about);
             return features === null ? [] : [[entity, features] as const];
           }),
         );
@@ -167,17 +177,19 @@ describe("the engine scores as the pure functions do", () => {
         for (const row of rows) {
           const features = reference.get(row.entity) ?? failed();
           expect(featuresOfStored(row, traitsOfModel(model))).toEqual(features);
-          expect(row).toMatchObject(expected(features, engagementOf(features, scale).score, input));
+          expect(row).toMatchObject(expected(features, engagementOf(features, scale).score, input, target));
+          states.add(row.state);
           compared += 1;
         }
       }
     }
     expect(compared).toBeGreaterThan(500);
+    expect([states.has("churned"), states.has("inactive")]).toEqual([true, target.by === "event"]);
   }, 180_000);
 
   test("accounts, from their members' scores and their own stream", async () => {
     const { organization, events, random } = await filled("accounts");
-    const ofUsers: Population = { organization, kind: "user", settings, zone };
+    const ofUsers: Population = { organization, kind: "user", settings: { ...settings, target }, zone };
     let compared = 0;
     for (const model of modelsOf(random, "account")) {
       for (const cutoffDay of cutoffs) {
@@ -195,11 +207,13 @@ describe("the engine scores as the pure functions do", () => {
             (each) => memberScores.get(each)?.engagement ?? Number.NaN,
           );
           const features = featuresOfStored(row, []);
+          const ofAccount = events.filter(({ account }) => account === row.entity);
+          expect(features.hasLeft).toBe(hasLeftOf(ofAccount, cutoffDay, target));
           expect(features.members?.active28).toBe(own.length);
           const meanEngagement = own.reduce((sum, each) => sum + each, 0) / Math.max(1, own.length);
           const active90 = features.members?.active90 ?? 0;
           const engagement = accountEngagementOf({ meanEngagement, active28: own.length, active90 });
-          expect(row).toMatchObject(expected(features, engagement?.score ?? null, input));
+          expect(row).toMatchObject(expected(features, engagement?.score ?? null, input, target));
           compared += 1;
         }
       }
@@ -212,6 +226,13 @@ function logOf(events: readonly EventRow[]) {
   return [...Map.groupBy(events, ({ day, event: name }) => `${day} ${name}`).values()]
     .map((same) => ({ day: same[0]?.day ?? 0, event: same[0]?.event ?? "", count: same.length }))
     .toSorted((a, b) => a.day - b.day);
+}
+
+function hasLeftOf(events: readonly EventRow[], cutoffDay: number, { by }: ChurnTarget): boolean {
+  const changes = events
+    .filter(({ event: name }) => name === byEvent.event || name === byEvent.undoneBy)
+    .map(({ day, timeMs, event: name }) => ({ day, timeMs, isChurned: name === byEvent.event }));
+  return by === "event" && hasLeftBy(changes, cutoffDay);
 }
 
 function byNumber(a: number, b: number): number {

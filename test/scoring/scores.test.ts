@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { silence } from "../../contract/api/churn-targets.ts";
 import {
   accountEngagementOf,
   engagementOf,
@@ -203,20 +204,25 @@ describe("health", () => {
   });
 });
 
-test("a return has a probability after a horizon of silence, and not after the churn event", () => {
+test("a return has a probability after a horizon of silence, and not with a declared churn target", () => {
   const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };
   const model = { rung: 1, horizonDays: 28, bgbb, referenceLogOdds: 0 } as const;
   const returnOf = (changes: Partial<Features>, serving: Partial<Serving> = {}) =>
     explain(
       { features: of({ idleDays: 28, tenureDays: 100, ...changes }) },
       {
-        ...{ horizonDays: 28, healthWeights: defaultHealthWeights, riskScale: absoluteRiskScale },
+        ...{
+          horizonDays: 28,
+          target: silence,
+          healthWeights: defaultHealthWeights,
+          riskScale: absoluteRiskScale,
+        },
         ...{ scale, model, ...serving },
       },
     ).returnProbability;
   expect(returnOf({})).toBeGreaterThan(0);
-  expect([returnOf({ idleDays: 27 }), returnOf({ hasLeft: true }), returnOf({ cell: null })]).toEqual([
-    ...[null, null, null],
-  ]);
+  expect([returnOf({ idleDays: 27 }), returnOf({ cell: null })]).toEqual([null, null]);
+  const target = { by: "event", event: "bye", undoneBy: null } as const;
+  expect([returnOf({}, { target }), returnOf({ hasLeft: true }, { target })]).toEqual([null, null]);
   expect(returnOf({}, { model: null })).toBeNull();
 });

@@ -48,6 +48,19 @@ describe.each(["running", "not running"])("with the server %s", (state) => {
   refusalTests(commands);
 });
 
+/** The settings of a new organization, as they are shown. */
+const unset = [
+  ["churn-horizon", "28"],
+  ["health-weights", "engagement=0.35,outlook=0.35,momentum=0.2,adoption=0.1"],
+  ["event-weight", "none"],
+  ["passive-event", "none"],
+  ["key-event", "none"],
+  ["user-churn", "silence"],
+  ["account-churn", "silence"],
+  ["ordinary-event", "none"],
+  ["week-start", "monday"],
+];
+
 function settingTests({ dataDir, create, settings }: Installation): void {
   const set = (organization: string, ...options: string[]) => settings("set", organization, ...options);
 
@@ -55,18 +68,9 @@ function settingTests({ dataDir, create, settings }: Installation): void {
     await create("Ada");
     await create("Bob");
     const initially = await settings("show", "Ada");
-    expect(initially).toEqual([
-      ["churn-horizon", "28"],
-      ["health-weights", "engagement=0.35,outlook=0.35,momentum=0.2,adoption=0.1"],
-      ["event-weight", "none"],
-      ["passive-event", "none"],
-      ["key-event", "none"],
-      ["churn-event", "none"],
-      ["ordinary-event", "none"],
-      ["week-start", "monday"],
-    ]);
-    await set("Ada", "--churn-horizon", "14", "--week-start", "sunday", "--churn-event", "gone");
-    await set("Ada", "--ordinary-event", "order_cancelled");
+    expect(initially).toEqual(unset);
+    await set("Ada", "--churn-horizon", "14", "--week-start", "sunday", "--user-churn", "event gone");
+    await set("Ada", "--ordinary-event", "order_cancelled", "--account-churn", "trait a b = c , d");
     await set("Ada", "--event-weight", "a=b=3", "c=.5", "--event-weight", "__proto__=2", "--key-event", "k");
     await set("Ada", "--event-weight", "c=default", "--health-weights", "outlook=1,adoption=0");
     await set("Ada", "--passive-event", "mail_sent", "mail_opened\u001b[2J", "--no-key-events");
@@ -78,7 +82,8 @@ function settingTests({ dataDir, create, settings }: Installation): void {
       ["passive-event", "mail_opened [2J"],
       ["passive-event", "mail_sent"],
       ["key-event", "none"],
-      ["churn-event", "gone"],
+      ["user-churn", "event gone"],
+      ["account-churn", "trait a b = c, d"],
       ["ordinary-event", "order_cancelled"],
       ["week-start", "sunday"],
     ]);
@@ -105,9 +110,9 @@ function settingTests({ dataDir, create, settings }: Installation): void {
       "a=2",
     );
     expect([again.exitCode, again.stderr]).toEqual([0, "the settings are unchanged\n"]);
-    await set("Cleo", "--no-event-weights", "--no-passive-events", "--churn-event", "none");
+    await set("Cleo", "--no-event-weights", "--no-passive-events", "--user-churn", "silence");
     expect((await settings("history", "Cleo")).map(([version]) => version)).toEqual(["2", "2", "1", "1"]);
-    expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(5);
+    expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(4);
   });
 }
 

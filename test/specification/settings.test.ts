@@ -11,7 +11,7 @@ const initially = {
   eventWeights: {},
   passiveEvents: [],
   keyEvents: [],
-  churnEvent: null,
+  churnTargets: { user: { by: "silence" }, account: { by: "silence" } },
   ordinaryEvents: [],
   weekStart: 1,
 };
@@ -161,6 +161,8 @@ describe("over HTTP", () => {
 const eventNames = (count: number) => Array.from({ length: count }, (_, index) => `e${index}`);
 const nameText = "send a name of 1 to 256 characters without white space";
 
+const target = (kind: "user" | "account", sent: object) => ({ churnTargets: { [kind]: sent } });
+
 /** Bodies that are refused, and what the message begins with. */
 const refused: readonly (readonly [unknown, string])[] = [
   ["", "body is not valid JSON"],
@@ -213,9 +215,47 @@ const refused: readonly (readonly [unknown, string])[] = [
   [{ keyEvents: [null] }, `keyEvents.0 is missing: ${nameText}`],
   ['{"keyEvents":["\\ud800"]}', "keyEvents.0 has half of a surrogate pair"],
   [{ passiveEvents: ["a"], keyEvents: ["a"] }, "keyEvents has a, which is passive"],
-  [{ passiveEvents: ["a"], churnEvent: "a" }, "churnEvent is a, which is passive"],
-  [{ churnEvent: "" }, `churnEvent is empty: ${nameText}`],
-  [{ churnEvent: ["a"] }, `churnEvent is not valid: ${nameText}`],
+  [{ churnEvent: "a" }, "churnEvent is not known: leave it out."],
+  [{ churnTargets: "silence" }, "churnTargets is not valid: send an object with user, account or both,"],
+  [{ churnTargets: { group: null } }, "churnTargets.group is not known: leave it out."],
+  [{ churnTargets: { user: "silence" } }, "churnTargets.user is not valid: send an object with by,"],
+  [{ churnTargets: { user: {} } }, "churnTargets.user.by is missing: send silence, event, trait"],
+  [
+    { churnTargets: { user: { by: "idle" } } },
+    "churnTargets.user.by is not valid: send silence, event, trait",
+  ],
+  [{ churnTargets: { user: { by: "event" } } }, `churnTargets.user.event is missing: ${nameText}`],
+  [target("account", { by: "event", event: "" }), `churnTargets.account.event is empty: ${nameText}`],
+  [target("user", { by: "event", event: ["a"] }), `churnTargets.user.event is not valid: ${nameText}`],
+  [
+    target("user", { by: "event", event: "a", undoneBy: "a" }),
+    "churnTargets.user.undoneBy is the event itself",
+  ],
+  [
+    target("user", { by: "event", event: "a", trait: "b" }),
+    "churnTargets.user.trait is no part of the target event",
+  ],
+  [target("user", { by: "silence", event: "a" }), "churnTargets.user.event is no part of the target silence"],
+  [
+    target("user", { by: "trait", trait: "a" }),
+    "churnTargets.user.values is missing: send an array of 1 to 50",
+  ],
+  [
+    target("user", { by: "trait", values: ["a"] }),
+    "churnTargets.user.trait is missing: send the name of a trait",
+  ],
+  [
+    target("user", { by: "trait", trait: "a", values: [] }),
+    "churnTargets.user.values is not valid: send an array",
+  ],
+  [
+    target("user", { by: "trait", trait: "a", values: ["b", "b"] }),
+    "churnTargets.user.values has an item twice",
+  ],
+  [
+    target("user", { by: "trait", trait: "a", values: [5] }),
+    "churnTargets.user.values.0 is not valid: send a text",
+  ],
   [{ weekStart: 0 }, "weekStart is not valid: send 1 for Monday or 7 for Sunday."],
   [{ weekStart: "monday" }, "weekStart is not valid"],
   [`{"weekStart":7,"x":"${"x".repeat(256 * 1024)}"}`, "body is larger than 262144 bytes: send less."],
@@ -276,7 +316,9 @@ test("the document has the body and the answers as they are", async () => {
   const types = ["application/json", "application/merge-patch+json"];
   expect(Object.keys(changing?.requestBody?.content ?? {})).toEqual(types);
   const body = Compile(changing?.requestBody?.content["application/json"]?.schema ?? {});
-  expect(body.Check({ eventWeights: { a: null, b: 2 }, churnEvent: "gone" })).toBe(true);
+  expect(
+    body.Check({ eventWeights: { a: null, b: 2 }, churnTargets: { user: { by: "event", event: "gone" } } }),
+  ).toBe(true);
   for (const sent of [{}, { weekStart: 2 }, { weekstart: 1 }, { eventWeights: { "a b": 1 } }]) {
     expect([sent, body.Check(sent)]).toEqual([sent, false]);
   }

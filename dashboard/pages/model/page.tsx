@@ -92,6 +92,12 @@ function Verdict({ card }: { card: Card }): ReactElement {
         </Badge>
       </div>
       <p className="mt-1 max-w-[84ch]">{text}</p>
+      <p className="mt-2 max-w-[84ch]">Churn means: {card.churnMeans}.</p>
+      {card.churnTarget.by === "subscription" && (
+        <p className="mt-2 max-w-[84ch] text-soft">
+          No subscription is known yet, so no {card.kind} has a churn risk.
+        </p>
+      )}
       {dataStoppedSince !== null && (
         <p className="mt-2 max-w-[84ch] text-at-risk">
           No data since {dayText(dataStoppedSince)}: data collection has stopped, or a source has. Scores
@@ -150,12 +156,9 @@ function Scores({ card }: { card: Card }): ReactElement | null {
 }
 
 function Measures({ card }: { card: Card }): ReactElement {
-  const { horizonDays, churnEvent, advisedHorizonDays, baseRate, trainedDay, day, scale, kind } = card;
+  const { horizonDays, advisedHorizonDays, baseRate, trainedDay, day, scale, kind } = card;
   const rows: readonly (readonly [string, string])[] = [
-    [
-      "Churn means",
-      `${churnEvent === null ? "" : `the event ${churnEvent}, or `}no activity for ${horizonDays} days`,
-    ],
+    ["Predictions are for", `${horizonDays} days`],
     [
       "Suggested horizon",
       advisedHorizonDays === null

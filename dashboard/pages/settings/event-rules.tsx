@@ -1,9 +1,9 @@
-/** Events: weight, key events, passive events, cancellation event. */
+/** Events: weight, key events, passive events. */
 import { type ReactElement, useState } from "react";
 import type { Settings } from "../../../contract/settings.ts";
 import { useRead } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
-import { Input, Select } from "../../parts/form/field.tsx";
+import { Input } from "../../parts/form/field.tsx";
 import type { Draft } from "../../parts/form/form.tsx";
 import { Scrollable } from "../../parts/list/scrollable.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -17,7 +17,8 @@ export const scoreFields = [
   "eventWeights",
   "passiveEvents",
   "keyEvents",
-  "churnEvent",
+  "churnTargets.user",
+  "churnTargets.account",
   "weekStart",
 ] as const;
 
@@ -29,7 +30,6 @@ export interface SectionProps {
 
 /** The number of rows that are shown. A search by name finds the others. */
 const maxShown = 40;
-const none = "";
 
 interface EventRow {
   readonly event: string;
@@ -53,7 +53,6 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
     ...values.passiveEvents,
     ...Object.keys(values.eventWeights),
     ...values.ordinaryEvents,
-    ...(values.churnEvent === null ? [] : [values.churnEvent]),
   ]);
   const seen: readonly EventRow[] = data?.events ?? [];
   const known = new Set(seen.map(({ event }) => event));
@@ -104,23 +103,6 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
           {numbers.count(found.length - maxShown)} more: search by name.
         </p>
       )}
-      <div className="max-w-sm border-t border-line px-4 py-4 sm:max-w-none">
-        <div className="max-w-sm">
-          <Select
-            label="Cancellation event"
-            value={values.churnEvent ?? none}
-            choices={[
-              { value: none, label: "None: only inactivity counts" },
-              ...rows
-                .filter(({ event }) => known.has(event) || event === values.churnEvent)
-                .map((row) => ({ value: row.event, label: nameOf(row) })),
-            ]}
-            onChoose={(event) => set({ churnEvent: event === none ? null : event })}
-            help="Users who send this count as churned at once, e.g. account_closed, unless an engagement event follows on a later day. Stripe events have no effect here."
-            error={errorOf("churnEvent")}
-          />
-        </div>
-      </div>
     </Panel>
   );
 }

@@ -1,5 +1,6 @@
 /** Settings of scores: churn horizon, health weights, events. */
 import type { ReactElement } from "react";
+import type { ChurnTarget } from "../../../contract/api/churn-targets.ts";
 import type { Settings } from "../../../contract/settings.ts";
 import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
@@ -14,6 +15,7 @@ import { RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
+import { ChurnTargetsPanel } from "./churn-targets.tsx";
 import { EventRules, type SectionProps, scoreFields } from "./event-rules.tsx";
 
 type Answer = Reads["/api/settings"]["answer"];
@@ -48,12 +50,21 @@ const byText = (by: string | null) =>
 const weekdays = { 1: "Monday", 7: "Sunday" } as const;
 const listText = (names: readonly string[]) => (names.length === 0 ? "none" : names.join(", "));
 
+/** A churn target by its fields. */
+function targetText(target: ChurnTarget): string {
+  if (target.by === "trait") return `${target.trait}: ${target.values.join(", ")}`;
+  if (target.by !== "event") return target.by;
+  return target.undoneBy === null ? target.event : `${target.event}, not undone by ${target.undoneBy}`;
+}
+
 function Read({ saved }: { saved: Settings }): ReactElement {
   return (
     <Panel>
       <SavedValues
         values={[
           ["Churn horizon", `${saved.churnHorizonDays} days`],
+          ["A user has churned by", targetText(saved.churnTargets.user)],
+          ["An account has churned by", targetText(saved.churnTargets.account)],
           ["Weeks start on", weekdays[saved.weekStart]],
           ...healthParts.map(({ name, label }) => [`Weight of ${label}`, saved.healthWeights[name]] as const),
           ["Key events", listText(saved.keyEvents)],
@@ -62,7 +73,6 @@ function Read({ saved }: { saved: Settings }): ReactElement {
             "Events with a weight of their own",
             listText(Object.entries(saved.eventWeights).map(([name, weight]) => `${name} (${weight})`)),
           ],
-          ["Cancellation event", saved.churnEvent ?? "none"],
           ["Events that do not mean churn", listText(saved.ordinaryEvents)],
         ]}
       />
@@ -115,6 +125,7 @@ function Form({ saved }: { saved: Saved }): ReactElement {
       consequence={consequence(changes)}
       onSave={save}
     >
+      <ChurnTargetsPanel {...section} />
       <Horizon {...section} />
       <HealthWeights {...section} />
       <EventRules {...section} />
@@ -184,7 +195,10 @@ function Horizon({ draft, errorOf }: SectionProps): ReactElement {
   const chosen = draft.values.churnHorizonDays;
   const advised = intervals?.advisedChurnHorizonDays ?? null;
   return (
-    <Panel title="Churn horizon" note="Users without activity for this many days count as churned.">
+    <Panel
+      title="Churn horizon"
+      note="A churn risk is about this many days. Users without activity for so long are inactive. With no other target, they have churned."
+    >
       <fieldset className="grid gap-3">
         <legend className="sr-only">Churn horizon</legend>
         <div className="grid gap-px overflow-hidden rounded border border-edge bg-line sm:grid-cols-5">

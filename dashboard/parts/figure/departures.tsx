@@ -1,6 +1,6 @@
 /** The question whether an event means that users have left: asked until a member of the team has answered. */
 import { type ReactElement, useState } from "react";
-import type { Settings } from "../../../contract/settings.ts";
+import type { SettingsChange as Change, Settings } from "../../../contract/settings.ts";
 import { ApiFailure } from "../../api/client.ts";
 import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
@@ -59,7 +59,7 @@ export function Departures({ className }: { className?: string }): ReactElement 
 }
 
 type Known = Reads["/api/settings"]["answer"];
-type Body = (newest: Settings) => Partial<Pick<Settings, "churnEvent" | "passiveEvents" | "ordinaryEvents">>;
+type Body = (newest: Settings) => Partial<Pick<Change, "churnTargets" | "passiveEvents" | "ordinaryEvents">>;
 
 const isConflict = (error: unknown) => error instanceof ApiFailure && error.kind === "conflict";
 
@@ -114,7 +114,9 @@ function Question({ departure, isReady, isBusy, error, onAnswer }: QuestionProps
   );
 }
 
-/** There is one churn event: a further one counts as no activity from now on. */
-function yes(event: string, { churnEvent, passiveEvents }: Settings) {
-  return churnEvent === null ? { churnEvent: event } : { passiveEvents: [...passiveEvents, event] };
+/** Users have one churn target: a further event counts as no activity from now on. */
+function yes(event: string, { churnTargets, passiveEvents }: Settings): ReturnType<Body> {
+  return churnTargets.user.by === "silence"
+    ? { churnTargets: { user: { by: "event", event } } }
+    : { passiveEvents: [...passiveEvents, event] };
 }

@@ -50,7 +50,9 @@ const verdicts: readonly (VerdictChoice | "")[] = [
   ...(["new", "watch", "healthy", "no_score"] as const),
 ];
 /** No filter of the page: addresses and saved views from before verdicts have it. */
-const states: readonly (State | "")[] = ["", "active", "new", "churned", "no_data"];
+const states: readonly (State | "")[] = [
+  ...(["", "active", "new", "inactive", "canceling", "churned", "no_data"] as const),
+];
 const healthBands: readonly (HealthBand | "")[] = [
   ...(["", "healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const),
 ];

@@ -13,6 +13,8 @@ const stateWords: Record<State, string> = {
   active: "Active",
   new: "New",
   churned: "Churned",
+  inactive: "Inactive",
+  canceling: "Canceling",
   no_data: "No data",
 };
 

@@ -30,9 +30,11 @@ const ofDay = `organization = {organization:UInt32} AND account = {account:UInt3
 const name = traitName("traits");
 
 // Raw events have the time of day, so they give the last sender. Once they are deleted, the rollup still has a
-// sender.
+// sender of an event that is activity.
 const sql = `
-  WITH senders AS (SELECT user FROM user_event_days WHERE ${ofDay} AND ${isIncluded("user")} GROUP BY user)
+  WITH senders AS (
+    SELECT user FROM user_event_days WHERE ${ofDay} AND ${isIncluded("user")}
+    UNION DISTINCT SELECT user FROM events WHERE ${ofDay} AND ${isIncluded("user")})
   SELECT user_id AS userId, multiIf(${name} != '', ${name}, email != '', email, user_id) AS label
   FROM (
     SELECT user, user_id, email, traits FROM users FINAL

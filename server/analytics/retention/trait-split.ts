@@ -11,6 +11,7 @@
  */
 
 import type { OffsetTransition } from "../../calendar/calendar.ts";
+import { accountOwners } from "../../warehouse/warehouse.ts";
 import { jsonKey, jsonText, maxValueCharacters } from "../sql/json-text.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
 import type { Split } from "./retention-question.ts";
@@ -104,9 +105,7 @@ function accountTraitOwners(members: string): string {
   return `
     SELECT members.user AS user, members.day AS day, owners.owner AS subject
     FROM (${members}) AS members
-    LEFT JOIN (
-      SELECT account, if(countIf(is_account_owner) > 0, minIf(user, is_account_owner), max(user)) AS owner
-      FROM users FINAL WHERE ${ofOrganization} AND account != 0 GROUP BY account) AS owners
+    LEFT JOIN ${accountOwners} AS owners
     ON owners.account = members.account`;
 }
 

@@ -6,7 +6,7 @@ export interface ActivityThen {
   readonly idleDays: number;
   /** For an account: members who were active. */
   readonly activeMembers28: number;
-  /** Left with the churn event. */
+  /** Whether a declared churn target is met. */
   readonly hasLeft: boolean;
 }
 

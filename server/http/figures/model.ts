@@ -6,6 +6,7 @@ import { defaultSettings } from "../../../contract/settings.ts";
 import { advisedHorizon, usageIntervals } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import {
+  type EntityKind,
   failuresOf,
   type ModelResult,
   nameOfModel,
@@ -18,7 +19,7 @@ import {
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
-import { baseRateOf, type Run, scoreContext } from "./score-context.ts";
+import { baseRateOf, churnDefinitionOf, type Run, scoreContext } from "./score-context.ts";
 
 type Card = RouteAnswer<"GET /api/model">;
 
@@ -28,11 +29,13 @@ export const modelHandlers = {
     const { warehouse, organization, zone, query } = context;
     const { kind } = query;
     const { run, head } = await scoreContext(context, kind);
-    if (run === undefined) return { kind, ...head, ...noCard };
+    if (run === undefined) {
+      return { kind, ...head, ...noCard, ...churnDefinitionOf(defaultSettings, kind) };
+    }
     const realised = await realisedChurn(warehouse, { id: organization.id, zone }, kind, run.day);
     const intervals = await usageIntervals(warehouse, await usersQuestion(context, today(context)));
     return {
-      ...{ kind, ...head, ...cardOf(run), advisedHorizonDays: advisedHorizon(intervals) ?? null },
+      ...{ kind, ...head, ...cardOf(run, kind), advisedHorizonDays: advisedHorizon(intervals) ?? null },
       realised: realised.map(realisedAnswer),
     };
   },
@@ -45,7 +48,6 @@ const noCard = {
   isProvisional: false,
   why: "nobody has been scored yet",
   horizonDays: defaultSettings.churnHorizonDays,
-  churnEvent: defaultSettings.churnEvent,
   advisedHorizonDays: null,
   trainedDay: null,
   baseRate: null,
@@ -63,6 +65,7 @@ const noCard = {
 
 function cardOf(
   run: Run,
+  kind: EntityKind,
 ): Omit<Card, "kind" | "day" | "dataStoppedSince" | "advisedHorizonDays" | "realised"> {
   const { body, stale } = run;
   const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
@@ -74,7 +77,7 @@ function cardOf(
     ...{ model: nameOfRung(choice.rung), why: choice.why },
     ...{ isProven: choice.isProven, isProvisional: choice.isProvisional },
     horizonDays: settings.churnHorizonDays,
-    churnEvent: settings.churnEvent,
+    ...churnDefinitionOf(settings, kind),
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },

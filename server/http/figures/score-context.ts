@@ -1,5 +1,7 @@
 /** The beginning of all answers about scores. */
 
+import { churnMeans } from "../../../contract/api/churn-targets.ts";
+import type { Settings } from "../../../contract/settings.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import {
   absoluteRiskScale,
@@ -70,6 +72,12 @@ export function riskScaleOfRun(run: Run | undefined): RiskScale {
 export function limitsOf(run: Run) {
   const { medium, high, cap } = run.body.riskScale;
   return { medium, high, cap };
+}
+
+/** The meaning of churn under these settings. */
+export function churnDefinitionOf({ churnTargets, churnHorizonDays }: Settings, kind: EntityKind) {
+  const churnTarget = churnTargets[kind];
+  return { churnTarget, churnMeans: churnMeans(churnTarget, churnHorizonDays) };
 }
 
 /** The share that churned in the back-test; null without one. */

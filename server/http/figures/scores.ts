@@ -9,6 +9,7 @@ import {
   accountNumber,
   changeBetween,
   defaultRests,
+  departureDay,
   type EntityKind,
   type EntityQuestion,
   type ExplainedScore,
@@ -30,6 +31,7 @@ import { ratioToBaseRate } from "./rows.ts";
 import {
   accountsRun,
   baseRateOf,
+  churnDefinitionOf,
   earlierRun,
   limitsOf,
   type Run,
@@ -145,7 +147,7 @@ async function scoreAnswer(
       ...head,
       ...noScore(head.day !== null),
       verdict: verdictOf({ state: "", healthBand: "", risk: null, isAccountChurned }, riskScaleOfRun(run)),
-      model: run === undefined ? null : modelOf(run),
+      model: run === undefined ? null : modelOf(run, kind),
     };
   }
   const engagement = score.explanation.engagement;
@@ -160,7 +162,7 @@ async function scoreAnswer(
     ...scoresOf(score, run, rank),
     verdict: verdictOf({ ...score.stored, isAccountChurned }, run.body.riskScale),
     ...(await churnOf(context, entity, score, run)),
-    model: modelOf(run),
+    model: modelOf(run, kind),
     change: since === undefined ? null : await changeAnswer(context, question, run, since),
   };
 }
@@ -194,24 +196,37 @@ async function hasChurnedAccount(
 
 /** When and why an entity churned. */
 async function churnOf(
-  { warehouse, organization }: ScoreContext,
+  { warehouse, organization, zone }: ScoreContext,
   { kind, number }: Entity,
   { explanation, stored }: ExplainedScore,
   { day, body }: Run,
 ) {
   if (explanation.state !== "churned") return { churnedDay: null, churnCause: null };
-  const { churnHorizonDays, churnEvent } = body.settings;
-  const lastActiveDay = day - stored.idleDays;
-  if (!stored.hasLeft || churnEvent === null) {
-    const churnedDay = formatDay(lastActiveDay + churnHorizonDays);
-    return { churnedDay, churnCause: { by: "silence" as const, event: null, member: null } };
+  const { churnHorizonDays, churnTargets } = body.settings;
+  const target = churnTargets[kind];
+  const none = { event: null, trait: null, member: null };
+  if (!stored.hasLeft) {
+    const churnedDay = formatDay(day - stored.idleDays + churnHorizonDays);
+    return { churnedDay, churnCause: { ...none, by: "silence" as const } };
   }
-  const sent = { organization: organization.id, account: number, event: churnEvent, day: lastActiveDay };
-  const member = kind === "account" ? await churnEventSender(warehouse, sent) : undefined;
-  return {
-    churnedDay: formatDay(lastActiveDay),
-    churnCause: { by: "event" as const, event: churnEvent, member: member ?? null },
-  };
+  const asOfThen = { id: organization.id, zone, settings: body.settings };
+  const left = await departureDay(warehouse, { kind, entity: number }, asOfThen, day);
+  const churnedDay = left === undefined ? null : formatDay(left);
+  if (target.by === "trait") {
+    return { churnedDay, churnCause: { ...none, by: "trait" as const, trait: target.trait } };
+  }
+  if (target.by !== "event") return { churnedDay, churnCause: null };
+  const { event } = target;
+  const member =
+    kind === "account" && left !== undefined
+      ? await churnEventSender(warehouse, {
+          organization: organization.id,
+          account: number,
+          event,
+          day: left,
+        })
+      : undefined;
+  return { churnedDay, churnCause: { ...none, by: "event" as const, event, member: member ?? null } };
 }
 
 function scoresOf({ explanation }: ExplainedScore, run: Run, rank: number | null) {
@@ -246,7 +261,7 @@ function riskAnswer({ risk, reasons }: Explanation, run: Run) {
   };
 }
 
-function modelOf(run: Run) {
+function modelOf(run: Run, kind: EntityKind) {
   const { choice, settings, trainedDay, backtest } = run.body;
   const result = servingResult(choice, backtest)?.metrics;
   return {
@@ -255,7 +270,7 @@ function modelOf(run: Run) {
     isProvisional: choice.isProvisional,
     why: choice.why,
     horizonDays: settings.churnHorizonDays,
-    churnEvent: settings.churnEvent,
+    ...churnDefinitionOf(settings, kind),
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
     riskLimits: limitsOf(run),

@@ -1,6 +1,7 @@
 /** An organization's settings as the ledger keeps them: all versions, and the rule that makes a version from the one
  * before. Both databases use this rule. */
 import { Compile, type Validator } from "typebox/compile";
+import { eventsOfTargets } from "../../../contract/api/churn-targets.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { explainInvalid } from "../../../contract/explain.ts";
 import { Refusal } from "../../../contract/refusal.ts";
@@ -11,6 +12,7 @@ import {
   SettingsChangeBody,
   settingsLimits,
 } from "../../../contract/settings.ts";
+import { changedTargets, targetsOfStored } from "../rules/churn-targets.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 
 /** A version of the settings, and its change. */
@@ -84,7 +86,8 @@ function changedSettings({ version, settings: before }: SettingsVersion, change:
   const changed = <Name extends keyof Settings>(name: Name, sent: Settings[Name] | null | undefined) =>
     sent === undefined ? before[name] : (sent ?? defaultSettings[name]);
   const passiveEvents = changed("passiveEvents", change.passiveEvents).toSorted();
-  const churnEvent = changed("churnEvent", change.churnEvent);
+  const churnTargets = changedTargets(before.churnTargets, change.churnTargets);
+  const churnEvents = eventsOfTargets(churnTargets);
   const after: Settings = {
     churnHorizonDays: changed("churnHorizonDays", change.churnHorizonDays),
     healthWeights:
@@ -94,10 +97,10 @@ function changedSettings({ version, settings: before }: SettingsVersion, change:
     eventWeights: changedWeights(before.eventWeights, change.eventWeights),
     passiveEvents,
     keyEvents: changed("keyEvents", change.keyEvents).toSorted(),
-    churnEvent,
+    churnTargets,
     // A later answer replaces "no".
     ordinaryEvents: changed("ordinaryEvents", change.ordinaryEvents)
-      .filter((event) => event !== churnEvent && !passiveEvents.includes(event))
+      .filter((event) => !churnEvents.includes(event) && !passiveEvents.includes(event))
       .toSorted(),
     weekStart: changed("weekStart", change.weekStart),
   };
@@ -138,9 +141,6 @@ function contradiction({
   const passive = new Set(passiveEvents);
   const key = rest.keyEvents.find((event) => passive.has(event));
   if (key !== undefined) return `keyEvents has ${key}, which is passive: take it out of passiveEvents first.`;
-  if (rest.churnEvent !== null && passive.has(rest.churnEvent)) {
-    return `churnEvent is ${rest.churnEvent}, which is passive: take it out of passiveEvents first.`;
-  }
   const bytes = Buffer.byteLength(JSON.stringify({ eventWeights, passiveEvents, ...rest }));
   if (bytes <= settingsLimits.storedBytes) return undefined;
   return `body makes the settings larger than ${settingsLimits.storedBytes} bytes: send fewer or shorter names.`;
@@ -158,13 +158,14 @@ export function settingDifferences(before: Settings, after: Settings): SettingDi
     .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
 }
 
-function flat({ healthWeights, eventWeights, ...others }: Settings): Map<string, unknown> {
-  const below = (setting: string, weights: Readonly<Record<string, number>>) =>
-    Object.entries(weights).map(([name, weight]) => [`${setting}.${name}`, weight] as const);
+function flat({ healthWeights, eventWeights, churnTargets, ...others }: Settings): Map<string, unknown> {
+  const below = (setting: string, values: Readonly<Record<string, unknown>>) =>
+    Object.entries(values).map(([name, value]) => [`${setting}.${name}`, value] as const);
   return new Map<string, unknown>([
     ...Object.entries(others),
     ...below("healthWeights", healthWeights),
     ...below("eventWeights", eventWeights),
+    ...below("churnTargets", churnTargets),
   ]);
 }
 
@@ -214,9 +215,18 @@ export const initialSettings: SettingsVersion = {
   changedBy: null,
 };
 
-/** Parses stored settings. In older versions, a setting of a later release has its default. */
+/** Settings as any version stored them, parsed. */
+export type StoredSettings = Partial<Settings> & { readonly churnEvent?: string | null };
+
+/** Stored settings in the form of now: a setting of a later release has its default. */
+export function currentSettings(stored: StoredSettings): Settings {
+  const { churnEvent: _, ...settings } = stored;
+  return { ...defaultSettings, ...settings, churnTargets: targetsOfStored(stored) };
+}
+
+/** Parses stored settings of any version. */
 export function storedSettings(text: string): Settings {
-  return { ...defaultSettings, ...(JSON.parse(text) as Settings) };
+  return currentSettings(JSON.parse(text) as StoredSettings);
 }
 
 /** A page of the history.

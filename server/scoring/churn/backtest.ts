@@ -134,6 +134,7 @@ function* predictFold(
     bgbb: scoring.fit.parameters,
     rows,
     design: designFor((training[0]?.rows ?? []).map(({ features }) => features)),
+    isDeclared: fold.scoring.isDeclared,
   });
   const predict = (riskOf: (features: ScoredFeatures) => number) =>
     fold.scoring.rows.map(({ features, label, cluster }) => ({

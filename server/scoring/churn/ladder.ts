@@ -6,7 +6,7 @@
 import type { Backtest, ModelResult } from "./backtest.ts";
 import type { Rung } from "./churn-model.ts";
 import { leastFolds } from "./folds.ts";
-import { type DataCounts, type Shortage, shortagesOf } from "./train.ts";
+import { type DataCounts, rungsFor, type Shortage, shortagesOf } from "./train.ts";
 
 export interface Choice {
   /** The rung that serves; null when baselines are as good, so that no risk is shown. */
@@ -95,15 +95,23 @@ function entropyOf(rate: number): number {
  * The rung that serves, by today's amount of data and the last back-test, if there was one.
  * @param trained the rungs of the last training; rungs 0 and 1 need no labels and are always available
  * @param incumbent serves until another is 0.5 % better, or until it failed in two trainings running
+ * @param isDeclared whether the churn target is a declared one, which no rung predicts without labels
  */
 export function chooseRung(
   counts: DataCounts,
   backtest: Backtest | null,
-  trained: readonly Rung[] = rungs,
+  trained: readonly Rung[] = rungsFor(false),
   incumbent: Incumbent | null = null,
+  isDeclared = false,
 ): Choice {
+  const rungs = rungsFor(isDeclared);
+  const next = (rung: Rung | null) => nextAfter(rung, rungs, counts, backtest, isDeclared);
   const judgement = backtest === null ? "there was no back-test yet" : doubtAbout(backtest);
   if (backtest === null || judgement !== null) {
+    if (isDeclared) {
+      const why = `there is too little data to predict who leaves; ${judgement}`;
+      return { rung: null, isProven: false, isProvisional: false, why, next: next(null) };
+    }
     const rung = shortagesOf(1, counts).length === 0 ? 1 : 0;
     const why =
       rung === 1 ? "BG/BB needs no labels" : "there is too little data to fit a model: the prior serves";
@@ -112,25 +120,26 @@ export function chooseRung(
       isProven: false,
       isProvisional: false,
       why: `${why}; not proven, ${judgement}`,
-      next: nextAfter(rung, counts, backtest),
+      next: next(rung),
     };
   }
   const candidates = rungs
-    .filter((rung) => (rung <= 1 || trained.includes(rung)) && shortagesOf(rung, counts).length === 0)
+    .filter(
+      (rung) => (rung <= 1 || trained.includes(rung)) && shortagesOf(rung, counts, isDeclared).length === 0,
+    )
     .flatMap((rung) => candidateOf(rung, backtest))
     .sort((a, b) => a.shareOfRecency - b.shareOfRecency);
   const best = candidates.find(({ failures }) => failures.length === 0);
   const elected = stays(candidates, best, incumbent) ?? best;
   if (elected === undefined) {
     const why = "no model passed the back-test; each has its reasons";
-    const next = nextAfter(null, counts, backtest);
-    return { rung: null, isProven: false, isProvisional: false, why, next };
+    return { rung: null, isProven: false, isProvisional: false, why, next: next(null) };
   }
   const { rung, departures, failures } = elected;
   const isProven = failures.length === 0;
   return {
     ...{ rung, isProven, isProvisional: isProven && departures < leastSettledDepartures },
-    ...{ why: whyElected(elected, elected === best), next: nextAfter(rung, counts, backtest) },
+    ...{ why: whyElected(elected, elected === best), next: next(rung) },
   };
 }
 
@@ -186,8 +195,6 @@ export function incumbentOf(choice: Pick<Choice, "rung">, backtest: Backtest): I
   return { rung, passed };
 }
 
-const rungs: readonly Rung[] = [0, 1, 2, 3];
-
 /** The data that a back-test needs before it decides, and the available data. */
 export interface Proof {
   readonly cutoffs: { readonly have: number; readonly need: number };
@@ -230,13 +237,19 @@ export function servingResult(
   return backtest?.results.find(({ model }) => model === `rung ${rung}`);
 }
 
-function nextAfter(rung: Rung | null, counts: DataCounts, backtest: Backtest | null): NextRung | null {
-  const next = rungs[rung === null ? 0 : rung + 1];
+function nextAfter(
+  rung: Rung | null,
+  rungs: readonly Rung[],
+  counts: DataCounts,
+  backtest: Backtest | null,
+  isDeclared: boolean,
+): NextRung | null {
+  const next = rungs[rung === null ? 0 : rungs.indexOf(rung) + 1];
   if (next === undefined) return null;
   const result = servingResult({ rung: next }, backtest);
   return {
     rung: next,
-    missing: shortagesOf(next, counts),
+    missing: shortagesOf(next, counts, isDeclared),
     failures: result === undefined ? [] : failuresOf(result),
   };
 }

@@ -1,7 +1,15 @@
 /** All entities as of one day, from their logs: the data to which models are fitted, and on which they are trained
  * and evaluated. */
 
-import { type DayEvent, type FeatureSettings, type Features, featuresOf } from "../scores/features.ts";
+import { silence } from "../../../contract/api/churn-targets.ts";
+import { type ChurnChange, type DaySpan, hasLeftBy, wasUnseen } from "../scores/churn-changes.ts";
+import {
+  type DayEvent,
+  type FeatureSettings,
+  type Features,
+  featuresOf,
+  isDeclared,
+} from "../scores/features.ts";
 import { isScored, type ScoredFeatures } from "../scores/state.ts";
 import type { CountedCell } from "./bgbb-fit.ts";
 import type { Outcome } from "./departures.ts";
@@ -9,9 +17,11 @@ import type { Outcome } from "./departures.ts";
 /** With traits, accounts and settings as they were on that day. */
 export interface Snapshot {
   readonly cutoffDay: number;
+  /** Whether outcomes are of a declared churn target, and not of silence. */
+  readonly isDeclared?: boolean;
   /** All entities seen in the window of 26 weeks, silent ones included. */
   readonly cells: readonly CountedCell[];
-  /** Active and new entities with their outcomes. */
+  /** Entities with a churn risk, and their outcomes. */
   readonly rows: readonly SnapshotRow[];
 }
 
@@ -35,6 +45,8 @@ export interface EntityLog {
   /** Of the snapshot's day. */
   readonly traits?: Features["traits"];
   readonly members?: Features["members"];
+  /** Of the declared churn target, in any order. */
+  readonly changes?: readonly ChurnChange[];
 }
 
 /** The reference for the warehouse's result; an entity's number is its place. Labels are right if the logs are complete before day + horizon. */
@@ -46,32 +58,27 @@ export function snapshotOf(
 ): Snapshot {
   const cells = new Map<string, CountedCell>();
   const rows: SnapshotRow[] = [];
-  for (const [index, { log, account, traits = {}, members = null }] of entities.entries()) {
-    const features = featuresOf(log, cutoffDay, settings, { traits, members });
+  const { target = silence } = settings;
+  const horizon = { from: cutoffDay, to: cutoffDay + horizonDays };
+  for (const [index, { log, account, traits = {}, members = null, changes = [] }] of entities.entries()) {
+    const hasLeft = hasLeftBy(changes, cutoffDay);
+    const features = featuresOf(log, cutoffDay, settings, { hasLeft, traits, members });
     if (features === null || features.cell === null) continue;
     const { x, t, n } = features.cell;
     const key = `${x} ${t} ${n}`;
     cells.set(key, { x, t, n, count: (cells.get(key)?.count ?? 0) + 1 });
-    if (isScored(features, horizonDays)) {
+    if (isScored(features, horizonDays, target) && !wasUnseen(target, changes, horizon)) {
       const entity = index + 1;
-      const label = hasChurned(log, cutoffDay, horizonDays, settings);
+      const label =
+        target.by === "silence" ? isSilent(log, horizon, settings) : hasLeftBy(changes, horizon.to);
       rows.push({ features, label, entity, cutoffDay, cluster: clusterOf(entity, account) });
     }
   }
-  return { cutoffDay, cells: [...cells.values()], rows };
+  return { cutoffDay, isDeclared: isDeclared(settings), cells: [...cells.values()], rows };
 }
 
-/**
- * The label of churn risk: no engagement event in [T, T+H), or the churn event in it without an engagement event on a
- * later day of it.
- */
-function hasChurned(
-  log: readonly DayEvent[],
-  cutoffDay: number,
-  horizonDays: number,
-  settings: FeatureSettings,
-): boolean {
-  const horizon = log.filter(({ day }) => day >= cutoffDay && day < cutoffDay + horizonDays);
-  const then = featuresOf(horizon, cutoffDay + horizonDays, settings);
-  return then === null || then.hasLeft;
+/** Whether the entity has no engagement event in these days. */
+function isSilent(log: readonly DayEvent[], { from, to }: DaySpan, settings: FeatureSettings): boolean {
+  const within = log.filter(({ day }) => day >= from && day < to);
+  return featuresOf(within, to, settings) === null;
 }

@@ -38,11 +38,17 @@ export interface Shortage {
 
 const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = { 0: 0, 1: 0, 2: 50, 3: 100 };
+const leastDeclaredLabels = 30;
+
+/** The rungs that may serve. The lower ones predict silence, and no declared departure. */
+export function rungsFor(isDeclared: boolean): readonly Rung[] {
+  return isDeclared ? [3] : [0, 1, 2, 3];
+}
 
 /** Missing data of a rung; empty when it can be trained. Always empty for rung 0. */
-export function shortagesOf(rung: Rung, counts: DataCounts): Shortage[] {
+export function shortagesOf(rung: Rung, counts: DataCounts, isDeclared = false): Shortage[] {
   if (rung === 0) return [];
-  const labels = leastLabelsOfEachClass[rung];
+  const labels = isDeclared ? leastDeclaredLabels : leastLabelsOfEachClass[rung];
   const needs: DataCounts = {
     entities: leastEntities,
     entitiesWithThreePeriods: Math.ceil(Math.max(leastEntities, counts.entities) / 2),
@@ -81,6 +87,8 @@ export interface TrainingInput {
   readonly design: Design;
   /** Entities that were churned at the cut-offs, by the fits of then: positive are those that stayed silent. */
   readonly churned?: readonly CountedLabels[];
+  /** Whether labels are of a declared churn target. */
+  readonly isDeclared?: boolean | undefined;
 }
 
 /** The rungs that can be trained, from the lowest. */
@@ -90,9 +98,11 @@ export function trainRungs(input: TrainingInput): ChurnModel[] {
 
 /** The same in steps of a rung. */
 export function* trainRungSteps(input: TrainingInput): Steps<ChurnModel[]> {
-  const rungs: readonly Rung[] = [0, 1, 2, 3];
+  const { counts, isDeclared = false } = input;
   const trained: ChurnModel[] = [];
-  for (const rung of rungs.filter((each) => shortagesOf(each, input.counts).length === 0)) {
+  for (const rung of rungsFor(isDeclared).filter(
+    (each) => shortagesOf(each, counts, isDeclared).length === 0,
+  )) {
     trained.push(trainRung(rung, input));
     yield;
   }

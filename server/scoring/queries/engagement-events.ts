@@ -88,8 +88,3 @@ function daysCondition(days: Days): string {
 function cutoff(shift = ""): string {
   return `addDays(toDate32('1970-01-01'), {cutoffDay:Int32} ${shift})`;
 }
-
-/** The value for `{churnEvent:String}`; no event has an empty name. */
-export function churnEventParameter({ churnEvent = "" }: FeatureSettings): Query["parameters"] {
-  return { churnEvent };
-}

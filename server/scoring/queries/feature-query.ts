@@ -6,8 +6,9 @@ import {
   skippedPeriods,
   windowPeriods,
 } from "../scores/features.ts";
-import { churnEventParameter, engagementEvents, type Population, volumeQuery } from "./engagement-events.ts";
+import { engagementEvents, type Population, volumeQuery } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
+import { withLeft } from "./target-query.ts";
 
 /** A row of `featuresQuery`, for one entity. */
 export interface FeatureRow extends Omit<Features, "cell" | "traits" | "members"> {
@@ -23,7 +24,7 @@ const windowDays = daysPerPeriod * windowPeriods;
 
 /** A `FeatureRow` for each entity with an engagement event before the cut-off. */
 export function featuresQuery(population: Population, cutoffDay: number): Query {
-  const history = historyQuery(population, cutoffDay);
+  const history = withLeft(population, cutoffDay, historyQuery(population, cutoffDay));
   const volume = volumeQuery(population);
   return {
     sql: `SELECT * FROM (${history.sql}) AS history LEFT JOIN (${volume.sql}) AS volume USING (entity)`,
@@ -32,7 +33,7 @@ export function featuresQuery(population: Population, cutoffDay: number): Query 
 }
 
 /**
- * The same without volume28, the one feature that needs counts: it takes a third of the time.
+ * The same without `hasLeft`, and without volume28, the one feature that needs counts: it takes a third of the time.
  *
  * Days are bits of one number, bit i for the day i+1 days before the cut-off, and so are weeks. So counting distinct
  * ones needs no set for each entity.
@@ -53,8 +54,7 @@ export function historyQuery(population: Population, cutoffDay: number): Query {
       if(activeDays = 1, tenureDays, (lastDay - firstDay) / (activeDays - 1)) AS meanGapDays,
       toBool(activeDays = 1) AS hasSingleActiveDay,
       ${cell.sql},
-      ${adoption.share} AS adoption,
-      toBool(churnEvents > 0 AND lastChurnEventDay = lastDay) AS hasLeft
+      ${adoption.share} AS adoption
     FROM (
       SELECT entity,
         min(epochDay) AS firstDay,
@@ -64,17 +64,14 @@ export function historyQuery(population: Population, cutoffDay: number): Query {
         groupBitOrIf(bitShiftLeft(toUInt32(1), intDiv(daysAgo - 1, ${daysPerPeriod})), daysAgo <= ${windowDays})
           AS weeks,
         minIf(epochDay, daysAgo <= ${windowDays}) AS firstWindowDay,
-        uniqExactIf(event, daysAgo <= 28) AS eventNames28,
+        uniqExactIf(event, daysAgo <= 28) AS eventNames28
         ${adoption.used}
-        countIf(event = {churnEvent:String}) AS churnEvents,
-        maxIf(epochDay, event = {churnEvent:String}) AS lastChurnEventDay
       FROM (SELECT *, {cutoffDay:Int32} - epochDay AS daysAgo FROM (${events.sql}))
       GROUP BY entity)`;
   return {
     sql,
     parameters: {
       ...events.parameters,
-      ...churnEventParameter(settings),
       ...adoption.parameters,
       ...cell.parameters,
       cutoffDay,
@@ -95,9 +92,6 @@ export function featuresOfRow(
     ...{ cell: n < 0 ? null : { x, t, n }, traits, members },
   };
 }
-
-/** Whether a row of `featuresQuery` has a churn risk, as in `isScored`. Placeholder: horizonDays. */
-export const isScoredRow = "n >= 0 AND idleDays < {horizonDays:Int32} AND NOT hasLeft";
 
 /** How many of `count` days are active, beginning this many days before the cut-off. */
 function bitsOfDays(from: number, count: number): string {
@@ -133,7 +127,7 @@ function cellParts(skipped: readonly number[]): Query {
 function adoptionParts(keyEvents: readonly string[]) {
   if (keyEvents.length === 0) return { used: "", share: "NULL", parameters: {} };
   return {
-    used: `uniqExactIf(event, daysAgo <= ${adoptionDays} AND has({keyEvents:Array(String)}, event)) AS keyEventsUsed,`,
+    used: `, uniqExactIf(event, daysAgo <= ${adoptionDays} AND has({keyEvents:Array(String)}, event)) AS keyEventsUsed`,
     share: "keyEventsUsed / length({keyEvents:Array(String)})",
     parameters: { keyEvents },
   };

@@ -1,17 +1,43 @@
-/** The outcomes of entities in the horizon from a cut-off. */
-import { churnEventParameter, engagementEvents, type Population } from "./engagement-events.ts";
+/** The labels of a cut-off: which entities churned within the horizon from it, by the churn target. */
+import { isDeclared } from "../scores/features.ts";
+import { engagementEvents, type Population } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
+import { leftQuery, unseenQuery } from "./target-query.ts";
 
-/**
- * Rows (entity, wasThere, leftAgain) of entities with an engagement event in [cutoffDay, cutoffDay + horizonDays).
- * Absent entities were silent. The outer query binds cutoffDay and horizonDays.
- */
-export function horizonQuery(population: Population): Query {
+export interface Horizon {
+  readonly cutoffDay: number;
+  readonly horizonDays: number;
+}
+
+/** Expressions over a column `entity`, for entities that can churn at the cut-off. */
+export interface Labels {
+  readonly churned: Query;
+  /** Whether the entity has a label; see `wasUnseen`. */
+  readonly isLabelled: Query;
+}
+
+/** The labels of a population. */
+export function labelsOf(population: Population, horizon: Horizon): Labels {
+  const { cutoffDay, horizonDays } = horizon;
+  const always = { sql: "true", parameters: {} };
+  if (!isDeclared(population.settings)) {
+    const present = presentQuery(population, horizon);
+    return { churned: { ...present, sql: `toBool(entity NOT IN (${present.sql}))` }, isLabelled: always };
+  }
+  const span = { from: cutoffDay, to: cutoffDay + horizonDays };
+  const left = leftQuery(population, span.to, "leftAtEnd");
+  const unseen = unseenQuery(population, span);
+  return {
+    churned: { ...left, sql: `toBool(entity IN (${left.sql}))` },
+    isLabelled: unseen === undefined ? always : { ...unseen, sql: `entity NOT IN (${unseen.sql})` },
+  };
+}
+
+/** Rows (entity) of those with an engagement event in the horizon from the cut-off. */
+export function presentQuery(population: Population, { cutoffDay, horizonDays }: Horizon): Query {
   const events = engagementEvents(population, "horizon");
-  const sql = `
-    SELECT entity, true AS wasThere,
-      countIf(event = {churnEvent:String}) > 0 AND maxIf(epochDay, event = {churnEvent:String}) = max(epochDay)
-        AS leftAgain
-    FROM (${events.sql}) GROUP BY entity`;
-  return { sql, parameters: { ...events.parameters, ...churnEventParameter(population.settings) } };
+  return {
+    sql: `SELECT entity FROM (${events.sql})`,
+    parameters: { ...events.parameters, cutoffDay, horizonDays },
+  };
 }

@@ -4,10 +4,11 @@
 import { clusterOf, type SnapshotRow } from "../churn/snapshot.ts";
 import { daysPerPeriod, type MemberFeatures, windowPeriods } from "../scores/features.ts";
 import { engagementEvents, type Population } from "./engagement-events.ts";
-import { type FeatureRow, featuresOfRow, featuresQuery, isScoredRow } from "./feature-query.ts";
-import { horizonQuery } from "./label-query.ts";
+import { type FeatureRow, featuresOfRow, featuresQuery } from "./feature-query.ts";
+import { labelsOf } from "./label-query.ts";
 import { type CellLogOdds, membersQuery } from "./lists/member-query.ts";
 import { type Query, withParts } from "./query.ts";
+import { isScoredRow } from "./target-query.ts";
 
 /** A row with members is an account's, one without is a user's. */
 export type LabelledRow = FeatureRow & {
@@ -27,34 +28,35 @@ export interface RowsInput {
   readonly horizonDays: number;
   /** The entities whose numbers have the lowest hashes, so the same ones at every cut-off. */
   readonly maxRows: number;
-  /** All entities seen in the window, instead of only active and new ones. */
+  /** All entities seen in the window, instead of only those with a churn risk. */
   readonly everyone: boolean;
   /** For accounts. */
   readonly memberRisks?: CellLogOdds;
 }
 
-/** The rows of the active and the new, in the order of a hash of their numbers; without traits. */
+/** The rows of entities with a churn risk, in the order of a hash of their numbers; without traits. */
 export function rowsQuery(population: Population, input: RowsInput): Query {
   const { cutoffDay, horizonDays, maxRows, everyone, memberRisks } = input;
   const isOfAccounts = memberRisks !== undefined;
+  const { churned, isLabelled } = labelsOf(population, { cutoffDay, horizonDays });
+  const isScored = everyone ? { sql: "n >= 0", parameters: {} } : isScoredRow(population, horizonDays);
   return withParts(
     {
       features: featuresQuery(population, cutoffDay),
-      horizon: horizonQuery(population),
       scored: {
-        sql: `SELECT * FROM features WHERE ${everyone ? "n >= 0" : isScoredRow}
+        sql: `SELECT * FROM features WHERE ${isScored.sql} AND ${isLabelled.sql}
           ORDER BY cityHash64(entity), entity LIMIT {maxRows:UInt32}`,
-        parameters: { horizonDays, maxRows },
+        parameters: { ...isScored.parameters, ...isLabelled.parameters, maxRows },
       },
       ...(isOfAccounts && { members: membersQuery(population, cutoffDay, memberRisks) }),
     },
     {
       sql: `
-        SELECT entity, scored.* EXCEPT (entity), toBool(NOT wasThere OR leftAgain) AS label, toString(cityHash64(entity)) AS hash
+        SELECT entity, scored.* EXCEPT (entity), ${churned.sql} AS label, toString(cityHash64(entity)) AS hash
           ${isOfAccounts ? ", active28, activePrevious28, active90, topShare, meanRiskLogOdds" : ""}
-        FROM scored LEFT JOIN horizon USING (entity) ${isOfAccounts ? "LEFT JOIN members USING (entity)" : ""}
-        ORDER BY cityHash64(entity), entity`,
-      parameters: {},
+        FROM scored ${isOfAccounts ? "LEFT JOIN members USING (entity)" : ""}
+        ORDER BY cityHash64(entity), entity SETTINGS allow_simdjson = 0`,
+      parameters: { ...churned.parameters, ...(isOfAccounts && { horizonDays }) },
     },
   );
 }

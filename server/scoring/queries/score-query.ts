@@ -4,6 +4,7 @@
  */
 import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
+import { isDeclared } from "../scores/features.ts";
 import { type HealthParts, healthLimits } from "../scores/health.ts";
 import { damping, leastTenureDays } from "../scores/momentum.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
@@ -15,6 +16,7 @@ import { type CellLogOdds, scoredMembersQuery } from "./lists/member-query.ts";
 import { type Columns, type Expressions, userEngagement } from "./lists/user-engagement.ts";
 import { type Query, withParts } from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
+import { isScoredRow } from "./target-query.ts";
 import { traitsQuery } from "./trait-query.ts";
 
 export interface ScoreInput {
@@ -38,6 +40,7 @@ export function insertScoresQuery(population: Population, input: ScoreInput): Qu
   const { kind } = population;
   const about = aboutParts(population, input);
   const expressions = scoreExpressions(
+    population,
     input,
     kind === "account" ? accountEngagement : userEngagement(input.scale),
   );
@@ -121,22 +124,23 @@ const accountEngagement: Expressions = {
   parameters: {},
 };
 
-function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressions {
+function scoreExpressions(population: Population, input: ScoreInput, engagement: Expressions): Expressions {
   const { horizonDays, cells, model } = input;
+  const isBySilence = !isDeclared(population.settings);
   const risk = riskExpression(model);
-  const returns = returnExpression(model);
+  const returns = returnExpression(isBySilence ? model : null);
   const health = healthExpressions(input);
   const change = "toInt32(activeDays28) - toInt32(activeDaysPrevious28)";
   return {
     columns: {
       bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
-      state: `multiIf(idleDays >= {horizonDays:Int32} OR hasLeft, 'churned',
+      state: `multiIf(hasLeft, 'churned', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
         tenureDays < ${newForDays}, 'new', 'active')`,
       ...engagement.columns,
       momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,
         50 + 50 * (${change}) / (activeDays28 + activeDaysPrevious28 + ${damping}))`,
-      risk: `if(state = 'churned' OR n < 0, NULL, ${risk.sql})`,
-      returnProbability: `if(state = 'churned' AND NOT hasLeft AND n >= 0, ${returns.sql}, NULL)`,
+      risk: `if(${isScoredRow(population, horizonDays).sql}, ${risk.sql}, NULL)`,
+      returnProbability: isBySilence ? `if(state = 'churned' AND n >= 0, ${returns.sql}, NULL)` : "NULL",
       ...health.columns,
     },
     parameters: {

@@ -11,6 +11,7 @@ import { fitBgbb } from "../churn/bgbb-fit.ts";
 import { tablesFor } from "../churn/churn-model.ts";
 import type { FoldDays } from "../churn/folds.ts";
 import type { Snapshot } from "../churn/snapshot.ts";
+import { isDeclared } from "../scores/features.ts";
 import { type CellRow, cellsQuery } from "./cell-query.ts";
 import { cellLogOdds, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
@@ -86,7 +87,12 @@ export async function readSnapshots(
         ...{ traits: traits.get(entity) ?? {}, account: accounts.get(entity) },
       });
     });
-    snapshots.set(cutoffDay, { cutoffDay, cells, rows: snapshotRows });
+    snapshots.set(cutoffDay, {
+      cutoffDay,
+      isDeclared: isDeclared(population.settings),
+      cells,
+      rows: snapshotRows,
+    });
     progress();
   }
   return snapshots;

@@ -6,8 +6,10 @@ import { type CellLogOdds, memberEngagementQuery, membersQuery } from "../querie
 import { type OfRun, scoreOf } from "../queries/lists/reading.ts";
 import { featuresOfStored, type StoredScore } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
+import { changesQuery } from "../queries/target-query.ts";
 import { traitsOfUser } from "../queries/trait-reading.ts";
 import { type Change, changeOf, changeText } from "../scores/change.ts";
+import { type ChurnChange, departureBy } from "../scores/churn-changes.ts";
 import { type Explanation, explain, type Serving, type Subject } from "../scores/explain.ts";
 import type { MemberFeatures } from "../scores/features.ts";
 import { settingsKey } from "../scores/settings.ts";
@@ -21,12 +23,13 @@ import { modelOfEntity, traitsOfRun } from "./records-of-0-1.ts";
 type Run = ScoreRecord<RunBody>;
 
 /** The settings, scale and model of an entity on the day of a run. */
-function servingOf(body: RunBody, { features }: Subject): Serving {
+function servingOf(body: RunBody, kind: EntityKind, { features }: Subject): Serving {
   const { settings, scale, riskScale } = body;
-  const { churnHorizonDays: horizonDays, healthWeights } = settings;
-  const isChurned = stateOf(features, horizonDays) === "churned";
+  const { churnHorizonDays: horizonDays, healthWeights, churnTargets } = settings;
+  const target = churnTargets[kind];
+  const isChurned = stateOf(features, horizonDays, target) === "churned";
   const model = modelOfEntity(body, features, isChurned);
-  return { horizonDays, healthWeights, riskScale, scale: scale.scale, model };
+  return { horizonDays, target, healthWeights, riskScale, scale: scale.scale, model };
 }
 
 /** Where the rows of a run are. */
@@ -55,7 +58,29 @@ export async function explainedScore(
   const stored = await scoreOf(warehouse, rowsOf(organization.id, kind, run), entity);
   if (stored === undefined) return undefined;
   const subject = subjectOf(stored, run);
-  return { stored, explanation: explain(subject, servingOf(run.body, subject)) };
+  return { stored, explanation: explain(subject, servingOf(run.body, kind, subject)) };
+}
+
+/** An entity's newest changes; no entity with more is churned by an older one. */
+const maxChanges = 10_000;
+
+/** The day of the departure as of the start of `day`; undefined for an entity that has not left, or whose events were
+ * erased since. */
+export async function departureDay(
+  warehouse: Warehouse,
+  { kind, entity }: Pick<EntityQuestion, "kind" | "entity">,
+  organization: ScoredOrganization,
+  day: number,
+): Promise<number | undefined> {
+  const changes = changesQuery({ ...populationOf(organization, kind), entity }, day);
+  const rows = await read<ChurnChange>(warehouse, {
+    sql: `SELECT day, at AS timeMs, toBool(isChurned) AS isChurned FROM (${changes.sql})
+      ORDER BY day DESC, at DESC LIMIT ${maxChanges} SETTINGS allow_simdjson = 0`,
+    parameters: changes.parameters,
+  });
+  const left = departureBy(rows, day);
+  const isOfTrait = organization.settings.churnTargets[kind].by === "trait";
+  return left && isOfTrait ? organization.zone.dayOf(left.timeMs) : left?.day;
 }
 
 export type ChangeOfScores = Readonly<Record<"health" | "engagement" | "risk", Change | null>> & {
@@ -82,8 +107,8 @@ export async function changeBetween(
       ? undefined
       : await recomputed(await recomputeAt(earlier.day, { warehouse, question, rules }), subject);
   const input = {
-    before: { subject, serving: servingOf(earlier.body, subject) },
-    now: { subject: nowSubject, serving: servingOf(later.body, nowSubject) },
+    before: { subject, serving: servingOf(earlier.body, kind, subject) },
+    now: { subject: nowSubject, serving: servingOf(later.body, kind, nowSubject) },
     elapsedDays: later.day - earlier.day,
     ...(recounted !== undefined && { recounted }),
     byOldRules: await byOldRules(asOfLater, later.body, nowSubject),

@@ -3,7 +3,7 @@
  * exclusions change, so a history is read with these marks.
  */
 import type { Settings } from "../../../contract/settings.ts";
-import { type SettingDifference, settingDifferences } from "../../ledger/ledger.ts";
+import { type SettingDifference, settingDifferences, storedSettings } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { excludedOfKey } from "./population.ts";
@@ -53,7 +53,7 @@ export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Pr
   );
   return runs.map((run) => ({
     day: run.day,
-    changes: scoringDifferences(JSON.parse(run.settingsBefore), JSON.parse(run.settings)),
+    changes: scoringDifferences(storedSettings(run.settingsBefore), storedSettings(run.settings)),
     exclusionsChanged: excludedOfKey(run.settingsKey) !== excludedOfKey(run.settingsKeyBefore),
   }));
 }

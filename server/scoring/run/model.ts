@@ -20,6 +20,7 @@ import { type ChurnedCell, churnedQuery } from "../queries/lists/churned-query.t
 import { read } from "../queries/query.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
 import { readFrequentValues } from "../queries/trait-reading.ts";
+import { isDeclared } from "../scores/features.ts";
 import { settingsKey } from "../scores/settings.ts";
 import type { CountedLabels } from "../statistics/platt.ts";
 import { inSteps } from "./in-steps.ts";
@@ -62,7 +63,8 @@ export async function modelFor(
   const counts: DataCounts = { ...countData(cells, [], horizonDays), churnedLabels, retainedLabels };
   const rungs = trained.rungs.map(({ rung }) => rung);
   const before = await incumbentBefore(warehouse, organization, kind, trainedDay);
-  const chosen = chooseRung(counts, trained.rungs.length === 0 ? null : trained.backtest, rungs, before);
+  const backtest = trained.rungs.length === 0 ? null : trained.backtest;
+  const chosen = chooseRung(counts, backtest, rungs, before, isDeclared(population.settings));
   const choice = failure === null ? chosen : { ...chosen, why: `${chosen.why}; ${failure}` };
   return {
     model: servingModel(choice.rung, trained.rungs, fit.parameters, horizonDays),
@@ -189,14 +191,24 @@ async function train(
   const counts = countData(cells, rows, horizonDays);
   const bgbb = fitBgbb(cells).parameters;
   const churned: CountedLabels[] = [];
-  for (const [index, { fit }] of fitted.entries()) {
+  for (const [index, { fit }] of isDeclared(population.settings) ? [] : fitted.entries()) {
     churned.push(
       ...(await churnedAt(warehouse, population, { day: trainingDays[index] ?? day, fit, horizonDays })),
     );
   }
   const design = designFor((fitted[0]?.rows ?? []).map(({ features }) => features));
   return {
-    rungs: await inSteps(trainRungSteps({ horizonDays, counts, bgbb, rows, design, churned })),
+    rungs: await inSteps(
+      trainRungSteps({
+        horizonDays,
+        counts,
+        bgbb,
+        rows,
+        design,
+        churned,
+        isDeclared: isDeclared(population.settings),
+      }),
+    ),
     churnedLabels: counts.churnedLabels,
     retainedLabels: counts.retainedLabels,
     bgbb,

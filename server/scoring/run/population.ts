@@ -25,7 +25,7 @@ export function populationOf(
   return {
     organization: id,
     kind,
-    settings: { ...scoringSettings(settings).features, outageWeeks: weeks },
+    settings: { ...scoringSettings(settings, kind).features, outageWeeks: weeks },
     zone,
   };
 }

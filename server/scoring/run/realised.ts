@@ -1,7 +1,7 @@
 /** The actual churn of each health band: stored scores whose horizon is over, with their outcomes. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
-import { horizonQuery } from "../queries/label-query.ts";
+import { labelsOf } from "../queries/label-query.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
 import type { HealthBand } from "../scores/health.ts";
@@ -19,7 +19,7 @@ export interface RealisedChurn {
 const maxRuns = 6;
 
 /**
- * Of active and new entities. Runs used only the data of their day, so this is a back-test of health bands. Each run
+ * Of entities that could churn. Runs used only the data of their day, so this is a back-test of health bands. Each run
  * is evaluated with the settings of its day.
  */
 export async function realisedChurn(
@@ -69,20 +69,17 @@ function ofRun(
   kind: EntityKind,
   run: Parameters<typeof rowsOf>[2],
 ): Promise<RealisedChurn[]> {
-  const horizon = horizonQuery(populationOf(organization, kind));
+  const population = populationOf(organization, kind);
+  const { churnHorizonDays: horizonDays } = organization.settings;
+  const { churned, isLabelled } = labelsOf(population, { cutoffDay: run.day, horizonDays });
   const { kind: _, ...rows } = rowsOf(organization.id, kind, run);
   return read<RealisedChurn>(warehouse, {
     sql: `
-      SELECT healthBand, count() AS count, countIf(NOT wasThere OR leftAgain) AS churned
+      SELECT healthBand, count() AS count, countIf(${churned.sql}) AS churned
       FROM (SELECT ${kind} AS entity, colour AS healthBand FROM ${kind}_scores FINAL
-        WHERE ${rowsOfRun} AND state IN ('active', 'new')) AS scores
-      LEFT JOIN (${horizon.sql}) AS horizon USING (entity)
-      GROUP BY healthBand`,
-    parameters: {
-      ...horizon.parameters,
-      ...rows,
-      cutoffDay: run.day,
-      horizonDays: organization.settings.churnHorizonDays,
-    },
+        WHERE ${rowsOfRun} AND state != 'churned' AND n >= 0)
+      WHERE ${isLabelled.sql}
+      GROUP BY healthBand SETTINGS allow_simdjson = 0`,
+    parameters: { ...isLabelled.parameters, ...churned.parameters, ...rows },
   });
 }

@@ -3,6 +3,7 @@
  * could have parameters of its own for each value of a trait, "by segment", engagement took a tenure for at least 7
  * days, and risks had the same bands whatever the base rate.
  */
+import { currentSettings, type StoredSettings } from "../../ledger/ledger.ts";
 import type { ModelName, ModelResult } from "../churn/backtest.ts";
 import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { OutcomeCounts } from "../churn/departures.ts";
@@ -27,8 +28,9 @@ type OlderResult = Omit<ModelResult, "model" | "metrics" | keyof OutcomeCounts> 
 /** A run as it was stored, perhaps by version 0.1.0, which called the first publication `toldAtMs`. */
 export type StoredRun = Omit<
   RunBody,
-  "firstPublishedAtMs" | "model" | "choice" | "riskScale" | "backtest" | "segments" | "scale"
+  "settings" | "firstPublishedAtMs" | "model" | "choice" | "riskScale" | "backtest" | "segments" | "scale"
 > & {
+  readonly settings: StoredSettings;
   readonly firstPublishedAtMs?: number;
   readonly toldAtMs?: number;
   readonly model: OlderModel | null;
@@ -49,7 +51,7 @@ export type StoredScale = Omit<ScaleBody, "scale"> & StoredRun["scale"];
 
 /** A run of any version. The back-test's figures of the rung that served are those of its segments, if it had some. */
 export function runOfStored(stored: StoredRun): RunBody {
-  const { model, choice, backtest, toldAtMs, scale, ...body } = stored;
+  const { settings, model, choice, backtest, toldAtMs, scale, ...body } = stored;
   const { segmentTrait, ...chosen } = choice;
   const name = `rung ${choice.rung}`;
   const results =
@@ -60,6 +62,7 @@ export function runOfStored(stored: StoredRun): RunBody {
           .map((result) => (result.model === `${name} by segment` ? { ...result, model: name } : result));
   const common = {
     ...body,
+    settings: currentSettings(settings),
     firstPublishedAtMs: body.firstPublishedAtMs ?? toldAtMs ?? body.finishedAtMs,
     choice: { isProvisional: false, ...chosen },
     riskScale: body.riskScale ?? absoluteRiskScale,

@@ -1,4 +1,5 @@
 /** Explains a score: contributions that add up, and sentences, from features and the model of the day. */
+import type { ChurnTarget } from "../../../contract/api/churn-targets.ts";
 import { type ChurnModel, returnProbability, riskScorer } from "../churn/churn-model.ts";
 import type { Contributions, ReasonGroup } from "../statistics/logistic.ts";
 import { logistic } from "../statistics/special.ts";
@@ -19,6 +20,7 @@ import { isScored, type State, stateOf } from "./state.ts";
 /** The settings, scale and model of the day. */
 export interface Serving {
   readonly horizonDays: number;
+  readonly target: ChurnTarget;
   readonly healthWeights: HealthParts;
   readonly riskScale: RiskScale;
   readonly scale: EngagementScale;
@@ -37,7 +39,7 @@ export interface Explanation {
   readonly engagement: Engagement | AccountEngagement | null;
   readonly momentum: number | null;
   readonly risk: number | null;
-  /** Of entities that churned by silence. Null after the churn event, and beyond the window of 26 weeks. */
+  /** Of entities that churned by silence. Null with a declared target, and beyond the window of 26 weeks. */
   readonly returnProbability: number | null;
   readonly health: Health;
   readonly reasons: RiskReasons | null;
@@ -59,9 +61,10 @@ export interface Reason {
 
 /** All scores of one entity. The run computes the same for all entities in SQL. */
 export function explain({ features, meanEngagement }: Subject, serving: Serving): Explanation {
-  const { horizonDays, model, scale, healthWeights, riskScale } = serving;
-  const state = stateOf(features, horizonDays);
-  const scored = model !== null && isScored(features, horizonDays) ? riskScorer(model)(features) : null;
+  const { horizonDays, target, model, scale, healthWeights, riskScale } = serving;
+  const state = stateOf(features, horizonDays, target);
+  const scored =
+    model !== null && isScored(features, horizonDays, target) ? riskScorer(model)(features) : null;
   const engagement = engagementOfSubject(
     { features, ...(meanEngagement !== undefined && { meanEngagement }) },
     scale,
@@ -81,7 +84,7 @@ export function explain({ features, meanEngagement }: Subject, serving: Serving)
   return {
     ...{ state, engagement, momentum, risk, health, reasons },
     returnProbability:
-      state === "churned" && !features.hasLeft && model !== null && cell !== null
+      state === "churned" && target.by === "silence" && model !== null && cell !== null
         ? returnProbability(model, cell)
         : null,
   };

@@ -4,6 +4,7 @@
  *
  * `featuresOf` is the reference: the warehouse computes the same from its rollups, and tests compare the two.
  */
+import { type ChurnTarget, silence } from "../../../contract/api/churn-targets.ts";
 import type { Cell } from "../churn/bgbb.ts";
 
 /** How often an entity did one event on one day. */
@@ -20,10 +21,15 @@ export interface FeatureSettings {
   readonly weights?: ReadonlyMap<string, number>;
   /** The events that make up adoption; none means that adoption is no part of health. */
   readonly keyEvents?: readonly string[];
-  /** The event with which an entity leaves, such as `subscription_canceled`. */
-  readonly churnEvent?: string;
+  /** The churn target; silence unless set. */
+  readonly target?: ChurnTarget;
   /** First days of weeks in which the data had stopped. They are no periods: no entity could have been seen in them. */
   readonly outageWeeks?: readonly number[];
+}
+
+/** Whether leaving is declared by an event, a trait or a subscription, and is not silence. */
+export function isDeclared({ target = silence }: Pick<FeatureSettings, "target">): boolean {
+  return target.by !== "silence";
 }
 
 export interface Features {
@@ -46,7 +52,7 @@ export interface Features {
   readonly cell: Cell | null;
   /** The share of key events used in [T−90, T); null without key events. */
   readonly adoption: number | null;
-  /** Whether the churn event came, without an engagement event on a later day. */
+  /** Whether a declared churn target was met by then. Silence sets it for no entity. */
   readonly hasLeft: boolean;
   /** As they were at T. */
   readonly traits: Readonly<Record<string, string>>;
@@ -81,7 +87,7 @@ export function featuresOf(
   log: readonly DayEvent[],
   cutoffDay: number,
   settings: FeatureSettings = {},
-  about: Partial<Pick<Features, "traits" | "members">> = {},
+  about: Partial<Pick<Features, "hasLeft" | "traits" | "members">> = {},
 ): Features | null {
   const past = log.filter(({ day, event }) => day < cutoffDay && settings.passiveEvents?.has(event) !== true);
   const days = distinct(past.map(({ day }) => day));
@@ -104,7 +110,7 @@ export function featuresOf(
     hasSingleActiveDay: days.length === 1,
     cell: cellOf(days, cutoffDay, settings.outageWeeks),
     adoption: adoptionOf(past, cutoffDay, settings.keyEvents ?? []),
-    hasLeft: past.some(({ day, event }) => event === settings.churnEvent && day >= last),
+    hasLeft: about.hasLeft ?? false,
     traits: about.traits ?? {},
     members: about.members ?? null,
   };

@@ -16,16 +16,16 @@ export function settingsKey({ weekStart: _, ordinaryEvents: _answers, ...setting
   return JSON.stringify(settings);
 }
 
-/** The settings that scores depend on; the week's start is none of them. */
-export function scoringSettings(settings: Settings): ScoringSettings {
-  const { churnHorizonDays, healthWeights, eventWeights, passiveEvents, keyEvents, churnEvent } = settings;
+/** The settings that scores of users or accounts depend on; the week's start is none of them. */
+export function scoringSettings(settings: Settings, kind: "user" | "account"): ScoringSettings {
+  const { churnHorizonDays, healthWeights, eventWeights, passiveEvents, keyEvents, churnTargets } = settings;
   return {
     horizonDays: churnHorizonDays,
     features: {
       passiveEvents: new Set(passiveEvents),
       weights: new Map(Object.entries(eventWeights)),
       keyEvents,
-      ...(churnEvent !== null && { churnEvent }),
+      target: churnTargets[kind],
     },
     healthWeights,
   };

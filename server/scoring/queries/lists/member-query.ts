@@ -1,10 +1,11 @@
 /** How the members of every account are doing. Members are users whose events carry the account. */
+import { silence } from "../../../../contract/api/churn-targets.ts";
 import type { Bgbb } from "../../churn/bgbb.ts";
 import { bgbbLogOdds, silenceOver } from "../../churn/churn-model.ts";
 import type { EngagementScale } from "../../scores/engagement.ts";
 import type { CellRow } from "../cell-query.ts";
 import { engagementEvents, type Population, volumeQuery } from "../engagement-events.ts";
-import { featuresQuery, historyQuery, isScoredRow } from "../feature-query.ts";
+import { featuresQuery, historyQuery } from "../feature-query.ts";
 import type { Query } from "../query.ts";
 import { userEngagement } from "./user-engagement.ts";
 
@@ -25,10 +26,11 @@ export function logOddsOfCells(cells: readonly CellRow[], tables: Bgbb, horizonD
   };
 }
 
-/** The users of a population of accounts: all users, or one account's members of 90 days. */
-function usersOf({ entity, ...population }: Population): Population {
-  if (entity === undefined) return { ...population, kind: "user" };
-  return { ...population, kind: "user", usersIn: membersOf({ ...population, entity }, 90) };
+/** The users of a population of accounts: all users, or one account's members of 90 days. Accounts take the silence of
+ * their members, whatever the churn targets are. */
+function usersOf({ entity, ...accounts }: Population): Population {
+  const users = { ...accounts, kind: "user" as const, settings: { ...accounts.settings, target: silence } };
+  return entity === undefined ? users : { ...users, usersIn: membersOf({ ...accounts, entity }, 90) };
 }
 
 /** Users who were active in this many days before the cut-off. */
@@ -42,12 +44,11 @@ function membersOf(population: Population, daysBefore: number): Query {
  * are none.
  */
 export function memberEngagementQuery(
-  { entity, ...population }: Population & { readonly entity: number },
+  account: Population & { readonly entity: number },
   cutoffDay: number,
   scale: EngagementScale,
 ): Query {
-  const members = membersOf({ ...population, entity }, 28);
-  const features = featuresQuery({ ...population, kind: "user", usersIn: members }, cutoffDay);
+  const features = featuresQuery({ ...usersOf(account), usersIn: membersOf(account, 28) }, cutoffDay);
   const { columns, parameters } = userEngagement(scale);
   return {
     sql: `
@@ -66,7 +67,7 @@ export function membersQuery(population: Population, cutoffDay: number, risks: C
   const users = historyQuery(usersOf(population), cutoffDay);
   return ofMembers(population, cutoffDay, risks, {
     users: {
-      sql: `SELECT entity AS user, ${isScoredRow} AS hasRisk, ${cellNumber} AS cell FROM (${users.sql})`,
+      sql: `SELECT entity AS user, n >= 0 AND idleDays < {horizonDays:Int32} AS hasRisk, ${cellNumber} AS cell FROM (${users.sql})`,
       parameters: users.parameters,
     },
     more: "",
@@ -88,7 +89,7 @@ export function scoredMembersQuery(
   return ofMembers(population, cutoffDay, risks, {
     users: {
       sql: `
-        SELECT user, n >= 0 AND idle_days < {horizonDays:Int32} AND NOT has_left AS hasRisk, ${cellNumber} AS cell,
+        SELECT user, n >= 0 AND idle_days < {horizonDays:Int32} AS hasRisk, ${cellNumber} AS cell,
           assumeNotNull(engagement) AS score, true AS isKnown
         FROM user_scores FINAL
         WHERE organization = {organization:UInt32} AND version = {usersVersion:UInt64}

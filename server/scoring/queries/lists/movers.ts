@@ -20,7 +20,7 @@ interface Activity {
   readonly idleDays: number;
   /** For an account: members who were active; 0 for a user. */
   readonly activeMembers28: number;
-  /** Left with the churn event. */
+  /** Whether a declared churn target is met. */
   readonly hasLeft: boolean;
 }
 

@@ -1,0 +1,136 @@
+/** Declared churn targets in SQL: `churn-changes.ts` for all entities at once. */
+import { silence } from "../../../contract/api/churn-targets.ts";
+import { accountOwners, dayParameter, isIncluded } from "../../warehouse/warehouse.ts";
+import type { DaySpan } from "../scores/churn-changes.ts";
+import { isDeclared } from "../scores/features.ts";
+import type { Population } from "./engagement-events.ts";
+import type { Query } from "./query.ts";
+
+/** The condition of entities with a churn risk, as in `isScored`, over columns of `withLeft`. */
+export function isScoredRow({ settings: { target = silence } }: Population, horizonDays: number): Query {
+  if (target.by === "silence") {
+    return { sql: "n >= 0 AND idleDays < {horizonDays:Int32}", parameters: { horizonDays } };
+  }
+  return { sql: target.by === "subscription" ? "false" : "n >= 0 AND NOT hasLeft", parameters: {} };
+}
+
+/** Rows of entities, and `hasLeft`: whether the declared target is met at the start of the day. */
+export function withLeft(population: Population, day: number, rows: Query): Query {
+  if (!isDeclared(population.settings))
+    return { ...rows, sql: `SELECT *, false AS hasLeft FROM (${rows.sql})` };
+  const left = leftQuery(population, day, "leftBefore");
+  return {
+    sql: `SELECT *, toBool(entity IN (${left.sql})) AS hasLeft FROM (${rows.sql})`,
+    parameters: { ...rows.parameters, ...left.parameters },
+  };
+}
+
+/** Rows (entity, day, at, isChurned): the changes of an entity, or of all, before a day. `at` is in milliseconds.
+ * Of a trait's changes the day is 0: it follows from the time.
+ * @param name of the parameter for the day: a statement may ask for several */
+export function changesQuery(population: Population, beforeDay: number, name = "changesBefore"): Query {
+  const { target = silence } = population.settings;
+  if (target.by === "event") return eventChanges(population, target, beforeDay, name);
+  if (target.by === "trait") return traitChanges(population, target, beforeDay, name);
+  return {
+    sql: "SELECT 0::UInt32 AS entity, 0 AS day, 0 AS at, false AS isChurned WHERE false",
+    parameters: {},
+  };
+}
+
+/** `hasLeftBy`: rows (entity) of those that meet the declared target at the start of a day. */
+export function leftQuery(population: Population, day: number, name: string): Query {
+  const { sql, parameters } = changesQuery(population, day, name);
+  return {
+    sql: `SELECT entity FROM (${sql}) GROUP BY entity HAVING argMax(isChurned, (day, at, isChurned))`,
+    parameters,
+  };
+}
+
+/** `wasUnseen`: rows (entity); undefined for targets without such entities. */
+export function unseenQuery(population: Population, { from, to }: DaySpan): Query | undefined {
+  if (population.settings.target?.by !== "trait") return undefined;
+  const { sql, parameters } = changesQuery(population, to, "unseenBefore");
+  return {
+    sql: `
+      SELECT entity FROM (${sql}) GROUP BY entity
+      HAVING argMin(isChurned, (day, at, isChurned)) AND min(at) >= {unseenFromMs:Int64}`,
+    parameters: { ...parameters, unseenFromMs: population.zone.startOfDay(from) },
+  };
+}
+
+/**
+ * Churn events may be no activity, so they are read where all events are. Raw events are deleted at the end of their
+ * retention time: of earlier days the rollup still has those that are activity, as of the day's start.
+ */
+function eventChanges(
+  { organization, kind, entity, usersIn }: Population,
+  { event, undoneBy }: { readonly event: string; readonly undoneBy: string | null },
+  beforeDay: number,
+  name: string,
+): Query {
+  const conditions = [
+    "organization = {organization:UInt32}",
+    "event IN ({churnEvents:Array(String)})",
+    `day < ${dayParameter(name)}`,
+    isIncluded("user"),
+    ...(kind === "account" ? ["account != 0"] : []),
+    ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
+    ...(usersIn === undefined ? [] : [`user IN (${usersIn.sql})`]),
+  ].join(" AND ");
+  const select = (at: string, table: string) => `
+    SELECT ${kind} AS entity, toInt32(day) AS epochDay, ${at} AS at, event = {churnEvent:String} AS isChurned
+    FROM ${table} WHERE ${conditions}`;
+  return {
+    sql: `
+      SELECT entity, epochDay AS day, at, isChurned FROM (
+        ${select("toUnixTimestamp64Milli(time)", "events")}
+        UNION ALL ${select("toInt64(0)", "user_event_days")})`,
+    parameters: {
+      ...usersIn?.parameters,
+      organization,
+      churnEvent: event,
+      churnEvents: undoneBy === null ? [event] : [event, undoneBy],
+      [name]: beforeDay,
+      ...(entity !== undefined && { entity }),
+    },
+  };
+}
+
+/** A value that was said later does not exist before, so a day is compared by the time of its start. Statements need
+ * `allow_simdjson = 0`: the quick parser takes no integer beyond 2^64. */
+function traitChanges(
+  { organization, kind, zone, entity, usersIn }: Population,
+  { trait, values }: { readonly trait: string; readonly values: readonly string[] },
+  beforeDay: number,
+  name: string,
+): Query {
+  const raw = "JSONExtractRaw(traits, {churnTrait:String})";
+  const said = `
+    SELECT user, toUnixTimestamp64Milli(at) AS saidAt, ${raw} AS raw
+    FROM user_versions
+    WHERE organization = {organization:UInt32} AND toUnixTimestamp64Milli(at) < {${name}Ms:Int64}
+      AND position(traits, {churnTraitText:String}) > 0 AND JSONHas(traits, {churnTrait:String})
+      AND ${isIncluded("user")}
+      ${usersIn === undefined ? "" : `AND user IN (${usersIn.sql})`}`;
+  const of =
+    kind === "user"
+      ? `SELECT user AS entity, saidAt, raw FROM (${said})`
+      : `SELECT owners.account AS entity, saidAt, raw
+         FROM (${said}) AS said INNER JOIN ${accountOwners} AS owners ON owners.owner = said.user`;
+  return {
+    sql: `
+      SELECT entity, toInt32(0) AS day, saidAt AS at,
+        has({churnValues:Array(String)}, if(startsWith(raw, '"'), JSONExtractString(raw), raw)) AS isChurned
+      FROM (${of}) ${entity === undefined ? "" : "WHERE entity = {entity:UInt32}"}`,
+    parameters: {
+      ...usersIn?.parameters,
+      organization,
+      churnTrait: trait,
+      churnTraitText: `${JSON.stringify(trait)}:`,
+      churnValues: [...values],
+      [`${name}Ms`]: zone.startOfDay(beforeDay),
+      ...(entity !== undefined && { entity }),
+    },
+  };
+}
