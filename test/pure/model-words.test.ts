@@ -18,7 +18,7 @@ const card: Card = {
     why: "",
     horizonDays: 28,
     churnTarget: { by: "silence" },
-    churnMeans: "inactive for 28 days",
+    churnMeans: "no activity for 28 days",
   },
   ...{ advisedHorizonDays: null, trainedDay: "2026-11-23", baseRate: 0.2, scale: null, next: null, proof },
   ...{ trainedOn: null, parameters: null, isReturnCalibrated: false, isConverged: true, models: [judged] },

@@ -52,7 +52,7 @@ export function ChurnTargetsPanel({ draft, errorOf }: SectionProps): ReactElemen
   const { churnTargets } = draft.values;
   const events = data?.events.map(({ event }) => event);
   return (
-    <Panel title="What churn means" note="Churn risk is the probability of this within the churn horizon.">
+    <Panel title="Definition of churn" note="Churn risk is the probability of this within the churn horizon.">
       <div className="grid gap-x-8 gap-y-6 lg:grid-cols-2">
         {kinds.map(({ kind, label }) => {
           const target = churnTargets[kind];
