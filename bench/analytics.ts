@@ -1,7 +1,7 @@
 /**
  * The cost of the dashboard's main figures in ONE organization of 100,000 users with 60 event names, loaded through
  * the loader and never optimized by hand. Each is compared with the same figure from raw events, and with its aim.
- * Also a scoring run.
+ * Also scoring runs.
  *
  *   cli/with-bun bench/analytics.ts [millions of events …, 1 5 20 by default]
  *
@@ -17,6 +17,7 @@ import { fitBgbb } from "../server/scoring/churn/bgbb-fit.ts";
 import { cellsQuery } from "../server/scoring/queries/cell-query.ts";
 import { read } from "../server/scoring/queries/query.ts";
 import { type KindSummary, scoreDay } from "../server/scoring/run/score-day.ts";
+import { snapshotFor } from "../server/scoring/snapshots/stored.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { loadHistory, weeklyRetention } from "./history/history.ts";
 import { rawRetention } from "./history/raw-retention.ts";
@@ -66,17 +67,22 @@ async function compare(
 
 async function scoring(warehouse: Warehouse): Promise<void> {
   const population = { organization, kind: "user", settings: {}, zone } as const;
-  const readCells = () =>
+  const readCells = async () =>
     read<Parameters<typeof fitBgbb>[0][number]>(
       warehouse,
-      cellsQuery(population, today, defaultSettings.churnHorizonDays),
+      cellsQuery(
+        population,
+        await snapshotFor(warehouse, population, today),
+        defaultSettings.churnHorizonDays,
+      ),
     );
   const cells = await readCells();
   const fit = await timed(async () => fitBgbb(await readCells()), 3);
   printTook(`cells of BG/BB and the fit to ${cells.length}`, fit, withinMs(fit, { ms: 1_000 }));
   for (const [name, day] of [
-    ["scoring run, the first of a week", today],
+    ["scoring run, the first of all", today],
     ["scoring run, another night", today + 1],
+    ["scoring run, the first of the next week", today + 7],
   ] as const) {
     const run = {
       organization: { id: organization, zone, settings: defaultSettings },
@@ -90,9 +96,11 @@ async function scoring(warehouse: Warehouse): Promise<void> {
     }, 1);
     printTook(name, took);
     for (const { kind, entities, tookMs } of kinds) {
-      const aim = kind === "user" && day !== today ? `, aim 5000 ms: ${verdict(tookMs < 5_000)}` : "";
-      console.log(`  of it ${entities} ${kind}s: ${tookMs} ms${aim}`);
+      console.log(`  of it ${entities} ${kind}s: ${tookMs} ms`);
     }
+    const tookMs = kinds.reduce((sum, kind) => sum + kind.tookMs, 0);
+    const aimMs = day === today + 1 ? 5_000 : 20_000;
+    if (day !== today) console.log(`  both kinds ${tookMs} ms, aim ${aimMs} ms: ${verdict(tookMs < aimMs)}`);
   }
 }
 

@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   warnings: async () => (await import("./commands/warnings.ts")).warningsCommand(),
   "rejected-events": async () => (await import("./commands/rejected-events.ts")).rejectedEventsCommand(),
   exclude: async () => (await import("./commands/exclude.ts")).excludeCommand(),
+  outage: async () => (await import("./commands/outage.ts")).outageCommand(),
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
 };
 

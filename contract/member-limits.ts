@@ -17,3 +17,6 @@ export const peopleLimits = {
   credentialsPerOrganization: 200,
   sessionsPerPerson: 50,
 } as const;
+
+/** Limits of the organization's own parts of health. */
+export const healthTraitLimits = { traits: 10, characters: 256, largestValue: 1e15 } as const;

@@ -5,6 +5,8 @@
  */
 import Type, { type Static } from "typebox";
 import { ChurnTarget, SentChurnTarget, silence } from "./api/churn-targets.ts";
+import { HealthTraits } from "./api/health-traits.ts";
+import { riskBandsOfKinds, riskBandsOptions } from "./api/risk-bands.ts";
 import { closedObject, Field, listOf, nullable, Parameter } from "./api/schema.ts";
 import { EventName } from "./write-api.ts";
 
@@ -28,7 +30,7 @@ const churnHorizonDays = Type.Enum([7, 14, 28, 56, 84], {
 });
 
 const part = (description: string) =>
-  Type.Number({ minimum: 0, maximum: 1, description, "x-send": "a number from 0 to 1" });
+  Type.Number({ minimum: 0, maximum: 100, description, "x-send": "a percentage from 0 to 100" });
 
 const healthParts = {
   engagement: part("Weight of the engagement score."),
@@ -39,8 +41,9 @@ const healthParts = {
 
 const healthWeightsOptions = {
   additionalProperties: false,
-  description: "Relative weights of the parts of health. At least one is above 0.",
-  "x-send": "an object with engagement, outlook, momentum and adoption, each from 0 to 1",
+  description:
+    "Percentages of the parts of health. With the weights of `healthTraits` they add up to 100. A part that a user or an account lacks leaves its percentage to the others.",
+  "x-send": "an object with engagement, outlook, momentum and adoption, each from 0 to 100",
 } as const;
 
 const eventWeight = Type.Number({
@@ -95,6 +98,8 @@ const weekStart = Type.Enum([1, 7], {
 const SettingsValues = Type.Object({
   churnHorizonDays,
   healthWeights: Type.Object(healthParts, healthWeightsOptions),
+  healthTraits: HealthTraits,
+  riskBands: Type.Object(riskBandsOfKinds, riskBandsOptions),
   eventWeights: Type.Record(Type.String(), eventWeight, eventWeightsOptions),
   passiveEvents,
   keyEvents,
@@ -108,7 +113,9 @@ export type Settings = Static<typeof SettingsValues>;
 /** Settings of a new organization. */
 export const defaultSettings: Settings = {
   churnHorizonDays: 28,
-  healthWeights: { engagement: 0.35, outlook: 0.35, momentum: 0.2, adoption: 0.1 },
+  healthWeights: { engagement: 35, outlook: 35, momentum: 20, adoption: 10 },
+  healthTraits: [],
+  riskBands: { user: null, account: null },
   eventWeights: {},
   passiveEvents: [],
   keyEvents: [],
@@ -133,6 +140,8 @@ export const SettingsChangeBody = Type.Object(
     ),
     churnHorizonDays: changed(churnHorizonDays),
     healthWeights: changed(Type.Partial(Type.Object(healthParts), healthWeightsOptions)),
+    healthTraits: changed(HealthTraits),
+    riskBands: changed(Type.Partial(Type.Object(riskBandsOfKinds), riskBandsOptions)),
     eventWeights: changed(
       Type.Record(Type.String(), nullable(eventWeight), {
         ...eventWeightsOptions,
@@ -183,6 +192,9 @@ export const SettingChange = Type.Object({
   to: Type.Unknown(),
 });
 
+const restoring = (whose: string) =>
+  Type.Array(SettingChange, { description: `The differences that restoring ${whose} would make now.` });
+
 export const SettingsHistoryAnswer = Type.Object({
   versions: listOf("The newest first.", {
     version,
@@ -191,5 +203,27 @@ export const SettingsHistoryAnswer = Type.Object({
       "`command line`, `read key` and the key's id, or a name and `(person` with the person's id `)`.",
     ),
     changes: Type.Array(SettingChange),
+    restoring: restoring("this version"),
   }),
+  restoringDefaults: restoring("version 0, the defaults,"),
 });
+
+const versionNumber = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
+
+export const SettingsRestoreBody = closedObject(
+  {
+    to: Type.Integer({
+      ...versionNumber,
+      description: "The version whose settings become the current ones; 0 is that of the defaults.",
+      "x-send": "a version that GET /api/settings/history answered, or 0",
+    }),
+    version: Type.Optional(
+      Type.Integer({
+        ...versionNumber,
+        description: "The current version. Another current version is answered 409 `conflict`, with it.",
+        "x-send": "the version that GET /api/settings answered",
+      }),
+    ),
+  },
+  { "x-send": "a JSON object with to" },
+);

@@ -97,9 +97,8 @@ export async function startIntake(
   const unknownTokens = new UnknownTokens(addresses);
   const held = "Bytes of bodies whose requests are not answered yet.";
   gauge(registry, "rekindle_body_bytes", held, () => bodies.heldBytes);
-  const serving = startPeople({
-    ...{ config, host, ledger, live, addresses, bodies, log, registry, memory: authorizers, address, nowMs },
-  });
+  const ofPeople = { config, host, ledger, live, intake, addresses, bodies, log, registry, address, nowMs };
+  const serving = startPeople({ ...ofPeople, memory: authorizers });
   const http: HttpServer = startHttp(
     config,
     {

@@ -5,7 +5,7 @@ import { intakeRoutes } from "../contract/api/intake-routes.ts";
 import type { Config } from "./config.ts";
 import type { BodyBudget, ClientAddresses, PageHost } from "./http/http.ts";
 import { IntakeApi, intakeHandlers, PeopleGate } from "./http/http.ts";
-import type { LiveView } from "./intake/intake.ts";
+import type { Intake, LiveView } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { SignIn, SignInWatch } from "./members/members.ts";
 import type { Logger } from "./process/process.ts";
@@ -16,6 +16,7 @@ export interface PeopleNeeds {
   readonly host: PageHost;
   readonly ledger: Ledger;
   readonly live: LiveView;
+  readonly intake: Intake;
   readonly addresses: ClientAddresses;
   readonly bodies: BodyBudget;
   readonly log: Logger;
@@ -35,10 +36,22 @@ export function startPeople(needs: PeopleNeeds) {
   const signIn = new SignIn(ledger, watch, nowMs);
   const { publicUrl, maxRequestsPerSecond, remoteImages } = config;
   const gate = new PeopleGate({ people: ledger.members, signIn, addresses, publicUrl, host, nowMs });
-  const intake = new IntakeApi(intakeRoutes, intakeHandlers, {
-    ...{ gate, signIn, ledger, live, bodies, address, nowMs, log, maxRequestsPerSecond, remoteImages },
+  const api = new IntakeApi(intakeRoutes, intakeHandlers, {
+    ...{
+      gate,
+      signIn,
+      ledger,
+      live,
+      intake: needs.intake,
+      bodies,
+      address,
+      nowMs,
+      log,
+      maxRequestsPerSecond,
+      remoteImages,
+    },
     forget: () => memory.forget(),
     recordUse: () => memory.recordUse(),
   });
-  return { gate, intake };
+  return { gate, intake: api };
 }

@@ -71,6 +71,7 @@ const long: ReadonlyMap<string, string> = new Map([
     "it trains on two years of events; scoring/runs proves that later events and traits are unknown",
   ],
   ["scoring/many-plans", "it trains a model for many plans; scoring/models has the models"],
+  ["scoring/outage-runs", "it trains on a year of events three times; scoring/backtest has the cut-offs"],
   ["scoring/rungs-of-kinds", "it trains three organizations; scoring/rungs has the rules"],
   ["scoring/schedule", "it scores nine histories day by day; scoring/runs scores one"],
   ["scoring/stopped", "a service whose data has stopped; scoring/rhythm has the rules"],
@@ -98,6 +99,11 @@ const long: ReadonlyMap<string, string> = new Map([
   ["warehouse/backup", restarts],
   ["warehouse/clickhouse", "the long tier runs the whole warehouse by HTTP"],
   ["warehouse/crash", restarts],
+  ["warehouse/spilled-joins", "it asks about a million users"],
+  [
+    "warehouse/spilling",
+    "it groups and sorts millions of rows; warehouse/embedded proves where they are written",
+  ],
   ["warehouse/erase", "erasure/erasure erases in every store"],
   [
     "warehouse/erase-account",

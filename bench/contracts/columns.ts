@@ -1,22 +1,17 @@
 /** The columns of the model of contracts, by group: the product's own, and those of the mix and of billing. */
-import { bgbbColumn, columnsOf, type Design, type DesignInput } from "../../server/scoring/churn/design.ts";
-import type { Column, ReasonGroup } from "../../server/scoring/statistics/logistic.ts";
+import {
+  columnsOf,
+  type Design,
+  type DesignInput,
+  featureGroups,
+} from "../../server/scoring/churn/design.ts";
+import type { Column } from "../../server/scoring/statistics/logistic.ts";
 import { clamp } from "../../server/scoring/statistics/vectors.ts";
 import type { BillingFeatures } from "./lives.ts";
 
-/** The groups of features, in the order of their table. */
-export const featureGroups = [
-  "silence, frequency",
-  "trend",
-  "mix",
-  "breadth, volume",
-  "tenure",
-  "BG/BB",
-  "traits",
-  "members",
-  "billing",
-] as const;
-export type FeatureGroup = (typeof featureGroups)[number];
+/** The groups of features: the product's, and those that it does not have yet. */
+export const contractGroups = [...featureGroups, "mix", "billing"] as const;
+export type ContractGroup = (typeof contractGroups)[number];
 
 export interface ContractInput extends DesignInput {
   readonly counts28: ReadonlyMap<string, number>;
@@ -24,24 +19,14 @@ export interface ContractInput extends DesignInput {
 }
 
 export interface ContractColumn extends Column {
-  readonly featureGroup: FeatureGroup;
+  readonly featureGroup: ContractGroup;
   readonly of: (input: ContractInput) => number;
 }
-
-const groupOfReason: Readonly<Record<ReasonGroup, FeatureGroup>> = {
-  silence: "silence, frequency",
-  frequency: "silence, frequency",
-  trend: "trend",
-  breadth: "breadth, volume",
-  tenure: "tenure",
-  traits: "traits",
-  calibration: "BG/BB",
-};
 
 const volumeColumn: ContractColumn = {
   name: "volume in 28",
   group: "breadth",
-  featureGroup: "breadth, volume",
+  featureGroup: "breadth-volume",
   of: ({ features }) => Math.log1p(features.volume28),
 };
 
@@ -64,13 +49,7 @@ const billingColumns: readonly ContractColumn[] = [
 
 /** All columns. `mix`: the most frequent names of events. */
 export function contractColumns(design: Design, mix: readonly string[]): ContractColumn[] {
-  const ofUsers = new Set(columnsOf({ hasMembers: false, traits: design.traits }).map(({ name }) => name));
-  const product = columnsOf(design).map((column): ContractColumn => {
-    const isOfMembers = !ofUsers.has(column.name);
-    const own = column.name === bgbbColumn ? "BG/BB" : groupOfReason[column.group];
-    return { ...column, featureGroup: isOfMembers ? "members" : own };
-  });
-  return [...product, volumeColumn, ...mix.map(mixColumn), ...billingColumns];
+  return [...columnsOf(design), volumeColumn, ...mix.map(mixColumn), ...billingColumns];
 }
 
 /** A feature of a short tenure counts as if its days were 28. */

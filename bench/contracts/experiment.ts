@@ -10,7 +10,7 @@ import { type Metrics, metricsOf, type Prediction } from "../../server/scoring/s
 import { logistic } from "../../server/scoring/statistics/special.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
 import { Contracts } from "../../simulation/contracts/contracts.ts";
-import { type ContractColumn, type ContractInput, contractColumns, type FeatureGroup } from "./columns.ts";
+import { type ContractColumn, type ContractGroup, type ContractInput, contractColumns } from "./columns.ts";
 import { accountAt, type ContractRow, horizonDays } from "./lives.ts";
 
 /** Months of 28 days: without training, as the longest feature looks back so far; of training; of evaluation. */
@@ -96,7 +96,7 @@ function count(cells: Map<number, CountedCell>, { x, t, n }: Cell): void {
 export type Risk = (row: PreparedRow) => number;
 
 /** Trains the ridge on all groups of features, or without one. */
-export function trainContracts(rows: readonly PreparedRow[], without?: FeatureGroup): Risk {
+export function trainContracts(rows: readonly PreparedRow[], without?: ContractGroup): Risk {
   const columns = contractColumns(designFor(rows.map(({ features }) => features)), mixOf(rows)).filter(
     ({ featureGroup }) => featureGroup !== without,
   );

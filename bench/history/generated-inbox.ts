@@ -11,6 +11,8 @@ export interface GeneratedRow {
 }
 
 const rowsPerBatch = 50_000;
+/** A batch's number is its token in the warehouse: these are beyond those of a ledger that loads into the same one. */
+const firstNumber = 1_000_000;
 
 /** Takes the ledger's place before a loader. */
 export class GeneratedInbox implements Inbox {
@@ -60,7 +62,7 @@ export class GeneratedInbox implements Inbox {
     this.#body = Buffer.from(`${lines.join("\n")}\n`);
     this.#batches += 1;
     this.#batch = {
-      number: this.#batches,
+      number: firstNumber + this.#batches,
       table: first.table,
       year: first.year,
       schema: currentSchema[first.table],

@@ -2,12 +2,11 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import type { Zone } from "../../server/calendar/calendar.ts";
-import { isInvalid, parseEventTime } from "../../server/intake/intake.ts";
 import { currentSchema, eventRow } from "../../server/ledger/ledger.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
 import { refuseMissingColumns } from "../import/mapping.ts";
 import type { ReadRow, Row, RowSource } from "../import/row.ts";
-import { apiTime } from "../import/time.ts";
+import { notATime, timeOf } from "./time.ts";
 
 /** The roles of columns. */
 export interface LogColumns {
@@ -31,6 +30,10 @@ export interface LoadedLog {
   readonly endDay: number;
   /** Whether a first row without a time was taken for a header and left out. */
   readonly leftOutHeader: boolean;
+  /** The names of events, at most the first 1,000. */
+  readonly events: ReadonlySet<string>;
+  /** The numbers of an entity: one for each of its accounts. */
+  readonly numbersOf: (entity: string) => readonly number[];
 }
 
 export interface LogSource {
@@ -46,6 +49,8 @@ export const organization = 1;
 
 /** Each insert makes parts for four rollups and for every year: few large ones. */
 const rowsPerInsert = 200_000;
+/** Names of events beyond are not collected. */
+export const maxNames = 1_000;
 
 /** Loads the whole log. @throws Refusal for a time that cannot be read, naming its line */
 export async function loadLog(
@@ -56,6 +61,8 @@ export async function loadLog(
   const batch = new Batch(warehouse);
   const users = new Numbers();
   const accounts = new Numbers();
+  const events = new Set<string>();
+  const numbers = new Map<string, number[]>();
   let count = 0;
   let rowsWithoutEntity = 0;
   let firstDay = Number.POSITIVE_INFINITY;
@@ -79,7 +86,10 @@ export async function loadLog(
     }
     const day = zone.dayOf(timeMs);
     const account = columns.account === undefined ? 0 : accounts.of(cells.account);
+    const known = users.size;
     const user = users.of(`${account} ${cells.entity}`);
+    if (user > known) numbers.set(cells.entity, [...(numbers.get(cells.entity) ?? []), user]);
+    if (events.size < maxNames) events.add(cells.event);
     count += 1;
     firstDay = Math.min(firstDay, day);
     lastDay = Math.max(lastDay, day);
@@ -89,7 +99,7 @@ export async function loadLog(
   await batch.insert();
   return {
     ...{ rows: count, rowsWithoutEntity, entities: users.size, accounts: accounts.size, leftOutHeader },
-    ...{ firstDay, endDay: lastDay + 1 },
+    ...{ firstDay, endDay: lastDay + 1, events, numbersOf: (entity) => numbers.get(entity) ?? [] },
   };
 }
 
@@ -173,20 +183,6 @@ function textOf(row: ReadRow, column: string): string {
   throw new Refusal(`line ${row.line}: the column ${JSON.stringify(column)} is neither text nor a number.`);
 }
 
-/** Date-times without an offset are in UTC, as databases export them. */
-function timeOf(cell: unknown, zone: Zone): number | undefined {
-  for (const format of ["auto", "utc"] as const) {
-    const text = apiTime(cell, format);
-    const ms = isInvalid(text) ? undefined : parseEventTime(text, zone);
-    if (ms !== undefined) return ms;
-  }
-  return undefined;
-}
-
 function unreadableTime({ line }: Row, { time }: LogColumns, cell: unknown): Refusal {
-  const found = cell === undefined || cell === null ? "empty" : JSON.stringify(cell).slice(0, 100);
-  return new Refusal(
-    `line ${line}: the column ${JSON.stringify(time)} is ${found}, which is not a time: it may hold unix seconds or ` +
-      "milliseconds, ISO dates and date-times, and YYYYMMDD, of the years 1970 to 2299.",
-  );
+  return new Refusal(`line ${line}: the column ${JSON.stringify(time)} ${notATime(cell)}`);
 }

@@ -1,5 +1,6 @@
 /** The options of `rekindle backtest`. */
 import { Command, InvalidArgumentError, Option } from "commander";
+import { Refusal } from "../../contract/refusal.ts";
 import { Zone } from "../../server/calendar/calendar.ts";
 import { daysBetween, type EntityKind, maxFolds } from "../../server/scoring/scoring.ts";
 import { addReadingOptions, type ReadingOptions } from "../import/options.ts";
@@ -17,6 +18,11 @@ export interface BacktestOptions extends ReadingOptions {
   readonly firstCutoff?: number;
   readonly cutoffStep: number;
   readonly everyone: boolean;
+  readonly churnEvent?: string;
+  readonly undoneBy?: string;
+  /** The path of a file of traits. */
+  readonly traits?: string;
+  readonly compare: boolean;
   readonly timezone: Zone;
   readonly json: boolean;
 }
@@ -25,6 +31,39 @@ const maxHorizonDays = 3_650;
 const maxCutoffs = 1_000;
 
 const date = dateIn(/^(\d{4})-?(\d{2})-?(\d{2})$/);
+
+/** @throws Refusal for options that do not go together */
+export function refuseContradictions(options: BacktestOptions): void {
+  const { score, account, event, churnEvent, undoneBy, traits, everyone } = options;
+  const contradictions: readonly (readonly [isOne: boolean, message: string])[] = [
+    [
+      score === "account" && account === undefined,
+      "--score account needs to know the accounts: give --account COLUMN.",
+    ],
+    [
+      churnEvent !== undefined && event === undefined,
+      "--churn-event needs to know the events' names: give --event COLUMN.",
+    ],
+    [
+      undoneBy !== undefined && churnEvent === undefined,
+      "--undone-by undoes a churn event: give --churn-event NAME.",
+    ],
+    [
+      undoneBy !== undefined && undoneBy === churnEvent,
+      "--undone-by names the churn event itself: give another event.",
+    ],
+    [
+      churnEvent !== undefined && everyone,
+      "--everyone scores entities that have churned, too, whose churn event is known: leave it out.",
+    ],
+    [
+      traits !== undefined && score === "account",
+      "--traits are of users, and models of accounts have none: leave out --score account.",
+    ],
+  ];
+  const [, message] = contradictions.find(([isOne]) => isOne) ?? [];
+  if (message !== undefined) throw new Refusal(message);
+}
 
 /** The command with its options, without its action. */
 export function backtestOptions(): Command {
@@ -43,9 +82,12 @@ export function backtestOptions(): Command {
         .choices(["user", "account"])
         .default("user"),
     )
+    .option("--churn-event <name>", "the event with which an entity churns; without it, silence is churn")
+    .option("--undone-by <name>", "a later event that undoes the churn event")
+    .option("--traits <file>", "what was said of users: lines of id, time and a JSON object of traits")
     .option(
       "--horizon <days>",
-      "days of silence after which an entity has churned",
+      "days of a prediction: of silence, or until the churn event",
       wholeNumber(1, maxHorizonDays),
       28,
     )
@@ -61,6 +103,7 @@ export function backtestOptions(): Command {
     .addOption(
       new Option("--timezone <zone>", "in which days begin").argParser(zone).default(new Zone("UTC"), "UTC"),
     )
+    .option("--compare", "print what each group of features is worth: the model without it", false)
     .option("--json", "print JSON", false);
 }
 

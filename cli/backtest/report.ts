@@ -1,6 +1,7 @@
 /** Reports how good the models were: as a table, or as JSON for a program. */
+import { type ChurnTarget, churnMeans } from "../../contract/api/churn-targets.ts";
 import { formatDay } from "../../server/calendar/calendar.ts";
-import type { Backtest, ModelResult } from "../../server/scoring/scoring.ts";
+import type { Backtest, ModelResult, WithoutGroup } from "../../server/scoring/scoring.ts";
 import {
   type Choice,
   type FoldDays,
@@ -9,16 +10,22 @@ import {
   nameOfModel,
   nameOfRung,
 } from "../../server/scoring/scoring.ts";
-import { printTable } from "../print.ts";
+import { printLine, printTable } from "../print.ts";
 import type { LoadedLog } from "./log.ts";
 import type { BacktestOptions } from "./options.ts";
+import type { LoadedTraits } from "./traits.ts";
 
 /** The result of a back-test. */
 export interface Report {
   readonly log: LoadedLog;
+  /** Null without a file of traits. */
+  readonly traits: LoadedTraits | null;
+  readonly target: ChurnTarget;
   readonly options: BacktestOptions;
   readonly folds: readonly FoldDays[];
   readonly result: Backtest;
+  /** The ridge regression without each group of features; null when that was not asked for. */
+  readonly without: readonly WithoutGroup[] | null;
   /** As of the last cut-off. */
   readonly choice: Choice;
 }
@@ -40,7 +47,13 @@ export function printJson(report: Report): void {
   const { result, options } = report;
   const judged = judgedOf(result);
   const models =
-    judged === null ? [] : [...result.results.map(figuresOf), alwaysTheBaseRate(judged.baseRate)];
+    judged === null
+      ? []
+      : [
+          ...result.results.map(figuresOf),
+          ...(report.without ?? []).map(figuresWithout),
+          alwaysTheBaseRate(judged.baseRate),
+        ];
   const answer = {
     horizonDays: options.horizon,
     n: judged?.n ?? 0,
@@ -86,6 +99,34 @@ export function printTables(report: Report): void {
     say(`${nameOfRung(choice.next?.rung ?? null)} lacks ${words[what]}: ${have} of ${need}`);
   }
   if (!result.isConverged) say("a fit of BG/BB ended in different places from different starts");
+  if (report.without !== null) printWithout(report.without, result);
+}
+
+/** The worth of a group: how much worse the model is without it. */
+function printWithout(without: readonly WithoutGroup[], { results }: Backtest): void {
+  const all = results.find(({ model }) => model === "rung 3");
+  if (all === undefined || without.length === 0) {
+    printLine("\nno cut-off has enough data for logistic: no group of features can be left out");
+    return;
+  }
+  process.stdout.write("\n");
+  const { metrics } = all;
+  const rows = without.map(({ group, metrics: { auc, logLoss } }) => [
+    group,
+    digits(auc, 4),
+    signed(auc === null || metrics.auc === null ? null : auc - metrics.auc),
+    digits(logLoss, 4),
+    signed(logLoss - metrics.logLoss),
+  ]);
+  printTable(
+    ["logistic without", "AUC", "change", "log loss", "change"],
+    [["nothing", digits(metrics.auc, 4), "", digits(metrics.logLoss, 4), ""], ...rows],
+  );
+}
+
+function signed(value: number | null): string {
+  if (value === null) return "-";
+  return `${value < 0 ? "" : "+"}${value.toFixed(4)}`;
 }
 
 const words = {
@@ -106,8 +147,16 @@ function judgedOf({ results }: Backtest): { readonly n: number; readonly baseRat
 }
 
 function figuresOf({ model, metrics }: ModelResult): Figures {
+  return namedFigures(nameOfModel(model), metrics);
+}
+
+function figuresWithout({ group, metrics }: WithoutGroup): Figures {
+  return namedFigures(`logistic-without-${group}`, metrics);
+}
+
+function namedFigures(name: string, metrics: ModelResult["metrics"]): Figures {
   const { auc, logLoss, brier, ece, calibrationSlope: slope, topDecileLift: lift } = metrics;
-  return { name: nameOfModel(model), auc, logLoss, brier, ece, slope, lift };
+  return { name, auc, logLoss, brier, ece, slope, lift };
 }
 
 /** The prediction without any model: all entities have the same risk. It has no slope and no ranking. */
@@ -138,7 +187,7 @@ function cellsOf({ name, auc, logLoss, brier, ece, slope, lift }: Figures): stri
   ];
 }
 
-function headOf({ log, options, folds }: Report): string[] {
+function headOf({ log, target, options, folds }: Report): string[] {
   const { rows, entities, accounts, firstDay, endDay } = log;
   const of = options.account === undefined ? "" : ` at ${accounts} accounts`;
   const span = `${formatDay(firstDay)} to ${formatDay(endDay - 1)}`;
@@ -146,14 +195,22 @@ function headOf({ log, options, folds }: Report): string[] {
   const when = cutoffs.length === 0 ? "" : `, from ${cutoffs[0]} to ${cutoffs.at(-1)}`;
   return [
     `${rows} events of ${entities} users${of}, ${span}`,
-    `churned: silent for ${options.horizon} days; ${cutoffs.length} cut-offs${when}`,
+    `churned: ${churnedIn(target, options.horizon)}; ${cutoffs.length} cut-offs${when}`,
   ];
 }
 
-function notesOnRows({ log: { rowsWithoutEntity, leftOutHeader } }: Report): string[] {
+function churnedIn(target: ChurnTarget, horizonDays: number): string {
+  return target.by === "silence"
+    ? `silent for ${horizonDays} days`
+    : `${churnMeans(target, horizonDays)}, within ${horizonDays} days`;
+}
+
+function notesOnRows({ log: { rowsWithoutEntity, leftOutHeader }, traits }: Report): string[] {
+  const others = traits?.linesWithoutEvents ?? 0;
   return [
     ...(rowsWithoutEntity > 0 ? [`${rowsWithoutEntity} rows without a user are left out`] : []),
     ...(leftOutHeader ? ["the first row has no time and was taken for a header"] : []),
+    ...(others > 0 ? [`${others} lines of traits are of users without events, and are left out`] : []),
   ];
 }
 

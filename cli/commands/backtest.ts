@@ -1,21 +1,26 @@
 /** `rekindle backtest` */
 import type { Command } from "commander";
+import { type ChurnTarget, silence } from "../../contract/api/churn-targets.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import {
   type Backtest,
   backtest,
   type Choice,
   chooseRung,
+  compareGroups,
   countData,
+  type FittedSnapshot,
   type Fold,
   type FoldDays,
   foldsAt,
   planFolds,
   readFolds,
+  type Snapshot,
 } from "../../server/scoring/scoring.ts";
-import { type LoadedLog, loadLog, organization } from "../backtest/log.ts";
-import { type BacktestOptions, backtestOptions } from "../backtest/options.ts";
+import { type LoadedLog, loadLog, maxNames, organization } from "../backtest/log.ts";
+import { type BacktestOptions, backtestOptions, refuseContradictions } from "../backtest/options.ts";
 import { printJson, printTables, type Report } from "../backtest/report.ts";
+import { loadTraits } from "../backtest/traits.ts";
 import { withTemporaryWarehouse } from "../backtest/warehouse.ts";
 import { ImportFile } from "../import/file.ts";
 import { readingOf } from "../import/options.ts";
@@ -24,12 +29,9 @@ import { Progress } from "../progress.ts";
 
 export function backtestCommand(): Command {
   return backtestOptions().action(async (path: string, options: BacktestOptions) => {
-    const { score, account, json } = options;
-    if (score === "account" && account === undefined) {
-      throw new Refusal("--score account needs to know the accounts: give --account COLUMN.");
-    }
+    refuseContradictions(options);
     const report = await run(path, options);
-    if (json) printJson(report);
+    if (options.json) printJson(report);
     else printTables(report);
   });
 }
@@ -39,22 +41,39 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
   // Only CSV has a delimiter, so the option implies CSV for any file name.
   const reading = readingOf(file, options.delimiter === undefined ? options : { format: "csv", ...options });
   return withTemporaryWarehouse(async (warehouse) => {
-    const { horizon: horizonDays, everyone, score: kind, timezone: zone, header } = options;
+    const { horizon: horizonDays, everyone, score: kind, timezone: zone, header, compare } = options;
     const rows = openRows(reading, file.bytes);
     const source = { rows, columns: columnsOf(options), header, zone };
     const log = await withProgress("rows", (progress) =>
       loadLog(warehouse, source, (done) => progress.show({ done, fraction: rows.fractionRead() })),
     );
     if (log.rows === 0) throw new Refusal("no row has a user: there is nothing to back-test.");
+    const target = targetOf(options, log);
+    const traits =
+      options.traits === undefined ? null : await loadTraits(warehouse, { path: options.traits, zone }, log);
     const days = foldDays(log, options);
-    const population = { organization, kind, settings: {}, zone };
+    const population = { organization, kind, settings: { target }, zone };
     const folds = await withProgress("days", (progress) => {
       const onProgress = (fraction: number) => progress.show({ step: "computing", done: 0, fraction });
       return readFolds(warehouse, population, days, { horizonDays, everyone, onProgress });
     });
-    const result = backtest(folds, horizonDays);
-    return { log, options, folds: days, result, choice: chooseAsOf(folds.at(-1), result, horizonDays) };
+    const fits = new Map<Snapshot, FittedSnapshot>();
+    const result = backtest(folds, horizonDays, fits);
+    const without = compare ? compareGroups(folds, horizonDays, fits) : null;
+    const choice = chooseAsOf(folds.at(-1), result, horizonDays);
+    return { log, traits, target, options, folds: days, result, without, choice };
   });
+}
+
+/** @throws Refusal when the log has no event of the given name */
+function targetOf({ churnEvent, undoneBy }: BacktestOptions, { events }: LoadedLog): ChurnTarget {
+  if (churnEvent === undefined) return silence;
+  const unknown = [churnEvent, ...(undoneBy === undefined ? [] : [undoneBy])].find(
+    (name) => !events.has(name) && events.size < maxNames,
+  );
+  if (unknown === undefined) return { by: "event", event: churnEvent, undoneBy: undoneBy ?? null };
+  const named = [...events].slice(0, 30).map((name) => JSON.stringify(name));
+  throw new Refusal(`no event is named ${JSON.stringify(unknown)}; there are ${named.join(", ")}.`);
 }
 
 async function withProgress<Result>(
@@ -87,5 +106,6 @@ function foldDays({ firstDay, endDay }: LoadedLog, options: BacktestOptions): Fo
 /** The model that would serve with the data of the last cut-off. */
 function chooseAsOf(fold: Fold | undefined, result: Backtest, horizonDays: number): Choice {
   const rows = fold?.training.flatMap((snapshot) => snapshot.rows) ?? [];
-  return chooseRung(countData(fold?.scoring.cells ?? [], rows, horizonDays), result);
+  const counts = countData(fold?.scoring.cells ?? [], rows, horizonDays);
+  return chooseRung(counts, result, undefined, null, fold?.scoring.isDeclared);
 }

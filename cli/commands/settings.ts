@@ -1,7 +1,9 @@
-/** `rekindle settings show | set | history` */
+/** `rekindle settings show | set | history | restore` */
 
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { SentChurnTarget } from "../../contract/api/churn-targets.ts";
+import type { HealthTrait } from "../../contract/api/health-traits.ts";
+import type { RiskBounds } from "../../contract/api/risk-bands.ts";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
@@ -11,12 +13,17 @@ import { instant, oneLine, printTable } from "../print.ts";
 import {
   churnTargetForms,
   churnTargetText,
+  healthTraitText,
   readChurnHorizon,
   readChurnTarget,
   readEventWeight,
+  readHealthTrait,
   readHealthWeights,
+  readRiskBands,
+  riskBandsForm,
+  riskBandsText,
   weekStarts,
-} from "./settings-values.ts";
+} from "../settings-values.ts";
 
 /** The command for an organization's settings. */
 export function settingsCommand(): Command {
@@ -24,7 +31,8 @@ export function settingsCommand(): Command {
     .description("Show and change the settings of an organization's scores and weeks")
     .addCommand(show())
     .addCommand(set())
-    .addCommand(history());
+    .addCommand(history())
+    .addCommand(restore());
 }
 
 function show(): Command {
@@ -56,6 +64,9 @@ function rowsOf(settings: Settings): (readonly [string, string])[] {
   return [
     ["churn-horizon", String(settings.churnHorizonDays)],
     ["health-weights", pairs(settings.healthWeights).join(",")],
+    ...rows("health-trait", settings.healthTraits.map(healthTraitText)),
+    ["user-risk-bands", riskBandsText(settings.riskBands.user)],
+    ["account-risk-bands", riskBandsText(settings.riskBands.account)],
     ...rows("event-weight", pairs(settings.eventWeights)),
     ...rows("passive-event", settings.passiveEvents),
     ...rows("key-event", settings.keyEvents),
@@ -69,6 +80,9 @@ function rowsOf(settings: Settings): (readonly [string, string])[] {
 interface SetOptions extends OfOrganization {
   readonly churnHorizon?: number;
   readonly healthWeights?: Readonly<Record<string, number>>;
+  readonly healthTrait?: HealthTrait[];
+  readonly userRiskBands?: { readonly bounds: RiskBounds | null };
+  readonly accountRiskBands?: { readonly bounds: RiskBounds | null };
   readonly eventWeight?: readonly (readonly [string, number | null])[];
   readonly passiveEvent?: string[];
   readonly keyEvent?: string[];
@@ -78,6 +92,7 @@ interface SetOptions extends OfOrganization {
   readonly weekStart?: string;
   readonly ifVersion?: number;
   /** False when `--no-…` was given. */
+  readonly healthTraits: boolean;
   readonly eventWeights: boolean;
   readonly passiveEvents: boolean;
   readonly keyEvents: boolean;
@@ -90,7 +105,15 @@ function set(): Command {
     .description("Change settings; all others stay")
     .requiredOption("--organization <name>", "the organization")
     .option("--churn-horizon <days>", "days of a prediction, and of silence that counts", readChurnHorizon)
-    .option("--health-weights <weights>", "engagement=.35,outlook=.35,…", readHealthWeights)
+    .option("--health-weights <weights>", "percentages: engagement=35,outlook=35,…", readHealthWeights)
+    .option(
+      "--health-trait <trait=zero..hundred:weight...>",
+      "all numeric traits in health: the values that mean 0 and 100, and the percentage, e.g. nps=0..10:20",
+      collect(readHealthTrait),
+    )
+    .addOption(new Option("--no-health-traits", "no trait is a part of health").conflicts("healthTrait"))
+    .option("--user-risk-bands <bounds>", `churn risks of the bands: ${riskBandsForm}`, readRiskBands)
+    .option("--account-risk-bands <bounds>", "the same of accounts", readRiskBands)
     .option(
       "--event-weight <name=weight...>",
       "an event's weight in engagement; NAME=default for 1",
@@ -135,12 +158,21 @@ function set(): Command {
 }
 
 function changeOf(options: SetOptions): SettingsChange {
-  const { churnHorizon, healthWeights, eventWeight, passiveEvent, keyEvent, ordinaryEvent } = options;
-  const { userChurn, accountChurn } = options;
+  const { churnHorizon, healthWeights, healthTrait, eventWeight, passiveEvent, keyEvent, ordinaryEvent } =
+    options;
+  const { userChurn, accountChurn, userRiskBands, accountRiskBands } = options;
   const weekStart = weekStarts.find(({ name }) => name === options.weekStart)?.day;
   return {
     ...(churnHorizon !== undefined && { churnHorizonDays: churnHorizon as Settings["churnHorizonDays"] }),
     ...(healthWeights !== undefined && { healthWeights }),
+    ...(!options.healthTraits && { healthTraits: [] }),
+    ...(healthTrait !== undefined && { healthTraits: healthTrait }),
+    ...((userRiskBands !== undefined || accountRiskBands !== undefined) && {
+      riskBands: {
+        ...(userRiskBands !== undefined && { user: userRiskBands.bounds }),
+        ...(accountRiskBands !== undefined && { account: accountRiskBands.bounds }),
+      },
+    }),
     ...(!options.eventWeights && { eventWeights: null }),
     ...(eventWeight !== undefined && { eventWeights: Object.fromEntries(eventWeight) }),
     ...(!options.passiveEvents && { passiveEvents: [] }),
@@ -190,6 +222,37 @@ function history(): Command {
         );
       }),
     );
+}
+
+function restore(): Command {
+  const command = new Command("restore");
+  return command
+    .description("Go back to the settings of an older version: they become a new version")
+    .requiredOption("--organization <name>", "the organization")
+    .requiredOption(
+      "--to <version>",
+      "a version that settings history lists; 0 for the defaults",
+      readVersion,
+    )
+    .option("--if-version <number>", "refuse unless this is the current version", readVersion)
+    .action(({ organization: name, to, ifVersion }: RestoreOptions) =>
+      withOrganization(name, async ({ ledger }, { id }) => {
+        const { version: before } = await ledger.settings.get(id);
+        const asked = { to, ...(ifVersion !== undefined && { version: ifVersion }) };
+        const restored = await ledger.settings.restore(id, asked, commandLine, Date.now());
+        if (restored === undefined) return command.error(`error: there is no version ${to} of the settings`);
+        process.stderr.write(
+          restored.version === before
+            ? "the settings are unchanged\n"
+            : `the settings are version ${restored.version} now, as in version ${to}\n`,
+        );
+      }),
+    );
+}
+
+interface RestoreOptions extends OfOrganization {
+  readonly to: number;
+  readonly ifVersion?: number;
 }
 
 function readVersion(text: string): number {

@@ -4,7 +4,8 @@ import { isInvalid, parseBody } from "../../server/intake/intake.ts";
 import { type Counter, contentOf } from "./bytes.ts";
 import { cellsRow, columnNames, notUtf8, type Reading, type Row, utf8 } from "./row.ts";
 
-interface Line {
+/** A line of a file. */
+export interface Line {
   readonly number: number;
   /** Undefined when the line is longer than a request may be: its bytes are dropped as they are read. */
   readonly bytes: Buffer | undefined;
@@ -13,7 +14,8 @@ interface Line {
 const newline = 10;
 const carriageReturn = 13;
 
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<Line> {
+/** The lines, without their ends. */
+export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncIterable<Line> {
   let number = 1;
   let pieces: Buffer[] = [];
   let length = 0;
@@ -49,7 +51,7 @@ function withoutReturn(bytes: Buffer): Buffer {
   return bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes;
 }
 
-const tooLong = `is longer than ${limits.bodyBytes} bytes: send less.`;
+export const tooLong = `is longer than ${limits.bodyBytes} bytes: send less.`;
 
 /** One JSON object a line; empty lines are none. A number that an id is made of keeps its spelling. */
 export async function* jsonLines({ path, gzip }: Reading, counter: Counter): AsyncIterable<Row> {
@@ -84,7 +86,8 @@ export async function* spacedLines({ path, gzip, header }: Reading, counter: Cou
   }
 }
 
-function decoded(bytes: Buffer): string | undefined {
+/** The text of a line; undefined when it is not UTF-8. */
+export function decoded(bytes: Buffer): string | undefined {
   try {
     return utf8.decode(bytes);
   } catch {

@@ -10,6 +10,7 @@ import * as overview from "./overview.ts";
 import * as retention from "./retention.ts";
 import { analysisRoute, figure } from "./route.ts";
 import * as scores from "./scores.ts";
+import { SettingsPreviewAnswer } from "./settings-preview.ts";
 
 export const analysisRoutes = {
   "GET /api/users": figure({
@@ -298,6 +299,17 @@ export const analysisRoutes = {
     query: settings.SettingsHistoryParameters,
     answer: settings.SettingsHistoryAnswer,
     table: "versions",
+  }),
+  "POST /api/settings/preview": analysisRoute.manage({
+    summary:
+      "The effect of a change of settings: moves between bands, and whether scores would have predicted better. Nothing is saved",
+    body: settings.SettingsChangeBody,
+    answer: SettingsPreviewAnswer,
+  }),
+  "POST /api/settings/restore": analysisRoute.manage({
+    summary: "Go back to an older version of the settings: its settings become a new version",
+    body: settings.SettingsRestoreBody,
+    answer: settings.SettingsAnswer,
   }),
   "GET /api/sources": analysisRoute.read({
     summary: "Sources: items, latest item, and whether the source has fallen silent",

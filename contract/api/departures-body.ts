@@ -5,6 +5,7 @@
 
 import type { Settings } from "../settings.ts";
 import { eventsOfTargets } from "./churn-targets.ts";
+import { contactEvent } from "./contacts.ts";
 
 const things = ["subscription", "account"];
 const ends = ["canceled", "cancelled", "deleted"];
@@ -33,8 +34,9 @@ export function askedAbout(names: readonly string[], answers: Answers): string[]
   return names.filter((event) => mayBeDeparture(event) && !isAnswered(event, answers));
 }
 
-/** Events that are no engagement: those that are set as passive, and departures that wait for an answer. */
+/** Events that are no engagement: those that are set as passive, departures that wait for an answer, and contacts. */
 export function passiveEventsOf(names: readonly string[], answers: Answers): string[] {
   const unanswered = askedAbout(names, answers).filter(isDepartureName);
-  return [...answers.passiveEvents, ...unanswered].toSorted();
+  const contacts = names.filter((event) => event === contactEvent && !isAnswered(event, answers));
+  return [...answers.passiveEvents, ...unanswered, ...contacts].toSorted();
 }

@@ -1,8 +1,10 @@
 /** The routes of the JSON API that intake answers: sessions, organizations, their members and settings. */
+
 import * as live from "../live.ts";
 import * as members from "../members.ts";
 import * as sourceSettings from "../source-settings.ts";
 import * as views from "../views.ts";
+import * as contacts from "./contacts.ts";
 import { intakeRoute } from "./route.ts";
 
 export const intakeRoutes = {
@@ -130,6 +132,11 @@ export const intakeRoutes = {
     query: live.LiveParameters,
     answer: live.LiveMessages,
     isStream: true,
+  }),
+  "POST /api/users/:userId/contacts": intakeRoute.manage({
+    summary: "Mark a user as contacted: an event `contacted`, which is no engagement and is in the timeline",
+    body: contacts.ContactBody,
+    status: 204,
   }),
   "GET /api/views": intakeRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
   "POST /api/views": intakeRoute.manage({

@@ -18,17 +18,21 @@ export const Verdict = Field.oneOf(
 export const HealthBand = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
 export const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
   description:
-    "Of the churn risk. `high`: from 5 times the odds of the base rate. `medium`: from 2 times. Before a back-test has 30 departures: from .5 and .2.",
+    "Of the churn risk. By `riskBands` of the settings. Without these, `high`: from 5 times the odds of the base rate. `medium`: from 2 times. Before a back-test has 30 departures: from .5 and .2.",
 });
 
 /** Beside a risk band. */
 export const ratioToBaseRate = nullable(
   Field.number("The churn risk as a multiple of the base rate, the share that churned in the back-test."),
 );
-/** The limits of the bands, fixed with the model. */
+/** The limits of the bands, fixed with the scores. */
 export const RiskLimits = Type.Object({
   medium: Field.number("Churn risks from here on are medium."),
   high: Field.number("Churn risks from here on are high."),
+  byBaseRate: Type.Object(
+    { medium: Type.Number(), high: Type.Number() },
+    { description: "The limits without `riskBands` of the settings." },
+  ),
   cap: Field.number("From this churn risk on health is at most 39: 7 times the odds of the base rate."),
 });
 

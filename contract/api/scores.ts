@@ -40,14 +40,26 @@ export const ScoreAnswer = Type.Object({
   id: Field.text("The user's or the account's own id."),
   day: scoredDay,
   dataStoppedSince,
+  daysWithoutData: Field.count(
+    "Days on which data collection had stopped, within the window of 28 days or the idle days, if they are more. No count of days contains them.",
+  ),
   state: State,
   verdict: Verdict,
   note: nullable(Field.text("Why there is no score.")),
   health: Type.Object({
     score: nullable(Field.number("0 to 100.")),
     healthBand: HealthBand,
-    contributions: parts("Points of each part; with the cap they add up to the score."),
+    contributions: parts(
+      "Points of each part; with the cap they add up to the score. A trait's part is called `trait.` and its name.",
+    ),
     cap: Field.number("Points that a high churn risk took away: zero or negative."),
+    traits: listOf("The organization's own parts, `healthTraits` of the settings of these scores.", {
+      trait: Type.String(),
+      part: Field.text("Its name among the contributions: `trait.nps`."),
+      value: nullable(Field.number("Its last number. Null without one: it is no part of this score.")),
+      zeroAt: Field.number("The value that means 0."),
+      hundredAt: Field.number("The value that means 100."),
+    }),
   }),
   engagement: nullable(
     Type.Object({
@@ -253,6 +265,14 @@ export const ModelAnswer = Type.Object({
     low: Field.number("Of the rate's 95 % interval."),
     high: Type.Number(),
   }),
+  outages: listOf(
+    "Days of the last year on which data collection had stopped, the newest first. No count of days contains them, and no cut-off with one in its horizon is used.",
+    {
+      from: Field.day("The first."),
+      to: Field.day("The last."),
+      isDeclared: Field.boolean("Whether all of them were declared by `rekindle outage add`."),
+    },
+  ),
   realised: listOf("Outcomes of each health band, from stored scores whose horizon is over.", {
     healthBand: HealthBand,
     count: Field.count("With scores of a horizon ago or earlier."),

@@ -6,6 +6,7 @@ import type { Changes, Reads } from "./paths.ts";
 const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   // The pages begin anew.
   "DELETE /api/organization": [],
+  "POST /api/settings/preview": [],
   "POST /api/views": ["/api/views"],
   "PATCH /api/views/:id": ["/api/views"],
   "DELETE /api/views/:id": ["/api/views"],

@@ -127,7 +127,7 @@ const routeTree = root.addChildren([
     settings.addChildren([
       settingsHome,
       settingsPage(pages.organizationSettings, () => import("../pages/settings/organization.tsx")),
-      settingsPage(pages.scoreSettings, () => import("../pages/settings/scores.tsx")),
+      settingsPage(pages.scoreSettings, () => import("../pages/settings/scores/page.tsx")),
       settingsPage(pages.exclusionSettings, () => import("../pages/settings/exclusions.tsx")),
       settingsPage(pages.tokenSettings, () => import("../pages/settings/tokens.tsx")),
       settingsPage(pages.keySettings, () => import("../pages/settings/keys.tsx")),

@@ -4,7 +4,7 @@ import { type Asked, usePages, useRead } from "../api/query.ts";
 import { useFilters } from "../parts/list/filters.ts";
 import { Notice } from "../parts/panel.tsx";
 import { useToday } from "../parts/time.tsx";
-import { dayPlus, dayText } from "../text/format.ts";
+import { counted, dayPlus, dayText } from "../text/format.ts";
 import { ActivityPanel, daysOfYear } from "./activity.tsx";
 import { ChangePanel } from "./change.tsx";
 import { filters } from "./filters.ts";
@@ -58,7 +58,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
     ({ next }) => next,
   );
   if (isMissing(asked.error)) return <Missing id={id} what={what} />;
-  const stoppedSince = score.data?.dataStoppedSince;
+  const { dataStoppedSince: stoppedSince, daysWithoutData = 0 } = score.data ?? {};
   return (
     <>
       {header(score.data)}
@@ -68,6 +68,12 @@ export function EntityPage(props: EntityPageProps): ReactElement {
           <Notice>
             No data since {dayText(stoppedSince)}: data collection has stopped, or a source has. Scores wait.
           </Notice>
+        )}
+        {daysWithoutData > 0 && (
+          <p className="text-sm text-soft">
+            {counted(daysWithoutData, "day")} without data {daysWithoutData === 1 ? "is" : "are"} left out of
+            idle days and of all windows.
+          </p>
         )}
         <ScoreStats asked={score}>{stat}</ScoreStats>
         {children(<ChangePanel asked={score} what={what} />, <RiskPanel asked={score} what={what} />)}

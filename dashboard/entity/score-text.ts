@@ -27,9 +27,25 @@ const partNames: Readonly<Record<string, { label: string; hint: string }>> = {
 /** Contributions as steps of a waterfall, in the order in which they are explained. */
 export function stepsOfParts(parts: Readonly<Record<string, number>>) {
   const known = Object.keys(partNames);
+  const placeOf = (name: string) => (known.includes(name) ? known.indexOf(name) : known.length);
   return Object.entries(parts)
-    .sort(([a], [b]) => known.indexOf(a) - known.indexOf(b))
+    .sort(([a], [b]) => placeOf(a) - placeOf(b))
     .map(([name, points]) => ({ label: name, ...partNames[name], points }));
+}
+
+/** Contributions to health as steps. The organization's own parts come last, each with its value. */
+export function stepsOfHealth({ contributions, traits }: Score["health"]) {
+  const own = new Map(traits.map((trait) => [trait.part, trait]));
+  return stepsOfParts(contributions).map((step) => {
+    const trait = own.get(step.label);
+    if (trait === undefined) return step;
+    const [value, zeroAt, hundredAt] = [trait.value, trait.zeroAt, trait.hundredAt].map(numbers.precise);
+    return {
+      ...step,
+      label: trait.trait,
+      hint: `The value is ${value}. ${zeroAt} means 0 and ${hundredAt} means 100`,
+    };
+  });
 }
 
 /** A churn risk as a sentence. */

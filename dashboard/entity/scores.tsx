@@ -14,6 +14,7 @@ import {
   reasonLabel,
   riskSentence,
   type Score,
+  stepsOfHealth,
   stepsOfParts,
 } from "./score-text.ts";
 
@@ -85,7 +86,7 @@ function riskChange(total: number | undefined, sinceDay: string | undefined) {
 export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
   return (
     <FigurePanel
-      title="What health is made of"
+      title="Health by component"
       note="Points of each part. They add up to the score."
       asked={asked}
       loading={<Loading rows={5} />}
@@ -105,7 +106,7 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
         }
         if (health.score === null) return <Empty title="No score yet">{note}</Empty>;
         const steps = [
-          ...stepsOfParts(health.contributions),
+          ...stepsOfHealth(health),
           ...(health.cap === 0 || model === null
             ? []
             : [

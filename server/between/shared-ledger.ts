@@ -14,9 +14,10 @@ const erasureCalls = [
 ] as const;
 const deletionCalls = ["begin", "pending", "finish"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
-const settingsCalls = ["get", "change", "history"] as const;
+const settingsCalls = ["get", "change", "restore", "history"] as const;
 const rejectedEventCalls = ["list", "count", "retry", "drop", "missing"] as const;
 const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
+const outageCalls = ["list", "add", "remove"] as const;
 const auditCalls = ["add", "list"] as const;
 const memberCalls = [
   ...(["list", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
@@ -90,6 +91,7 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("inbox", ledger.inbox, inboxCalls);
   offer("rejectedEvents", ledger.rejectedEvents, rejectedEventCalls);
   offer("exclusions", ledger.exclusions, exclusionCalls);
+  offer("outages", ledger.outages, outageCalls);
   offer("audit", ledger.audit, auditCalls);
   // Removing a member revokes read keys.
   offer("members", ledger.members, memberCalls, forget);
@@ -175,6 +177,7 @@ export function remoteLedger(
     readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
     rejectedEvents: remote<SharedLedger["rejectedEvents"]>("rejectedEvents", rejectedEventCalls),
     exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
+    outages: remote<SharedLedger["outages"]>("outages", outageCalls),
     audit: remote<SharedLedger["audit"]>("audit", auditCalls),
     members: remote<SharedLedger["members"]>("members", memberCalls),
     heldEvents: remote<SharedLedger["heldEvents"]>("heldEvents", heldEventCalls),

@@ -27,6 +27,7 @@ export {
   type AccountReceipt,
   type AskedErasure,
   accountReceiptOf,
+  type CountedErasure,
   type Erasure,
   type ErasureReceipt,
   type Erasures,
@@ -84,6 +85,7 @@ export {
   type SettingsVersion,
   type StoredSettings,
   settingDifferences,
+  settingsAfter,
   storedSettings,
 } from "./ports/settings.ts";
 export type { StripeSettings, Webhook } from "./ports/source-settings.ts";

@@ -1,13 +1,35 @@
 /** The module's interface: statistics, models, runs, and scores as parts of other queries. */
 
-export { type Backtest, backtest, type Fold, type ModelResult } from "./churn/backtest.ts";
+export {
+  type Backtest,
+  backtest,
+  type FittedSnapshot,
+  type Fold,
+  type ModelResult,
+} from "./churn/backtest.ts";
+export { compareGroups, type WithoutGroup } from "./churn/compare.ts";
 export { daysBetween, type FoldDays, foldsAt, leastLogDays, maxFolds, planFolds } from "./churn/folds.ts";
-export { type Choice, chooseRung, failuresOf, proofOf, servingResult } from "./churn/ladder.ts";
+export {
+  type Choice,
+  chooseRung,
+  failuresOf,
+  proofOf,
+  provenBaseRate,
+  servingResult,
+} from "./churn/ladder.ts";
 export { nameOfModel, nameOfRung } from "./churn/model-names.ts";
+export type { Snapshot } from "./churn/snapshot.ts";
 export type { Steps } from "./churn/steps.ts";
 export { countData } from "./churn/train.ts";
 export { rhythmInWords } from "./data-quality/rhythm.ts";
 export { type SourceStatus, SourceWatch, takenOf } from "./data-quality/source-watch.ts";
+export type { BandMove } from "./preview/moves.ts";
+export {
+  type HorizonProof,
+  type KindPreview,
+  previewSettings,
+  uncountedSettings,
+} from "./preview/preview.ts";
 export type { EntityKind } from "./queries/engagement-events.ts";
 export { type AccountMember, accountMembers, accountMemberTotals } from "./queries/lists/account-members.ts";
 export { accountsAtRisk, scoredAccounts } from "./queries/lists/accounts-at-risk.ts";
@@ -51,7 +73,7 @@ export {
 export { inSteps } from "./run/in-steps.ts";
 export { marksOf } from "./run/marks.ts";
 export { modelChanges } from "./run/model-changes.ts";
-export { populationOf } from "./run/population.ts";
+export { noDeclaredOutages, populationOf } from "./run/population.ts";
 export { type RealisedChurn, realisedChurn } from "./run/realised.ts";
 export type { RunBody } from "./run/record-bodies.ts";
 export type { ScoreRecord } from "./run/records.ts";
@@ -60,12 +82,14 @@ export { type ScoreProgress, type ScoreSummary, Scoring, type ScoringService } f
 export { newestRun } from "./run/status.ts";
 export type { Explanation } from "./scores/explain.ts";
 export type { HealthBand } from "./scores/health.ts";
+export { cutoffBefore, daysWithin, windowStart } from "./scores/observed-days.ts";
 export {
   absoluteRiskScale,
   type RiskBand,
   type RiskLimits,
   type RiskScale,
   riskBandOf,
+  riskScaleOf,
 } from "./scores/risk-scale.ts";
 export type { State } from "./scores/state.ts";
 export { type Verdict, verdictOf, verdictSql } from "./scores/verdict.ts";

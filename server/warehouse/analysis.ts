@@ -17,12 +17,13 @@ import type { Warehouse } from "./engine/warehouse.ts";
 import { ExclusionKeeper } from "./load/exclusion-keeper.ts";
 import { LoadedDays } from "./load/loaded-days.ts";
 import { Loader, type LoaderStatus } from "./load/loader.ts";
+import { LoadingDays } from "./load/loading-days.ts";
 import {
   type Acknowledged,
   acknowledgedOf,
   checkOrganization,
   describeDifference,
-  isSettled,
+  settledOf,
 } from "./upkeep/check.ts";
 import { NightlyCheck } from "./upkeep/nightly.ts";
 import type { RebuildStatus } from "./upkeep/rebuild-watch.ts";
@@ -127,15 +128,17 @@ export interface Beginning {
 /** Starts the work on a warehouse: sends frozen batches of a crash again, then loads. Closing it also closes the
  * warehouse. */
 export async function beginAnalysis(
-  opened: Omit<Parts, "loader" | "exclusions" | "loadedDays">,
+  opened: Omit<Parts, "loader" | "exclusions" | "loadedDays" | "loadingDays">,
   beginning?: Beginning,
 ): Promise<Analysis> {
   const { warehouse, ledger, log } = opened;
   const exclusions = new ExclusionKeeper({ warehouse, exclusions: ledger.exclusions, log });
-  const loadedDays = new LoadedDays();
+  const [loadedDays, loadingDays] = [new LoadedDays(), new LoadingDays()];
   const loader = new Loader({
     ...{ inbox: ledger.inbox, warehouse, log },
+    loading: (batch, body) => loadingDays.batchBegun(batch, body),
     loaded: (batch, body) => {
+      loadingDays.batchLoaded();
       exclusions.batchLoaded(batch, body);
       loadedDays.batchLoaded(batch, body);
     },
@@ -145,12 +148,13 @@ export async function beginAnalysis(
   await loader.replay();
   // Rules of one organization that cannot be applied keep no other from its figures.
   await exclusions.tryToApply();
-  return new Analysis({ ...opened, loader, exclusions, loadedDays });
+  return new Analysis({ ...opened, loader, exclusions, loadedDays, loadingDays });
 }
 
 interface Parts extends UpkeepParts {
   readonly dataDir: string;
   readonly loadedDays: LoadedDays;
+  readonly loadingDays: LoadingDays;
 }
 
 export class Analysis implements ServedAnalysis {
@@ -281,20 +285,21 @@ export class Analysis implements ServedAnalysis {
     await this.#parts.warehouse.close();
   }
 
+  /** The loader goes on meanwhile, for the other organizations. */
   async #check(organization: number): Promise<readonly string[]> {
-    const { warehouse, loader } = this.#parts;
+    const { warehouse, ledger, loadingDays } = this.#parts;
     const before = await this.#acknowledged(organization);
     await this.#upkeep.drain();
-    await loader.pause();
+    const watch = loadingDays.watch(organization);
     try {
       // Read again: rows may have become rejected events while the inbox was drained.
-      const missing = await this.#parts.ledger.rejectedEvents.missing(organization);
+      const missing = await ledger.rejectedEvents.missing(organization);
       const differences = await checkOrganization(warehouse, organization, { ...before, missing });
       if (differences.length === 0) return [];
-      const after = await this.#acknowledged(organization);
-      return differences.filter((found) => isSettled(found, before, after)).map(describeDifference);
+      const during = { before, after: await this.#acknowledged(organization), loadedDays: watch.end() };
+      return differences.flatMap((found) => settledOf(found, during) ?? []).map(describeDifference);
     } finally {
-      loader.resume();
+      watch.end();
     }
   }
 

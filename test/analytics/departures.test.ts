@@ -99,6 +99,8 @@ test("names of the closed list are found whatever their case and separators, and
   expect(passiveEventsOf(["opened", ...names], { ...answered, passiveEvents: ["mail_sent"] })).toEqual([
     ...["Subscription-Cancelled", "accountCanceled", "mail_sent", "subscription_canceled"],
   ]);
+  expect(passiveEventsOf(["contacted", "Contacted"], answered)).toEqual(["contacted"]);
+  expect(passiveEventsOf(["contacted"], { ...answered, ordinaryEvents: ["contacted"] })).toEqual([]);
 });
 
 test("until there is an answer a departure makes no user active, and its event is listed all the same", async () => {

@@ -4,6 +4,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
+import { tableOf } from "../../server/ledger/postgres/inbox/inbox-segments.ts";
 import { deliver } from "../sources/webhooks-support.ts";
 import { expectSuccess } from "../specification/support.ts";
 import { TestCluster, until } from "./support.ts";
@@ -48,11 +49,17 @@ async function whileTranslated(token: string, doSomething: () => Promise<unknown
   return (await answer).status;
 }
 
-/** The days of an organization's events with this name, as `[time, day]`. */
+/** The days of an organization's events with this name, as `[time, day]`. The first segment of the inbox is sealed within a
+ * minute. */
 async function daysOf(organization: number, name: string): Promise<readonly (readonly [number, number])[]> {
-  const segments = await admin<
-    { body: string }[]
-  >`SELECT body FROM inbox_000001 WHERE warehouse_table = 'events' ORDER BY seq`;
+  const known = await admin<{ segment: number }[]>`SELECT segment FROM inbox_segments ORDER BY segment`;
+  const segments: { body: string }[] = [];
+  for (const { segment } of known) {
+    segments.push(
+      ...(await admin<{ body: string }[]>`
+        SELECT body FROM ${admin(tableOf(segment))} WHERE warehouse_table = 'events' ORDER BY seq`),
+    );
+  }
   const rows = segments.flatMap(({ body }) =>
     body
       .trim()

@@ -39,7 +39,7 @@ test("the members of an account stand by what they carry, the largest share firs
   expect(shares.members.map(({ userId }) => userId)).toEqual(byShare);
   expect(new Set(shares.members.map(({ share }) => share)).size).toBe(6);
   await page.goto(`${world.server.url}/o/${owner.organization}/accounts/acme`);
-  const carriers = page.getByRole("region", { name: "Who uses it" });
+  const carriers = page.getByRole("region", { name: "Activity by member" });
   const rows = page.getByRole("table", { name: "Members of this account" }).locator("tbody tr");
   await rows.first().waitFor();
   await settled(page);

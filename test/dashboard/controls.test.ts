@@ -53,6 +53,7 @@ async function fill(): Promise<void> {
   await owner.json("POST", `${at("/api/exclusions")}&kind=user&value=monitor`);
   const mapping = { userId: "user.id", event: { path: "type" } };
   await made("/api/webhooks", { name: "forms", mapping });
+  await owner.json("PATCH", at("/api/settings"), { weekStart: 7 });
 }
 
 /** Controls that change nothing but what is shown, by kind. All roles have them. */
@@ -95,7 +96,11 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
   "/users": {},
   "/users?healthBand=healthy": { "button Save view": "member" },
   "/users?view=1": { "button View options: Mine": "member" },
-  "/users/ada": { "button Erase …": "owner", "button Exclude …": "member" },
+  "/users/ada": {
+    "button Contacted …": "member",
+    "button Erase …": "owner",
+    "button Exclude …": "member",
+  },
   "/accounts": {},
   "/accounts?healthBand=healthy": { "button Save view": "member" },
   "/accounts/acme": { "button Erase …": "owner" },
@@ -136,9 +141,13 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "textbox Name": "owner",
   },
   "/settings/scores": {
+    "button Add a trait": "member",
     "button No": "member",
+    "button Restore version 0": "member",
     "button Yes, they have left": "member",
     "combobox A user has churned": "member",
+    "combobox Bands of accounts": "member",
+    "combobox Bands of users": "member",
     "combobox An account has churned": "member",
     "combobox Weeks start on": "member",
     "radio 14 days": "member",
@@ -147,10 +156,10 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "radio 7 days": "member",
     "radio 84 days": "member",
     "searchbox Find an event": "member",
-    "spinbutton Adoption": "member",
-    "spinbutton Engagement": "member",
-    "spinbutton Momentum": "member",
-    "spinbutton Outlook": "member",
+    "spinbutton Adoption, %": "member",
+    "spinbutton Engagement, %": "member",
+    "spinbutton Momentum, %": "member",
+    "spinbutton Outlook, %": "member",
     "checkbox opened is a key event": "member",
     "checkbox opened is passive": "member",
     "spinbutton Weight of opened": "member",

@@ -50,7 +50,7 @@ describe("settings of scores", () => {
     await patch(owner, {
       keyEvents: ["report_created", "comment_added"],
       eventWeights: { login: 7, invoice_paid: 3 },
-      healthWeights: { momentum: 0.3 },
+      healthWeights: { momentum: 30, engagement: 25 },
     });
     await save(page).click();
     await page.getByText("These settings changed after you began").waitFor();
@@ -66,7 +66,7 @@ describe("settings of scores", () => {
     const { settings } = await saved(owner);
     expect([...settings.keyEvents].sort()).toEqual(["comment_added", "report_created", "shared"]);
     expect(settings.eventWeights).toEqual({ invoice_paid: 3, login: 7, shared: 4 });
-    expect(settings.healthWeights.momentum).toBe(0.3);
+    expect(settings.healthWeights.momentum).toBe(30);
     expect(complaints).toEqual([]);
   });
 
@@ -89,13 +89,13 @@ describe("settings of scores", () => {
 
   test("take weights of any precision, so that the horizon can be saved beside them", async () => {
     const owner = await world.founder("Precise");
-    await patch(owner, { healthWeights: { engagement: 0.333, outlook: 0.333 } });
+    await patch(owner, { healthWeights: { engagement: 33.33, outlook: 36.67 } });
     const { page } = await world.settingsOf(owner, "scores");
     await page.getByRole("radio", { name: /14 days/ }).check();
     await save(page).click();
     await save(page).waitFor({ state: "detached" });
     const { settings } = await saved(owner);
-    expect([settings.churnHorizonDays, settings.healthWeights.engagement]).toEqual([14, 0.333]);
+    expect([settings.churnHorizonDays, settings.healthWeights.engagement]).toEqual([14, 33.33]);
   });
 });
 
@@ -144,15 +144,16 @@ describe("what is typed while the answer is under way", () => {
     await page.getByRole("radio", { name: /56 days/ }).check();
     await save(page).click();
     await ofScores.reached;
-    await page.getByLabel("Momentum").fill("0.4");
+    await page.getByLabel("Momentum").fill("0");
+    await page.getByLabel("Engagement").fill("55");
     const told = await notedMessages(page);
     ofScores.goOn();
     await told("Saved. Scores are computed again.");
-    expect(await page.getByLabel("Momentum").inputValue()).toBe("0.4");
+    expect(await page.getByLabel("Momentum").inputValue()).toBe("0");
     await save(page).click();
     await save(page).waitFor({ state: "detached" });
     const { settings } = await saved(owner);
-    expect([settings.churnHorizonDays, settings.healthWeights.momentum]).toEqual([56, 0.4]);
+    expect([settings.churnHorizonDays, settings.healthWeights.momentum]).toEqual([56, 0]);
 
     await page.getByRole("link", { name: "Your account" }).click();
     const ofPerson = await heldChange(page, "**/api/person");

@@ -147,6 +147,39 @@ describe("scores", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("have versions, and a way back to each", async () => {
+    const owner = await world.founder("Back again");
+    const patch = (body: object) => owner.json("PATCH", at(owner, "/api/settings"), body);
+    await patch({ churnHorizonDays: 14, healthWeights: { engagement: 45, outlook: 25 } });
+    await patch({ churnHorizonDays: 7, riskBands: { user: { medium: 0.1, high: 0.4 } } });
+    const { page, complaints } = await world.settingsOf(owner, "scores");
+    const list = page.getByRole("list", { name: "Versions of the settings, the newest first" });
+    await list.getByText("Risk bands of users").waitFor();
+    expect(
+      await list
+        .getByRole("listitem")
+        .filter({ hasText: /^Version/ })
+        .count(),
+    ).toBe(3);
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("button", { name: "Restore version 1" }).click();
+    await page.getByText("Churn horizon, in days: from 7 to 14").waitFor();
+    const told = await notedMessages(page);
+    await answered(page, "Restore");
+    await told("Version 1 is restored.");
+    await list.getByText("Version 3").waitFor();
+    expect(await page.getByRole("radio", { name: /14 days/ }).isChecked()).toBe(true);
+    type Answer = { version: number; settings: { healthWeights: object; riskBands: object } };
+    const { version, settings } = await owner.json<Answer>("GET", at(owner, "/api/settings"));
+    expect(version).toBe(3);
+    expect(settings).toMatchObject({
+      ...{ healthWeights: { engagement: 45, outlook: 25 }, riskBands: { user: null } },
+    });
+    await page.getByRole("link", { name: "Audit log" }).click();
+    await page.getByText(/Restored version 1 of the settings: Churn horizon/).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   test("have a churn target for users and one for accounts, each with its fields", async () => {
     const owner = await world.founder("Targeted");
     const { page, complaints } = await world.settingsOf(owner, "scores");

@@ -8,6 +8,7 @@ import { eventLine, reject } from "./contract-operation.ts";
 import { account, user, writePeople } from "./writes.ts";
 
 const rule = { kind: "email_domain", key: "", value: "example.com" } as const;
+const outage = { fromDay: 20_000, toDay: 20_004 };
 const mapping = { event: { path: "name" }, userId: "user.id" } as const;
 
 async function threeRejectedEvents({ subject, id }: Ground): Promise<void> {
@@ -110,6 +111,21 @@ const exclusions: Kinds["exclusions"] = {
   },
 };
 
+const outages: Kinds["outages"] = {
+  list: read,
+  add: async ({ ledger, nowMs }) => ({
+    action: "outage.added",
+    of: (organization) => ledger.outages.add(organization, outage, by, nowMs),
+  }),
+  remove: async ({ ledger, id, nowMs }) => {
+    const added = await ledger.outages.add(id, outage, settingUp, nowMs);
+    return {
+      action: "outage.removed",
+      of: (organization) => ledger.outages.remove(organization, added.id, by, nowMs),
+    };
+  },
+};
+
 const settings: Kinds["settings"] = {
   get: read,
   history: read,
@@ -117,6 +133,13 @@ const settings: Kinds["settings"] = {
     action: "settings.changed",
     of: (organization) => ledger.settings.change(organization, { weekStart: 7 }, by, nowMs),
   }),
+  restore: async ({ ledger, id, nowMs }) => {
+    await ledger.settings.change(id, { weekStart: 7 }, settingUp, nowMs);
+    return {
+      action: "settings.restored",
+      of: (organization) => ledger.settings.restore(organization, { to: 0 }, by, nowMs),
+    };
+  },
 };
 
 const sources: Kinds["sources"] = {
@@ -211,7 +234,7 @@ const erasures: Kinds["erasures"] = {
 
 /** Every store has to be here with every method: TypeScript says which one is missing. */
 const kinds: Kinds = {
-  ...{ organizations, tokens, readKeys, rejectedEvents, exclusions, settings, sources, erasures },
+  ...{ organizations, tokens, readKeys, rejectedEvents, exclusions, outages, settings, sources, erasures },
   ...{ members, logins, views, sourceSettings },
   inbox: { freeze: service, read, finish: service, backlog: read },
   warnings: { add: service, list: read },

@@ -144,7 +144,7 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
       [id, 1, 2],
     ]);
     expect(left[1][6]).toBe(0);
-    await erasures.finish(begun?.id ?? 0);
+    await erasures.finish([begun?.id ?? 0]);
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({
       ...{ state: "done", members: 2, events: 5, days: 3, rejectedEvents: 3, inboxRows: 1 },
     });

@@ -30,6 +30,7 @@ async function filled(subject: LedgerUnderTest, name: string) {
     writes(1_000, { inbox: [inboxRows(["x"])], dayCounts, heldEvents }),
   );
   await ledger.exclusions.add(id, { kind: "user", key: "", value: "ada" }, settingUp, 1_000);
+  await ledger.outages.add(id, { fromDay: 20_000, toDay: 20_004 }, settingUp, 1_000);
   await ledger.settings.change(id, { weekStart: 7 }, settingUp, 1_000);
   await ledger.warnings.add([warning(id)]);
   await ledger.erasures.begin(id, "bob");

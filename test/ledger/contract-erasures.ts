@@ -27,8 +27,11 @@ function dayCount(organization: number, events: number, checksum: number): DayCo
 }
 
 /** Two users with two events each in one inbox row. The checksums of their ids are 1 to 4. */
-async function twoUsers(subject: LedgerUnderTest): Promise<{ id: number; ada: User; bob: User }> {
-  const { id } = await subject.organization();
+async function twoUsers(
+  subject: LedgerUnderTest,
+  name?: string,
+): Promise<{ id: number; ada: User; bob: User }> {
+  const { id } = await subject.organization(name);
   const ada = user(id, "ada", { number: 1, version: 3, traits: { secret: "of ada" } });
   const bob = user(id, "bob", { number: 2 });
   const rows = [1, 2, 1, 2].map((number, index) => eventRow(id, number, `${index + 1}`.padStart(32, "0")));
@@ -45,11 +48,13 @@ async function twoUsers(subject: LedgerUnderTest): Promise<{ id: number; ada: Us
   return { id, ada, bob };
 }
 
-async function load(ledger: Ledger, deadRows: readonly unknown[][] = []): Promise<void> {
+/** Loads what waits. @param deadRows events that are rejected: rows, or texts that cannot be read as rows */
+async function load(ledger: Ledger, deadRows: readonly (string | unknown[])[] = []): Promise<void> {
   const [batch] = await ledger.inbox.freeze(100);
   if (batch === undefined) throw new Error("nothing was frozen");
   const rejectedRows = deadRows.map(
-    (row) => ({ table: "events", row: JSON.stringify(row), reason: "no" }) as const,
+    (row) =>
+      ({ table: "events", row: typeof row === "string" ? row : JSON.stringify(row), reason: "no" }) as const,
   );
   await ledger.inbox.finish(batch.number, rejectedRows);
 }
@@ -57,6 +62,7 @@ async function load(ledger: Ledger, deadRows: readonly unknown[][] = []): Promis
 /** Declares the tests of erasures. */
 export function erasuresContract(subject: LedgerUnderTest): void {
   stepsContract(subject);
+  listContract(subject);
   namesContract(subject);
   tombstonesContract(subject);
   lateContract(subject);
@@ -90,10 +96,10 @@ function stepsContract(subject: LedgerUnderTest): void {
     ]);
     const begun = await erasures.begin(id, "ada");
     if (begun === undefined) throw new Error("there is no user");
-    await expect(erasures.finish(begun.id)).rejects.toThrow();
+    await expect(erasures.finish([begun.id])).rejects.toThrow();
     const found = { dayCounts: [dayCount(id, 1, 1)], versions: 3, versionSum: 1 + 2 + 3, days: 1 };
-    await erasures.counted(begun.id, found);
-    await erasures.counted(begun.id, found);
+    await erasures.counted([{ id: begun.id, ...found }]);
+    await erasures.counted([{ id: begun.id, ...found }]);
     expect(await subject.ledger.dayCounts(id)).toEqual([dayCount(id, 2, 2 + 4)]);
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 1, versions: 1 });
     const left = await subject.ledger.rejectedEvents.list({ organization: id }, 9);
@@ -103,21 +109,65 @@ function stepsContract(subject: LedgerUnderTest): void {
       { id: begun.id, state: "counted", events: 1, versions: 3, rejectedEvents: 1, inboxRows: 2, days: 1 },
     ]);
     subject.nowMs += 5_000;
-    await subject.ledger.erasures.finish(begun.id);
+    await subject.ledger.erasures.finish([begun.id]);
     expect(await subject.ledger.erasures.pending()).toEqual([]);
     expect(await subject.ledger.erasures.list(id)).toMatchObject([
       { state: "done", requestedAtMs: subject.nowMs - 5_000, erasedAtMs: subject.nowMs },
     ]);
+  });
+}
+
+function listContract(subject: LedgerUnderTest): void {
+  test("erasures of two organizations are counted as one list, each once, and finished together or not at all", async () => {
+    const [{ id }, { id: other }] = [await twoUsers(subject), await twoUsers(subject, "other")];
+    const { erasures } = subject.ledger;
+    const unreadable = (number: number, of = id) => `[${of},${number},"cut off`;
+    await load(subject.ledger, [
+      eventRow(id, 1, "3".padStart(32, "0")),
+      ...[unreadable(1), unreadable(2, other), unreadable(11), unreadable(1, other)],
+    ]);
+    const begun = [
+      ...[await erasures.begin(id, "ada"), await erasures.begin(id, "bob")],
+      await erasures.begin(other, "bob"),
+    ].map((erasure) => erasure?.id ?? 0);
+    const found = (of: number, events: number, checksum: number) => ({
+      ...{ dayCounts: [dayCount(of, events, checksum)], versions: 1, versionSum: 1, days: 1 },
+    });
+    const list = [found(id, 1, 1), found(id, 2, 2 + 4), found(other, 2, 2 + 4)].map((one, index) => ({
+      ...{ id: begun[index] ?? 0, ...one },
+    }));
+    await erasures.counted(list.slice(0, 1));
+    await expect(erasures.finish(begun)).rejects.toThrow("begun");
+    await erasures.counted(list);
+    await erasures.counted([]);
+    expect(await subject.ledger.dayCounts(id)).toEqual([dayCount(id, 0, 0)]);
+    expect(await subject.ledger.dayCounts(other)).toEqual([dayCount(other, 2, 1 + 3)]);
+    expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 2, versions: 5 });
+    expect((await subject.ledger.populations(other)).versionRows).toEqual({ rows: 3, versions: 6 });
+    expect(await erasures.pending()).toMatchObject([
+      { events: 1, rejectedEvents: 2, inboxRows: 2 },
+      { events: 2, rejectedEvents: 0, inboxRows: 2 },
+      { events: 2, rejectedEvents: 1, inboxRows: 2 },
+    ]);
+    const left = (await subject.ledger.rejectedEvents.list({}, 9)).map(({ row }) => row);
+    expect(left.toSorted()).toEqual([unreadable(11), unreadable(1, other)].toSorted());
+    await expect(erasures.finish([...begun, 9_999])).rejects.toThrow("no erasure 9999");
+    expect(await erasures.pending()).toHaveLength(3);
+    await erasures.finish(begun);
+    await erasures.finish([]);
+    expect(await erasures.pending()).toEqual([]);
   });
 
   test("rows that wait are not deleted: an erasure before them cannot be finished", async () => {
     const { id } = await twoUsers(subject);
     const begun = await subject.ledger.erasures.begin(id, "ada");
     const erasure = begun?.id ?? 0;
-    await subject.ledger.erasures.counted(erasure, { dayCounts: [], versions: 0, versionSum: 0, days: 0 });
-    await expect(subject.ledger.erasures.finish(erasure)).rejects.toThrow("not loaded");
+    await subject.ledger.erasures.counted([
+      { id: erasure, dayCounts: [], versions: 0, versionSum: 0, days: 0 },
+    ]);
+    await expect(subject.ledger.erasures.finish([erasure])).rejects.toThrow("not loaded");
     await load(subject.ledger);
-    await subject.ledger.erasures.finish(erasure);
+    await subject.ledger.erasures.finish([erasure]);
     expect(await subject.ledger.inbox.backlog()).toMatchObject({ rows: 0, newestInboxId: 1 });
   });
 }
@@ -141,7 +191,7 @@ function namesContract(subject: LedgerUnderTest): void {
     await expect(rejectedEvents.retry({ ids: [(oldest?.id ?? 0) + 1] }, settingUp, 1)).rejects.toThrow(
       "no rejected event",
     );
-    await erasures.counted(begun?.id ?? 0, { dayCounts: [], versions: 2, versionSum: 3, days: 0 });
+    await erasures.counted([{ id: begun?.id ?? 0, dayCounts: [], versions: 2, versionSum: 3, days: 0 }]);
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({ versions: 2, rejectedEvents: 2 });
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 1, versions: 1 });
     expect(await rejectedEvents.missing(id)).toMatchObject({

@@ -8,7 +8,9 @@ import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 const initially: Settings = {
   churnHorizonDays: 28,
-  healthWeights: { engagement: 0.35, outlook: 0.35, momentum: 0.2, adoption: 0.1 },
+  healthWeights: { engagement: 35, outlook: 35, momentum: 20, adoption: 10 },
+  healthTraits: [],
+  riskBands: { user: null, account: null },
   eventWeights: {},
   passiveEvents: [],
   keyEvents: [],
@@ -53,14 +55,18 @@ function changes(subject: LedgerUnderTest): void {
 
   test("a change changes what is given, and is there after a restart", async () => {
     const { id } = await subject.organization();
-    await change(id, { eventWeights: { b: 2, a: 0.5 }, healthWeights: { outlook: 1 } }, 5, "read key 3");
+    await change(
+      id,
+      { eventWeights: { b: 2, a: 0.5 }, healthWeights: { outlook: 33.3, engagement: 33.3, momentum: 23.4 } },
+      5,
+      "read key 3",
+    );
     const after = await change(id, { eventWeights: { b: null, c: 0 }, passiveEvents: ["y", "x"] }, 6);
-    const { engagement, momentum, adoption } = initially.healthWeights;
     expect(after).toEqual({
       ...{ version: 2, changedAtMs: 6, changedBy: "command line" },
       settings: {
         ...initially,
-        healthWeights: { engagement, outlook: 1, momentum, adoption },
+        healthWeights: { engagement: 33.3, outlook: 33.3, momentum: 23.4, adoption: 10 },
         eventWeights: { a: 0.5, c: 0 },
         passiveEvents: ["x", "y"],
       },
@@ -73,7 +79,12 @@ function changes(subject: LedgerUnderTest): void {
     const { id } = await subject.organization();
     const everything = {
       churnHorizonDays: 7,
-      healthWeights: { adoption: 1 },
+      healthWeights: { engagement: 15, adoption: 0 },
+      healthTraits: [
+        { trait: "nps", zeroAt: 0, hundredAt: 10, weight: 20 },
+        { trait: "tickets", zeroAt: 9, hundredAt: 0, weight: 10 },
+      ],
+      riskBands: { user: { medium: 0.05, high: 0.2 }, account: null },
       eventWeights: { a: 3 },
       passiveEvents: ["p"],
       keyEvents: ["k"],
@@ -85,7 +96,7 @@ function changes(subject: LedgerUnderTest): void {
       weekStart: 7,
     };
     const { settings } = await change(id, everything);
-    const healthWeights = { ...initially.healthWeights, adoption: 1 };
+    const healthWeights = { ...initially.healthWeights, engagement: 15, adoption: 0 };
     expect(settings).toEqual({ ...everything, healthWeights } as typeof settings);
     const nothing = Object.fromEntries(Object.keys(everything).map((name) => [name, null]));
     expect((await change(id, nothing)).settings).toEqual(initially);
@@ -137,6 +148,25 @@ function versions(subject: LedgerUnderTest): void {
     expect(await history(id)).toHaveLength(1);
   });
 
+  test("an older version is restored as a new one, and nothing else is changed", async () => {
+    const { id } = await subject.organization();
+    const first = await change(id, { churnHorizonDays: 14, eventWeights: { a: 2 } }, 5);
+    await change(id, { churnHorizonDays: 7, eventWeights: { a: null, b: 3 } }, 6);
+    const { settings } = subject.ledger;
+    const by = { person: null, by: "Ada (person 7)" };
+    const back = await settings.restore(id, { to: 1, version: 2 }, by, 7);
+    expect(back).toEqual({ ...first, version: 3, changedAtMs: 7, changedBy: "Ada (person 7)" });
+    expect(await settings.restore(id, { to: 1 }, by, 8)).toEqual(back);
+    const initial = await settings.restore(id, { to: 0 }, by, 9);
+    expect(initial).toMatchObject({ version: 4, settings: initially });
+    expect(await settings.restore(id, { to: 9 }, by, 10)).toBeUndefined();
+    const error: unknown = await settings
+      .restore(id, { to: 1, version: 3 }, by, 11)
+      .catch((reason) => reason);
+    expect(error instanceof SettingsConflict && error.currentVersion).toBe(4);
+    expect(await settings.get(id)).toEqual(initial as typeof initial & object);
+  });
+
   test("a clock that is put back does not put a change before an earlier one", async () => {
     const { id } = await subject.organization();
     await change(id, { churnHorizonDays: 14 }, 9);
@@ -156,16 +186,41 @@ const names = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 const weights = (count: number, prefix: string) =>
   Object.fromEntries(names(count, prefix).map((name) => [name, 2]));
+const nps = (weight: number) => ({ trait: "nps", zeroAt: 0, hundredAt: 10, weight });
 /** Names of a thousand bytes each. */
 const longNames = (count: number, letter: string) => names(count, letter + "😀".repeat(250));
 
 /** Changes that are refused after the first of them was made, and what the refusal begins with. */
 const refused: readonly (readonly [string, object, object, string])[] = [
   [
-    "weights that are all 0",
-    { healthWeights: { engagement: 0, outlook: 0 } },
-    { healthWeights: { momentum: 0, adoption: 0 } },
-    "healthWeights ",
+    "weights that do not add up to 100",
+    { healthWeights: { engagement: 40, adoption: 5 } },
+    { healthWeights: { outlook: 40, momentum: 15.01 } },
+    "healthWeights add up to 100.01: send percentages that add up to 100.",
+  ],
+  [
+    "traits in health whose weights do not add up to 100 with the others",
+    { healthWeights: { adoption: 5 }, healthTraits: [nps(5)] },
+    { healthTraits: [nps(10)] },
+    "healthWeights and healthTraits add up to 105: send percentages that add up to 100.",
+  ],
+  [
+    "a trait in health twice",
+    { healthWeights: { adoption: 0 }, healthTraits: [nps(10)] },
+    { healthTraits: [nps(5), nps(5)] },
+    "healthTraits has the trait nps twice: send each once.",
+  ],
+  [
+    "a trait in health whose values mean the same",
+    { weekStart: 7 },
+    { healthWeights: { adoption: 0 }, healthTraits: [{ ...nps(10), hundredAt: 0 }] },
+    "healthTraits has nps with the same zeroAt and hundredAt: send two different values.",
+  ],
+  [
+    "risk bands whose high is not above medium",
+    { riskBands: { account: { medium: 0.1, high: 0.2 } } },
+    { riskBands: { user: { medium: 0.2, high: 0.2 } } },
+    "riskBands.user.high is not above medium: send a larger churn risk.",
   ],
   [
     "more than 500 event weights in all",

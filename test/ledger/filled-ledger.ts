@@ -100,8 +100,8 @@ async function eraseEve(ledger: Ledger, organization: number): Promise<void> {
   const erased = await ledger.erasures.begin(organization, "eve");
   await loadAll(ledger);
   const dayCounts = [{ organization, utcDay: day, events: 1, checksum: 9 }];
-  await ledger.erasures.counted(erased?.id ?? 0, { dayCounts, versions: 1, versionSum: 1, days: 1 });
-  await ledger.erasures.finish(erased?.id ?? 0);
+  await ledger.erasures.counted([{ id: erased?.id ?? 0, dayCounts, versions: 1, versionSum: 1, days: 1 }]);
+  await ledger.erasures.finish([erased?.id ?? 0]);
   await ledger.erasures.begin(organization, "bob");
 }
 
@@ -127,6 +127,7 @@ async function fillOperation(ledger: Ledger, id: number, other: number, nowMs: n
   const removed = await exclusions.add(id, { kind: "user", key: "", value: "ada" }, settingUp, nowMs);
   await exclusions.remove(id, removed.id, settingUp, 1);
   await exclusions.add(id, { kind: "account", key: "", value: oddText }, settingUp, nowMs);
+  await ledger.outages.add(id, { fromDay: 20_000, toDay: 20_004 }, settingUp, nowMs);
   const check = { organization: id, atMs: nowMs, tookMs: 5, differences: 2, examples: [oddText, "b"] };
   await ledger.checks.keep(check);
 }
@@ -245,6 +246,7 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     imports: await ledger.imports.ofFile(id, "aa"),
     warnings: await ledger.warnings.list(id, 99),
     exclusions: [await ledger.exclusions.list(id), await ledger.exclusions.rules(id)],
+    outages: await ledger.outages.list(id),
     settings: [await ledger.settings.get(id), await ledger.settings.history(id, { limit: 99 })],
     members: await ledger.members.list(id),
     invitations: await ledger.members.invitations(id, nowMs),

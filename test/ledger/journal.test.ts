@@ -255,8 +255,8 @@ test("nothing of what was journaled is in the file after an erasure", async () =
   await append(ledger, inboxRows(["later"]));
   expect(readFileSync(journalIn(folder)).includes("marker")).toBe(true);
   const nothing = { dayCounts: [], versions: 0, versionSum: 0, days: 0 };
-  await ledger.erasures.counted(erasure.id, nothing);
-  await ledger.erasures.finish(erasure.id);
+  await ledger.erasures.counted([{ id: erasure.id, ...nothing }]);
+  await ledger.erasures.finish([erasure.id]);
   expect(readFileSync(journalIn(folder)).includes("marker")).toBe(false);
   const copy = crashed(folder);
   await ledger.close();

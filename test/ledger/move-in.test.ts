@@ -107,8 +107,8 @@ test("numbers go on behind the highest that was ever given", async () => {
     expect(told).toEqual([4, 1, nowMs, undefined, true]);
     const [pending] = await ledger.erasures.pending();
     const found = { dayCounts: [], versions: 0, versionSum: 0, days: 0 };
-    await ledger.erasures.counted(pending?.id ?? 0, found);
-    await ledger.erasures.finish(pending?.id ?? 0);
+    await ledger.erasures.counted([{ id: pending?.id ?? 0, ...found }]);
+    await ledger.erasures.finish([pending?.id ?? 0]);
     expect(await ledger.erasures.pending()).toEqual([]);
   });
 });

@@ -64,14 +64,14 @@ test("an erasure drops what the inbox kept of its time, and no row that came lat
   const erasure = await one.erasures.begin(id, "ada");
   expect(erasure).toMatchObject({ uptoInboxId: 2 });
   await append(one, rowsOf(id, 2, "later"));
-  await one.erasures.counted(erasure?.id ?? 0, nothingFound);
+  await one.erasures.counted([{ id: erasure?.id ?? 0, ...nothingFound }]);
   expect(await one.erasures.find(erasure?.id ?? 0)).toMatchObject({ inboxRows: 2 });
-  await expect(one.erasures.finish(erasure?.id ?? 0)).rejects.toThrow("not loaded");
+  await expect(one.erasures.finish([erasure?.id ?? 0])).rejects.toThrow("not loaded");
   const waiting = await freezeOne(one);
   expect((await one.inbox.read(waiting)).toString()).toBe(rowsOf(id, 1, "waits").body);
   await one.inbox.finish(waiting.number, []);
   const later = await freezeOne(one);
-  await one.erasures.finish(erasure?.id ?? 0);
+  await one.erasures.finish([erasure?.id ?? 0]);
   expect(await inboxOf(url)).toEqual([rowsOf(id, 2, "later").body]);
   expect((await one.inbox.read(later)).toString()).toBe(rowsOf(id, 2, "later").body);
   await one.inbox.finish(later.number, []);
@@ -103,8 +103,8 @@ test("no row of a user comes behind the erasure, while other nodes write and the
   await working;
   expect((await one.inbox.backlog()).newestInboxId).toBe(erasure?.uptoInboxId ?? 0);
   await loadAll(one);
-  await one.erasures.counted(erasure?.id ?? 0, nothingFound);
-  await one.erasures.finish(erasure?.id ?? 0);
+  await one.erasures.counted([{ id: erasure?.id ?? 0, ...nothingFound }]);
+  await one.erasures.finish([erasure?.id ?? 0]);
   expect(await inboxOf(url)).toEqual([]);
   await close();
 });

@@ -69,9 +69,9 @@ test("while pg_dump has the inbox open an erasure ends, others write, and the re
   await append(one, inboxRows(["a"]));
   const erasure = (await one.erasures.begin(id, "ada"))?.id ?? 0;
   await loadAll(one);
-  await one.erasures.counted(erasure, { dayCounts: [], versions: 0, versionSum: 0, days: 0 });
+  await one.erasures.counted([{ id: erasure, dayCounts: [], versions: 0, versionSum: 0, days: 0 }]);
   const end = await standing(sql, "SELECT FROM inbox_000001");
-  const finished = one.erasures.finish(erasure);
+  const finished = one.erasures.finish([erasure]);
   await untilOneWaits(sql, finished);
   await append(other, inboxRows(["b"]));
   await finished;
@@ -261,7 +261,7 @@ test("the rows of a user are counted in steps of bodies", async () => {
     INSERT INTO inbox_000001 (warehouse_table, year, schema, rows, bytes, body)
     SELECT 'events', 2026, 1, 3, 40 * 1024 * 1024, ${body} FROM generate_series(1, 3)`;
   const erasure = (await one.erasures.begin(id, "ada"))?.id ?? 0;
-  await one.erasures.counted(erasure, { dayCounts: [], versions: 0, versionSum: 0, days: 0 });
+  await one.erasures.counted([{ id: erasure, dayCounts: [], versions: 0, versionSum: 0, days: 0 }]);
   expect(await one.erasures.find(erasure)).toMatchObject({ inboxRows: 6 });
   await close();
 });

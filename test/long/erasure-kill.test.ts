@@ -99,6 +99,63 @@ test.each(moments)("a kill while %s only delays it", async (name, states, extraM
   expect(trail.trim().split("\n").at(-1)).toMatch(/Z +1000 +1 +0 +\d+ +42$/);
 });
 
+/** Sends the requests at once, kills the service, and sends those again whose users are still there. */
+async function killedWhileErasingMany(
+  asked: readonly { readonly key: string; readonly userId: string }[],
+  moment: () => Promise<void>,
+): Promise<void> {
+  const erase = ({ key, userId }: (typeof asked)[number]) =>
+    api(server, key, `/api/users/${userId}`, "DELETE");
+  const answers = asked.map((one) => erase(one).catch(() => undefined));
+  await moment();
+  await server.crash();
+  await Promise.all(answers);
+  server = await restart(server);
+  await server.ready();
+  const again = await Promise.all(asked.map(erase));
+  expect(again.map(({ status }) => status).filter((status) => status !== 200 && status !== 404)).toEqual([]);
+}
+
+const momentsOfMany: readonly (readonly [string, string, number])[] = [
+  ["the first users are deleted", "begun", 0],
+  ["the counts of some are taken", "counted", 0],
+  ["tables are written without them", "counted", 300],
+];
+
+test.each(momentsOfMany)(
+  "a kill while many users of two organizations are erased and %s leaves each erased once",
+  async (name, state, extraMs) => {
+    const [first, second] = [await prepare(name), await prepare(`${name} too`)];
+    const userIds = Array.from({ length: 25 }, (_, index) => `user-${index}`);
+    for (const { token } of [first, second]) {
+      const rows = userIds.flatMap((userId, index) => [identify(userId), ...events(userId, 10 + index)]);
+      await sendAll(server, token, rows);
+    }
+    await server.exported("events", `${name} too`);
+    const asked = [first, second].flatMap(({ key }) =>
+      ["ada", ...userIds].map((userId) => ({ key, userId })),
+    );
+    await killedWhileErasingMany(asked, async () => {
+      await watch(name, [state, "done"]);
+      await Bun.sleep(extraMs);
+    });
+    await watch(name, ["done"], 50);
+    await watch(`${name} too`, ["done"], 50);
+    for (const [of, { key, expected }] of [[name, first] as const, [`${name} too`, second] as const]) {
+      expect(await figures(server, key)).toEqual(expected);
+      expect((await server.exported("events", of)).every(({ userId }) => userId === "bob")).toBe(true);
+      expect(await server.exported("events", of)).toHaveLength(300);
+      expect(await server.command("doctor")).toContain(`${of}: ledger, events and rollups agree`);
+      const trail = (await server.command("erase", "list", "--organization", of)).trim().split("\n");
+      const counts = trail.flatMap((line) => /Z +(\d+) +1 +0 +\d+ +\d+$/.exec(line)?.[1] ?? []);
+      expect(counts.map(Number).toSorted((a, b) => a - b)).toEqual([
+        ...userIds.map((_, index) => 10 + index),
+        1_000,
+      ]);
+    }
+  },
+);
+
 /** Erases users of new organizations until analysis is killed before the end of it. */
 async function killedWhileErasing() {
   for (let attempt = 1; ; attempt += 1) {

@@ -8,6 +8,7 @@ await import("../warehouse/warehouse.test.ts");
 await import("../warehouse/parameters.test.ts");
 await import("../warehouse/fair.test.ts");
 await import("../warehouse/export.test.ts");
+await import("../warehouse/spilling.test.ts");
 await import("../warehouse/exclusions.test.ts");
 await import("../warehouse/large-rules.test.ts");
 await import("../warehouse/counts-of-events.test.ts");

@@ -90,10 +90,13 @@ const mapping = { userId: "user", event: { path: "name" } };
 /** A body for each route that takes one. A new route with a body fails the test until its body is added here. */
 const bodies: Readonly<Record<string, object>> = {
   "PATCH /api/settings": { weekStart: 7 },
+  "POST /api/settings/restore": { to: 0 },
+  "POST /api/settings/preview": { weekStart: 7 },
   "PATCH /api/organization": { keepEventsDays: 400 },
   "PATCH /api/members/{id}": { role: "owner" },
   "POST /api/invitations": { email: "new@example.com", role: "viewer" },
   "POST /api/tokens": { name: "new" },
+  "POST /api/users/{userId}/contacts": {},
   "POST /api/views": { page: "users", name: "new", query: "state=active" },
   "PATCH /api/views/{id}": { name: "ours now" },
   "POST /api/webhooks": { name: "new", mapping },

@@ -1,6 +1,12 @@
 /** The words of the model page about the model that serves. */
 import { expect, test } from "bun:test";
-import { type Card, canBackTestDecide, type Judged, verdict } from "../../dashboard/pages/model/words.ts";
+import {
+  type Card,
+  canBackTestDecide,
+  type Judged,
+  outagesText,
+  verdict,
+} from "../../dashboard/pages/model/words.ts";
 
 const judged: Judged = {
   ...{ model: "bgbb", cutoffs: 6, count: 2_000, departures: 300, baseRate: 0.2, auc: 0.8, logLoss: 0.45 },
@@ -11,6 +17,7 @@ const judged: Judged = {
 };
 const proof = { cutoffs: { have: 6, need: 4 }, rarerLabels: { have: 300, need: 30 } };
 const card: Card = {
+  outages: [],
   ...{ kind: "user", day: "2026-11-23", dataStoppedSince: null, isCurrent: true, model: "bgbb" },
   ...{
     isProven: false,
@@ -43,4 +50,14 @@ test("a back-test that is too small decides nothing, whatever its figures", () =
     title: "Shown, but not proven yet",
     text: expect.stringContaining("too small to be proof"),
   });
+});
+
+test("outages are listed with their days, and those that were declared are marked", () => {
+  const text = outagesText([
+    { from: "2026-11-03", to: "2026-11-07", isDeclared: true },
+    { from: "2026-06-01", to: "2026-06-01", isDeclared: false },
+  ]);
+  expect(text.replace(/\d+ (\w+) 2026|(\w+) \d+, 2026/g, "DAY")).toBe(
+    "DAY to DAY (declared), DAY. No count of days contains them.",
+  );
 });

@@ -81,14 +81,25 @@ function inTodaysWords(answer: unknown): string {
 }
 
 interface OldSettings {
-  readonly settings: { readonly churnEvent: string };
+  readonly settings: {
+    readonly churnEvent: string;
+    readonly healthWeights: Readonly<Record<string, number>>;
+  };
 }
 
-/** Settings of 0.1.0, whose churn event is the users' churn target. */
+/** Settings of 0.1.0, whose churn event is the users' churn target. Its weights of health added up to 1. */
 function inTodaysTargets({ settings, ...version }: OldSettings): object {
-  const { churnEvent, ...others } = settings;
+  const { churnEvent, healthWeights, ...others } = settings;
+  const percentages = Object.entries(healthWeights).map(([part, weight]) => [part, 100 * weight]);
   const user = { by: "event", event: churnEvent, undoneBy: null };
-  return { ...version, settings: { ...others, churnTargets: { user, account: { by: "silence" } } } };
+  return {
+    ...version,
+    settings: {
+      ...others,
+      healthWeights: Object.fromEntries(percentages),
+      churnTargets: { user, account: { by: "silence" } },
+    },
+  };
 }
 
 /** Everything is shown as it was, and every credential does what it did. */

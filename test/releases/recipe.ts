@@ -40,7 +40,7 @@ export async function fill(server: Server): Promise<Filled> {
     passiveEvents: ["mail_opened"],
     keyEvents: ["report_created"],
     eventWeights: { report_created: 3 },
-    healthWeights: { engagement: 0.5, outlook: 0.3, momentum: 0.2, adoption: 0 },
+    healthWeights: { engagement: 50, outlook: 30, momentum: 20, adoption: 0 },
   });
   await owner.json("POST", at("/api/views"), { page: "users", name: "Pro", query: "plan=pro" }, 201);
   await server.command("exclude", "add", ...named, "--email-domain", "vendor.example");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Backtest, backtest } from "../../server/scoring/churn/backtest.ts";
 import { fitHiatus, hiatusRisk, recencyBaseline } from "../../server/scoring/churn/baselines.ts";
-import { planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
+import { foldsWithKnownOutcomes, planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
 import { chooseRung } from "../../server/scoring/churn/ladder.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { countData, type DataCounts } from "../../server/scoring/churn/train.ts";
@@ -41,6 +41,25 @@ describe("folds", () => {
     expect(planFolds(0, 168, 28)).toEqual([{ cutoffDay: 140, trainingDays: [112] }]);
     expect(trainingDaysFor(1_000, 0, 84)).toHaveLength(6);
   });
+});
+
+test("a cut-off with an outage in its horizon is no fold, and trains no other", () => {
+  const folds = planFolds(0, 400, 28);
+  expect(folds.map(({ cutoffDay }) => cutoffDay)).toEqual([148, 176, 204, 232, 260, 288, 316, 344, 372]);
+  const left = (from: number, to: number) =>
+    foldsWithKnownOutcomes(folds, 28, [{ from, to }]).map(({ cutoffDay, trainingDays }) => [
+      cutoffDay,
+      ...trainingDays,
+    ]);
+  expect(left(0, 1)).toEqual(folds.map(({ cutoffDay, trainingDays }) => [cutoffDay, ...trainingDays]));
+  const dropped = (from: number, to: number) =>
+    folds.map(({ cutoffDay }) => cutoffDay).filter((day) => !left(from, to).flat().includes(day));
+  // The horizon of day 260 ends before day 288.
+  expect([dropped(287, 288), dropped(288, 289), dropped(287, 289)]).toEqual([[260], [288], [260, 288]]);
+  // Day 148 has only day 120 to train at.
+  expect(left(147, 148).map(([cutoffDay]) => cutoffDay)).not.toContain(148);
+  expect(left(230, 240).flat()).not.toContain(204);
+  expect(left(230, 240).flat()).not.toContain(232);
 });
 
 describe("the back-test", () => {

@@ -142,10 +142,17 @@ test("a change of exclusions is marked, and does not count as behaviour of other
         .freshness.excludedUsers,
     1,
   );
+  // The user has no score at once. The account keeps its scores until the next run.
+  expect((await score("users/u5")).state).toBe("no_data");
+  const kept = partsOf(await score("accounts/account"));
   await server.command("score", "--organization", "Acme");
   const { marks } = await history("accounts/account");
   expect(marks.map(({ day, exclusionsChanged }) => [day, exclusionsChanged])).toEqual([[ago(0), true]]);
   const now = partsOf(await score("accounts/account"));
+  for (const name of ["health", "engagement"] as const) {
+    expect(kept[name].total).toBe(before[name].total);
+    expect(kept[name].behaviour).toBeCloseTo(now[name].behaviour, 9);
+  }
   expect(now.engagement.settings).not.toBeCloseTo(before.engagement.settings, 3);
   expect((await score("users/u5")).state).toBe("no_data");
 });

@@ -12,6 +12,7 @@ import { read } from "../../server/scoring/queries/query.ts";
 import { populationOf } from "../../server/scoring/run/population.ts";
 import { recordOf } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
+import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import { fitPlattToCounts } from "../../server/scoring/statistics/platt.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { randomFrom } from "./random.ts";
@@ -48,8 +49,12 @@ test("the churned are calibrated by BG/BB as it was fitted at each cut-off, and 
   const days = trainingDaysFor(monday, firstDay, horizonDays);
   const cutoffs: { fit: BgbbParameters; churned: readonly ChurnedCell[] }[] = [];
   for (const day of days) {
-    const cells = await read<CellRow>(subject.warehouse, cellsQuery(population, day, horizonDays));
-    const churned = await read<ChurnedCell>(subject.warehouse, churnedQuery(population, day, horizonDays));
+    const snapshot = await snapshotFor(subject.warehouse, population, day);
+    const cells = await read<CellRow>(subject.warehouse, cellsQuery(population, snapshot, horizonDays));
+    const churned = await read<ChurnedCell>(
+      subject.warehouse,
+      churnedQuery(population, snapshot, horizonDays),
+    );
     cutoffs.push({ fit: fitBgbb(cells).parameters, churned });
   }
   const plattBy = (fitOf: (index: number) => BgbbParameters | undefined) =>

@@ -2,6 +2,7 @@
 import { Zone } from "../../server/calendar/zone.ts";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";
+import type { DaySpan } from "../../server/scoring/scores/churn-changes.ts";
 import type { DayEvent, FeatureSettings } from "../../server/scoring/scores/features.ts";
 import type { Random } from "../../simulation/random.ts";
 import { event, insertEvents, randomOfThisRun, type WarehouseUnderTest } from "../warehouse/support.ts";
@@ -18,15 +19,17 @@ export function logDay(days: number): number {
   return zone.dayOf(beginMs) + days;
 }
 
-/** Some events of each user, seldom or often, in one of six accounts, in others too, or in none. */
+/** Some events of each user, seldom or often, in one of six accounts, in others too, or in none. The first user is active all
+ * the time, and never in an account. */
 function randomEventsOfUsers(random: Random, organization: number, users: number): EventRow[] {
   return Array.from({ length: users }, (_, index) => {
-    const [first, length] = [random.between(0, hours - 1), random.between(1, hours)];
+    const isFirst = index === 0;
+    const [first, length] = isFirst ? [0, hours] : [random.between(0, hours - 1), random.between(1, hours)];
     const home = random.between(0, 6);
-    return Array.from({ length: random.pick([1, 2, 10, 40]) }, () => {
+    return Array.from({ length: isFirst ? 100 : random.pick([1, 2, 10, 40]) }, () => {
       const hour = Math.min(hours, first + random.between(0, length));
       const timeMs = beginMs + hour * 3_600_000 + random.pick([0, 1, 3_599_999]);
-      const account = random.pick([home, home, home, random.between(0, 6)]);
+      const account = isFirst ? 0 : random.pick([home, home, home, random.between(0, 6)]);
       const some = { user: index + 1, account, event: random.pick(names), timeMs, day: zone.dayOf(timeMs) };
       return Array.from({ length: random.pick([1, 1, 1, 2, 60]) }, () => event(organization, some));
     }).flat();
@@ -40,6 +43,14 @@ export async function randomOrganization(subject: WarehouseUnderTest, what: stri
   const events = randomEventsOfUsers(random, organization, users);
   await insertEvents(subject, events, 4);
   return { organization, events, random };
+}
+
+/** Outages within and around the log, a few of which overlap. Events are on their days, as when they were declared by hand. */
+export function randomOutages(random: Random, count = 8): DaySpan[] {
+  return Array.from({ length: count }, () => {
+    const from = logDay(random.between(-30, 420));
+    return { from, to: from + random.between(1, 20) };
+  });
 }
 
 /** The logs that the reference takes, by the entity's number. */

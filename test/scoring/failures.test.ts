@@ -8,7 +8,7 @@ import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { ServiceStopping } from "../../server/scoring/run/scoring.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { Trainings } from "../../server/scoring/run/trainings.ts";
-import { settingsKey } from "../../server/scoring/scores/settings.ts";
+import { modelKey } from "../../server/scoring/scores/settings.ts";
 import type { Metrics } from "../../server/scoring/statistics/metrics.ts";
 import { type Warehouse, WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
@@ -30,7 +30,7 @@ const metrics: Metrics = {
 
 /** Rung 3 is proven by the back-test, and was not trained. */
 const mondaysModel: ModelBody = {
-  settingsKey: settingsKey(settings),
+  settingsKey: modelKey(settings),
   rungs: [
     { rung: 0, horizonDays: 28, bgbb: { alpha: 1, beta: 1, gamma: 0.5, delta: 3 }, referenceLogOdds: -1 },
   ],

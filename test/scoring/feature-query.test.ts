@@ -2,9 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { Population } from "../../server/scoring/queries/engagement-events.ts";
-import { type FeatureRow, featuresOfRow, featuresQuery } from "../../server/scoring/queries/feature-query.ts";
+import { type FeatureRow, featuresOfRow } from "../../server/scoring/queries/feature-query.ts";
 import { read } from "../../server/scoring/queries/query.ts";
 import { readUsualBehaviour } from "../../server/scoring/queries/scale-query.ts";
+import { computedEntity } from "../../server/scoring/queries/snapshot-rows.ts";
+import { withLeft } from "../../server/scoring/queries/target-query.ts";
+import type { DaySpan } from "../../server/scoring/scores/churn-changes.ts";
 import { type EngagementScale, engagementScale } from "../../server/scoring/scores/engagement.ts";
 import {
   type DayEvent,
@@ -12,24 +15,43 @@ import {
   type Features,
   featuresOf,
 } from "../../server/scoring/scores/features.ts";
+import { joinedSpans, observedDay, windowStart } from "../../server/scoring/scores/observed-days.ts";
+import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
-import { logDay, logsOf, manySettings, population, randomOrganization } from "./engine-support.ts";
+import {
+  logDay,
+  logsOf,
+  manySettings,
+  population,
+  randomOrganization,
+  randomOutages,
+} from "./engine-support.ts";
 
 const subject = new WarehouseUnderTest();
 
 /** Before everything, within, around both clock changes, and after everything. */
 const cutoffs = [0, 57, 63, 64, 200, 301, 302, 399, 420].map(logDay);
 
+function span(from: number, to: number): DaySpan {
+  return { from: logDay(from), to: logDay(to) };
+}
+
 const allSettings: readonly FeatureSettings[] = [
   {},
   manySettings,
   { passiveEvents: new Set(["subscription_canceled"]) },
-  { outageWeeks: cutoffs.flatMap((day) => [day - 7, day - 28, day - 35, day - 7 * 26, day - 3]) },
+  // One ends with a cut-off, one contains one, and one begins before all data. Days of events are among them.
+  { ...manySettings, outages: [span(-20, 3), span(50, 57), span(150, 153), span(190, 196), span(300, 310)] },
   { weights: new Map([["it's a \\ trap", 2]]), keyEvents: ["it's a \\ trap", "save"] },
 ];
 
 async function inEngine(who: Population, cutoffDay: number): Promise<[number, Features][]> {
-  const rows = await read<FeatureRow>(subject.warehouse, featuresQuery(who, cutoffDay));
+  const { entity } = who;
+  const { entities } =
+    entity === undefined
+      ? await snapshotFor(subject.warehouse, who, cutoffDay)
+      : computedEntity({ ...who, entity }, cutoffDay);
+  const rows = await read<FeatureRow>(subject.warehouse, withLeft(who, cutoffDay, entities));
   return byNumber(rows.map((row) => [row.entity, featuresOfRow(row, { traits: {}, members: null })]));
 }
 
@@ -65,6 +87,19 @@ describe.each(["user", "account"] as const)("of every %s", (kind) => {
     expect(compared).toBeGreaterThan(100);
   });
 
+  test("whatever outages there are, days and windows are those of the reference", async () => {
+    const { organization, events, random } = await randomOrganization(subject, `outages of ${kind}s`);
+    const logs = logsOf(events, kind);
+    for (const cutoffDay of [
+      ...cutoffs,
+      ...Array.from({ length: 8 }, () => logDay(random.between(0, 420))),
+    ]) {
+      const settings = { ...manySettings, outages: joinedSpans(randomOutages(random)) };
+      const who = population(organization, kind, settings);
+      expect(await inEngine(who, cutoffDay)).toEqual(inReference(logs, cutoffDay, settings));
+    }
+  });
+
   test("one alone has the same features as among all", async () => {
     const { organization, events } = await randomOrganization(subject, `one ${kind}`);
     const all = inReference(logsOf(events, kind), logDay(300));
@@ -90,14 +125,15 @@ describe.each(["user", "account"] as const)("of every %s", (kind) => {
   });
 
   test("full marks are those of the reference", async () => {
-    const { organization, events } = await randomOrganization(subject, `scale of ${kind}s`);
+    const { organization, events, random } = await randomOrganization(subject, `scale of ${kind}s`);
     const logs = logsOf(events, kind);
-    for (const settings of [{}, manySettings]) {
+    for (const settings of [{}, manySettings, { outages: joinedSpans(randomOutages(random)) }]) {
       for (const cutoffDay of [logDay(0), logDay(200), logDay(399)]) {
         const features = inReference(logs, cutoffDay, settings).map(([, one]) => one);
         const gaps = [...logs.values()].flatMap((log) => gapsOf(log, cutoffDay, settings));
         const who = population(organization, kind, settings);
-        const found = await readUsualBehaviour(subject.warehouse, who, cutoffDay);
+        const snapshot = await snapshotFor(subject.warehouse, who, cutoffDay);
+        const found = await readUsualBehaviour(subject.warehouse, who, snapshot);
         // Both interpolate, and round differently.
         for (const [name, mark] of Object.entries(engagementScale(features, gaps))) {
           expect(found.scale[name as keyof EngagementScale]).toBeCloseTo(mark, 9);
@@ -150,9 +186,12 @@ test("nothing of another organization is seen", async () => {
 function gapsOf(log: readonly DayEvent[], cutoffDay: number, settings: FeatureSettings): number[] {
   const active = log
     .filter(
-      ({ day, event }) => day < cutoffDay && day >= cutoffDay - 182 && !settings.passiveEvents?.has(event),
+      ({ day, event }) =>
+        day < cutoffDay &&
+        day >= windowStart(cutoffDay, 182, settings.outages) &&
+        !settings.passiveEvents?.has(event),
     )
-    .map(({ day }) => day);
+    .map(({ day }) => observedDay(day, settings.outages));
   const days = [...new Set(active)];
   return days.slice(1).map((day, index) => day - (days[index] ?? 0));
 }

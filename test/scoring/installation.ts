@@ -2,6 +2,7 @@
 import { pino } from "pino";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { OutageDays } from "../../server/ledger/ports/settings.ts";
 import { type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { StoppedData } from "../../server/scoring/data-quality/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../../server/scoring/run/scheduler.ts";
@@ -16,6 +17,7 @@ export class Installation {
   settings: Settings = defaultSettings;
   stopped: StoppedData | null = null;
   lastImportAtMs: number | null = null;
+  declaredOutages: readonly OutageDays[] = [];
   rebuildsPending: readonly number[] = [];
   /** Read by restart(). */
   restAfterFailureMs = 0;
@@ -111,9 +113,16 @@ export class Installation {
       },
       lastImportAtMs: async () => this.lastImportAtMs,
       rebuildsPending: async () => this.rebuildsPending,
+      outages: {
+        list: async () =>
+          this.declaredOutages.map((days, index) => ({ ...days, id: index + 1, createdAtMs: 0 })),
+        add: refuse,
+        remove: refuse,
+      },
       settings: {
         get: async () => ({ version: 0, settings: this.settings, changedAtMs: null, changedBy: null }),
         change: refuse,
+        restore: refuse,
         history: refuse,
       },
     };

@@ -18,6 +18,7 @@ import { type ChurnedCell, churnedQuery } from "../../server/scoring/queries/lis
 import { read } from "../../server/scoring/queries/query.ts";
 import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
 import { isScored } from "../../server/scoring/scores/state.ts";
+import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { type CountedLabels, fitPlatt, fitPlattToCounts } from "../../server/scoring/statistics/platt.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
@@ -106,8 +107,9 @@ test("the engine counts those of the silent who come back as the reference does"
       });
       returns += returned;
     }
-    const query = churnedQuery(population(organization, "user", manySettings), cutoffDay, horizonDays);
-    const found = await read<ChurnedCell>(subject.warehouse, query);
+    const who = population(organization, "user", manySettings);
+    const snapshot = await snapshotFor(subject.warehouse, who, cutoffDay);
+    const found = await read<ChurnedCell>(subject.warehouse, churnedQuery(who, snapshot, horizonDays));
     expect(found).toEqual([...counted.values()].toSorted((a, b) => a.n - b.n || a.x - b.x || a.t - b.t));
   }
   expect(returns).toBeGreaterThan(2);

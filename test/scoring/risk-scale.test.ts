@@ -48,3 +48,8 @@ test("without a base rate the limits are those of 0.1.0, and the outlook is 100 
   for (const risk of [0, 0.1, 0.37, 1])
     expect(outlookOf(risk, absoluteRiskScale)).toBeCloseTo(100 * (1 - risk), 12);
 });
+
+test("bounds that the organization set replace those of the bands, and not the limits of health", () => {
+  const { cap, evenOdds } = riskScaleOf(0.1);
+  expect(riskScaleOf(0.1, { medium: 0.05, high: 0.9 })).toEqual({ medium: 0.05, high: 0.9, cap, evenOdds });
+});

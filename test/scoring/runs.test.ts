@@ -4,6 +4,7 @@ import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { RunBody } from "../../server/scoring/run/record-bodies.ts";
+import { markStale } from "../../server/scoring/run/records.ts";
 import { type KindSummary, scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
@@ -131,6 +132,7 @@ describe("a run", () => {
       },
     };
     await insertEvents(subject, all(organization, 5, [99]));
+    await markStale(subject.warehouse, organization, 99);
     await expect(score(organization, 100, cutOff)).rejects.toThrow("killed");
     await score(organization, 100);
     expect((await runOf(organization, 100)).rowsVersion).toBeGreaterThan(before.rowsVersion);

@@ -25,6 +25,7 @@ import { defaultHealthWeights, healthOf } from "../../server/scoring/scores/heal
 import { momentumOf } from "../../server/scoring/scores/momentum.ts";
 import { riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
 import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
+import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
@@ -63,6 +64,16 @@ function randomEventsOf(random: Random, organization: number): EventRow[] {
 const plans = ["free", "pro", "it's a \\ trap"];
 const planOf = (number: number) => plans[number % 3] ?? "";
 
+/** Two of three users said a number. */
+const npsOf = (number: number) => (number % 3 === 0 ? {} : { nps: number % 11 });
+const numbersOf = (number: number) => ({ seats: 12, ...npsOf(number) });
+const healthTraits = [
+  { trait: "nps", zeroAt: 2, hundredAt: 9, weight: 20 },
+  { trait: "seats", zeroAt: 40, hundredAt: 10, weight: 5 },
+  { trait: "tickets", zeroAt: 3, hundredAt: 0, weight: 5 },
+];
+const healthWeights = { engagement: 20, outlook: 30, momentum: 15, adoption: 5 };
+
 async function filled(what: string) {
   const organization = subject.newOrganization();
   const random = randomOfThisRun(what);
@@ -73,7 +84,7 @@ async function filled(what: string) {
     Array.from({ length: users }, (_, index) =>
       userVersionRow(user(organization, `u${index}`, { number: index + 1 }), {
         atMs: 1_000,
-        traits: { plan: planOf(index + 1), seats: 12 },
+        traits: { plan: planOf(index + 1), ...numbersOf(index + 1) },
         account: 0,
       }),
     ),
@@ -125,16 +136,17 @@ const near = (value: number | null) => (value === null ? null : expect.closeTo(v
 function expected(
   features: Features,
   engagement: number | null,
-  { model, riskScale }: ScoreInput,
+  { model, riskScale, ...input }: ScoreInput,
   target: ChurnTarget,
+  traitValues: Readonly<Record<string, number>> = {},
 ) {
   const state = stateOf(features, 28, target);
   const { cell } = features;
   const isGone = state === "churned" && target.by === "silence" && model !== null && cell !== null;
   const risk = model !== null && isScored(features, 28, target) ? riskScorer(model)(features).risk : null;
   const momentum = momentumOf(features);
-  const parts = { state, engagement, risk, momentum, adoption: features.adoption };
-  const health = healthOf(parts, defaultHealthWeights, riskScale);
+  const parts = { state, engagement, risk, momentum, adoption: features.adoption, traitValues };
+  const health = healthOf(parts, input.healthWeights, riskScale, input.healthTraits);
   return {
     ...{ state, healthBand: health.healthBand, engagement: near(engagement), risk: near(risk) },
     returnProbability: near(isGone ? returnProbability(model, cell) : null),
@@ -143,12 +155,17 @@ function expected(
 }
 
 let version = 1;
-const inputOf = (cutoffDay: number, model: ChurnModel | null): ScoreInput => {
+const inputOf = async (
+  population: Population,
+  cutoffDay: number,
+  model: ChurnModel | null,
+): Promise<ScoreInput> => {
   version += 1;
+  const snapshot = await snapshotFor(subject.warehouse, population, cutoffDay);
   const cells = cellRisks(bgbb, 28);
   const riskScale = riskScaleOf([null, 0.03, 0.6][version % 3] ?? null);
-  const fixed = { horizonDays: 28, scale, healthWeights: defaultHealthWeights };
-  return { cutoffDay, version, ...fixed, riskScale, model, cells };
+  const rules = version % 2 === 0 ? { healthWeights, healthTraits } : { healthWeights: defaultHealthWeights };
+  return { snapshot, version, horizonDays: 28, scale, ...rules, riskScale, model, cells };
 };
 
 describe.each(targets)("the engine scores as the pure functions do, with churn by $by", (target) => {
@@ -159,7 +176,7 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
     let compared = 0;
     for (const model of modelsOf(random, "user")) {
       for (const cutoffDay of cutoffs) {
-        const input = inputOf(cutoffDay, model);
+        const input = await inputOf(population, cutoffDay, model);
         const rows = await scored(population, input);
         const known = traitsOfModel(model).map(({ value }) => value);
         const logs = Map.groupBy(events, (one) => one.user);
@@ -177,7 +194,8 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
         for (const row of rows) {
           const features = reference.get(row.entity) ?? failed();
           expect(featuresOfStored(row, traitsOfModel(model))).toEqual(features);
-          expect(row).toMatchObject(expected(features, engagementOf(features, scale).score, input, target));
+          const { score } = engagementOf(features, scale);
+          expect(row).toMatchObject(expected(features, score, input, target, numbersOf(row.entity)));
           states.add(row.state);
           compared += 1;
         }
@@ -193,12 +211,12 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
     let compared = 0;
     for (const model of modelsOf(random, "account")) {
       for (const cutoffDay of cutoffs) {
-        const usersInput = inputOf(cutoffDay, null);
+        const usersInput = await inputOf(ofUsers, cutoffDay, null);
         const memberScores = new Map((await scored(ofUsers, usersInput)).map((row) => [row.entity, row]));
-        const members = { risks: cellLogOdds(cellRisks(bgbb, 28)), usersVersion: usersInput.version };
-        const input = { ...inputOf(cutoffDay, model), members };
-        const rows = await scored({ ...ofUsers, kind: "account" }, input);
-        for (const row of rows) {
+        const ofAccounts: Population = { ...ofUsers, kind: "account" };
+        const memberRisks = cellLogOdds(cellRisks(bgbb, 28));
+        const input = { ...(await inputOf(ofAccounts, cutoffDay, model)), memberRisks };
+        for (const row of await scored(ofAccounts, input)) {
           const active = events.filter(
             ({ account, day, event: name }) =>
               account === row.entity && name !== "mail_sent" && day >= cutoffDay - 28 && day < cutoffDay,

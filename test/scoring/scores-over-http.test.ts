@@ -227,6 +227,31 @@ describe("scores of an organization", () => {
     }
   });
 
+  test("get the risk bands of the settings, in sums, in lists and on their own, without another model", async () => {
+    const before = await get<Static<typeof SummaryAnswer>>(acme, "/api/score-summary");
+    const { trainedDay } = await get<Static<typeof ModelAnswer>>(acme, "/api/model");
+    const { medium, high, cap } = before.riskLimits ?? failed();
+    const set = (bounds: string) =>
+      server.command("settings", "set", "--organization", acme.name, "--user-risk-bands", bounds);
+    await set(".05,.25");
+    await server.command("score", "--organization", acme.name);
+    const after = await get<Static<typeof SummaryAnswer>>(acme, "/api/score-summary");
+    expect(after.riskLimits).toEqual({ medium: 0.05, high: 0.25, cap, byBaseRate: { medium, high } });
+    const { scores } = await get<Static<typeof ScoreListAnswer>>(acme, "/api/scores/users?limit=1000");
+    const bands = new Set<string>();
+    for (const { risk, riskBand } of scores) {
+      const band = risk === null ? null : risk >= 0.25 ? "high" : risk >= 0.05 ? "medium" : "low";
+      expect(riskBand).toBe(band);
+      if (riskBand !== null) bands.add(riskBand);
+    }
+    expect(bands).toContain("high");
+    const one = await scoreOf(acme, "/api/users/silent/score");
+    expect(one.model?.riskLimits).toEqual(after.riskLimits ?? failed());
+    expect((await get<Static<typeof ModelAnswer>>(acme, "/api/model")).trainedDay).toBe(trainedDay);
+    const accounts = await get<Static<typeof SummaryAnswer>>(acme, "/api/score-summary?kind=account");
+    expect(accounts.riskLimits).toMatchObject({ ...accounts.riskLimits?.byBaseRate });
+  });
+
   test("stay within their organization", async () => {
     const other = await tenant("Other door");
     await send(other, ["regular"], [{ userId: "regular", daysAgo: 3 }]);

@@ -25,7 +25,7 @@ test("passive events, weights, key events, the horizon and health weights are ta
   const settings: Settings = {
     ...defaultSettings,
     churnHorizonDays: 14,
-    healthWeights: { engagement: 0, outlook: 1, momentum: 0, adoption: 0 },
+    healthWeights: { engagement: 0, outlook: 100, momentum: 0, adoption: 0 },
     eventWeights: { opened: 4, canceled: 0 },
     passiveEvents: ["mail_sent"],
     keyEvents: ["opened", "shared"],

@@ -6,7 +6,12 @@ import { bgbbLogOdds, silenceOver, tablesFor } from "../../server/scoring/churn/
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { readSnapshots, type SnapshotOptions } from "../../server/scoring/queries/snapshots.ts";
-import { featuresOf, type MemberFeatures } from "../../server/scoring/scores/features.ts";
+import {
+  type FeatureSettings,
+  featuresOf,
+  type MemberFeatures,
+} from "../../server/scoring/scores/features.ts";
+import { observedCutoff, observedDay, windowStart } from "../../server/scoring/scores/observed-days.ts";
 import { isScored } from "../../server/scoring/scores/state.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
 import type { Random } from "../../simulation/random.ts";
@@ -17,6 +22,17 @@ import { logDay, logsOf, manySettings, population, randomOrganization, zone } fr
 const subject = new WarehouseUnderTest();
 const horizonDays = 28;
 const cutoffs = [63, 200, 301, 420].map(logDay);
+
+/** Days of events are among these outages, and the last of them begins within a horizon. */
+const settings: FeatureSettings = {
+  ...manySettings,
+  outages: [
+    { from: logDay(40), to: logDay(45) },
+    { from: logDay(150), to: logDay(163) },
+    { from: logDay(282), to: logDay(285) },
+    { from: logDay(305), to: logDay(320) },
+  ],
+};
 
 /** In an order that both have, with numbers that both round the same. */
 function comparable({ cutoffDay, cells, rows }: Snapshot) {
@@ -42,7 +58,7 @@ function accountAt(events: readonly EventRow[], cutoffDay: number): number {
     ({ day, account, event }) =>
       account !== 0 &&
       day < cutoffDay &&
-      day >= cutoffDay - 182 &&
+      day >= windowStart(cutoffDay, 182, settings.outages) &&
       manySettings.passiveEvents?.has(event) !== true,
   );
   const lastDay = Math.max(...carrying.map(({ day }) => day));
@@ -55,7 +71,7 @@ function readOne(
   cutoffDay: number,
   more: Partial<SnapshotOptions> = {},
 ) {
-  const who = population(organization, kind, manySettings);
+  const who = population(organization, kind, settings);
   return readSnapshots(subject.warehouse, who, [cutoffDay], { horizonDays, ...more }).then(
     (snapshots) => snapshots.get(cutoffDay) ?? { cutoffDay, cells: [], rows: [] },
   );
@@ -80,7 +96,7 @@ test("users' snapshots are those of the reference, with traits as they were at t
       return { log, account, traits: traitsAt(own, zone.startOfDay(cutoffDay), words) };
     });
     const found = await readOne(organization, "user", cutoffDay);
-    expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, manySettings)));
+    expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, settings)));
     for (const { features, label, cluster } of found.rows) {
       seen.add(`label ${label}`);
       seen.add(cluster > 0 ? "in an account" : "alone");
@@ -99,7 +115,7 @@ test("accounts' snapshots are those of the reference, with how their members are
       [...users.values()].map((log) => ({ log })),
       cutoffDay,
       horizonDays,
-      manySettings,
+      settings,
     );
     const logOdds = memberLogOdds(users, cells, cutoffDay);
     const entities = [...logsOf(events, "account")].map(([number, log]): EntityLog => {
@@ -114,7 +130,7 @@ test("accounts' snapshots are those of the reference, with how their members are
     });
     const found = await readOne(organization, "account", cutoffDay);
     expect(new Set(found.rows.map(({ entity }) => entity)).size).toBe(found.rows.length);
-    expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, manySettings)));
+    expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, settings)));
   }
 });
 
@@ -211,7 +227,7 @@ function memberLogOdds(
   const tables = tablesFor(fitBgbb(ordered).parameters, horizonDays);
   return new Map(
     [...users].flatMap(([number, log]): [number, number][] => {
-      const features = featuresOf(log, cutoffDay, manySettings);
+      const features = featuresOf(log, cutoffDay, settings);
       if (!isScored(features, horizonDays)) return [];
       return [[number, bgbbLogOdds(silenceOver(horizonDays, tables, features.cell))]];
     }),
@@ -224,13 +240,18 @@ function membersAt(
   logOdds: ReadonlyMap<number, number>,
 ): MemberFeatures {
   const recent = events.filter(
-    ({ day, event }) => day < cutoffDay && day >= cutoffDay - 90 && event !== "mail_sent",
+    ({ day, event }) =>
+      day < cutoffDay && day >= windowStart(cutoffDay, 90, settings.outages) && event !== "mail_sent",
   );
+  const end = observedCutoff(cutoffDay, settings.outages);
   const members = [...logsOf(recent, "user")];
   const activeIn = (newest: number, oldest: number) =>
-    members.filter(([, log]) => log.some(({ day }) => day < cutoffDay - newest && day >= cutoffDay - oldest))
-      .length;
-  const volumes = members.map(([, log]) => featuresOf(log, cutoffDay, manySettings)?.volume28 ?? 0);
+    members.filter(([, log]) =>
+      log
+        .map(({ day }) => end - observedDay(day, settings.outages))
+        .some((daysAgo) => daysAgo > newest && daysAgo <= oldest),
+    ).length;
+  const volumes = members.map(([, log]) => featuresOf(log, cutoffDay, settings)?.volume28 ?? 0);
   const volume = volumes.reduce((sum, one) => sum + one, 0);
   const risks = members.flatMap(([number]) => logOdds.get(number) ?? []);
   return {

@@ -178,9 +178,9 @@ async function erase(id: number, userId: string): Promise<void> {
   if (erasure === undefined) throw new Error("the user was not known");
   const found = (await findUsers(subject.warehouse, id, [erasure.user])).get(erasure.user);
   if (found === undefined) throw new Error("the erased user was not counted");
-  await ledger.erasures.counted(erasure.id, found);
+  await ledger.erasures.counted([{ id: erasure.id, ...found }]);
   await eraseUsers(subject.warehouse, [erasure]);
-  await ledger.erasures.finish(erasure.id);
+  await ledger.erasures.finish([erasure.id]);
 }
 
 test("an erased user's links and events go, and late events of theirs and of their devices stay out", async () => {

@@ -233,6 +233,8 @@ describe("every command has help:", () => {
     "rejected-events retry",
     "exclude add",
     "exclude remove",
+    "outage add",
+    "outage remove",
   ];
 
   test.each([...commands, ...subcommands, ...tokenCommands, ...operation])("%s", async (command) => {

@@ -45,13 +45,17 @@ type Installation = ReturnType<typeof installation>;
 describe.each(["running", "not running"])("with the server %s", (state) => {
   const commands = installation(state);
   settingTests(commands);
+  versionTests(commands);
   refusalTests(commands);
 });
 
 /** The settings of a new organization, as they are shown. */
 const unset = [
   ["churn-horizon", "28"],
-  ["health-weights", "engagement=0.35,outlook=0.35,momentum=0.2,adoption=0.1"],
+  ["health-weights", "engagement=35,outlook=35,momentum=20,adoption=10"],
+  ["health-trait", "none"],
+  ["user-risk-bands", "default"],
+  ["account-risk-bands", "default"],
   ["event-weight", "none"],
   ["passive-event", "none"],
   ["key-event", "none"],
@@ -61,7 +65,7 @@ const unset = [
   ["week-start", "monday"],
 ];
 
-function settingTests({ dataDir, create, settings }: Installation): void {
+function settingTests({ create, settings }: Installation): void {
   const set = (organization: string, ...options: string[]) => settings("set", organization, ...options);
 
   test("settings are set, shown by the names of their options, and listed in the history", async () => {
@@ -69,14 +73,35 @@ function settingTests({ dataDir, create, settings }: Installation): void {
     await create("Bob");
     const initially = await settings("show", "Ada");
     expect(initially).toEqual(unset);
-    await set("Ada", "--churn-horizon", "14", "--week-start", "sunday", "--user-churn", "event gone");
+    await set(
+      "Ada",
+      "--churn-horizon",
+      "14",
+      "--week-start",
+      "sunday",
+      "--user-risk-bands",
+      ".1,.3",
+      "--user-churn",
+      "event gone",
+    );
     await set("Ada", "--ordinary-event", "order_cancelled", "--account-churn", "trait a b = c , d");
     await set("Ada", "--event-weight", "a=b=3", "c=.5", "--event-weight", "__proto__=2", "--key-event", "k");
-    await set("Ada", "--event-weight", "c=default", "--health-weights", "outlook=1,adoption=0");
+    await set(
+      "Ada",
+      "--health-trait",
+      "nps = 2=-5..10.5:9",
+      "--event-weight",
+      "c=default",
+      "--health-weights",
+      "outlook=36,adoption=0",
+    );
     await set("Ada", "--passive-event", "mail_sent", "mail_opened\u001b[2J", "--no-key-events");
     expect(await settings("show", "Ada")).toEqual([
       ["churn-horizon", "14"],
-      ["health-weights", "engagement=0.35,outlook=1,momentum=0.2,adoption=0"],
+      ["health-weights", "engagement=35,outlook=36,momentum=20,adoption=0"],
+      ["health-trait", "nps = 2=-5..10.5:9"],
+      ["user-risk-bands", "0.1,0.3"],
+      ["account-risk-bands", "default"],
       ["event-weight", "__proto__=2"],
       ["event-weight", "a=b=3"],
       ["passive-event", "mail_opened [2J"],
@@ -91,13 +116,33 @@ function settingTests({ dataDir, create, settings }: Installation): void {
     expect(told.slice(0, 4)).toEqual([
       ["5", "command line", 'passiveEvents: [] → ["mail_opened\\u001b[2J","mail_sent"]'],
       ["5", "command line", 'keyEvents: ["k"] → []'],
-      ["4", "command line", "healthWeights.outlook: 0.35 → 1"],
-      ["4", "command line", "healthWeights.adoption: 0.1 → 0"],
+      ["4", "command line", "healthWeights.outlook: 35 → 36"],
+      ["4", "command line", "healthWeights.adoption: 10 → 0"],
     ]);
     expect(new Set(told.map(([version]) => version))).toEqual(new Set(["5", "4", "3", "2", "1"]));
     expect(await settings("history", "Ada", "--limit", "1")).toHaveLength(2);
     expect(await settings("show", "Bob")).toEqual(initially);
     expect(await settings("history", "Bob")).toEqual([]);
+  });
+}
+
+function versionTests({ dataDir, create, settings }: Installation): void {
+  const set = (organization: string, ...options: string[]) => settings("set", organization, ...options);
+
+  test("an older version is restored, and an unknown one is refused", async () => {
+    await create("Fay");
+    await set("Fay", "--churn-horizon", "14", "--health-weights", "outlook=45,adoption=0");
+    await set("Fay", "--churn-horizon", "7", "--health-weights", "outlook=35,adoption=10");
+    await settings("restore", "Fay", "--to", "1", "--if-version", "2");
+    expect((await settings("show", "Fay")).slice(0, 2)).toEqual([
+      ["churn-horizon", "14"],
+      ["health-weights", "engagement=35,outlook=45,momentum=20,adoption=0"],
+    ]);
+    const named = ["settings", "restore", "--organization", "Fay", "--to"];
+    const unknown = await rekindleHere(dataDir(), ...named, "9");
+    expect([unknown.exitCode, unknown.stderr]).toEqual([1, "error: there is no version 9 of the settings\n"]);
+    await settings("restore", "Fay", "--to", "0");
+    expect(await settings("show", "Fay")).toEqual(unset);
   });
 
   test("unchanged settings make no version, and resetting does", async () => {
@@ -112,7 +157,7 @@ function settingTests({ dataDir, create, settings }: Installation): void {
     expect([again.exitCode, again.stderr]).toEqual([0, "the settings are unchanged\n"]);
     await set("Cleo", "--no-event-weights", "--no-passive-events", "--user-churn", "silence");
     expect((await settings("history", "Cleo")).map(([version]) => version)).toEqual(["2", "2", "1", "1"]);
-    expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(4);
+    expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(5);
   });
 }
 
@@ -156,11 +201,16 @@ describe("settings set is refused, with what to give, for", () => {
     ["", "nothing to change"],
     ["--churn-horizon soon", "Give 7, 14, 28, 56 or 84."],
     ["--health-weights risk=1", "healthWeights.risk is not known"],
-    ["--health-weights outlook=2", "healthWeights.outlook is not valid: send a number from 0 to 1."],
-    ["--health-weights outlook=", '"" is not a weight'],
+    ["--health-weights outlook=200", "healthWeights.outlook is not valid: send a percentage from 0 to 100."],
+    ["--health-weights outlook=36", "healthWeights add up to 101: send percentages that add up to 100."],
+    ["--health-weights outlook=", '"" is no number'],
     ["--health-weights outlook=1,outlook=0", "Give each part once."],
+    ["--health-trait nps=0..10", "Give TRAIT=ZERO..HUNDRED:WEIGHT"],
+    ["--health-trait nps=0..10:5", "healthWeights and healthTraits add up to 105"],
+    ["--user-risk-bands .1", "Give MEDIUM,HIGH, such as .1,.3, or default."],
+    ["--account-risk-bands .3,.1", "riskBands.account.high is not above medium"],
     ["--event-weight a", "Give NAME=WEIGHT."],
-    ["--event-weight a=-1", '"-1" is not a weight'],
+    ["--event-weight a=-1", '"-1" is no number'],
     ["--event-weight a=1001", "eventWeights.a is not valid: send a number from 0 to 1000."],
     ["--event-weight a=2 --no-event-weights", "cannot be used with"],
     ["--key-event a --no-key-events", "cannot be used with"],

@@ -1,5 +1,5 @@
 /** Settings of an organization, by HTTP and by command: what is taken, what is refused and why, and the history. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { Compile } from "typebox/compile";
 import { Server } from "../server.ts";
@@ -7,7 +7,9 @@ import { chunked, expectError } from "./support.ts";
 
 const initially = {
   churnHorizonDays: 28,
-  healthWeights: { engagement: 0.35, outlook: 0.35, momentum: 0.2, adoption: 0.1 },
+  healthWeights: { engagement: 35, outlook: 35, momentum: 20, adoption: 10 },
+  healthTraits: [],
+  riskBands: { user: null, account: null },
   eventWeights: {},
   passiveEvents: [],
   keyEvents: [],
@@ -96,7 +98,7 @@ describe("over HTTP", () => {
     for (const { changedAt } of versions) expect(Date.parse(changedAt)).toBeWithin(beforeMs, Date.now() + 1);
     const csv = await (await get("/api/settings/history?limit=1&before=2&format=csv", key)).text();
     const [header, first, ...rest] = csv.split("\r\n");
-    expect([header, rest]).toEqual(["version,changedAt,changedBy,changes", [""]]);
+    expect([header, rest]).toEqual(["version,changedAt,changedBy,changes,restoring", [""]]);
     expect(first).toStartWith(`1,${versions[1]?.changedAt},${by},`);
   });
 
@@ -125,7 +127,9 @@ describe("over HTTP", () => {
     expect(changedBy).not.toBe("read key 99");
     expect(await answered(await get("/api/settings", reading))).toMatchObject({ version: 0 });
     expect(await answered(await get("/api/settings", key))).toMatchObject({ settings: initially });
-    expect(await (await get("/api/settings/history", key)).json()).toEqual({ versions: [] });
+    expect(await (await get("/api/settings/history", key)).json()).toEqual({
+      ...{ versions: [], restoringDefaults: [] },
+    });
   });
 
   test("a change based on another version than the current one is answered 409 with the current one", async () => {
@@ -180,17 +184,25 @@ const refused: readonly (readonly [unknown, string])[] = [
   ['{"churnHorizonDays":1e999}', "churnHorizonDays is out of range"],
   [{ healthWeights: 1 }, "healthWeights is not valid: send an object with engagement,"],
   [
-    { healthWeights: { engagement: 1.1 } },
-    "healthWeights.engagement is not valid: send a number from 0 to 1.",
+    { healthWeights: { engagement: 101 } },
+    "healthWeights.engagement is not valid: send a percentage from 0 to 100.",
+  ],
+  [
+    { healthTraits: [{ trait: "nps", zeroAt: 0, hundredAt: "10", weight: 10 }] },
+    "healthTraits.0.hundredAt is not valid: send a number.",
+  ],
+  [
+    { riskBands: { user: { medium: 0.1, high: 1 } } },
+    "riskBands.user.high is not valid: send a churn risk between 0 and 1.",
   ],
   [
     { healthWeights: { engagement: null } },
-    "healthWeights.engagement is missing: send a number from 0 to 1.",
+    "healthWeights.engagement is missing: send a percentage from 0 to 100.",
   ],
   [{ healthWeights: { risk: 1 } }, "healthWeights.risk is not known: leave it out."],
   [
     { healthWeights: { engagement: 0, outlook: 0, momentum: 0, adoption: 0 } },
-    "healthWeights are all 0: send at least one above 0.",
+    "healthWeights add up to 0: send percentages that add up to 100.",
   ],
   [{ eventWeights: ["a"] }, "eventWeights is not valid: send an object of at most 500 event names"],
   [{ eventWeights: { a: -1 } }, "eventWeights.a is not valid: send a number from 0 to 1000."],
@@ -264,8 +276,10 @@ const refused: readonly (readonly [unknown, string])[] = [
 
 describe("what is refused over HTTP", () => {
   let key: string;
-  beforeAll(async () => {
-    key = await organizationOf("Settings refused");
+  beforeAll(() => server.command("organization", "create", "Settings refused"));
+  // A read key has a fixed rate limit, and all cases together are more requests than that.
+  beforeEach(async () => {
+    key = await newKey("Settings refused", "--right", "manage");
   });
 
   test.each(refused.map(([body, message]) => [message, body] as const))("%s", async (message, body) => {

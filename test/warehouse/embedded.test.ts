@@ -1,6 +1,6 @@
 /** Tests that only the embedded warehouse needs. */
 import { describe, expect, test } from "bun:test";
-import { readdirSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { WarehouseUnderTest } from "./support.ts";
@@ -15,6 +15,22 @@ test("a second process is refused the folder while the first has it open", async
   const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "ignore" });
   expect(await new Response(child.stdout).text()).toStartWith("WarehouseError:");
   await child.exited;
+});
+
+test("what a query writes has limits, and what a killed process has left is deleted at the start", async () => {
+  const names = ["max_temporary_data_on_disk_size_for_query", "min_free_disk_space_for_temporary_data"];
+  const sql =
+    "SELECT toUInt64(value) AS bytes FROM system.settings WHERE name IN {names:Array(String)} ORDER BY name";
+  expect(await subject.warehouse.rows(sql, { names })).toEqual([
+    { bytes: 4 * 1024 ** 3 },
+    { bytes: 1024 ** 3 },
+  ]);
+  const folder = join(subject.folder, "warehouse", "tmp");
+  mkdirSync(join(folder, "left"));
+  for (const name of ["tmp1", "left/tmp2"]) writeFileSync(join(folder, name), "rows");
+  await subject.warehouse.close();
+  await subject.open();
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 describe("a batch of which a kill took one table's part", () => {

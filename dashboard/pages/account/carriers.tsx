@@ -14,7 +14,7 @@ const tones = ["bg-series-1", "bg-series-2", "bg-series-3", "bg-series-4", "bg-e
 export function CarriersPanel({ asked }: { asked: Asked<Members> }): ReactElement {
   return (
     <FigurePanel
-      title="Who uses it"
+      title="Activity by member"
       note="Shares of the activity in 28 days, weighted as in engagement."
       asked={asked}
       loading={<Loading rows={4} />}

@@ -68,7 +68,7 @@ export default function Warnings(): ReactElement {
     <>
       <FigurePanel
         title="Ingestion warnings"
-        note={`What senders did in the last 30 days that is worth knowing, the latest first${
+        note={`Problems in received data of the last 30 days, the latest first${
           asked.data?.warnings.length === limit ? `: the latest ${numbers.count(limit)} lines` : ""
         }`}
         actions={

@@ -12,7 +12,7 @@ import { Figures, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { LiftPanel, RealisedPanel, ReliabilityPanel } from "./charts.tsx";
 import { LadderPanel, ModelName, ProofPanel } from "./ladder.tsx";
-import { type Card, type Judged, plainResult, servingResult, verdict } from "./words.ts";
+import { type Card, type Judged, outagesText, plainResult, servingResult, verdict } from "./words.ts";
 
 const filters = {
   kind: labelledFilter({ user: "Churn risk of users", account: "Churn risk of accounts" }, "user"),
@@ -156,7 +156,7 @@ function Scores({ card }: { card: Card }): ReactElement | null {
 }
 
 function Measures({ card }: { card: Card }): ReactElement {
-  const { horizonDays, advisedHorizonDays, baseRate, trainedDay, day, scale, kind } = card;
+  const { horizonDays, advisedHorizonDays, baseRate, trainedDay, day, scale, kind, outages } = card;
   const rows: readonly (readonly [string, string])[] = [
     ["Predictions are for", `${horizonDays} days`],
     [
@@ -176,6 +176,7 @@ function Measures({ card }: { card: Card }): ReactElement {
             `is active on ${numbers.decimal(scale.activeDays)} of 28 days, with ${numbers.decimal(scale.volume)} events of ${numbers.decimal(scale.eventNames)} kinds (measured ${dayText(scale.measuredDay)})`,
           ],
         ] as const)),
+    ...(outages.length === 0 ? [] : [["Days without data", outagesText(outages)] as const]),
   ];
   return (
     <Panel title="Definitions">

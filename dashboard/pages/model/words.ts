@@ -1,7 +1,7 @@
 /** The texts of the model page. */
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import type { Reads } from "../../api/paths.ts";
-import { numbers } from "../../text/format.ts";
+import { dayText, numbers } from "../../text/format.ts";
 import { modelNames } from "../../text/model-names.ts";
 
 export type Card = Reads["/api/model"]["answer"];
@@ -109,4 +109,13 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
     title: "Shown, but not proven yet",
     text: `Use these risks to rank ${kind}s. The percentages aren’t proven yet. ${judged}`,
   };
+}
+
+/** "3 Nov 2026 to 7 Nov 2026 (declared), 1 Jun 2026. No count of days contains them." */
+export function outagesText(outages: Card["outages"]): string {
+  const spans = outages.map(({ from, to, isDeclared }) => {
+    const days = from === to ? dayText(from) : `${dayText(from)} to ${dayText(to)}`;
+    return isDeclared ? `${days} (declared)` : days;
+  });
+  return `${spans.join(", ")}. No count of days contains them.`;
 }

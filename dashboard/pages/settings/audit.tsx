@@ -106,9 +106,12 @@ function Line({ entry }: { entry: Entry }): ReactElement {
 }
 
 /** An entry in the words of the pages. The log has names of settings and of kinds as the API has them. */
-function summaryOf({ action, summary, detail: { id, to, kind, key, value } }: Entry): string {
-  if (action === "settings.changed" && isRecord(to)) {
-    return `Changed the settings: ${Object.keys(to).map(settingName).join("; ")}`;
+function summaryOf({ action, summary, detail: { id, to, kind, key, value, restored } }: Entry): string {
+  if ((action === "settings.changed" || action === "settings.restored") && isRecord(to)) {
+    const names = Object.keys(to).map(settingName).join("; ");
+    return action === "settings.changed"
+      ? `Changed the settings: ${names}`
+      : `Restored version ${restored} of the settings: ${names}`;
   }
   if (action !== "exclusion.added" && action !== "exclusion.removed") return summary;
   const rule = loggedRuleWords(kind, key, value);

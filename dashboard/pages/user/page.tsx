@@ -14,6 +14,7 @@ import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { dayText, noEmail } from "../../text/format.ts";
+import { ContactButton } from "./contact.tsx";
 import { ErasedUser, EraseUser } from "./erase.tsx";
 import { ExcludeButton, ExcludedNotice } from "./exclusion.tsx";
 
@@ -84,6 +85,7 @@ function UserHeader({ userId, user, isMissing, score, onErased }: UserHeaderProp
       actions={
         user !== undefined && (
           <>
+            <ContactButton userId={userId} name={title ?? userId} />
             <ExcludeButton user={user} name={title ?? userId} />
             {mayErase && <EraseUser userId={userId} account={user.account} onErased={onErased} />}
           </>

@@ -34,23 +34,51 @@ export interface AdoptionRow {
 }
 
 /** One row for every event within the days, the one with the most users first. */
-export function adoption(
+export async function adoption(
   warehouse: Warehouse,
   { days, ...question }: AdoptionQuestion,
 ): Promise<AdoptionRow[]> {
+  const { organization } = question;
+  const [last] = await warehouse.rows<{ user: number }>(lastNumber, { organization });
+  const arrays = 1 + Math.floor((last?.user ?? 0) / numbersOfArray);
+  const sql = (passive: PassiveEvents) => textOf(passive, arrays);
   return engagementRows(warehouse, sql, { ...question, fromDay: question.toDay - days + 1 });
 }
 
 const ofOrganization = "organization = {organization:UInt32}";
+/** The highest number of an active user. It reads the end of the table's key. */
+const lastNumber = `SELECT user FROM user_spans WHERE ${ofOrganization} ORDER BY user DESC LIMIT 1`;
 const isWithin = `day >= ${dayParameter("fromDay")}`;
+
+/** The numbers of users in one array of first days: 32 MB. The engine's arrays by place have at most 2^24 - 1 places, and
+ * numbers are never used again. */
+const numbersOfArray = 2 ** 23;
+
+/** The array of the first days of users by number, from the number `index * numbersOfArray` on. */
+function firstDays(passive: PassiveEvents, index: number): string {
+  const from = index * numbersOfArray;
+  return `(
+      SELECT groupArrayInsertAt(firstDay, toUInt32(user - ${from})) FROM ${firstActiveDays(passive)}
+      WHERE user >= ${from} AND user < ${from + numbersOfArray}) AS firstDays${index}`;
+}
+
+/** The first day of `user`, from that number's array. */
+function firstDayOf(arrays: number): string {
+  const places = Array.from({ length: arrays }, (_, index) => {
+    const from = index * numbersOfArray;
+    const day = `firstDays${index}[toInt64(user) - ${from} + 1]`;
+    return index === arrays - 1 ? day : `user < ${from + numbersOfArray}, ${day}`;
+  });
+  return arrays === 1 ? places.join("") : `multiIf(${places.join(", ")})`;
+}
 
 /** All users who did an event before the days are one row of it, on the day before them; then a row for each day. */
 const useDay = "greatest(toInt32(day), {fromDay:Int32} - 1)";
 
 // A user who did an event on a day and is in no earlier bitmap did it then for the first time. So each user is read
 // once for each event, and not once for each day: with 5 million events 100 ms of CPU instead of 240, for 182 days
-// 180 instead of 510. A user's number is the place of their first day in an array, of at most 16 million.
-const sql = (passive: PassiveEvents) => `
+// 180 instead of 510. A user's number is the place of their first day in one of the arrays.
+const textOf = (passive: PassiveEvents, arrays: number) => `
   WITH
     done AS (
       SELECT event, ${useDay} AS useDay, groupBitmapMergeState(event_days.users) AS people
@@ -60,8 +88,7 @@ const sql = (passive: PassiveEvents) => `
       SELECT event, useDay, people, groupBitmapMergeState(people) OVER (
         PARTITION BY event ORDER BY useDay ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
       FROM done),
-    (
-      SELECT groupArrayInsertAt(firstDay, user) FROM ${firstActiveDays(passive)}) AS firstDays
+    ${Array.from({ length: arrays }, (_, index) => firstDays(passive, index)).join(",\n    ")}
   SELECT
     event,
     bitmapCardinality(${included("groupBitmapMergeStateIf(people, useDay >= {fromDay:Int32})")}) AS users,
@@ -75,7 +102,7 @@ const sql = (passive: PassiveEvents) => `
   FROM (
     SELECT event, useDay, people,
       if(useDay < {fromDay:Int32}, [],
-        arrayMap(user -> useDay - firstDays[user + 1],
+        arrayMap(user -> useDay - ${firstDayOf(arrays)},
           bitmapToArray(${included("bitmapAndnot(people, earlier)")}))) AS waits
     FROM begun)
   GROUP BY event HAVING users > 0

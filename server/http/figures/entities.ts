@@ -76,7 +76,7 @@ export const entitiesHandlers = {
     };
     const question = {
       population: {
-        ...populationOf({ id: organization.id, zone, settings }, "account"),
+        ...populationOf({ id: organization.id, zone, settings, outages: run?.body.outages ?? [] }, "account"),
         entity: account,
       },
       cutoffDay: run?.day ?? latest,

@@ -11,6 +11,7 @@ import {
   type ModelResult,
   nameOfModel,
   nameOfRung,
+  noDeclaredOutages,
   proofOf,
   type RealisedChurn,
   realisedChurn,
@@ -60,6 +61,7 @@ const noCard = {
   isConverged: true,
   models: [],
   reliability: [],
+  outages: [],
   realised: [],
 };
 
@@ -92,7 +94,26 @@ function cardOf(
       ...bin,
       ...interval,
     })),
+    outages: outagesOf(run),
   };
+}
+
+/** Outages within so many days before a run are shown. */
+const shownOutageDays = 365;
+
+function outagesOf({ day, body }: Run): Card["outages"] {
+  const declared = JSON.parse(body.declaredOutages ?? noDeclaredOutages) as readonly {
+    from: number;
+    to: number;
+  }[];
+  return body.outages
+    .filter(({ to }) => to > day - shownOutageDays)
+    .map(({ from, to }) => ({
+      from: formatDay(from),
+      to: formatDay(to - 1),
+      isDeclared: declared.some((span) => span.from <= from && span.to >= to),
+    }))
+    .reverse();
 }
 
 function proofAnswer({ backtest }: Run["body"]): Card["proof"] {

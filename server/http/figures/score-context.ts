@@ -8,8 +8,10 @@ import {
   type EntityKind,
   newestRun,
   type OfRun,
+  provenBaseRate,
   type RiskScale,
   type RunBody,
+  riskScaleOf,
   rowsOf,
   type ScoreRecord,
 } from "../../scoring/scoring.ts";
@@ -71,7 +73,8 @@ export function riskScaleOfRun(run: Run | undefined): RiskScale {
 /** The limits that an answer has. */
 export function limitsOf(run: Run) {
   const { medium, high, cap } = run.body.riskScale;
-  return { medium, high, cap };
+  const byBaseRate = riskScaleOf(provenBaseRate(run.body.backtest));
+  return { medium, high, cap, byBaseRate: { medium: byBaseRate.medium, high: byBaseRate.high } };
 }
 
 /** The meaning of churn under these settings. */

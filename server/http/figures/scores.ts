@@ -1,5 +1,6 @@
 /** Handlers of the JSON API about the scores of one user or account. */
 
+import { partOfTrait } from "../../../contract/api/health-traits.ts";
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
@@ -8,6 +9,8 @@ import { formatDay } from "../../calendar/calendar.ts";
 import {
   accountNumber,
   changeBetween,
+  cutoffBefore,
+  daysWithin,
   defaultRests,
   departureDay,
   type EntityKind,
@@ -24,6 +27,7 @@ import {
   scoreOf,
   servingResult,
   verdictOf,
+  windowStart,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
@@ -159,6 +163,7 @@ async function scoreAnswer(
     id,
     ...head,
     note: null,
+    daysWithoutData: daysWithoutData(score, run),
     ...scoresOf(score, run, rank),
     verdict: verdictOf({ ...score.stored, isAccountChurned }, run.body.riskScale),
     ...(await churnOf(context, entity, score, run)),
@@ -167,13 +172,19 @@ async function scoreAnswer(
   };
 }
 
+/** Outage days within the days that the sentences about an entity count. */
+function daysWithoutData({ stored: { idleDays } }: ExplainedScore, { day, body: { outages } }: Run): number {
+  return daysWithin(outages, windowStart(day, Math.max(28, idleDays), outages), day);
+}
+
 function noScore(hasRun: boolean) {
   return {
+    daysWithoutData: 0,
     state: "no_data",
     note: hasRun
       ? "Nothing was done before this day: the first score is that of the day after the first event."
       : "No user has been scored yet: scores are computed every night.",
-    health: { score: null, healthBand: "none", contributions: {}, cap: 0 },
+    health: { score: null, healthBand: "none", contributions: {}, cap: 0, traits: [] as never[] },
     engagement: null,
     momentum: null,
     risk: null,
@@ -206,7 +217,7 @@ async function churnOf(
   const target = churnTargets[kind];
   const none = { event: null, trait: null, member: null };
   if (!stored.hasLeft) {
-    const churnedDay = formatDay(day - stored.idleDays + churnHorizonDays);
+    const churnedDay = formatDay(cutoffBefore(day, stored.idleDays - churnHorizonDays, body.outages));
     return { churnedDay, churnCause: { ...none, by: "silence" as const } };
   }
   const asOfThen = { id: organization.id, zone, settings: body.settings };
@@ -229,12 +240,18 @@ async function churnOf(
   return { churnedDay, churnCause: { ...none, by: "event" as const, event, member: member ?? null } };
 }
 
-function scoresOf({ explanation }: ExplainedScore, run: Run, rank: number | null) {
+function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: number | null) {
   const { state, health, engagement, momentum } = explanation;
   const { score, healthBand, contributions, cap } = health;
   return {
     state,
-    health: { score, healthBand, contributions: { ...contributions }, cap },
+    health: {
+      ...{ score, healthBand, contributions: { ...contributions }, cap },
+      traits: run.body.settings.healthTraits.map(({ trait, zeroAt, hundredAt }, at) => {
+        const value = stored.healthValues[at] ?? null;
+        return { trait, part: partOfTrait(trait), value, zeroAt, hundredAt };
+      }),
+    },
     engagement:
       engagement === null
         ? null

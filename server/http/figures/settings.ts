@@ -2,13 +2,36 @@
 
 import { askedAbout, isDepartureName } from "../../../contract/api/departures-body.ts";
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
+import { errorMessages } from "../../../contract/errors.ts";
+import { ApiError, noSuch } from "../../../contract/refusal.ts";
+import { defaultSettings } from "../../../contract/settings.ts";
 import { usersOfEvents } from "../../analytics/analytics.ts";
-import type { SettingsVersion } from "../../ledger/ledger.ts";
-import { eventNamesOf } from "../../warehouse/warehouse.ts";
+import {
+  type SettingDifference,
+  type SettingsVersion,
+  settingDifferences,
+  settingsAfter,
+} from "../../ledger/ledger.ts";
+import {
+  type BandMove,
+  type HorizonProof,
+  type KindPreview,
+  previewSettings,
+  uncountedSettings,
+} from "../../scoring/scoring.ts";
+import { appliedSettings, eventNamesOf } from "../../warehouse/warehouse.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { instant, instantOrNull } from "./rows.ts";
+import { dayOrNull, instant, instantOrNull } from "./rows.ts";
+
+/** A change of the horizon is back-tested, which reads up to 20 days of both kinds. */
+const longestMs = 60_000;
+const retryAfterSeconds = 10;
+/** Organizations that wait for a preview. */
+const inHand = new Set<number>();
+/** A preview that trains models keeps the engine busy, so there is one at a time. */
+let isTraining = false;
 
 export const settingsHandlers = {
   "GET /api/settings": async ({ ledger, organization }) =>
@@ -19,15 +42,26 @@ export const settingsHandlers = {
 
   "GET /api/settings/history": async ({ ledger, organization, query: { limit, before } }) => {
     const page = { limit, ...(before !== undefined && { beforeVersion: before }) };
-    const records = await ledger.settings.history(organization.id, page);
+    const [records, { settings: current }] = await Promise.all([
+      ledger.settings.history(organization.id, page),
+      ledger.settings.get(organization.id),
+    ]);
     return {
-      versions: records.map(({ version, changedAtMs, changedBy, changes }) => ({
+      versions: records.map(({ version, changedAtMs, changedBy, changes, settings }) => ({
         version,
         changedAt: instant(changedAtMs),
         changedBy,
-        changes: changes.map((change) => ({ ...change })),
+        changes: copied(changes),
+        restoring: copied(settingDifferences(current, settings)),
       })),
+      restoringDefaults: copied(settingDifferences(current, defaultSettings)),
     };
+  },
+
+  "POST /api/settings/restore": async ({ ledger, organization, body, actor, nowMs }) => {
+    const restored = await ledger.settings.restore(organization.id, body, actor, nowMs());
+    if (restored === undefined) throw noSuch("version of the settings");
+    return settingsAnswer(restored);
   },
 
   "GET /api/departures": async (context) => {
@@ -39,7 +73,42 @@ export const settingsHandlers = {
     const rows = await withLabels(context, await usersOfEvents(warehouse, question));
     return { events: rows.map((row) => ({ ...row, isPassive: isDepartureName(row.event) })) };
   },
+
+  /** @throws ApiError while another preview of the organization is computed */
+  "POST /api/settings/preview": async (context) => {
+    const { warehouse, ledger, organization, zone, body } = context;
+    const { id } = organization;
+    const stored = await ledger.settings.get(id);
+    const after = settingsAfter(stored, body);
+    const changes = settingDifferences(stored.settings, after);
+    const trains = after.churnHorizonDays !== stored.settings.churnHorizonDays;
+    if (inHand.has(id) || (trains && isTraining)) {
+      throw new ApiError("rate_limit_exceeded", errorMessages.previewInHand, retryAfterSeconds);
+    }
+    inHand.add(id);
+    isTraining ||= trains;
+    try {
+      const kinds = await previewSettings(warehouse, {
+        organization: { id, zone },
+        day: today(context),
+        before: await appliedSettings(warehouse, id, stored.settings),
+        after: await appliedSettings(warehouse, id, after),
+        untilMs: Date.now() + longestMs,
+      });
+      return {
+        version: stored.version,
+        changes: changes.map((change) => ({ ...change })),
+        uncounted: uncountedOf(changes),
+        kinds: kinds.map(kindAnswer),
+      };
+    } finally {
+      inHand.delete(id);
+      if (trains) isTraining = false;
+    }
+  },
 } satisfies Partial<AnalysisHandlers>;
+
+const copied = (differences: readonly SettingDifference[]) => differences.map((one) => ({ ...one }));
 
 function settingsAnswer(stored: SettingsVersion): RouteAnswer<"GET /api/settings"> {
   const { version, changedAtMs, changedBy, settings } = stored;
@@ -48,3 +117,47 @@ function settingsAnswer(stored: SettingsVersion): RouteAnswer<"GET /api/settings
 
 /** More questions than this do not fit one page. */
 const maxAsked = 20;
+
+type Preview = RouteAnswer<"POST /api/settings/preview">;
+
+function uncountedOf(changes: readonly SettingDifference[]): string[] {
+  return changes
+    .map(({ setting }) => setting)
+    .filter((setting) => uncountedSettings.some((name) => setting.split(".")[0] === name));
+}
+
+function kindAnswer({ kind, day, moves, health, horizons }: KindPreview): Preview["kinds"][number] {
+  const countOf = (some: readonly BandMove[]) => some.reduce((sum, { count }) => sum + count, 0);
+  const ofHealth = moves.filter((move) => move.healthBefore !== move.healthAfter);
+  const ofRisk = moves.filter((move) => move.riskBefore !== move.riskAfter);
+  return {
+    ...{ kind, day: dayOrNull(day), entities: countOf(moves) },
+    ...{ healthChanged: countOf(ofHealth), riskChanged: countOf(ofRisk) },
+    health: summed(ofHealth.map((move) => ({ ...move, from: move.healthBefore, to: move.healthAfter }))),
+    risk: summed(ofRisk.map((move) => ({ ...move, from: move.riskBefore, to: move.riskAfter }))),
+    pastHealth: health === null ? null : { ...health },
+    horizons:
+      horizons === null ? null : { before: proofAnswer(horizons.before), after: proofAnswer(horizons.after) },
+  };
+}
+
+interface Move<Band> {
+  readonly from: Band;
+  readonly to: Band;
+  readonly count: number;
+}
+
+/** Moves with equal bands together, the most first. */
+function summed<Band>(moves: readonly Move<Band>[]): Move<Band>[] {
+  const sums = new Map<string, Move<Band>>();
+  for (const { from, to, count } of moves) {
+    const key = `${from} ${to}`;
+    sums.set(key, { from, to, count: (sums.get(key)?.count ?? 0) + count });
+  }
+  return [...sums.values()].sort((a, b) => b.count - a.count);
+}
+
+function proofAnswer({ horizonDays, metrics, departures, cutoffs }: HorizonProof) {
+  const none = { count: 0, baseRate: null, auc: null, logLoss: null, skill: null };
+  return { horizonDays, cutoffs, departures, ...none, ...metrics };
+}

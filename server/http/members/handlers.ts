@@ -1,4 +1,5 @@
 /** The handler of every route that intake answers. */
+import { contactHandlers } from "./contacts.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 import { liveHandlers } from "./live.ts";
 import { organizationHandlers } from "./organization.ts";
@@ -7,6 +8,7 @@ import { sourceSettingsHandlers } from "./source-settings.ts";
 import { viewHandlers } from "./views.ts";
 
 export const intakeHandlers: IntakeHandlers = {
+  ...contactHandlers,
   ...liveHandlers,
   ...organizationHandlers,
   ...sessionHandlers,

@@ -13,7 +13,7 @@ import type {
 } from "../../../contract/api/routes.ts";
 import { organizationParameter } from "../../../contract/members.ts";
 import { ApiError, notSignedIn } from "../../../contract/refusal.ts";
-import { isInvalid, type LiveView } from "../../intake/intake.ts";
+import { type Intake, isInvalid, type LiveView } from "../../intake/intake.ts";
 import type { Entered, From, OrganizationParts, SignedIn, SignIn } from "../../members/members.ts";
 import type { Logger } from "../../process/process.ts";
 import { checkedBody, checkedQuery, readApiBody } from "../api/request.ts";
@@ -33,6 +33,8 @@ export interface IntakeParts extends OrganizationParts {
   readonly gate: PeopleGate;
   readonly signIn: SignIn;
   readonly live: LiveView;
+  /** Stores events. */
+  readonly intake: Pick<Intake, "track" | "closedFor">;
   readonly bodies: BodyBudget;
   /** The public address of the service. */
   readonly address: () => string;

@@ -56,6 +56,11 @@ export interface FoundInWarehouse {
   readonly days: number;
 }
 
+/** An erasure of a user, and the user's rows in the warehouse. */
+export interface CountedErasure extends FoundInWarehouse {
+  readonly id: number;
+}
+
 /** Rows in the warehouse that name an account. */
 export interface FoundOfAccount {
   readonly events: number;
@@ -80,14 +85,15 @@ export interface Erasures {
   beginAccount(organization: number, accountId: string, asked?: AskedErasure): Promise<Erasure | undefined>;
   /** Erasures that are not finished, oldest first. */
   pending(): Promise<readonly Erasure[]>;
-  /** Subtracts the user's events and versions from the counts and deletes the user's rejected events, in one commit.
-   * It runs once, before the warehouse deletes anything. */
-  counted(id: number, found: FoundInWarehouse): Promise<void>;
+  /** Subtracts the users' events and versions from the counts and deletes the users' rejected events. Each erasure is
+   * counted once and in one commit, before the warehouse deletes anything. A long list takes several commits. */
+  counted(found: readonly CountedErasure[]): Promise<void>;
   /** The same for an account: its rejected events are deleted, and those of users lose the account. No count changes. */
   accountCounted(id: number, found: FoundOfAccount): Promise<void>;
-  /** Called when the warehouse has no row of the user or the account any more. Deletes their rows in the inbox up to the
-   * erasure, and frees the disk space. @throws Error while rows before it are not loaded. */
-  finish(id: number): Promise<void>;
+  /** Called when the warehouse has no row of the users or accounts any more. Deletes their rows in the inbox up to the
+   * newest of these erasures, and frees the disk space. All are done in one commit.
+   * @throws Error while rows before one are not loaded, or one is not counted. Then none is done */
+  finish(ids: readonly number[]): Promise<void>;
   find(id: number): Promise<Erasure | undefined>;
   /** The organization's erasures, oldest first. */
   list(organization: number): Promise<readonly Erasure[]>;

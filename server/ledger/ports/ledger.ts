@@ -19,7 +19,7 @@ import type { DayCount, Inbox } from "./inbox.ts";
 import type { LoginStore, MemberStore } from "./members.ts";
 import type { Organizations } from "./organizations.ts";
 import type { RejectedEventStore } from "./rejected-events.ts";
-import type { SettingsStore } from "./settings.ts";
+import type { OutageStore, SettingsStore } from "./settings.ts";
 import type { IdentityStore, SourceSettingsStore } from "./source-settings.ts";
 import type { SourceStore } from "./sources.ts";
 import type { Needs, Stored, Writes } from "./transact.ts";
@@ -33,6 +33,7 @@ export interface Ledger {
   readonly inbox: Inbox;
   readonly rejectedEvents: RejectedEventStore;
   readonly exclusions: ExclusionStore;
+  readonly outages: OutageStore;
   readonly warnings: WarningStore;
   readonly checks: CheckStore;
   readonly erasures: Erasures;

@@ -2,6 +2,8 @@
  * before. Both databases use this rule. */
 import { Compile, type Validator } from "typebox/compile";
 import { eventsOfTargets } from "../../../contract/api/churn-targets.ts";
+import type { HealthTrait } from "../../../contract/api/health-traits.ts";
+import type { RiskBounds } from "../../../contract/api/risk-bands.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { explainInvalid } from "../../../contract/explain.ts";
 import { Refusal } from "../../../contract/refusal.ts";
@@ -13,6 +15,7 @@ import {
   settingsLimits,
 } from "../../../contract/settings.ts";
 import { changedTargets, targetsOfStored } from "../rules/churn-targets.ts";
+import { healthProblem, weightsOfStored } from "../rules/health-weights.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 
 /** A version of the settings, and its change. */
@@ -57,6 +60,14 @@ export class SettingsConflict extends Refusal {
   }
 }
 
+/** A way back to an older version. */
+export interface SettingsRestore {
+  /** The version whose settings become the current ones; 0 is the initial one. */
+  readonly to: number;
+  /** The version that is current for the author. */
+  readonly version?: number;
+}
+
 /** The settings of organizations, one version after another. */
 export interface SettingsStore {
   get(organization: number): Promise<SettingsVersion>;
@@ -65,6 +76,16 @@ export interface SettingsStore {
    * @throws SettingsConflict when the change names another version than the current one
    * @throws Refusal naming the field that is wrong, or when there were too many changes within 24 hours */
   change(organization: number, change: SettingsChange, by: Actor, nowMs: number): Promise<SettingsVersion>;
+  /** Makes a new version with the settings of an older one, and returns it. Undefined if there is no such version. The
+   * current settings make no new version.
+   * @throws SettingsConflict when it names another version than the current one
+   * @throws Refusal as `change` does */
+  restore(
+    organization: number,
+    restored: SettingsRestore,
+    by: Actor,
+    nowMs: number,
+  ): Promise<SettingsVersion | undefined>;
   /** The versions that changes made, the newest first. */
   history(organization: number, page: SettingsPage): Promise<readonly SettingsRecord[]>;
 }
@@ -94,6 +115,9 @@ function changedSettings({ version, settings: before }: SettingsVersion, change:
       change.healthWeights === null
         ? defaultSettings.healthWeights
         : { ...before.healthWeights, ...change.healthWeights },
+    healthTraits: changed("healthTraits", change.healthTraits).toSorted(byTrait),
+    riskBands:
+      change.riskBands === null ? defaultSettings.riskBands : { ...before.riskBands, ...change.riskBands },
     eventWeights: changedWeights(before.eventWeights, change.eventWeights),
     passiveEvents,
     keyEvents: changed("keyEvents", change.keyEvents).toSorted(),
@@ -107,6 +131,10 @@ function changedSettings({ version, settings: before }: SettingsVersion, change:
   const problem = contradiction(after);
   if (problem !== undefined) throw new Refusal(problem);
   return after;
+}
+
+function byTrait(one: HealthTrait, other: HealthTrait): number {
+  return one.trait < other.trait ? -1 : 1;
 }
 
 function isSettingsChange(schema: Validator, change: unknown): change is SettingsChange {
@@ -127,12 +155,16 @@ function changedWeights(
 /** The contradiction between settings that are valid by themselves. */
 function contradiction({
   healthWeights,
+  healthTraits,
   eventWeights,
   passiveEvents,
   ...rest
 }: Settings): string | undefined {
-  if (Object.values(healthWeights).every((weight) => weight === 0)) {
-    return "healthWeights are all 0: send at least one above 0.";
+  const health = healthProblem({ healthWeights, healthTraits });
+  if (health !== undefined) return health;
+  const kind = (["user", "account"] as const).find((one) => !isAscending(rest.riskBands[one]));
+  if (kind !== undefined) {
+    return `riskBands.${kind}.high is not above medium: send a larger churn risk.`;
   }
   if (Object.keys(eventWeights).length > settingsLimits.eventWeights) {
     return `eventWeights would be more than ${settingsLimits.eventWeights}: send null for names that need none.`;
@@ -141,9 +173,13 @@ function contradiction({
   const passive = new Set(passiveEvents);
   const key = rest.keyEvents.find((event) => passive.has(event));
   if (key !== undefined) return `keyEvents has ${key}, which is passive: take it out of passiveEvents first.`;
-  const bytes = Buffer.byteLength(JSON.stringify({ eventWeights, passiveEvents, ...rest }));
+  const bytes = Buffer.byteLength(JSON.stringify({ healthTraits, eventWeights, passiveEvents, ...rest }));
   if (bytes <= settingsLimits.storedBytes) return undefined;
   return `body makes the settings larger than ${settingsLimits.storedBytes} bytes: send fewer or shorter names.`;
+}
+
+function isAscending(bounds: RiskBounds | null): boolean {
+  return bounds === null || bounds.medium < bounds.high;
 }
 
 /** The differences between two versions, one for each setting. */
@@ -158,16 +194,34 @@ export function settingDifferences(before: Settings, after: Settings): SettingDi
     .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
 }
 
-function flat({ healthWeights, eventWeights, churnTargets, ...others }: Settings): Map<string, unknown> {
+function flat({
+  healthWeights,
+  healthTraits,
+  eventWeights,
+  churnTargets,
+  riskBands,
+  ...others
+}: Settings): Map<string, unknown> {
   const below = (setting: string, values: Readonly<Record<string, unknown>>) =>
     Object.entries(values).map(([name, value]) => [`${setting}.${name}`, value] as const);
   return new Map<string, unknown>([
     ...Object.entries(others),
     ...below("healthWeights", healthWeights),
+    ...healthTraits.map(({ trait, ...part }) => [`healthTraits.${trait}`, part] as const),
     ...below("eventWeights", eventWeights),
     ...below("churnTargets", churnTargets),
+    ...below("riskBands", riskBands),
   ]);
 }
+
+/** The settings after a change, which is not stored.
+ * @throws SettingsConflict when the change names another version than the current one
+ * @throws Refusal naming the field that is wrong */
+export function settingsAfter(current: SettingsVersion, change: SettingsChange): Settings {
+  return changedSettings(current, change);
+}
+
+type NewVersion = SettingsVersion & { readonly changedAtMs: number };
 
 /** The version after a change of the newest one. Undefined if nothing changes.
  * @throws Refusal naming the field that is wrong */
@@ -176,22 +230,57 @@ export function nextVersion(
   change: SettingsChange,
   by: string,
   nowMs: number,
-): (SettingsVersion & { readonly changedAtMs: number }) | undefined {
-  const settings = changedSettings(before, change);
+): NewVersion | undefined {
+  return versionWith(before, changedSettings(before, change), by, nowMs);
+}
+
+/** The version after the newest one, with the settings of an older one. Undefined if nothing changes.
+ * @throws SettingsConflict when it is based on another version than the newest */
+export function restoredVersion(
+  before: SettingsVersion,
+  { settings }: SettingsVersion,
+  { version }: SettingsRestore,
+  by: string,
+  nowMs: number,
+): NewVersion | undefined {
+  if ((version ?? before.version) !== before.version) throw new SettingsConflict(before.version);
+  const problem = contradiction(settings);
+  if (problem !== undefined) throw new Refusal(problem);
+  return versionWith(before, settings, by, nowMs);
+}
+
+function versionWith(
+  before: SettingsVersion,
+  settings: Settings,
+  by: string,
+  nowMs: number,
+): NewVersion | undefined {
   if (settingDifferences(before.settings, settings).length === 0) return undefined;
   const changedAtMs = Math.max(nowMs, before.changedAtMs ?? nowMs);
   return { version: before.version + 1, changedAtMs, changedBy: by, settings };
 }
 
-/** The entry of settings that were changed. */
-export function settingsChangedNote(before: SettingsVersion, after: SettingsVersion): AuditNote {
+/** The entry of settings that were changed. @param restored the older version whose settings they are */
+export function settingsChangedNote(
+  before: SettingsVersion,
+  after: SettingsVersion,
+  restored?: number,
+): AuditNote {
   const differences = settingDifferences(before.settings, after.settings);
   const values = (side: "from" | "to") =>
     Object.fromEntries(differences.map((one) => [one.setting, one[side]]));
+  const names = differences.map(({ setting }) => setting).join(", ");
   return {
-    action: "settings.changed",
-    summary: `Changed the settings ${differences.map(({ setting }) => setting).join(", ")}`,
-    detail: { version: after.version, from: values("from"), to: values("to") },
+    action: restored === undefined ? "settings.changed" : "settings.restored",
+    summary:
+      restored === undefined
+        ? `Changed the settings ${names}`
+        : `Restored version ${restored} of the settings: ${names}`,
+    detail: {
+      version: after.version,
+      ...(restored !== undefined && { restored }),
+      ...{ from: values("from"), to: values("to") },
+    },
   };
 }
 
@@ -221,7 +310,12 @@ export type StoredSettings = Partial<Settings> & { readonly churnEvent?: string 
 /** Stored settings in the form of now: a setting of a later release has its default. */
 export function currentSettings(stored: StoredSettings): Settings {
   const { churnEvent: _, ...settings } = stored;
-  return { ...defaultSettings, ...settings, churnTargets: targetsOfStored(stored) };
+  return {
+    ...defaultSettings,
+    ...settings,
+    churnTargets: targetsOfStored(stored),
+    healthWeights: weightsOfStored(stored),
+  };
 }
 
 /** Parses stored settings of any version. */
@@ -239,4 +333,28 @@ export function settingsHistory(
     const before = versions[index + 1]?.settings ?? defaultSettings;
     return { ...version, changes: settingDifferences(before, version.settings) };
   });
+}
+
+/** Days since 1970-01-01 in the organization's timezone, both included. */
+export interface OutageDays {
+  readonly fromDay: number;
+  readonly toDay: number;
+}
+
+export interface DeclaredOutage extends OutageDays {
+  readonly id: number;
+  readonly createdAtMs: number;
+}
+
+/** Outages that were declared by hand: days on which data collection had stopped, which no count of days of scores
+ * contains. Every change and its entry in the audit log are one commit. */
+export interface OutageStore {
+  /** In the order of days. */
+  list(organization: number): Promise<readonly DeclaredOutage[]>;
+  /** Declares an outage. @returns the outage with its id. One of the same days is returned unchanged.
+   * @throws Refusal when the days are in the wrong order or too many, there are too many outages, or there is no such
+   * organization. */
+  add(organization: number, days: OutageDays, by: Actor, nowMs: number): Promise<DeclaredOutage>;
+  /** @throws Refusal when the organization has no outage with this id. */
+  remove(organization: number, id: number, by: Actor, nowMs: number): Promise<void>;
 }

@@ -112,6 +112,17 @@ export function versionsOf(events: readonly RejectedEventRow[]) {
   );
 }
 
+/** The same counts with one entry for each organization and day. */
+export function summed(dayCounts: readonly DayCount[]): readonly DayCount[] {
+  const sums = new Map<string, DayCount>();
+  for (const day of dayCounts) {
+    const key = `${day.organization} ${day.utcDay}`;
+    const { events, checksum } = sums.get(key) ?? { events: 0, checksum: 0 };
+    sums.set(key, { ...day, events: events + day.events, checksum: (checksum + day.checksum) % 2 ** 32 });
+  }
+  return [...sums.values()];
+}
+
 /** Negative counts, which subtract these counts again. */
 export function takenAway(dayCounts: readonly DayCount[]): readonly DayCount[] {
   return dayCounts.map((day) => ({ ...day, events: -day.events, checksum: 2 ** 32 - day.checksum }));

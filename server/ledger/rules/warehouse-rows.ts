@@ -113,7 +113,7 @@ export function userRow(user: User): string {
 
 /** A user's new traits and account at a time. An account of null means that none was sent. */
 export function userVersionRow(
-  user: User,
+  user: Pick<User, "organization" | "number" | "version">,
   version: { readonly atMs: number; readonly traits: JsonObject; readonly account: number | null },
 ): string {
   return JSON.stringify([

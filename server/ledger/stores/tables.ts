@@ -171,6 +171,20 @@ export function settingsTable({ integer, text, end }: TableTypes): string {
 `;
 }
 
+/** Outages that were declared by hand. */
+export function outagesTable({ id, integer, end }: TableTypes): string {
+  return `
+  CREATE TABLE declared_outages (
+    id ${id},
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    from_day ${integer} NOT NULL,
+    to_day ${integer} NOT NULL,
+    created_at_ms ${integer} NOT NULL,
+    UNIQUE (organization, from_day, to_day)
+  )${end};
+`;
+}
+
 /** Renames columns. Kinds of warnings and actions of the audit log get the names that the API has. */
 export const renamedColumnsAndWords = `
   ALTER TABLE erasures RENAME COLUMN dead_letters TO rejected_events;

@@ -14,7 +14,7 @@ import { countOutcomes, type OutcomeCounts } from "./departures.ts";
 import { designFor } from "./design.ts";
 import type { Snapshot, SnapshotRow } from "./snapshot.ts";
 import { atOnce, type Steps } from "./steps.ts";
-import { countData, type TrainingRow, trainRungSteps } from "./train.ts";
+import { countData, type TrainingInput, type TrainingRow, trainRungSteps } from "./train.ts";
 
 /** Snapshots may be shared between folds; each is fitted once. */
 export interface Fold {
@@ -49,10 +49,15 @@ const models: readonly ModelName[] = ["rung 0", "rung 1", "rung 2", "rung 3", "r
 
 /**
  * Runs the back-test.
+ * @param fits of snapshots that were fitted before; those of others are added
  * @throws RangeError when a training snapshot's horizon had not ended on the day of scoring.
  */
-export function backtest(folds: readonly Fold[], horizonDays: number): Backtest {
-  return atOnce(backtestSteps(folds, horizonDays));
+export function backtest(
+  folds: readonly Fold[],
+  horizonDays: number,
+  fits: Map<Snapshot, FittedSnapshot> = new Map(),
+): Backtest {
+  return atOnce(backtestSteps(folds, horizonDays, fits));
 }
 
 /** The same in steps: a fit, a model, a model's figures. Each takes tenths of a second for 50,000 rows.
@@ -107,6 +112,38 @@ export function* fitSnapshot(snapshot: Snapshot, horizonDays: number): Steps<Fit
   return { fit, rows };
 }
 
+/** The training data of a fold, as it was known at the cut-off.
+ * @throws RangeError when the snapshot of the cut-off was not fitted */
+export function trainingOf(
+  fold: Fold,
+  fits: ReadonlyMap<Snapshot, FittedSnapshot>,
+  horizonDays: number,
+): TrainingInput {
+  const scoring = fits.get(fold.scoring);
+  if (scoring === undefined) throw new RangeError(`day ${fold.scoring.cutoffDay} was not fitted`);
+  const training = fold.training.flatMap((snapshot) => fits.get(snapshot) ?? []);
+  const rows = training.flatMap((snapshot) => snapshot.rows);
+  return {
+    horizonDays,
+    counts: countData(fold.scoring.cells, rows, horizonDays),
+    bgbb: scoring.fit.parameters,
+    rows,
+    design: designFor((training[0]?.rows ?? []).map(({ features }) => features)),
+    isDeclared: fold.scoring.isDeclared,
+  };
+}
+
+type RiskOf = (features: ScoredFeatures) => number;
+
+/** The risks of the entities of a fold's cut-off by a model, with their outcomes. */
+export function predictionsOf({ scoring }: Fold, riskOf: RiskOf): Prediction[] {
+  return scoring.rows.map(({ features, label, cluster }) => ({
+    predicted: riskOf(features),
+    label,
+    cluster,
+  }));
+}
+
 interface FoldPredictions {
   /** Of the cut-off that is scored. */
   readonly rows: readonly SnapshotRow[];
@@ -120,28 +157,14 @@ function* predictFold(
   fits: ReadonlyMap<Snapshot, FittedSnapshot>,
   horizonDays: number,
 ): Steps<FoldPredictions | null> {
-  const scoring = fits.get(fold.scoring);
-  if (scoring === undefined) throw new RangeError(`day ${fold.scoring.cutoffDay} was not fitted`);
-  const training = fold.training.flatMap((snapshot) => fits.get(snapshot) ?? []);
-  const rows = training.flatMap((snapshot) => snapshot.rows);
+  const training = trainingOf(fold, fits, horizonDays);
+  const { rows } = training;
   const recency = recencyBaseline(rows);
   const hiatus = fitHiatus(rows);
   if (recency === null || hiatus === null || fold.scoring.rows.length === 0) return null;
   yield;
-  const rungs = yield* trainRungSteps({
-    horizonDays,
-    counts: countData(fold.scoring.cells, rows, horizonDays),
-    bgbb: scoring.fit.parameters,
-    rows,
-    design: designFor((training[0]?.rows ?? []).map(({ features }) => features)),
-    isDeclared: fold.scoring.isDeclared,
-  });
-  const predict = (riskOf: (features: ScoredFeatures) => number) =>
-    fold.scoring.rows.map(({ features, label, cluster }) => ({
-      predicted: riskOf(features),
-      label,
-      cluster,
-    }));
+  const rungs = yield* trainRungSteps(training);
+  const predict = (riskOf: RiskOf) => predictionsOf(fold, riskOf);
   const predictions = new Map<ModelName, readonly Prediction[]>([
     ["recency", predict(recency)],
     ["hiatus", predict((features) => hiatusRisk(hiatus, features))],

@@ -1,7 +1,7 @@
 /** The columns of the ridge regression: how it sees an entity, and which reason each column belongs to. */
 
 import type { ScoredFeatures } from "../scores/state.ts";
-import type { Column } from "../statistics/logistic.ts";
+import type { Column, ReasonGroup } from "../statistics/logistic.ts";
 import { logit } from "../statistics/special.ts";
 import { clamp } from "../statistics/vectors.ts";
 
@@ -16,13 +16,28 @@ export interface TraitValue {
   readonly value: string;
 }
 
+/** Groups of features. A back-test can leave each out, to see its worth. */
+export const featureGroups = [
+  "silence-frequency",
+  "trend",
+  "breadth-volume",
+  "tenure",
+  "bgbb",
+  "traits",
+  "members",
+] as const;
+export type FeatureGroup = (typeof featureGroups)[number];
+
 /** The columns beside the fixed ones; stored with the model. */
 export interface Design {
   readonly hasMembers: boolean;
   readonly traits: readonly TraitValue[];
+  /** A group of features that is left out. No model that serves leaves one out. */
+  readonly without?: FeatureGroup;
 }
 
 export interface DesignColumn extends Column {
+  readonly featureGroup: FeatureGroup;
   readonly of: (input: DesignInput) => number;
 }
 
@@ -39,58 +54,61 @@ export function clippedLogOdds(risk: number): number {
   return logit(clamp(risk, riskClippedTo, 1 - riskClippedTo));
 }
 
+/** Names a column, the group of features that it belongs to, and the reason that it speaks for. */
+function column(
+  name: string,
+  featureGroup: FeatureGroup,
+  group: ReasonGroup,
+  of: DesignColumn["of"],
+): DesignColumn {
+  return { name, featureGroup, group, of };
+}
+
 const userColumns: readonly DesignColumn[] = [
-  { name: "idle", group: "silence", of: ({ features }) => Math.log1p(features.idleDays) },
-  { name: "active days in 28", group: "frequency", of: ({ features }) => Math.log1p(features.activeDays28) },
-  { name: "active days in 84", group: "frequency", of: ({ features }) => Math.log1p(features.activeDays84) },
-  {
-    name: "active days against the 28 before",
-    group: "trend",
-    of: ({ features }) => Math.log((features.activeDays28 + 1) / (features.activeDaysPrevious28 + 1)),
-  },
-  { name: "event names in 28", group: "breadth", of: ({ features }) => Math.log1p(features.eventNames28) },
-  { name: "tenure", group: "tenure", of: ({ features }) => Math.log1p(features.tenureDays) },
-  { name: "mean gap", group: "frequency", of: ({ features }) => Math.log1p(features.meanGapDays) },
-  {
-    name: "idle against the mean gap",
-    group: "silence",
-    of: ({ features }) => Math.log((features.idleDays + 1) / (features.meanGapDays + 1)),
-  },
-  {
-    name: "single active day",
-    group: "frequency",
-    of: ({ features }) => Number(features.hasSingleActiveDay),
-  },
-  { name: bgbbColumn, group: "silence", of: ({ bgbbRisk }) => clippedLogOdds(bgbbRisk) },
+  column("idle", "silence-frequency", "silence", ({ features }) => Math.log1p(features.idleDays)),
+  column("active days in 28", "silence-frequency", "frequency", ({ features }) =>
+    Math.log1p(features.activeDays28),
+  ),
+  column("active days in 84", "silence-frequency", "frequency", ({ features }) =>
+    Math.log1p(features.activeDays84),
+  ),
+  column("active days against the 28 before", "trend", "trend", ({ features }) =>
+    Math.log((features.activeDays28 + 1) / (features.activeDaysPrevious28 + 1)),
+  ),
+  column("event names in 28", "breadth-volume", "breadth", ({ features }) =>
+    Math.log1p(features.eventNames28),
+  ),
+  column("tenure", "tenure", "tenure", ({ features }) => Math.log1p(features.tenureDays)),
+  column("mean gap", "silence-frequency", "frequency", ({ features }) => Math.log1p(features.meanGapDays)),
+  column("idle against the mean gap", "silence-frequency", "silence", ({ features }) =>
+    Math.log((features.idleDays + 1) / (features.meanGapDays + 1)),
+  ),
+  column("single active day", "silence-frequency", "frequency", ({ features }) =>
+    Number(features.hasSingleActiveDay),
+  ),
+  column(bgbbColumn, "bgbb", "silence", ({ bgbbRisk }) => clippedLogOdds(bgbbRisk)),
 ];
 
 const memberColumns: readonly DesignColumn[] = [
-  {
-    name: "active members",
-    group: "breadth",
-    of: ({ features }) => Math.log1p(features.members?.active28 ?? 0),
-  },
-  {
-    name: "active members against the 28 days before",
-    group: "trend",
-    of: ({ features: { members } }) =>
-      Math.log(((members?.active28 ?? 0) + 1) / ((members?.activePrevious28 ?? 0) + 1)),
-  },
-  {
-    name: "penetration",
-    group: "breadth",
-    of: ({ features: { members } }) => (members?.active28 ?? 0) / Math.max(1, members?.active90 ?? 0),
-  },
-  {
-    name: "top member's share",
-    group: "breadth",
-    of: ({ features }) => features.members?.topShare ?? 0,
-  },
-  {
-    name: "members' mean risk",
-    group: "silence",
-    of: ({ features }) => features.members?.meanRiskLogOdds ?? 0,
-  },
+  column("active members", "members", "breadth", ({ features }) =>
+    Math.log1p(features.members?.active28 ?? 0),
+  ),
+  column("active members against the 28 days before", "members", "trend", ({ features: { members } }) =>
+    Math.log(((members?.active28 ?? 0) + 1) / ((members?.activePrevious28 ?? 0) + 1)),
+  ),
+  column(
+    "penetration",
+    "members",
+    "breadth",
+    ({ features: { members } }) => (members?.active28 ?? 0) / Math.max(1, members?.active90 ?? 0),
+  ),
+  column("top member's share", "members", "breadth", ({ features }) => features.members?.topShare ?? 0),
+  column(
+    "members' mean risk",
+    "members",
+    "silence",
+    ({ features }) => features.members?.meanRiskLogOdds ?? 0,
+  ),
 ];
 
 /** The design that suits these entities: one row for each, as of one cut-off. */
@@ -112,15 +130,14 @@ export function designFor(entities: readonly ScoredFeatures[]): Design {
 }
 
 /** The columns of a design, in their order. */
-export function columnsOf({ hasMembers, traits }: Design): DesignColumn[] {
-  const traitColumns = traits.map(
-    ({ trait, value }): DesignColumn => ({
-      name: `${trait} = ${value}`,
-      group: "traits",
-      of: ({ features }) => Number(features.traits[trait] === value),
-    }),
+export function columnsOf({ hasMembers, traits, without }: Design): DesignColumn[] {
+  const traitColumns = traits.map(({ trait, value }) =>
+    column(`${trait} = ${value}`, "traits", "traits", ({ features }) =>
+      Number(features.traits[trait] === value),
+    ),
   );
-  return [...userColumns, ...(hasMembers ? memberColumns : []), ...traitColumns];
+  const all = [...userColumns, ...(hasMembers ? memberColumns : []), ...traitColumns];
+  return all.filter(({ featureGroup }) => featureGroup !== without);
 }
 
 /** The values of a row. */

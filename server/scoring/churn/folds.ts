@@ -1,4 +1,5 @@
 /** Which days a back-test scores and trains at. */
+import { daysWithin, type Outages } from "../scores/observed-days.ts";
 
 export interface FoldDays {
   /** Entities are scored as of this day, and evaluated by their activity in the horizon from it. */
@@ -54,4 +55,23 @@ export function planFolds(
 /** Days that a log has to cover before there is one cut-off that can be trained and judged. */
 export function leastLogDays(horizonDays: number): number {
   return leastHistoryDays + 2 * horizonDays;
+}
+
+/** Whether the outcomes of a cut-off are known: no outage is among the days of the horizon from it. Otherwise entities seem
+ * to have left, and a declared churn may not have been sent. */
+export function hasKnownOutcomes(cutoffDay: number, horizonDays: number, outages: Outages): boolean {
+  return daysWithin(outages, cutoffDay, cutoffDay + horizonDays) === 0;
+}
+
+/** The folds that are left when cut-offs without known outcomes are dropped. */
+export function foldsWithKnownOutcomes(
+  folds: readonly FoldDays[],
+  horizonDays: number,
+  outages: Outages,
+): FoldDays[] {
+  const isKnown = (day: number) => hasKnownOutcomes(day, horizonDays, outages);
+  return folds
+    .filter(({ cutoffDay }) => isKnown(cutoffDay))
+    .map(({ cutoffDay, trainingDays }) => ({ cutoffDay, trainingDays: trainingDays.filter(isKnown) }))
+    .filter(({ trainingDays }) => trainingDays.length > 0);
 }

@@ -87,7 +87,7 @@ export function failuresOf({ metrics, recencyLogLoss, hiatusLogLoss }: ModelResu
 }
 
 /** The log loss of always saying the base rate. */
-function entropyOf(rate: number): number {
+export function entropyOf(rate: number): number {
   return rate <= 0 || rate >= 1 ? 0 : -(rate * Math.log(rate) + (1 - rate) * Math.log1p(-rate));
 }
 

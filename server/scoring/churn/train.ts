@@ -118,16 +118,9 @@ function calibrationOfChurned(churned: readonly CountedLabels[]): Pick<ChurnMode
 }
 
 function trainRung(rung: Rung, input: TrainingInput): ChurnModel {
-  const { horizonDays, bgbb, rows, design, churned = [] } = input;
+  const { horizonDays, bgbb, rows, churned = [] } = input;
   const labels = rows.map(({ label }) => label);
-  if (rung === 3) {
-    const columns = columnsOf(design);
-    const table = rows.map((row) => rowOf(columns, row));
-    const named = columns.map(({ name, group }) => ({ name, group }));
-    const ridge = fitRidge(named, table, labels);
-    const reference = { referenceLogOdds: ridge.intercept };
-    return { rung, horizonDays, bgbb, design, ridge, ...reference, ...calibrationOfChurned(churned) };
-  }
+  if (rung === 3) return { ...trainRidge(input), ...calibrationOfChurned(churned) };
   const parameters = rung === 0 ? priorParameters : bgbb;
   const logOdds = rows.map(({ bgbbRisk }) => bgbbLogOdds(bgbbRisk));
   const newcomer = silenceBy(horizonDays, parameters)({ x: 0, t: 0, n: 0 });
@@ -135,4 +128,20 @@ function trainRung(rung: Rung, input: TrainingInput): ChurnModel {
   const common = { horizonDays, bgbb: parameters, referenceLogOdds };
   if (rung !== 2) return { ...common, rung };
   return { ...common, rung, platt: fitPlatt(logOdds, labels), ...calibrationOfChurned(churned) };
+}
+
+/** The ridge regression on the columns of the design. */
+export function trainRidge({
+  horizonDays,
+  bgbb,
+  rows,
+  design,
+}: Pick<TrainingInput, "horizonDays" | "bgbb" | "rows" | "design">): ChurnModel & { rung: 3 } {
+  const columns = columnsOf(design);
+  const ridge = fitRidge(
+    columns.map(({ name, group }) => ({ name, group })),
+    rows.map((row) => rowOf(columns, row)),
+    rows.map(({ label }) => label),
+  );
+  return { rung: 3, horizonDays, bgbb, design, ridge, referenceLogOdds: ridge.intercept };
 }

@@ -2,8 +2,9 @@
  * The engagement events of all entities, from which every score is computed.
  */
 import type { Zone } from "../../calendar/calendar.ts";
-import { engagementParameters, isEngagement, isIncluded } from "../../warehouse/warehouse.ts";
+import { dayParameter, engagementParameters, isEngagement, isIncluded } from "../../warehouse/warehouse.ts";
 import { type FeatureSettings, maxCountPerDay } from "../scores/features.ts";
+import { joinedSpans, type Outages, observedCutoff, windowStart } from "../scores/observed-days.ts";
 import type { Query } from "./query.ts";
 
 /** An account's events are those that carry it. */
@@ -19,72 +20,103 @@ export interface Population {
   readonly entity?: number;
   /** Only users whose numbers this query returns. */
   readonly usersIn?: Query;
+  /** Excluded users, too: for rows from which they are left out when these are read. */
+  readonly withExcluded?: boolean;
 }
 
-/** Days before the cut-off, those of them that are this near to it, or the days of the horizon from it. */
-export type Days = "before" | { readonly daysBefore: number } | "horizon";
+/** Days before the cut-off, as many observed days until it, or this many calendar days from it. */
+export type Days = "before" | { readonly daysBefore: number } | { readonly horizonDays: number };
 
 /**
- * Rows (entity, user, account, epochDay, event, count) of the rollup as they are. One day's count of an event may be spread
- * over several rows that are not merged yet or belong to two accounts of a user. Queries that only need to know
- * whether there was an event on a day can read them so, without grouping everything. Placeholders of the days, bound
- * by the outer query: cutoffDay, horizonDays.
+ * Rows (entity, user, account, epochDay, daysAgo, event, count) of the rollup as they are. One day's count of an event may be
+ * spread over several rows that are not merged yet or belong to two accounts of a user. Queries that only need to know
+ * whether there was an event on a day can read them so, without grouping everything. `daysAgo` are the observed days from
+ * an event to the cut-off, at least 1 before it (observed-days.ts).
  */
-export function engagementEvents(population: Population, days: Days): Query {
-  const { organization, kind, settings, entity, usersIn } = population;
+export function engagementEvents(population: Population, cutoffDay: number, days: Days): Query {
+  const { organization, kind, settings, entity, usersIn, withExcluded = false } = population;
   const passive = [...(settings.passiveEvents ?? [])];
+  const outages = joinedSpans(settings.outages ?? [], cutoffDay);
+  const span = daysCondition(days, cutoffDay, outages);
+  const ago = daysAgo(outages, cutoffDay);
   const conditions = [
     "organization = {organization:UInt32}",
     ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
     ...(kind === "account" ? ["account != 0"] : []),
     ...(usersIn === undefined ? [] : [`user IN (${usersIn.sql})`]),
-    daysCondition(days),
+    span.sql,
     isEngagement(passive),
-    isIncluded("user"),
+    ...(withExcluded ? [] : [isIncluded("user")]),
   ];
   return {
     sql: `
-      SELECT ${kind} AS entity, user, account, toInt32(day) AS epochDay, event, count
+      SELECT ${kind} AS entity, user, account, toInt32(day) AS epochDay, ${ago.sql} AS daysAgo, event, count
       FROM user_event_days WHERE ${conditions.join(" AND ")}`,
     parameters: {
       ...usersIn?.parameters,
       organization,
+      ...span.parameters,
+      ...ago.parameters,
       ...engagementParameters(passive),
       ...(entity !== undefined && { entity }),
     },
   };
 }
 
-/**
- * Rows (entity, volume28), with `user` if requested. The volume is Σ weight · min(count, 50) over events and days of
- * the 28 before the cut-off. Placeholder: cutoffDay.
- */
-export function volumeQuery(population: Population, by: "entity" | "entity, user" = "entity"): Query {
-  const events = engagementEvents(population, { daysBefore: 28 });
-  const { weights } = population.settings;
+/** Rows (entity, user, volume28): Σ weight · min(count, 50) over events and days of the 28 before the cut-off. */
+export function volumeQuery(population: Population, cutoffDay: number): Query {
+  const events = engagementEvents(population, cutoffDay, { daysBefore: 28 });
+  const weight = weightOf(population.settings);
   const sql = `
-    SELECT ${by}, sum(least(times, ${maxCountPerDay}) * weight) AS volume28
+    SELECT entity, user, sum(least(times, ${maxCountPerDay}) * ${weight.sql}) AS volume28
     FROM (
-      SELECT ${by}, event, sum(count) AS times,
-        transform(toString(event), {weightedEvents:Array(String)}, {weights:Array(Float64)}, 1.) AS weight
-      FROM (${events.sql}) GROUP BY ${by}, epochDay, event)
-    GROUP BY ${by}`;
+      SELECT entity, user, event, sum(count) AS times FROM (${events.sql}) GROUP BY entity, user, epochDay, event)
+    GROUP BY entity, user`;
+  return { sql, parameters: { ...events.parameters, ...weight.parameters } };
+}
+
+/** The weight of the event in a column `event`. */
+export function weightOf({ weights }: FeatureSettings): Query {
   return {
-    sql,
+    sql: "transform(toString(event), {weightedEvents:Array(String)}, {weights:Array(Float64)}, 1.)",
     parameters: {
-      ...events.parameters,
       weightedEvents: [...(weights?.keys() ?? [])],
       weights: [...(weights?.values() ?? [])],
     },
   };
 }
 
-function daysCondition(days: Days): string {
-  if (days === "horizon") return `day >= ${cutoff()} AND day < ${cutoff("+ {horizonDays:Int32}")}`;
-  if (days === "before") return `day < ${cutoff()}`;
-  return `day >= ${cutoff(`- ${days.daysBefore}`)} AND day < ${cutoff()}`;
+/** `observedCutoff` − `observedDay`. */
+function daysAgo(outages: Outages, cutoffDay: number): Query {
+  const missing = outages.map(
+    (_, index) =>
+      ` + greatest(0, least(epochDay + 1, {outageEnds:Array(Int32)}[${index + 1}]) - {outageStarts:Array(Int32)}[${index + 1}])`,
+  );
+  return {
+    sql: `{observedCutoff:Int32} - epochDay${missing.join("")}`,
+    parameters: {
+      observedCutoff: observedCutoff(cutoffDay, outages),
+      ...(outages.length > 0 && {
+        outageStarts: outages.map(({ from }) => from),
+        outageEnds: outages.map(({ to }) => to),
+      }),
+    },
+  };
 }
 
-function cutoff(shift = ""): string {
-  return `addDays(toDate32('1970-01-01'), {cutoffDay:Int32} ${shift})`;
+/** Each window has a parameter of its own: a statement may ask for several of one cut-off. */
+function daysCondition(days: Days, cutoffDay: number, outages: Outages): Query {
+  if (days === "before")
+    return { sql: `day < ${dayParameter("eventsUntil")}`, parameters: { eventsUntil: cutoffDay } };
+  if ("horizonDays" in days) {
+    return {
+      sql: `day >= ${dayParameter("horizonFrom")} AND day < ${dayParameter("horizonTo")}`,
+      parameters: { horizonFrom: cutoffDay, horizonTo: cutoffDay + days.horizonDays },
+    };
+  }
+  const since = `since${days.daysBefore}`;
+  return {
+    sql: `day >= ${dayParameter(since)} AND day < ${dayParameter("eventsUntil")}`,
+    parameters: { [since]: windowStart(cutoffDay, days.daysBefore, outages), eventsUntil: cutoffDay },
+  };
 }

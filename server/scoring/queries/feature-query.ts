@@ -1,16 +1,16 @@
-/** `featuresOf` in SQL, for all entities at once. A test compares the two on random logs. */
+/** `featuresOf` and `patternFeaturesOf` in SQL, for all entities at once. A test compares them on random logs. */
 import {
   adoptionDays,
   daysPerPeriod,
   type Features,
-  skippedPeriods,
+  maxCountPerDay,
   windowPeriods,
 } from "../scores/features.ts";
-import { engagementEvents, type Population, volumeQuery } from "./engagement-events.ts";
+import { type PatternFeatures, weeksOfSlope } from "../scores/pattern-features.ts";
+import { engagementEvents, type Population, weightOf } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
-import { withLeft } from "./target-query.ts";
 
-/** A row of `featuresQuery`, for one entity. */
+/** A row of features of one entity. */
 export interface FeatureRow extends Omit<Features, "cell" | "traits" | "members"> {
   /** The number of the user or the account. */
   readonly entity: number;
@@ -20,62 +20,94 @@ export interface FeatureRow extends Omit<Features, "cell" | "traits" | "members"
   readonly n: number;
 }
 
+/** The columns of a `FeatureRow` besides the entity. */
+export const featureColumns = [
+  ...[
+    "idleDays",
+    "tenureDays",
+    "activeDays28",
+    "activeDaysPrevious28",
+    "activeDays84",
+    "volume28",
+    "eventNames28",
+  ],
+  ...["meanGapDays", "hasSingleActiveDay", "x", "t", "n", "adoption", "hasLeft"],
+].join(", ");
+
+/** A row of a snapshot. Whether an entity has left follows from the churn target, and is no part of it. */
+export type SnapshotFeatures = Omit<FeatureRow, "hasLeft"> & PatternFeatures;
+
 const windowDays = daysPerPeriod * windowPeriods;
 
-/** A `FeatureRow` for each entity with an engagement event before the cut-off. */
-export function featuresQuery(population: Population, cutoffDay: number): Query {
-  const history = withLeft(population, cutoffDay, historyQuery(population, cutoffDay));
-  const volume = volumeQuery(population);
+/**
+ * `SnapshotFeatures` of each entity with an engagement event before the cut-off.
+ *
+ * Of days further back than 26 weeks only the user and the day are read, and the event's name where passive or key events are set.
+ * @param counted names of events of which a row has counts
+ */
+export function featuresQuery(
+  population: Population,
+  cutoffDay: number,
+  counted: readonly string[] = [],
+): Query {
+  const history = historyQuery(population, cutoffDay);
+  const activity = activityQuery(population, cutoffDay, counted);
   return {
-    sql: `SELECT * FROM (${history.sql}) AS history LEFT JOIN (${volume.sql}) AS volume USING (entity)`,
-    parameters: { ...history.parameters, ...volume.parameters },
+    sql: `SELECT * FROM (${history.sql}) AS history LEFT JOIN (${activity.sql}) AS activity USING (entity)`,
+    parameters: { ...history.parameters, ...activity.parameters },
   };
 }
 
-/**
- * The same without `hasLeft`, and without volume28, the one feature that needs counts: it takes a third of the time.
- *
- * Days are bits of one number, bit i for the day i+1 days before the cut-off, and so are weeks. So counting distinct
- * ones needs no set for each entity.
- */
-export function historyQuery(population: Population, cutoffDay: number): Query {
-  const events = engagementEvents(population, "before");
-  const { settings } = population;
-  const adoption = adoptionParts([...new Set(settings.keyEvents)]);
-  const cell = cellParts(skippedPeriods(settings.outageWeeks ?? [], cutoffDay));
+/** The features of days. An array has the days of 26 weeks on which the entity was active, as observed days before the cut-off. */
+function historyQuery(population: Population, cutoffDay: number): Query {
+  const events = engagementEvents(population, cutoffDay, "before");
+  const key = keyEventParts([...new Set(population.settings.keyEvents)]);
   const sql = `
-    SELECT entity,
-      {cutoffDay:Int32} - lastDay AS idleDays,
-      {cutoffDay:Int32} - firstDay AS tenureDays,
-      ${bitsOfDays(0, 28)} AS activeDays28,
-      ${bitsOfDays(28, 28)} AS activeDaysPrevious28,
-      bitCount(days) AS activeDays84,
-      eventNames28,
-      if(activeDays = 1, tenureDays, (lastDay - firstDay) / (activeDays - 1)) AS meanGapDays,
+    SELECT entity, idleDays, tenureDays,
+      arrayCount(ago -> ago <= 28, days) AS activeDays28,
+      arrayCount(ago -> ago > 28 AND ago <= 56, days) AS activeDaysPrevious28,
+      arrayCount(ago -> ago <= 84, days) AS activeDays84,
+      arrayMap(week -> toUInt8(countEqual(weeks, week)), range(${weeksOfSlope})) AS activeDaysByWeek,
+      if(activeDays = 1, tenureDays, (tenureDays - idleDays) / (activeDays - 1)) AS meanGapDays,
+      if(length(days) < 3, NULL, arrayReduce('stddevPop', gaps) / arrayAvg(gaps)) AS gapVariability,
       toBool(activeDays = 1) AS hasSingleActiveDay,
-      ${cell.sql},
-      ${adoption.share} AS adoption
+      toInt32(length(arrayDistinct(weeks))) - 1 AS x,
+      if(empty(days), -1, toInt32(weeks[-1])) AS n,
+      if(empty(days), -1, n - toInt32(weeks[1])) AS t,
+      ${key.columns}
     FROM (
-      SELECT entity,
-        min(epochDay) AS firstDay,
-        max(epochDay) AS lastDay,
-        uniqExact(epochDay) AS activeDays,
-        groupBitOrIf(bitShiftLeft(toUInt128(1), daysAgo - 1), daysAgo <= 84) AS days,
-        groupBitOrIf(bitShiftLeft(toUInt32(1), intDiv(daysAgo - 1, ${daysPerPeriod})), daysAgo <= ${windowDays})
-          AS weeks,
-        minIf(epochDay, daysAgo <= ${windowDays}) AS firstWindowDay,
-        uniqExactIf(event, daysAgo <= 28) AS eventNames28
-        ${adoption.used}
-      FROM (SELECT *, {cutoffDay:Int32} - epochDay AS daysAgo FROM (${events.sql}))
+      SELECT entity, min(daysAgo) AS idleDays, max(daysAgo) AS tenureDays, uniqExact(daysAgo) AS activeDays,
+        arraySort(groupUniqArrayIf(toUInt8(daysAgo), daysAgo <= ${windowDays})) AS days,
+        arrayMap(ago -> intDiv(ago - 1, ${daysPerPeriod}), days) AS weeks,
+        arrayPopFront(arrayDifference(days)) AS gaps
+        ${key.aggregates}
+      FROM (${events.sql})
       GROUP BY entity)`;
+  return { sql, parameters: { ...events.parameters, ...key.parameters } };
+}
+
+/** Rows (entity, volume28, eventNames28, eventCounts28) of those that were active in the 28 days before the cut-off. The number of the
+ * entity is computed for the groups of events: in the order of the table's key the engine would have a hash table for each user, at
+ * three times the cost. */
+function activityQuery(population: Population, cutoffDay: number, counted: readonly string[]): Query {
+  const events = engagementEvents(population, cutoffDay, { daysBefore: 28 });
+  const weight = weightOf(population.settings);
+  const isCounted = "event IN {countedEvents:Array(String)}";
+  const sql = `
+    SELECT * FROM (
+      SELECT entity, sum(least(times, ${maxCountPerDay}) * ${weight.sql}) AS volume28
+      FROM (SELECT entity, event, sum(count) AS times FROM (${events.sql}) GROUP BY entity, epochDay, event)
+      GROUP BY entity) AS volumes
+    LEFT JOIN (
+      SELECT entity, count() AS eventNames28,
+        mapFromArrays(groupArrayIf(event, ${isCounted}), groupArrayIf(toUInt32(total), ${isCounted})) AS eventCounts28
+      FROM (
+        SELECT bitOr(events.entity, toUInt32(0)) AS entity, event, sum(count) AS total
+        FROM (${events.sql}) AS events GROUP BY entity, event)
+      GROUP BY entity) AS counts USING (entity)`;
   return {
     sql,
-    parameters: {
-      ...events.parameters,
-      ...adoption.parameters,
-      ...cell.parameters,
-      cutoffDay,
-    },
+    parameters: { ...events.parameters, ...weight.parameters, countedEvents: [...counted] },
   };
 }
 
@@ -93,42 +125,16 @@ export function featuresOfRow(
   };
 }
 
-/** How many of `count` days are active, beginning this many days before the cut-off. */
-function bitsOfDays(from: number, count: number): string {
-  return `bitCount(bitAnd(bitShiftRight(days, ${from}), bitShiftLeft(toUInt128(1), ${count}) - 1))`;
-}
-
-/** x, t and n. Without skipped periods they follow from days alone, which is nearly always the case. */
-function cellParts(skipped: readonly number[]): Query {
-  if (skipped.length === 0) {
-    return {
-      sql: `
-        toInt32(bitCount(weeks)) - 1 AS x,
-        if(weeks = 0, -1, intDiv({cutoffDay:Int32} - 1 - firstWindowDay, ${daysPerPeriod})) AS n,
-        if(weeks = 0, -1, n - intDiv(idleDays - 1, ${daysPerPeriod})) AS t`,
-      parameters: {},
-    };
+function keyEventParts(keyEvents: readonly string[]) {
+  if (keyEvents.length === 0) {
+    return { aggregates: "", columns: "NULL AS adoption, NULL AS keyEventIdleDays", parameters: {} };
   }
-  // How many periods ago the bit is, without those that are skipped.
-  const periodsAgo = (bit: string) =>
-    `bitCount(bitAnd(bitShiftLeft(toUInt64(1), ${bit}) - 1, bitNot(toUInt64({skippedWeeks:UInt32}))))`;
-  const highest = "toUInt8(floor(log2(seenWeeks)))";
-  const lowest = "bitCount(bitXor(seenWeeks, seenWeeks - 1)) - 1";
+  const isKey = "has({keyEvents:Array(String)}, event)";
   return {
-    sql: `
-      bitAnd(toUInt64(weeks), bitNot(toUInt64({skippedWeeks:UInt32}))) AS seenWeeks,
-      toInt32(bitCount(seenWeeks)) - 1 AS x,
-      if(seenWeeks = 0, -1, toInt32(${periodsAgo(highest)})) AS n,
-      if(seenWeeks = 0, -1, n - toInt32(${periodsAgo(lowest)})) AS t`,
-    parameters: { skippedWeeks: skipped.reduce((mask, ago) => mask + 2 ** ago, 0) },
-  };
-}
-
-function adoptionParts(keyEvents: readonly string[]) {
-  if (keyEvents.length === 0) return { used: "", share: "NULL", parameters: {} };
-  return {
-    used: `, uniqExactIf(event, daysAgo <= ${adoptionDays} AND has({keyEvents:Array(String)}, event)) AS keyEventsUsed`,
-    share: "keyEventsUsed / length({keyEvents:Array(String)})",
+    aggregates: `,
+      uniqExactIf(event, daysAgo <= ${adoptionDays} AND ${isKey}) AS keyEventsUsed,
+      minIf(daysAgo, daysAgo <= ${windowDays} AND ${isKey}) AS lastKeyEvent`,
+    columns: `keyEventsUsed / length({keyEvents:Array(String)}) AS adoption, nullIf(lastKeyEvent, 0) AS keyEventIdleDays`,
     parameters: { keyEvents },
   };
 }

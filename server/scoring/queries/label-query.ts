@@ -35,9 +35,6 @@ export function labelsOf(population: Population, horizon: Horizon): Labels {
 
 /** Rows (entity) of those with an engagement event in the horizon from the cut-off. */
 export function presentQuery(population: Population, { cutoffDay, horizonDays }: Horizon): Query {
-  const events = engagementEvents(population, "horizon");
-  return {
-    sql: `SELECT entity FROM (${events.sql})`,
-    parameters: { ...events.parameters, cutoffDay, horizonDays },
-  };
+  const events = engagementEvents(population, cutoffDay, { horizonDays });
+  return { sql: `SELECT entity FROM (${events.sql})`, parameters: events.parameters };
 }

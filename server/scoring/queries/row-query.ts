@@ -2,19 +2,22 @@
  * most as many as a sample takes. */
 
 import { clusterOf, type SnapshotRow } from "../churn/snapshot.ts";
-import { daysPerPeriod, type MemberFeatures, windowPeriods } from "../scores/features.ts";
-import { engagementEvents, type Population } from "./engagement-events.ts";
-import { type FeatureRow, featuresOfRow, featuresQuery } from "./feature-query.ts";
+import type { MemberFeatures } from "../scores/features.ts";
+import type { Population } from "./engagement-events.ts";
+import { type FeatureRow, featureColumns, featuresOfRow } from "./feature-query.ts";
 import { labelsOf } from "./label-query.ts";
 import { type CellLogOdds, membersQuery } from "./lists/member-query.ts";
 import { type Query, withParts } from "./query.ts";
-import { isScoredRow } from "./target-query.ts";
+import type { SnapshotRows } from "./snapshot-rows.ts";
+import { isScoredRow, withLeft } from "./target-query.ts";
 
 /** A row with members is an account's, one without is a user's. */
 export type LabelledRow = FeatureRow & {
   readonly label: boolean;
   /** Of the entity's number: rows are in its order. */
   readonly hash: string;
+  /** Of a user: the account of the latest events of 26 weeks that carry one; 0 without. */
+  readonly account?: number;
 } & Partial<MemberFeatures>;
 
 /** Of a user. */
@@ -24,7 +27,7 @@ export interface TraitsRow {
 }
 
 export interface RowsInput {
-  readonly cutoffDay: number;
+  readonly snapshot: SnapshotRows;
   readonly horizonDays: number;
   /** The entities whose numbers have the lowest hashes, so the same ones at every cut-off. */
   readonly maxRows: number;
@@ -36,24 +39,25 @@ export interface RowsInput {
 
 /** The rows of entities with a churn risk, in the order of a hash of their numbers; without traits. */
 export function rowsQuery(population: Population, input: RowsInput): Query {
-  const { cutoffDay, horizonDays, maxRows, everyone, memberRisks } = input;
+  const { snapshot, horizonDays, maxRows, everyone, memberRisks } = input;
+  const { day: cutoffDay, entities, users } = snapshot;
   const isOfAccounts = memberRisks !== undefined;
   const { churned, isLabelled } = labelsOf(population, { cutoffDay, horizonDays });
   const isScored = everyone ? { sql: "n >= 0", parameters: {} } : isScoredRow(population, horizonDays);
   return withParts(
     {
-      features: featuresQuery(population, cutoffDay),
+      features: withLeft(population, cutoffDay, entities),
       scored: {
         sql: `SELECT * FROM features WHERE ${isScored.sql} AND ${isLabelled.sql}
           ORDER BY cityHash64(entity), entity LIMIT {maxRows:UInt32}`,
         parameters: { ...isScored.parameters, ...isLabelled.parameters, maxRows },
       },
-      ...(isOfAccounts && { members: membersQuery(population, cutoffDay, memberRisks) }),
+      ...(isOfAccounts && { members: membersQuery(users, memberRisks) }),
     },
     {
       sql: `
-        SELECT entity, scored.* EXCEPT (entity), ${churned.sql} AS label, toString(cityHash64(entity)) AS hash
-          ${isOfAccounts ? ", active28, activePrevious28, active90, topShare, meanRiskLogOdds" : ""}
+        SELECT entity, ${featureColumns}, ${churned.sql} AS label, toString(cityHash64(entity)) AS hash,
+          ${isOfAccounts ? "active28, activePrevious28, active90, topShare, meanRiskLogOdds" : "account"}
         FROM scored ${isOfAccounts ? "LEFT JOIN members USING (entity)" : ""}
         ORDER BY cityHash64(entity), entity SETTINGS allow_simdjson = 0`,
       parameters: { ...churned.parameters, ...(isOfAccounts && { horizonDays }) },
@@ -61,28 +65,13 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
   );
 }
 
-/** Rows (entity, account) of users whose number has at most this hash: the account of their latest events of the 26
- * weeks before the cut-off, where these carry one. */
-export function accountsQuery(population: Population, cutoffDay: number, hashUpTo: string): Query {
-  const events = engagementEvents(population, { daysBefore: daysPerPeriod * windowPeriods });
-  return {
-    sql: `
-      SELECT entity, argMax(events.account, (epochDay, events.account)) AS account FROM (${events.sql}) AS events
-      WHERE events.account != 0 AND cityHash64(entity) <= {hashUpTo:UInt64} GROUP BY entity`,
-    parameters: { ...events.parameters, cutoffDay, hashUpTo: BigInt(hashUpTo) },
-  };
-}
-
-/** Facts about an entity beside its own events. */
-interface About {
-  readonly traits: Readonly<Record<string, string>>;
-  /** Of a user. */
-  readonly account: number | undefined;
-}
-
-/** A row as the models take it. */
-export function snapshotRow(row: LabelledRow, cutoffDay: number, { traits, account }: About): SnapshotRow {
-  const { x, t, n, label, entity } = row;
+/** A row as the models take it. @param traits of a user */
+export function snapshotRow(
+  row: LabelledRow,
+  cutoffDay: number,
+  traits: Readonly<Record<string, string>>,
+): SnapshotRow {
+  const { x, t, n, label, entity, account } = row;
   const features = featuresOfRow(row, { traits, members: membersOf(row) });
   const cluster = clusterOf(entity, account);
   return { features: { ...features, cell: { x, t, n } }, label, entity, cutoffDay, cluster };

@@ -3,8 +3,8 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { type EngagementScale, scaleOf } from "../scores/engagement.ts";
 import { daysPerPeriod, windowPeriods } from "../scores/features.ts";
 import { engagementEvents, type Population } from "./engagement-events.ts";
-import { featuresQuery } from "./feature-query.ts";
 import { type Query, read, withParts } from "./query.ts";
+import type { SnapshotRows } from "./snapshot-rows.ts";
 
 export interface UsualBehaviour {
   readonly scale: EngagementScale;
@@ -23,25 +23,25 @@ interface GapsRow {
 }
 
 /**
- * Reads them as of a cut-off. Gaps are those between successive active days of an entity within the 26 weeks before
+ * Reads them as of the day of a snapshot. Gaps are those between successive active days of an entity within the 26 weeks before
  * it, so that they describe the product as it is now. Two queries run one after the other, so that their memory does
  * not add up.
  */
 export async function readUsualBehaviour(
   warehouse: Warehouse,
   population: Population,
-  cutoffDay: number,
+  { day, entities }: Pick<SnapshotRows, "day" | "entities">,
 ): Promise<UsualBehaviour> {
-  const [active] = await read<ScaleRow>(warehouse, scaleQuery(population, cutoffDay));
-  const [gaps] = await read<GapsRow>(warehouse, gapsQuery(population, cutoffDay));
+  const [active] = await read<ScaleRow>(warehouse, scaleQuery(entities));
+  const [gaps] = await read<GapsRow>(warehouse, gapsQuery(population, day));
   if (active === undefined || gaps === undefined)
     throw new Error("an aggregation without groups has one row");
   return { scale: scaleOf({ ...active, medianGapDays: gaps.medianGapDays }) };
 }
 
-function scaleQuery(population: Population, cutoffDay: number): Query {
+function scaleQuery(features: Query): Query {
   return withParts(
-    { features: featuresQuery(population, cutoffDay) },
+    { features },
     {
       sql: `
         SELECT quantileExactInclusive(0.9)(activeDays28) AS activeDays,
@@ -54,16 +54,16 @@ function scaleQuery(population: Population, cutoffDay: number): Query {
 }
 
 function gapsQuery(population: Population, cutoffDay: number): Query {
-  const events = engagementEvents(population, { daysBefore: daysPerPeriod * windowPeriods });
+  const events = engagementEvents(population, cutoffDay, { daysBefore: daysPerPeriod * windowPeriods });
   return withParts(
     { events },
     {
       sql: `
         SELECT quantileExactInclusiveArray(0.5)(days) AS medianGapDays
         FROM (
-          SELECT arrayPopFront(arrayDifference(arraySort(groupUniqArray(epochDay)))) AS days
+          SELECT arrayPopFront(arrayDifference(arraySort(groupUniqArray(daysAgo)))) AS days
           FROM events GROUP BY entity)`,
-      parameters: { cutoffDay },
+      parameters: {},
     },
   );
 }

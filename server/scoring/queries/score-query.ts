@@ -2,75 +2,88 @@
  * Scores all entities inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts, health.ts
  * and churn-model.ts in SQL, with their constants. A test compares all scores of random logs with those.
  */
+import type { HealthTrait } from "../../../contract/api/health-traits.ts";
 import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import { isDeclared } from "../scores/features.ts";
-import { type HealthParts, healthLimits } from "../scores/health.ts";
+import type { HealthParts } from "../scores/health.ts";
 import { damping, leastTenureDays } from "../scores/momentum.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
 import { newForDays } from "../scores/state.ts";
 import { type CellRisks, cellNumberSql } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
-import { featuresQuery } from "./feature-query.ts";
-import { type CellLogOdds, scoredMembersQuery } from "./lists/member-query.ts";
+import { healthExpressions, healthValuesQuery } from "./health-sql.ts";
+import { type CellLogOdds, engagedMembersQuery } from "./lists/member-query.ts";
 import { type Columns, type Expressions, userEngagement } from "./lists/user-engagement.ts";
 import { type Query, withParts } from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
-import { isScoredRow } from "./target-query.ts";
+import type { SnapshotRows } from "./snapshot-rows.ts";
+import { isScoredRow, withLeft } from "./target-query.ts";
 import { traitsQuery } from "./trait-query.ts";
 
 export interface ScoreInput {
-  readonly cutoffDay: number;
+  readonly snapshot: SnapshotRows;
   /** Of the rows; higher than any before of the same day. */
   readonly version: number;
   readonly horizonDays: number;
   readonly scale: EngagementScale;
   readonly healthWeights: HealthParts;
+  /** The organization's own parts of health, none by default. */
+  readonly healthTraits?: readonly HealthTrait[];
   readonly riskScale: RiskScale;
   /** Null when no model is good enough: then no entity has a risk. */
   readonly model: ChurnModel | null;
   /** By the model's BG/BB. */
   readonly cells: CellRisks;
-  /** For accounts: their members' risks, and the version of the users' scores of the same day. */
-  readonly members?: { readonly risks: CellLogOdds; readonly usersVersion: number };
+  /** For accounts: the risks of their members. */
+  readonly memberRisks?: CellLogOdds;
 }
 
 /** The statement that scores all users, or all accounts, as of a day. */
 export function insertScoresQuery(population: Population, input: ScoreInput): Query {
-  const { kind } = population;
-  const about = aboutParts(population, input);
-  const expressions = scoreExpressions(
-    population,
-    input,
-    kind === "account" ? accountEngagement : userEngagement(input.scale),
-  );
+  const { kind, organization } = population;
   const columns = { ...commonColumns, ...(kind === "account" ? memberColumns : { traits: "traitMask" }) };
-  const select = withParts(
-    { features: featuresQuery(population, input.cutoffDay), ...about.parts },
-    {
-      sql: `
-        SELECT {organization:UInt32}, addDays(toDate32('1970-01-01'), {cutoffDay:Int32}), entity, {version:UInt64},
-          ${Object.values(columns).join(", ")}
-        FROM (
-          SELECT *, ${asList(expressions.columns)}
-          FROM (SELECT *, ${asList(about.columns)} FROM features ${about.joins}))
-        SETTINGS allow_simdjson = 0`,
-      parameters: {
-        organization: population.organization,
-        cutoffDay: input.cutoffDay,
-        version: input.version,
-        ...expressions.parameters,
-        ...about.parameters,
-      },
-    },
-  );
+  const select = scoresQuery(population, input, [
+    "{organization:UInt32}",
+    "addDays(toDate32('1970-01-01'), {cutoffDay:Int32})",
+    ...["entity", "{version:UInt64}"],
+    ...Object.values(columns),
+  ]);
   return {
     sql: `
       INSERT INTO ${kind}_scores (organization, day, ${kind}, version, ${Object.keys(columns).join(", ")})
-      SETTINGS insert_deduplicate = 0 ${select.sql}`,
-    parameters: select.parameters,
+      SETTINGS insert_deduplicate = 0 ${select.sql} SETTINGS allow_simdjson = 0`,
+    parameters: { ...select.parameters, organization, cutoffDay: input.snapshot.day, version: input.version },
   };
 }
+
+/**
+ * The same scores without storing them: rows of these expressions over `entity` and the scores. Statements need
+ * `allow_simdjson = 0`.
+ */
+export function scoresQuery(
+  population: Population,
+  input: UnstoredInput,
+  selected: readonly string[],
+): Query {
+  const about = withHealthValues(aboutParts(population, input), population, input);
+  const engagement = population.kind === "account" ? accountEngagement : userEngagement(input.scale);
+  const expressions = scoreExpressions(population, input, engagement);
+  return withParts(
+    { features: withLeft(population, input.snapshot.day, input.snapshot.entities), ...about.parts },
+    {
+      sql: `
+        SELECT ${selected.join(", ")}
+        FROM (
+          SELECT *, ${asList(expressions.columns)}
+          FROM (SELECT *, ${asList(about.columns)} FROM features ${about.joins}))`,
+      parameters: { ...expressions.parameters, ...about.parameters },
+    },
+  );
+}
+
+/** Scores that are not stored have no version. */
+type UnstoredInput = Omit<ScoreInput, "version">;
 
 interface About {
   readonly parts: Readonly<Record<string, Query>>;
@@ -80,15 +93,15 @@ interface About {
 }
 
 /** Facts beside an entity's own events: traits of users, members of accounts. */
-function aboutParts(population: Population, input: ScoreInput): About {
-  if (input.members !== undefined) return memberParts(population, input, input.members);
+function aboutParts(population: Population, input: UnstoredInput): About {
+  if (input.memberRisks !== undefined) return memberParts(input, input.memberRisks);
   const traits = traitsOfModel(input.model);
   if (traits.length === 0) {
     return { parts: {}, joins: "", columns: { traitMask: "toUInt64(0)" }, parameters: {} };
   }
   return {
     parts: {
-      about: traitsQuery(population.organization, population.zone.startOfDay(input.cutoffDay), {
+      about: traitsQuery(population.organization, population.zone.startOfDay(input.snapshot.day), {
         names: [...new Set(traits.map(({ trait }) => trait))],
       }),
     },
@@ -105,16 +118,26 @@ function aboutParts(population: Population, input: ScoreInput): About {
   };
 }
 
-function memberParts(
-  population: Population,
-  { cutoffDay }: ScoreInput,
-  { risks, usersVersion }: NonNullable<ScoreInput["members"]>,
-): About {
+function memberParts({ snapshot, scale }: UnstoredInput, risks: CellLogOdds): About {
   return {
-    parts: { about: scoredMembersQuery(population, cutoffDay, risks, usersVersion) },
+    parts: { about: engagedMembersQuery(snapshot.users, risks, scale) },
     joins: "LEFT JOIN about USING (entity)",
     columns: { isAccount: "true" },
     parameters: {},
+  };
+}
+
+/** The same with the values of the organization's own parts of health. */
+function withHealthValues(about: About, population: Population, input: UnstoredInput): About {
+  const { healthTraits = [], snapshot } = input;
+  if (healthTraits.length === 0) {
+    return { ...about, columns: { ...about.columns, healthValues: "[]::Array(Nullable(Float64))" } };
+  }
+  const names = healthTraits.map(({ trait }) => trait);
+  return {
+    ...about,
+    parts: { ...about.parts, numbers: healthValuesQuery(population, snapshot.day, names) },
+    joins: `${about.joins} LEFT JOIN numbers USING (entity)`,
   };
 }
 
@@ -124,7 +147,11 @@ const accountEngagement: Expressions = {
   parameters: {},
 };
 
-function scoreExpressions(population: Population, input: ScoreInput, engagement: Expressions): Expressions {
+function scoreExpressions(
+  population: Population,
+  input: UnstoredInput,
+  engagement: Expressions,
+): Expressions {
   const { horizonDays, cells, model } = input;
   const isBySilence = !isDeclared(population.settings);
   const risk = riskExpression(model);
@@ -187,36 +214,6 @@ function logistic(logOdds: string): string {
   return `1 / (1 + exp(-(${logOdds})))`;
 }
 
-/** `healthOf`. */
-function healthExpressions({ healthWeights, riskScale }: ScoreInput): Expressions {
-  const { healthyFrom, watchFrom, cappedTo } = healthLimits;
-  const parts: HealthParts<string> = {
-    engagement: "engagementScore",
-    outlook: "100 * (1 - risk) / (1 - risk + risk / {evenOdds:Float64})",
-    momentum: "momentumScore",
-    adoption: "100 * adoption",
-  };
-  const names = ["engagement", "outlook", "momentum", "adoption"] as const;
-  const weight = (name: keyof HealthParts) => `{${name}Weight:Float64}`;
-  const total = names.map((name) => `if(isNull(${parts[name]}), 0, ${weight(name)})`);
-  const points = names.map((name) => `ifNull(${parts[name]}, 0) * ${weight(name)}`);
-  return {
-    columns: {
-      totalWeight: total.join(" + "),
-      uncapped: `(${points.join(" + ")}) / totalWeight`,
-      health: `multiIf(state = 'churned', 0, totalWeight = 0, NULL,
-        ifNull(risk, 0) >= {cappedRisk:Float64}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
-      colour: `multiIf(state = 'churned', 'churned', totalWeight = 0, 'none', state = 'new', 'onboarding',
-        health >= ${healthyFrom}, 'healthy', health >= ${watchFrom}, 'watch', 'at_risk')`,
-    },
-    parameters: {
-      evenOdds: riskScale.evenOdds,
-      cappedRisk: riskScale.cap,
-      ...Object.fromEntries(names.map((name) => [`${name}Weight`, Math.max(0, healthWeights[name])])),
-    },
-  };
-}
-
 /** The table's columns of users and accounts alike. */
 const commonColumns: Columns = {
   ...{
@@ -236,6 +233,7 @@ const commonColumns: Columns = {
   ...{ event_names_28: "eventNames28", mean_gap_days: "meanGapDays" },
   ...{ has_single_active_day: "hasSingleActiveDay", has_left: "hasLeft", x: "x", t: "t", n: "n" },
   adoption: "adoption",
+  health_values: "healthValues",
 };
 
 const memberColumns: Columns = {

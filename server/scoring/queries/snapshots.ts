@@ -12,12 +12,14 @@ import { tablesFor } from "../churn/churn-model.ts";
 import type { FoldDays } from "../churn/folds.ts";
 import type { Snapshot } from "../churn/snapshot.ts";
 import { isDeclared } from "../scores/features.ts";
+import { snapshotFor } from "../snapshots/stored.ts";
 import { type CellRow, cellsQuery } from "./cell-query.ts";
 import { cellLogOdds, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { type CellLogOdds, logOddsOfCells } from "./lists/member-query.ts";
 import { read } from "./query.ts";
-import { accountsQuery, type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
+import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
+import type { SnapshotRows } from "./snapshot-rows.ts";
 import { largestHash } from "./trait-query.ts";
 import { readFrequentValues, readTraits } from "./trait-reading.ts";
 
@@ -56,37 +58,35 @@ export async function readSnapshots(
   }: SnapshotOptions,
 ): Promise<Map<number, Snapshot>> {
   const days = new Set(cutoffDays);
+  const stored = new Map<number, SnapshotRows>();
   const cellsByDay = new Map<number, readonly CellRow[]>();
   const snapshots = new Map<number, Snapshot>();
   const progress = () => onProgress?.((cellsByDay.size + snapshots.size) / (2 * days.size));
   for (const cutoffDay of days) {
-    cellsByDay.set(cutoffDay, await read(warehouse, cellsQuery(population, cutoffDay, horizonDays)));
+    const snapshot = await snapshotFor(warehouse, population, cutoffDay);
+    stored.set(cutoffDay, snapshot);
+    cellsByDay.set(cutoffDay, await read(warehouse, cellsQuery(population, snapshot, horizonDays)));
     progress();
   }
   const rowsOf = (cells: readonly CellRow[]) =>
     cells.reduce((sum, { count, scored }) => sum + (everyone ? count : scored), 0);
   const values = known ?? (await readFrequentValues(warehouse, population));
   const maxRowsOfEach = fairShare([...cellsByDay.values()].map(rowsOf), maxRows);
-  for (const [cutoffDay, counted] of cellsByDay) {
+  for (const [cutoffDay, snapshot] of stored) {
+    const counted = cellsByDay.get(cutoffDay) ?? [];
     const cells = counted.map(({ x, t, n, count }) => ({ x, t, n, count }));
     const memberRisks =
       population.kind === "account" &&
-      (await readMemberRisks(warehouse, population, { cutoffDay, horizonDays, userFits }));
+      (await readMemberRisks(warehouse, population, { snapshot, horizonDays, userFits }));
     const query = rowsQuery(population, {
-      ...{ cutoffDay, horizonDays, everyone },
+      ...{ snapshot, horizonDays, everyone },
       maxRows: maxRowsOfEach,
       ...(memberRisks && { memberRisks }),
     });
     const rows = rowsOf(counted) === 0 ? [] : await read<LabelledRow>(warehouse, query);
     const hashUpTo = rows.length < maxRowsOfEach ? largestHash : rows.at(-1)?.hash;
     const traits = await readTraits(warehouse, population, { cutoffDay, values, hashUpTo });
-    const accounts = await readAccounts(warehouse, population, cutoffDay, hashUpTo);
-    const snapshotRows = rows.map((row) => {
-      const { entity } = row;
-      return snapshotRow(row, cutoffDay, {
-        ...{ traits: traits.get(entity) ?? {}, account: accounts.get(entity) },
-      });
-    });
+    const snapshotRows = rows.map((row) => snapshotRow(row, cutoffDay, traits.get(row.entity) ?? {}));
     snapshots.set(cutoffDay, {
       cutoffDay,
       isDeclared: isDeclared(population.settings),
@@ -96,19 +96,6 @@ export async function readSnapshots(
     progress();
   }
   return snapshots;
-}
-
-/** The accounts of a sample's users by the users' numbers. @param hashUpTo undefined when there is no row */
-async function readAccounts(
-  warehouse: Warehouse,
-  population: Population,
-  cutoffDay: number,
-  hashUpTo: string | undefined,
-): Promise<ReadonlyMap<number, number>> {
-  if (population.kind === "account" || hashUpTo === undefined) return new Map();
-  const query = accountsQuery(population, cutoffDay, hashUpTo);
-  const rows = await read<{ entity: number; account: number }>(warehouse, query);
-  return new Map(rows.map(({ entity, account }) => [entity, account]));
 }
 
 /** The folds of these days; a day that is in many of them is read once. */
@@ -135,11 +122,12 @@ export async function readFolds(
 async function readMemberRisks(
   warehouse: Warehouse,
   { entity: _, ...population }: Population,
-  { cutoffDay, horizonDays, userFits }: { cutoffDay: number } & SnapshotOptions,
+  { snapshot, horizonDays, userFits }: { readonly snapshot: SnapshotRows } & SnapshotOptions,
 ): Promise<CellLogOdds> {
-  const known = userFits?.get(cutoffDay);
+  const known = userFits?.get(snapshot.day);
   if (known !== undefined) return cellLogOdds(cellRisks(known, horizonDays));
-  const query = cellsQuery({ ...population, kind: "user" }, cutoffDay, horizonDays);
+  const { day, users } = snapshot;
+  const query = cellsQuery({ ...population, kind: "user" }, { day, entities: users }, horizonDays);
   const cells = await read<CellRow>(warehouse, query);
   return logOddsOfCells(cells, tablesFor(fitBgbb(cells).parameters, horizonDays), horizonDays);
 }

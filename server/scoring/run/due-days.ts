@@ -1,5 +1,6 @@
 /** The days that an organization still has to be scored for: pure. */
 import { historyDays } from "../scores/history-days.ts";
+import { noDeclaredOutages, settingsOfKey } from "./population.ts";
 import type { RunOfDay } from "./records.ts";
 
 export interface DueDays {
@@ -12,28 +13,41 @@ export interface DueDays {
   readonly earlierDays: number;
 }
 
+/** The organization as it is now. */
+interface Present {
+  readonly today: number;
+  readonly firstDay: number;
+  /** Of the settings. */
+  readonly key: string;
+  /** The declared outages that a run of a day takes. */
+  readonly declaredOn: (day: number) => string;
+}
+
 /**
- * Today's scores follow the present settings. Those of earlier days keep their settings, and are computed again only
+ * Today's scores follow the present settings, but not the users that are excluded since: their rows are not shown. Those of earlier days keep their settings, and are computed again only
  * for new events. But scores of past days that were first computed today, after an import for example, were never
- * shown before, and follow the present settings too.
- * @param key of the present settings
+ * shown before, and follow the present settings too. Scores of all days follow the declared outages.
  * @param isOfToday whether an instant is today
  */
 export function dueDays(
   runs: readonly RunOfDay[],
-  { today, firstDay, key }: { readonly today: number; readonly firstDay: number; readonly key: string },
+  { today, firstDay, key, declaredOn }: Present,
   isOfToday: (firstPublishedAtMs: number) => boolean,
 ): DueDays {
-  const isRight = ({ day, stale, settingsKey, firstPublishedAtMs }: RunOfDay) =>
-    !stale && (settingsKey === key || (day < today && !isOfToday(firstPublishedAtMs)));
+  const hasOutages = ({ day, declaredOutages }: RunOfDay) =>
+    (declaredOutages || noDeclaredOutages) === declaredOn(day);
+  const isRight = (run: RunOfDay) => !run.stale && hasOutages(run) && hasSettings(run);
+  const hasSettings = ({ day, settingsKey, firstPublishedAtMs }: RunOfDay) =>
+    settingsOfKey(settingsKey) === key || (day < today && !isOfToday(firstPublishedAtMs));
   const right = runs.filter(isRight);
   const isDone = (day: number) => right.filter((run) => run.day === day).length === 2;
   const wanted = new Set([...historyDays(today, firstDay), ...runs.map(({ day }) => day)]);
   const earlier = [...wanted].filter((day) => day < today);
-  const ofToday = runs.filter(({ day, settingsKey }) => day === today && settingsKey === key);
+  const ofToday = runs.filter(({ day, settingsKey }) => day === today && settingsOfKey(settingsKey) === key);
   return {
     isTodayDue: !isDone(today),
-    lacksOnlyLateEvents: ofToday.length === 2 && !runs.some(({ day, stale }) => day < today && stale),
+    lacksOnlyLateEvents:
+      ofToday.length === 2 && !runs.some((run) => !hasOutages(run) || (run.day < today && run.stale)),
     days: earlier.filter((day) => !isDone(day)).sort((a, b) => b - a),
     earlierDays: earlier.length,
   };

@@ -1,21 +1,24 @@
 /** One entity's scores, with the facts behind them. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
-import { type FeatureRow, featuresOfRow, featuresQuery } from "../queries/feature-query.ts";
-import { type CellLogOdds, memberEngagementQuery, membersQuery } from "../queries/lists/member-query.ts";
+import { type FeatureRow, featuresOfRow } from "../queries/feature-query.ts";
+import { readHealthValues, valuesByTrait } from "../queries/health-sql.ts";
+import { type CellLogOdds, engagedMembersQuery } from "../queries/lists/member-query.ts";
 import { type OfRun, scoreOf } from "../queries/lists/reading.ts";
 import { featuresOfStored, type StoredScore } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
-import { changesQuery } from "../queries/target-query.ts";
+import { computedEntity } from "../queries/snapshot-rows.ts";
+import { changesQuery, withLeft } from "../queries/target-query.ts";
 import { traitsOfUser } from "../queries/trait-reading.ts";
 import { type Change, changeOf, changeText } from "../scores/change.ts";
 import { type ChurnChange, departureBy } from "../scores/churn-changes.ts";
 import { type Explanation, explain, type Serving, type Subject } from "../scores/explain.ts";
 import type { MemberFeatures } from "../scores/features.ts";
+import { observedCutoff } from "../scores/observed-days.ts";
 import { settingsKey } from "../scores/settings.ts";
 import { stateOf } from "../scores/state.ts";
 import { memberRisksOf } from "./member-risks.ts";
-import { excludedOfKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
+import { excludedKey, excludedOfKey, populationOf, type ScoredOrganization } from "./population.ts";
 import type { RunBody } from "./record-bodies.ts";
 import { recordOf, type ScoreRecord } from "./records.ts";
 import { modelOfEntity, traitsOfRun } from "./records-of-0-1.ts";
@@ -25,11 +28,11 @@ type Run = ScoreRecord<RunBody>;
 /** The settings, scale and model of an entity on the day of a run. */
 function servingOf(body: RunBody, kind: EntityKind, { features }: Subject): Serving {
   const { settings, scale, riskScale } = body;
-  const { churnHorizonDays: horizonDays, healthWeights, churnTargets } = settings;
+  const { churnHorizonDays: horizonDays, healthWeights, healthTraits, churnTargets } = settings;
   const target = churnTargets[kind];
   const isChurned = stateOf(features, horizonDays, target) === "churned";
   const model = modelOfEntity(body, features, isChurned);
-  return { horizonDays, target, healthWeights, riskScale, scale: scale.scale, model };
+  return { horizonDays, target, healthWeights, healthTraits, riskScale, scale: scale.scale, model };
 }
 
 /** Where the rows of a run are. */
@@ -101,15 +104,15 @@ export async function changeBetween(
   if (before === undefined || now === undefined) return undefined;
   const [subject, nowSubject] = [subjectOf(before, earlier), subjectOf(now, later)];
   const rules = await rulesOf(warehouse, organization.id, earlier);
-  const asOfLater = await recomputeAt(later.day, { warehouse, question, rules });
+  const asOfLater = recomputeAt(later, { warehouse, question, rules });
   const recounted =
-    excludedOfKey(earlier.body.settingsKey) === excludedOfKey(later.body.settingsKey)
+    excludedOfKey(earlier.body.settingsKey) === (await excludedKey(warehouse, organization.id))
       ? undefined
-      : await recomputed(await recomputeAt(earlier.day, { warehouse, question, rules }), subject);
+      : await recomputed(recomputeAt(earlier, { warehouse, question, rules }), subject);
   const input = {
     before: { subject, serving: servingOf(earlier.body, kind, subject) },
     now: { subject: nowSubject, serving: servingOf(later.body, kind, nowSubject) },
-    elapsedDays: later.day - earlier.day,
+    elapsedDays: observedEnd(later) - observedEnd(earlier),
     ...(recounted !== undefined && { recounted }),
     byOldRules: await byOldRules(asOfLater, later.body, nowSubject),
   };
@@ -122,12 +125,22 @@ export async function changeBetween(
   };
 }
 
+/** The end of a run's days by its own outages, as its tenures have it. */
+function observedEnd({ day, body }: Run): number {
+  return observedCutoff(day, body.outages);
+}
+
 function subjectOf(stored: StoredScore, { body }: Run): Subject {
   const { meanEngagement } = stored;
   return {
     features: featuresOfStored(stored, traitsOfRun(body)),
+    traitValues: valuesByTrait(traitsInHealth(body), stored.healthValues),
     ...(meanEngagement !== undefined && { meanEngagement }),
   };
+}
+
+function traitsInHealth({ settings }: RunBody): readonly string[] {
+  return settings.healthTraits.map(({ trait }) => trait);
 }
 
 /** The rules behind the scores of a day, of the entity and of its members. */
@@ -147,14 +160,13 @@ interface Parts {
 /** The inputs for computing the entity again as of a day. */
 interface Recomputation extends Parts {
   readonly day: number;
-  /** By the rules, without the weeks in which data had stopped as far as the day's run knew. */
+  /** By the rules, without the outages that the day's run knew. */
   readonly population: Population & { readonly entity: number };
 }
 
-async function recomputeAt(day: number, parts: Parts): Promise<Recomputation> {
-  const { warehouse, question, rules } = parts;
-  const { organization, kind, entity } = question;
-  const asOfThen = await withOutages(warehouse, { ...organization, settings: rules.body.settings }, day);
+function recomputeAt({ day, body: { outages } }: Run, parts: Parts): Recomputation {
+  const { organization, kind, entity } = parts.question;
+  const asOfThen = { ...organization, settings: parts.rules.body.settings, outages };
   return { ...parts, day, population: { ...populationOf(asOfThen, kind), entity } };
 }
 
@@ -170,40 +182,41 @@ async function rulesOf(warehouse: Warehouse, organization: number, { day, body }
 async function byOldRules(again: Recomputation, later: RunBody, now: Subject): Promise<Subject> {
   const { warehouse, question, rules, day, population } = again;
   const isSame = settingsKey(rules.body.settings) === settingsKey(later.settings);
-  if (question.kind === "account") return recomputed(again, now);
-  const subject = isSame ? now : await recomputed(again, now);
+  const subject = isSame && question.kind === "user" ? now : await recomputed(again, now);
+  const traitValues = isSame
+    ? now.traitValues
+    : await readHealthValues(warehouse, population, day, traitsInHealth(rules.body));
+  if (question.kind === "account") return { ...subject, ...(traitValues !== undefined && { traitValues }) };
   const names = [...new Set(traitsOfRun(rules.body).map(({ trait }) => trait))];
   // Stored are only those that the later model looks at.
   const traits = await traitsOfUser(warehouse, population, { user: question.entity, day, names });
-  return { ...subject, features: { ...subject.features, traits } };
+  const features = { ...subject.features, traits };
+  return { ...subject, features, ...(traitValues !== undefined && { traitValues }) };
 }
+
+const noMembers = {
+  ...{ active28: 0, activePrevious28: 0, active90: 0, topShare: 0, meanRiskLogOdds: null },
+  meanEngagement: 0,
+};
 
 /** The entity by the rules, without members who are excluded now. */
-async function recomputed(again: Recomputation, subject: Subject): Promise<Subject> {
-  const { warehouse, question, rules, day, population } = again;
-  const counted = await recomputedFeatures(again, subject);
-  if (question.kind === "user") return counted;
-  const query = memberEngagementQuery(population, day, rules.body.scale.scale);
-  const [row] = await read<{ meanEngagement: number }>(warehouse, query);
-  return { ...counted, meanEngagement: row?.meanEngagement ?? 0 };
-}
-
-async function recomputedFeatures(
+async function recomputed(
   { warehouse, question, rules, day, population }: Recomputation,
   subject: Subject,
 ): Promise<Subject> {
-  const [row] = await read<FeatureRow>(warehouse, featuresQuery(population, day));
+  const { entities, users } = computedEntity(population, day);
+  const [row] = await read<FeatureRow>(warehouse, withLeft(population, day, entities));
   // Events that were there may have been erased since, or are passive under the other settings.
   if (row === undefined) return subject;
   const { traits } = subject.features;
   if (question.kind === "user") {
     return { ...subject, features: featuresOfRow(row, { traits, members: null }) };
   }
-  const query = membersQuery(population, day, rules.memberRisks);
-  const [found] = await read<MemberFeatures>(warehouse, {
-    sql: query.sql,
+  const query = engagedMembersQuery(users, rules.memberRisks, rules.body.scale.scale);
+  const [found = noMembers] = await read<MemberFeatures & { readonly meanEngagement: number }>(warehouse, {
+    sql: `SELECT * EXCEPT (entity) FROM (${query.sql}) WHERE entity = {entity:UInt32}`,
     parameters: { ...query.parameters, horizonDays: rules.body.settings.churnHorizonDays },
   });
-  const noMembers = { active28: 0, activePrevious28: 0, active90: 0, topShare: 0, meanRiskLogOdds: null };
-  return { ...subject, features: featuresOfRow(row, { traits, members: found ?? noMembers }) };
+  const { meanEngagement, ...members } = found;
+  return { ...subject, meanEngagement, features: featuresOfRow(row, { traits, members }) };
 }

@@ -51,11 +51,18 @@ export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Pr
      ORDER BY day`,
     { ...question },
   );
-  return runs.map((run) => ({
-    day: run.day,
-    changes: scoringDifferences(storedSettings(run.settingsBefore), storedSettings(run.settings)),
-    exclusionsChanged: excludedOfKey(run.settingsKey) !== excludedOfKey(run.settingsKeyBefore),
-  }));
+  return runs
+    .map((run) => ({
+      day: run.day,
+      changes: scoringDifferences(storedSettings(run.settingsBefore), storedSettings(run.settings)),
+      exclusionsChanged: excludedOfKey(run.settingsKey) !== excludedOfKey(run.settingsKeyBefore),
+    }))
+    .filter(hasDifference);
+}
+
+/** Whether rules changed. A release may store the same settings in another form. */
+function hasDifference({ changes, exclusionsChanged }: Mark): boolean {
+  return exclusionsChanged || changes.length > 0;
 }
 
 /** The differences of the settings that scores depend on. */

@@ -9,7 +9,7 @@ import { type BgbbParameters, priorParameters } from "../churn/bgbb.ts";
 import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "../churn/churn-model.ts";
 import { designFor } from "../churn/design.ts";
-import { planFolds, trainingDaysFor } from "../churn/folds.ts";
+import { foldsWithKnownOutcomes, hasKnownOutcomes, planFolds, trainingDaysFor } from "../churn/folds.ts";
 import { chooseRung, type Incumbent, incumbentOf } from "../churn/ladder.ts";
 import type { Snapshot } from "../churn/snapshot.ts";
 import type { Steps } from "../churn/steps.ts";
@@ -18,13 +18,21 @@ import { type CellRow, cellsQuery } from "../queries/cell-query.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { type ChurnedCell, churnedQuery } from "../queries/lists/churned-query.ts";
 import { read } from "../queries/query.ts";
+import type { SnapshotRows } from "../queries/snapshot-rows.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
 import { readFrequentValues } from "../queries/trait-reading.ts";
 import { isDeclared } from "../scores/features.ts";
-import { settingsKey } from "../scores/settings.ts";
+import { modelKey } from "../scores/settings.ts";
+import { snapshotFor } from "../snapshots/stored.ts";
 import type { CountedLabels } from "../statistics/platt.ts";
 import { inSteps } from "./in-steps.ts";
-import { populationOf, type ScoredOrganization, withOutages } from "./population.ts";
+import {
+  declaredKey,
+  noDeclaredOutages,
+  populationOf,
+  type ScoredOrganization,
+  withOutages,
+} from "./population.ts";
 import type { ModelBody, RunBody } from "./record-bodies.ts";
 import { keepRecord, newestRecord, recordOf } from "./records.ts";
 import type { Trainings } from "./trainings.ts";
@@ -48,21 +56,59 @@ export async function modelFor(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
-  { day, ...about }: OfDay,
+  { snapshot, ...about }: Omit<OfDay, "day"> & { readonly snapshot: SnapshotRows },
   report: (step: string) => void,
 ): Promise<ServingModel> {
   const { churnHorizonDays: horizonDays } = organization.settings;
   const population = populationOf(organization, kind);
-  const monday = { day: trainingDayOf(day), ...about };
-  const { trained, trainedDay, failure } = await trainedModel(warehouse, organization, kind, monday, report);
+  const monday = { day: trainingDayOf(snapshot.day), ...about };
+  const trained = await trainedModel(warehouse, organization, kind, monday, report);
+  const before = await incumbentBefore(warehouse, organization, kind, trained.trainedDay);
   report("fitting");
-  const rows = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
+  return servingModelOn(warehouse, population, { snapshot, horizonDays, before }, trained);
+}
+
+/**
+ * The model that would serve under other settings: trained and back-tested on few cut-offs and rows. Snapshots
+ * of features that are missing are stored, and nothing else.
+ * @param trainedDay the day as of which it is trained
+ */
+export async function modelUnder(
+  warehouse: Warehouse,
+  organization: ScoredOrganization,
+  kind: EntityKind,
+  { day, trainedDay, ...about }: Omit<OfDay, "trainings"> & { readonly trainedDay: number },
+  bounds: TrainingBounds,
+): Promise<ServingModel> {
+  const { churnHorizonDays: horizonDays } = organization.settings;
+  const population = populationOf(organization, kind);
+  const trained = await train(warehouse, population, { day: trainedDay, ...about }, horizonDays, bounds);
+  const snapshot = await snapshotFor(warehouse, population, day);
+  return servingModelOn(
+    warehouse,
+    population,
+    { snapshot, horizonDays, before: null },
+    { trained, trainedDay, failure: null },
+  );
+}
+
+/** The rung that serves on a day, on the day's fit of BG/BB. */
+async function servingModelOn(
+  warehouse: Warehouse,
+  population: Population,
+  {
+    snapshot,
+    horizonDays,
+    before,
+  }: { readonly snapshot: SnapshotRows; readonly horizonDays: number; readonly before: Incumbent | null },
+  { trained, trainedDay, failure }: Trained,
+): Promise<ServingModel> {
+  const rows = await read<CellRow>(warehouse, cellsQuery(population, snapshot, horizonDays));
   const cells = rows.map(({ x, t, n, count }) => ({ x, t, n, count }));
   const fit = fitBgbb(cells, trained.bgbb);
   const { churnedLabels, retainedLabels } = trained;
   const counts: DataCounts = { ...countData(cells, [], horizonDays), churnedLabels, retainedLabels };
   const rungs = trained.rungs.map(({ rung }) => rung);
-  const before = await incumbentBefore(warehouse, organization, kind, trainedDay);
   const backtest = trained.rungs.length === 0 ? null : trained.backtest;
   const chosen = chooseRung(counts, backtest, rungs, before, isDeclared(population.settings));
   const choice = failure === null ? chosen : { ...chosen, why: `${chosen.why}; ${failure}` };
@@ -82,7 +128,7 @@ async function incumbentBefore(
   trainedDay: number,
 ): Promise<Incumbent | null> {
   const run = await newestRecord(warehouse, { organization: id, kind, what: "run" }, trainedDay - 1);
-  if (run === undefined || settingsKey(run.body.settings) !== settingsKey(settings)) return null;
+  if (run === undefined || modelKey(run.body.settings) !== modelKey(settings)) return null;
   return incumbentOf(run.body.choice, run.body.backtest);
 }
 
@@ -113,8 +159,16 @@ export interface OfDay {
   readonly trainings: Trainings;
 }
 
+/** Limits of a training, which have defaults. */
+export interface TrainingBounds {
+  /** Cut-offs of the back-test. */
+  readonly folds?: number;
+  /** Rows of all cut-offs together. */
+  readonly maxRows?: number;
+}
+
 interface Trained {
-  readonly trained: ModelBody;
+  readonly trained: Omit<ModelBody, "settingsKey">;
   readonly trainedDay: number;
   /** The message when this week's training failed; null otherwise. */
   readonly failure: string | null;
@@ -129,22 +183,28 @@ async function trainedModel(
 ): Promise<Trained> {
   const { day, trainings } = ofDay;
   const key = { organization: organization.id, kind, what: "model" } as const;
-  const settings = settingsKey(organization.settings);
+  const settings = modelKey(organization.settings);
   const kept = await recordOf(warehouse, key, day);
-  if (kept !== undefined && !kept.stale && kept.body.settingsKey === settings) {
+  const declaredOutages = declaredKey(organization, day);
+  const { settingsKey: keptSettings, declaredOutages: keptOutages = noDeclaredOutages } = kept?.body ?? {};
+  if (kept?.stale === false && keptSettings === settings && keptOutages === declaredOutages) {
     return { trained: kept.body, trainedDay: day, failure: null };
   }
   const { churnHorizonDays: horizonDays } = organization.settings;
-  const trained = await trainings.attempt({ ...key, of: `${day} ${settings}` }, async () => {
-    report("training and back-testing");
-    const asOfThen = await withOutages(warehouse, organization, day);
-    const body = {
-      ...(await train(warehouse, populationOf(asOfThen, kind), ofDay, horizonDays)),
-      settingsKey: settings,
-    };
-    await keepRecord(warehouse, key, { day, version: (kept?.version ?? 0) + 1, body });
-    return body;
-  });
+  const trained = await trainings.attempt(
+    { ...key, of: `${day} ${settings} ${declaredOutages}` },
+    async () => {
+      report("training and back-testing");
+      const asOfThen = await withOutages(warehouse, organization, day);
+      const body = {
+        ...(await train(warehouse, populationOf(asOfThen, kind), ofDay, horizonDays)),
+        settingsKey: settings,
+        declaredOutages,
+      };
+      await keepRecord(warehouse, key, { day, version: (kept?.version ?? 0) + 1, body });
+      return body;
+    },
+  );
   if (trained !== undefined) return { trained, trainedDay: day, failure: null };
   const last = await newestRecord(warehouse, key, day);
   if (last?.body.settingsKey === settings) {
@@ -165,14 +225,21 @@ function untrained(horizonDays: number, settings: string): ModelBody {
 async function train(
   warehouse: Warehouse,
   population: Population,
-  { day, firstDay, userFits }: OfDay,
+  { day, firstDay, userFits }: Omit<OfDay, "trainings">,
   horizonDays: number,
+  { folds: atMost, maxRows }: TrainingBounds = {},
 ): Promise<Omit<ModelBody, "settingsKey">> {
-  const folds = planFolds(firstDay, day, horizonDays);
-  const trainingDays = trainingDaysFor(day, firstDay, horizonDays);
+  const { outages = [] } = population.settings;
+  const folds = foldsWithKnownOutcomes(planFolds(firstDay, day, horizonDays, atMost), horizonDays, outages);
+  const trainingDays = trainingDaysFor(day, firstDay, horizonDays).filter((cutoffDay) =>
+    hasKnownOutcomes(cutoffDay, horizonDays, outages),
+  );
   const days = [...trainingDays, ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays])];
   const values = await readFrequentValues(warehouse, population);
-  const snapshots = await readSnapshots(warehouse, population, days, { horizonDays, userFits, values });
+  const snapshots = await readSnapshots(warehouse, population, days, {
+    ...{ horizonDays, userFits, values },
+    ...(maxRows !== undefined && { maxRows }),
+  });
   const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = await inSteps(
@@ -187,7 +254,10 @@ async function train(
     for (const [{ cutoffDay }, { fit }] of fits) userFits.set(cutoffDay, fit.parameters);
   }
   const rows = fitted.flatMap((snapshot) => snapshot.rows);
-  const cells = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
+  const cells = await read<CellRow>(
+    warehouse,
+    cellsQuery(population, await snapshotFor(warehouse, population, day), horizonDays),
+  );
   const counts = countData(cells, rows, horizonDays);
   const bgbb = fitBgbb(cells).parameters;
   const churned: CountedLabels[] = [];
@@ -222,7 +292,8 @@ async function churnedAt(
   population: Population,
   { day, fit, horizonDays }: { readonly day: number; readonly fit: BgbbFit; readonly horizonDays: number },
 ): Promise<CountedLabels[]> {
-  const cells = await read<ChurnedCell>(warehouse, churnedQuery(population, day, horizonDays));
+  const snapshot = await snapshotFor(warehouse, population, day);
+  const cells = await read<ChurnedCell>(warehouse, churnedQuery(population, snapshot, horizonDays));
   const silence = silenceBy(horizonDays, fit.parameters);
   return cells.map(({ count, returned, ...cell }) => ({
     logOdds: bgbbLogOdds(silence(cell)),

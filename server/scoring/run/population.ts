@@ -2,30 +2,33 @@
 import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { readActivity } from "../queries/activity-query.ts";
+import { outagesOf } from "../data-quality/outages.ts";
+import { readDataDays } from "../queries/data-days.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
+import { joinedSpans, type Outages } from "../scores/observed-days.ts";
 import { scoringSettings, settingsKey } from "../scores/settings.ts";
-import { quietWeeks } from "../statistics/usual.ts";
 
 export interface ScoredOrganization {
   readonly id: number;
   readonly zone: Zone;
   readonly settings: Settings;
-  /** A key of the set of users that are excluded now; another set has another key. */
+  /** A key of the set of users that are excluded now; another set has another key. Only runs need it. */
   readonly excluded?: string;
-  /** First days of weeks in which the data had stopped, as known on the day that is scored. */
-  readonly outageWeeks?: readonly number[];
+  /** Outages that were declared by hand. */
+  readonly declaredOutages?: Outages;
+  /** Days on which data collection had stopped, as known on the day that is scored: declared, or seen in the data. */
+  readonly outages?: Outages;
 }
 
 /** An organization's users, or its accounts. */
 export function populationOf(
-  { id, zone, settings, outageWeeks: weeks = [] }: ScoredOrganization,
+  { id, zone, settings, outages = [] }: ScoredOrganization,
   kind: EntityKind,
 ): Population {
   return {
     organization: id,
     kind,
-    settings: { ...scoringSettings(settings, kind).features, outageWeeks: weeks },
+    settings: { ...scoringSettings(settings, kind).features, outages },
     zone,
   };
 }
@@ -33,6 +36,11 @@ export function populationOf(
 /** Names everything that is set and that a run depends on. */
 export function runKey({ settings, excluded = "" }: ScoredOrganization): string {
   return `${settingsKey(settings)} ${excluded}`;
+}
+
+/** The part of a run's key for the settings. */
+export function settingsOfKey(key: string): string {
+  return key.slice(0, key.lastIndexOf(" "));
 }
 
 /** The part of a run's key for the excluded users, which has no space. */
@@ -50,15 +58,25 @@ export async function excludedKey(warehouse: Warehouse, organization: number): P
   return row?.key ?? "";
 }
 
-/** The organization with the weeks without data that were known on a day: those in which no user was active. */
+export const noDeclaredOutages = "[]";
+
+/** The days of declared outages before a day, as text: results of a day follow from these. */
+export function declaredKey(
+  { declaredOutages = [] }: Pick<ScoredOrganization, "declaredOutages">,
+  day: number,
+): string {
+  return JSON.stringify(joinedSpans(declaredOutages, day));
+}
+
+/** The organization with the outages that were known at the start of a day. */
 export async function withOutages(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   day: number,
 ): Promise<ScoredOrganization> {
-  const weeks = await readActivity(warehouse, populationOf(organization, "user"), day);
-  const empty = [...quietWeeks(weeks).keys()].filter((index) => weeks[index] === 0);
-  return { ...organization, outageWeeks: empty.map((index) => day - 7 * (index + 1)) };
+  const { id, declaredOutages = [] } = organization;
+  const seen = outagesOf(await readDataDays(warehouse, id, day), day);
+  return { ...organization, outages: joinedSpans([...seen, ...declaredOutages], day) };
 }
 
 /** The day of an organization's first event; undefined before there is one. */

@@ -1,10 +1,12 @@
 /** The actual churn of each health band: stored scores whose horizon is over, with their outcomes. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { hasKnownOutcomes } from "../churn/folds.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { labelsOf } from "../queries/label-query.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
 import type { HealthBand } from "../scores/health.ts";
+import type { Outages } from "../scores/observed-days.ts";
 import { rowsOf } from "./entity.ts";
 import { populationOf, type ScoredOrganization } from "./population.ts";
 import { newestRun } from "./status.ts";
@@ -29,27 +31,46 @@ export async function realisedChurn(
   day: number,
 ): Promise<RealisedChurn[]> {
   const sums = new Map<HealthBand, RealisedChurn>();
-  let endDay = day;
-  for (let index = 0; index < maxRuns; index += 1) {
-    const run = await lastRunOver(warehouse, organization.id, kind, endDay);
-    if (run === undefined) break;
+  for (const run of await runsOver(warehouse, organization.id, kind, day)) {
     const asOfThen = { ...organization, settings: run.body.settings };
     for (const { healthBand, count, churned } of await ofRun(warehouse, asOfThen, kind, run)) {
       const sum = sums.get(healthBand) ?? { healthBand, count: 0, churned: 0 };
       sums.set(healthBand, { healthBand, count: sum.count + count, churned: sum.churned + churned });
     }
-    endDay = run.day;
   }
   return [...sums.values()].sort((a, b) => a.churned / a.count - b.churned / b.count);
 }
 
-const shortestHorizonDays = 7;
+/** A run whose own horizon is over. */
+export type OverRun = NonNullable<Awaited<ReturnType<typeof newestRun>>>;
 
-/** The newest run whose own horizon was over by a day; undefined when there is none. */
-async function lastRunOver(
+/** The newest runs whose horizons are over by a day, without an outage, and do not overlap, the newest first. At most six. */
+export async function runsOver(
   warehouse: Warehouse,
   organization: number,
   kind: EntityKind,
+  day: number,
+): Promise<OverRun[]> {
+  const { outages = [] } = (await newestRun(warehouse, organization, kind, day))?.body ?? {};
+  const runs: OverRun[] = [];
+  while (runs.length < maxRuns) {
+    const run = await lastRunOver(warehouse, { organization, kind, outages }, runs.at(-1)?.day ?? day);
+    if (run === undefined) break;
+    runs.push(run);
+  }
+  return runs;
+}
+
+const shortestHorizonDays = 7;
+
+/** The newest run whose own horizon was over by a day and without an outage; undefined when there is none. */
+async function lastRunOver(
+  warehouse: Warehouse,
+  {
+    organization,
+    kind,
+    outages,
+  }: { readonly organization: number; readonly kind: EntityKind; readonly outages: Outages },
   endDay: number,
 ): Promise<Awaited<ReturnType<typeof newestRun>>> {
   let uptoDay = endDay - shortestHorizonDays;
@@ -57,8 +78,9 @@ async function lastRunOver(
     const run = await newestRun(warehouse, organization, kind, uptoDay);
     if (run === undefined) return undefined;
     // Another run before that day may have a shorter horizon than this one, and none a later day.
-    const lastDay = endDay - run.body.settings.churnHorizonDays;
-    if (run.day <= lastDay) return run;
+    const { churnHorizonDays: horizonDays } = run.body.settings;
+    const lastDay = endDay - horizonDays;
+    if (run.day <= lastDay && hasKnownOutcomes(run.day, horizonDays, outages)) return run;
     uptoDay = Math.min(run.day - 1, lastDay);
   }
 }
@@ -77,7 +99,7 @@ function ofRun(
     sql: `
       SELECT healthBand, count() AS count, countIf(${churned.sql}) AS churned
       FROM (SELECT ${kind} AS entity, colour AS healthBand FROM ${kind}_scores FINAL
-        WHERE ${rowsOfRun} AND state != 'churned' AND n >= 0)
+        WHERE ${rowsOfRun(kind)} AND state != 'churned' AND n >= 0)
       WHERE ${isLabelled.sql}
       GROUP BY healthBand SETTINGS allow_simdjson = 0`,
     parameters: { ...isLabelled.parameters, ...churned.parameters, ...rows },

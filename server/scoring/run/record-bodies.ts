@@ -1,4 +1,4 @@
-/** The contents of scoring's records: runs, models and scales. */
+/** The contents of scoring's records: runs, models, scales and snapshots. */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Backtest } from "../churn/backtest.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
@@ -6,6 +6,7 @@ import type { ChurnModel } from "../churn/churn-model.ts";
 import type { Choice } from "../churn/ladder.ts";
 import type { DataCounts } from "../churn/train.ts";
 import type { UsualBehaviour } from "../queries/scale-query.ts";
+import type { Outages } from "../scores/observed-days.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
 
 /** BG/BB's parameters by the values of one trait. Entities with another value, or none, go by the model's own. */
@@ -20,6 +21,10 @@ export interface RunBody {
   readonly rowsVersion: number;
   readonly settings: Settings;
   readonly settingsKey: string;
+  /** The days that its counts of days leave out. */
+  readonly outages: Outages;
+  /** Those of them that were declared, by `declaredKey`. Left out before there were any. */
+  readonly declaredOutages?: string;
   readonly scale: UsualBehaviour;
   /** The day of the scale. */
   readonly scaleDay: number;
@@ -50,6 +55,8 @@ export interface RunBody {
 /** Rungs, as trained on what was known on a day. */
 export interface ModelBody {
   readonly settingsKey: string;
+  /** As a run has it. */
+  readonly declaredOutages?: string;
   readonly rungs: readonly ChurnModel[];
   readonly churnedLabels: number;
   readonly retainedLabels: number;
@@ -59,4 +66,12 @@ export interface ModelBody {
 }
 
 /** A scale that was measured, and the settings that it was measured under. */
-export type ScaleBody = UsualBehaviour & { readonly settingsKey: string };
+export type ScaleBody = UsualBehaviour & Pick<ModelBody, "settingsKey" | "declaredOutages">;
+
+/** A finished snapshot. */
+export interface SnapshotBody {
+  /** Its rows have this version. */
+  readonly rowsVersion: number;
+  /** Names everything that is set and that its rows depend on. */
+  readonly key: string;
+}

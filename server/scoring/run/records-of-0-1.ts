@@ -1,7 +1,7 @@
 /**
  * Records of version 0.1.0. Their scores stay as they are, and are explained by the rules that made them. There BG/BB
  * could have parameters of its own for each value of a trait, "by segment", engagement took a tenure for at least 7
- * days, and risks had the same bands whatever the base rate.
+ * days, risks had the same bands whatever the base rate, and outages counted as idle days.
  */
 import { currentSettings, type StoredSettings } from "../../ledger/ledger.ts";
 import type { ModelName, ModelResult } from "../churn/backtest.ts";
@@ -12,7 +12,9 @@ import type { Choice } from "../churn/ladder.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import type { Features } from "../scores/features.ts";
 import { absoluteRiskScale, type RiskScale } from "../scores/risk-scale.ts";
+import { settingsKey } from "../scores/settings.ts";
 import type { Metrics } from "../statistics/metrics.ts";
+import { excludedOfKey } from "./population.ts";
 import type { ModelBody, RunBody, ScaleBody, SegmentsOfRun } from "./record-bodies.ts";
 
 type OlderModel = ChurnModel & { readonly segments?: SegmentsOfRun };
@@ -28,9 +30,18 @@ type OlderResult = Omit<ModelResult, "model" | "metrics" | keyof OutcomeCounts> 
 /** A run as it was stored, perhaps by version 0.1.0, which called the first publication `toldAtMs`. */
 export type StoredRun = Omit<
   RunBody,
-  "settings" | "firstPublishedAtMs" | "model" | "choice" | "riskScale" | "backtest" | "segments" | "scale"
+  | "settings"
+  | "outages"
+  | "firstPublishedAtMs"
+  | "model"
+  | "choice"
+  | "riskScale"
+  | "backtest"
+  | "segments"
+  | "scale"
 > & {
   readonly settings: StoredSettings;
+  readonly outages?: RunBody["outages"];
   readonly firstPublishedAtMs?: number;
   readonly toldAtMs?: number;
   readonly model: OlderModel | null;
@@ -60,9 +71,12 @@ export function runOfStored(stored: StoredRun): RunBody {
       : backtest.results
           .filter((result) => result.model !== name)
           .map((result) => (result.model === `${name} by segment` ? { ...result, model: name } : result));
+  const current = currentSettings(settings);
   const common = {
     ...body,
-    settings: currentSettings(settings),
+    settings: current,
+    settingsKey: `${settingsKey(current)} ${excludedOfKey(body.settingsKey)}`,
+    outages: body.outages ?? [],
     firstPublishedAtMs: body.firstPublishedAtMs ?? toldAtMs ?? body.finishedAtMs,
     choice: { isProvisional: false, ...chosen },
     riskScale: body.riskScale ?? absoluteRiskScale,

@@ -1,7 +1,7 @@
-/** The stored results of scoring: runs, models and scales, as JSON in a small table of the warehouse. */
+/** The stored results of scoring: runs, models, scales and snapshots, as JSON in a small table of the warehouse. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
-import type { ModelBody, RunBody, ScaleBody } from "./record-bodies.ts";
+import type { ModelBody, RunBody, ScaleBody, SnapshotBody } from "./record-bodies.ts";
 import {
   modelOfStored,
   runOfStored,
@@ -15,6 +15,7 @@ interface Bodies {
   readonly run: RunBody;
   readonly model: ModelBody;
   readonly scale: ScaleBody;
+  readonly snapshot: SnapshotBody;
 }
 
 /** Reads the bodies of all versions. */
@@ -22,6 +23,7 @@ const readers: { readonly [W in keyof Bodies]: (text: string) => Bodies[W] } = {
   run: (text) => runOfStored(JSON.parse(text) as StoredRun),
   model: (text) => modelOfStored(JSON.parse(text) as StoredModel),
   scale: (text) => scaleOfStored(JSON.parse(text) as StoredScale),
+  snapshot: (text) => JSON.parse(text) as SnapshotBody,
 };
 
 type What = keyof Bodies;
@@ -93,6 +95,8 @@ export interface RunOfDay {
   readonly day: number;
   readonly stale: boolean;
   readonly settingsKey: string;
+  /** Empty before there were any. */
+  readonly declaredOutages: string;
   readonly firstPublishedAtMs: number;
 }
 
@@ -100,6 +104,7 @@ export interface RunOfDay {
 export function listRuns(warehouse: Warehouse, organization: number): Promise<RunOfDay[]> {
   return warehouse.rows<RunOfDay>(
     `SELECT kind, toInt32(day) AS day, stale, JSONExtractString(body, 'settingsKey') AS settingsKey,
+       JSONExtractString(body, 'declaredOutages') AS declaredOutages,
        JSONExtractUInt(body, multiIf(JSONHas(body, 'firstPublishedAtMs'), 'firstPublishedAtMs',
          JSONHas(body, 'toldAtMs'), 'toldAtMs', 'finishedAtMs')) AS firstPublishedAtMs
      FROM (SELECT * FROM score_records FINAL WHERE organization = {organization:UInt32} AND what = 'run')
@@ -113,15 +118,29 @@ export function markStale(warehouse: Warehouse, organization: number, changedDay
   return mark(warehouse, `day > ${dayOf("changedDay")}`, { organization, changedDay });
 }
 
-/** Marks today's scores as stale, but neither its model nor its scale. */
+/** Marks today's scores and their snapshots as stale, but neither its model nor its scale. */
 export function markTodayStale(warehouse: Warehouse, organization: number, today: number): Promise<void> {
-  return mark(warehouse, `day = ${dayOf("today")} AND what = 'run'`, { organization, today });
+  const condition = `day = ${dayOf("today")} AND what IN ('run', 'snapshot')`;
+  return mark(warehouse, condition, { organization, today });
+}
+
+/** Marks the snapshot of a day as stale, before other rows take the place of its rows. */
+export function markSnapshotStale(
+  warehouse: Warehouse,
+  {
+    organization,
+    kind,
+    day,
+  }: { readonly organization: number; readonly kind: EntityKind; readonly day: number },
+): Promise<void> {
+  const condition = `day = ${dayOf("day")} AND kind = {kind:String} AND what = 'snapshot'`;
+  return mark(warehouse, condition, { organization, kind, day });
 }
 
 function mark(
   warehouse: Warehouse,
   condition: string,
-  parameters: Readonly<Record<string, number>>,
+  parameters: Readonly<Record<string, number | string>>,
 ): Promise<void> {
   return warehouse.command(
     `INSERT INTO score_records SETTINGS insert_deduplicate = 0

@@ -1,8 +1,9 @@
 /** The scale of engagement, fixed for a calendar month. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { readUsualBehaviour, type UsualBehaviour } from "../queries/scale-query.ts";
-import { settingsKey } from "../scores/settings.ts";
-import { populationOf, type ScoredOrganization } from "./population.ts";
+import { modelKey } from "../scores/settings.ts";
+import { snapshotFor } from "../snapshots/stored.ts";
+import { declaredKey, noDeclaredOutages, populationOf, type ScoredOrganization } from "./population.ts";
 import { keepRecord, recordOf } from "./records.ts";
 
 /** A first scale is measured when there was a week to measure. */
@@ -23,14 +24,21 @@ export async function scaleFor(
 ): Promise<ScaleOfDay> {
   const scaleDay = scaleDayOf(day, firstDay);
   const key = { organization: organization.id, kind: "user", what: "scale" } as const;
-  const settings = settingsKey(organization.settings);
+  const settings = modelKey(organization.settings);
   const kept = await recordOf(warehouse, key, scaleDay);
-  if (kept !== undefined && !kept.stale && kept.body.settingsKey === settings) {
+  const declaredOutages = declaredKey(organization, scaleDay);
+  const { settingsKey: keptSettings, declaredOutages: keptOutages = noDeclaredOutages } = kept?.body ?? {};
+  if (kept?.stale === false && keptSettings === settings && keptOutages === declaredOutages) {
     return { scale: kept.body, scaleDay };
   }
-  const scale = await readUsualBehaviour(warehouse, populationOf(organization, "user"), scaleDay);
+  const users = populationOf(organization, "user");
+  const scale = await readUsualBehaviour(warehouse, users, await snapshotFor(warehouse, users, scaleDay));
   const version = (kept?.version ?? 0) + 1;
-  await keepRecord(warehouse, key, { day: scaleDay, version, body: { ...scale, settingsKey: settings } });
+  await keepRecord(warehouse, key, {
+    day: scaleDay,
+    version,
+    body: { ...scale, settingsKey: settings, declaredOutages },
+  });
   return { scale, scaleDay };
 }
 

@@ -9,8 +9,9 @@ import { formatDay } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
 import { Retries } from "../../process/process.ts";
+import { settingsKey } from "../scores/settings.ts";
 import { dueDays } from "./due-days.ts";
-import { firstDayOf, runKey, type ScoredOrganization } from "./population.ts";
+import { declaredKey, firstDayOf, type ScoredOrganization } from "./population.ts";
 import { listRuns, recordOf } from "./records.ts";
 import { type Scoring, type ScoringHost, ServiceStopping } from "./scoring.ts";
 
@@ -62,7 +63,6 @@ const maxWaitingRows = 500_000;
 /** The remaining work of an organization. */
 interface Plan {
   readonly today: number;
-  readonly settingsKey: string;
   isTodayDue: boolean;
   /** Whether today has scores, and is due only for events that came late. */
   readonly lacksOnlyLateEvents: boolean;
@@ -70,8 +70,8 @@ interface Plan {
   readonly days: number[];
   /** How many earlier days have scores, or shall have. */
   readonly earlierDays: number;
-  /** The data for which today's scores waited when the plan was made. */
-  readonly stopped: string;
+  /** The day, the settings, the declared outages, and the data for which scores wait: with others, another plan is made. */
+  readonly of: string;
 }
 
 /** How many of an organization's earlier days are scored. */
@@ -207,11 +207,10 @@ export class Scheduler {
     const scored = await scoring.scoredOrganization(organization);
     const today = scored.zone.dayOf(nowMs() - settleMs);
     await this.#lookForChanges(memory, scored, today);
-    const key = runKey(scored);
     const stopped = JSON.stringify(await scoring.stoppedFor(scored, today));
-    if (memory.plan?.today !== today || memory.plan.settingsKey !== key || memory.plan.stopped !== stopped) {
-      memory.plan = { ...(await this.#plan(scored, today, key)), stopped };
-    }
+    const declaredOutages = declaredKey(scored, today);
+    const of = JSON.stringify([today, settingsKey(scored.settings), declaredOutages, stopped]);
+    if (memory.plan?.of !== of) memory.plan = { ...(await this.#plan(scored, today)), of };
     return this.#runNext(memory, memory.plan, scored, organization.name);
   }
 
@@ -229,13 +228,13 @@ export class Scheduler {
     delete memory.plan;
   }
 
-  async #plan({ id, zone }: ScoredOrganization, today: number, key: string): Promise<Omit<Plan, "stopped">> {
+  async #plan(organization: ScoredOrganization, today: number): Promise<Omit<Plan, "of">> {
+    const { id, zone } = organization;
     const { warehouse } = this.#parts.host;
     const firstDay = await firstDayOf(warehouse, id);
     if (firstDay === undefined || firstDay >= today) {
       return {
         today,
-        settingsKey: key,
         isTodayDue: false,
         lacksOnlyLateEvents: false,
         days: [],
@@ -243,8 +242,12 @@ export class Scheduler {
       };
     }
     const runs = await listRuns(warehouse, id);
-    const due = dueDays(runs, { today, firstDay, key }, (atMs) => zone.dayOf(atMs) >= today);
-    return { today, settingsKey: key, ...due, days: [...due.days] };
+    const present = {
+      ...{ today, firstDay, key: settingsKey(organization.settings) },
+      declaredOn: (day: number) => declaredKey(organization, day),
+    };
+    const due = dueDays(runs, present, (atMs) => zone.dayOf(atMs) >= today);
+    return { today, ...due, days: [...due.days] };
   }
 
   async #runNext(

@@ -13,9 +13,17 @@ import { scoringLimits } from "../queries/query.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
 import { riskScaleOf } from "../scores/risk-scale.ts";
 import { settingsKey } from "../scores/settings.ts";
+import { snapshotFor } from "../snapshots/stored.ts";
 import { memberRisksOf } from "./member-risks.ts";
 import { modelFor, type OfDay } from "./model.ts";
-import { firstDayOf, populationOf, runKey, type ScoredOrganization, withOutages } from "./population.ts";
+import {
+  declaredKey,
+  firstDayOf,
+  populationOf,
+  runKey,
+  type ScoredOrganization,
+  withOutages,
+} from "./population.ts";
 import type { RunBody } from "./record-bodies.ts";
 import { keepRecord, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
@@ -75,29 +83,37 @@ async function scoreKind(
   { kind, firstDay, scale, userFits, users }: KindRequest,
 ): Promise<Run> {
   const startedMs = performance.now();
-  const { settings, id } = organization;
-  const { churnHorizonDays: horizonDays, healthWeights } = settings;
+  const { settings, id, outages = [] } = organization;
+  const { churnHorizonDays: horizonDays, healthWeights, healthTraits } = settings;
   const say = (step: string) => report(`${kind}s: ${step}`);
-  const serving = await modelFor(warehouse, organization, kind, { day, firstDay, userFits, trainings }, say);
+  const population = populationOf(organization, kind);
+  say("computing features");
+  const snapshot = await snapshotFor(warehouse, population, day);
+  const serving = await modelFor(
+    warehouse,
+    organization,
+    kind,
+    { snapshot, firstDay, userFits, trainings },
+    say,
+  );
   const { model, scored, ...rest } = serving;
-  const riskScale = riskScaleOf(provenBaseRate(serving.backtest));
+  const riskScale = riskScaleOf(provenBaseRate(serving.backtest), settings.riskBands[kind]);
   say("scoring");
   const key = { organization: id, kind, what: "run" } as const;
   const before = await recordOf(warehouse, key, day);
   // Above every row of a run that was cut off, and above a mark that the last one is stale.
   const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
-  const insert = insertScoresQuery(populationOf(organization, kind), {
-    ...{ cutoffDay: day, version, horizonDays, healthWeights, riskScale, model },
+  const insert = insertScoresQuery(population, {
+    ...{ snapshot, version, horizonDays, healthWeights, healthTraits, riskScale, model },
     scale: scale.scale.scale,
     cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays),
-    ...(users !== undefined && {
-      members: { risks: memberRisksOf(users.body, horizonDays), usersVersion: users.body.rowsVersion },
-    }),
+    ...(users !== undefined && { memberRisks: memberRisksOf(users.body, horizonDays) }),
   });
   await warehouse.command(insert.sql, insert.parameters, scoringLimits);
   const body: RunBody = {
     rowsVersion: version,
-    ...{ settings, settingsKey: runKey(organization), ...scale, model, ...rest, riskScale, scored },
+    ...{ settings, settingsKey: runKey(organization), outages, ...scale, model, ...rest, riskScale, scored },
+    declaredOutages: declaredKey(organization, day),
     entities: await countScores(warehouse, id, kind, day, version),
     firstPublishedAtMs: firstPublishedAtMs(before?.body, settings) ?? nowMs(),
     finishedAtMs: nowMs(),

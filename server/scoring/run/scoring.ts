@@ -25,7 +25,7 @@ export interface ScoringHost {
 
 export interface ScoringParts {
   readonly host: ScoringHost;
-  readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "lastImportAtMs">;
+  readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "outages" | "lastImportAtMs">;
   readonly sources: Pick<SourceWatch, "stoppedFor">;
   readonly log: Logger;
   readonly nowMs: () => number;
@@ -141,7 +141,11 @@ export class Scoring implements ScoringService {
       // Events until now are in this run, and must not make it stale afterwards.
       await this.#noticeChanges(organization, today);
       const { trainings } = this;
-      return scoreDay(warehouse, { organization, day, report: (step) => report({ step }), nowMs, trainings });
+      const excluded = await excludedKey(host.warehouse, organization.id);
+      return scoreDay(warehouse, {
+        ...{ organization: { ...organization, excluded }, day, nowMs, trainings },
+        report: (step) => report({ step }),
+      });
     });
     return { day, kinds, stopped: null };
   }
@@ -152,8 +156,9 @@ export class Scoring implements ScoringService {
     this.#zones.set(timezone, zone);
     const { host, ledger } = this.#parts;
     const settings = await appliedSettings(host.warehouse, id, (await ledger.settings.get(id)).settings);
-    const excluded = await excludedKey(host.warehouse, id);
-    return { id, zone, settings, excluded };
+    const declared = await ledger.outages.list(id);
+    const declaredOutages = declared.map(({ fromDay, toDay }) => ({ from: fromDay, to: toDay + 1 }));
+    return { id, zone, settings, declaredOutages };
   }
 
   /** Nothing is written for an organization that is being deleted. */

@@ -1,5 +1,6 @@
 /** Explains a score: contributions that add up, and sentences, from features and the model of the day. */
 import type { ChurnTarget } from "../../../contract/api/churn-targets.ts";
+import type { HealthTrait } from "../../../contract/api/health-traits.ts";
 import { type ChurnModel, returnProbability, riskScorer } from "../churn/churn-model.ts";
 import type { Contributions, ReasonGroup } from "../statistics/logistic.ts";
 import { logistic } from "../statistics/special.ts";
@@ -22,16 +23,20 @@ export interface Serving {
   readonly horizonDays: number;
   readonly target: ChurnTarget;
   readonly healthWeights: HealthParts;
+  /** The organization's own parts of health. */
+  readonly healthTraits?: readonly HealthTrait[];
   readonly riskScale: RiskScale;
   readonly scale: EngagementScale;
   /** Null when no model is good enough. */
   readonly model: ChurnModel | null;
 }
 
-/** An entity: features, and the mean engagement of its active members if it is an account. */
+/** An entity: features, the mean engagement of its active members if it is an account, and values of traits. */
 export interface Subject {
   readonly features: Features;
   readonly meanEngagement?: number;
+  /** Values of the traits in health, by name. */
+  readonly traitValues?: Readonly<Record<string, number>>;
 }
 
 export interface Explanation {
@@ -60,8 +65,11 @@ export interface Reason {
 }
 
 /** All scores of one entity. The run computes the same for all entities in SQL. */
-export function explain({ features, meanEngagement }: Subject, serving: Serving): Explanation {
-  const { horizonDays, target, model, scale, healthWeights, riskScale } = serving;
+export function explain(
+  { features, meanEngagement, traitValues = {} }: Subject,
+  serving: Serving,
+): Explanation {
+  const { horizonDays, target, model, scale, healthWeights, healthTraits, riskScale } = serving;
   const state = stateOf(features, horizonDays, target);
   const scored =
     model !== null && isScored(features, horizonDays, target) ? riskScorer(model)(features) : null;
@@ -72,9 +80,13 @@ export function explain({ features, meanEngagement }: Subject, serving: Serving)
   const momentum = momentumOf(features);
   const risk = scored?.risk ?? null;
   const health = healthOf(
-    { state, engagement: engagement?.score ?? null, risk, momentum, adoption: features.adoption },
+    {
+      ...{ state, engagement: engagement?.score ?? null, risk, momentum },
+      ...{ adoption: features.adoption, traitValues },
+    },
     healthWeights,
     riskScale,
+    healthTraits,
   );
   const reasons =
     scored === null || model === null

@@ -1,11 +1,13 @@
 /**
  * The features of an entity (a user or an account) as of a cut-off day T: only engagement events of days before T
- * count. Days are calendar days of the organization's timezone, counted from 1970-01-01.
+ * count. Days are calendar days of the organization's timezone, counted from 1970-01-01. Counts of days and windows
+ * leave out days on which data collection had stopped (observed-days.ts).
  *
  * `featuresOf` is the reference: the warehouse computes the same from its rollups, and tests compare the two.
  */
 import { type ChurnTarget, silence } from "../../../contract/api/churn-targets.ts";
 import type { Cell } from "../churn/bgbb.ts";
+import { type Outages, observedCutoff, observedDay } from "./observed-days.ts";
 
 /** How often an entity did one event on one day. */
 export interface DayEvent {
@@ -23,8 +25,8 @@ export interface FeatureSettings {
   readonly keyEvents?: readonly string[];
   /** The churn target; silence unless set. */
   readonly target?: ChurnTarget;
-  /** First days of weeks in which the data had stopped. They are no periods: no entity could have been seen in them. */
-  readonly outageWeeks?: readonly number[];
+  /** Days on which data collection had stopped: in no count of days. Days at the cut-off or after it change nothing. */
+  readonly outages?: Outages;
 }
 
 /** Whether leaving is declared by an event, a trait or a subscription, and is not silence. */
@@ -89,27 +91,30 @@ export function featuresOf(
   settings: FeatureSettings = {},
   about: Partial<Pick<Features, "hasLeft" | "traits" | "members">> = {},
 ): Features | null {
-  const past = log.filter(({ day, event }) => day < cutoffDay && settings.passiveEvents?.has(event) !== true);
+  const end = observedCutoff(cutoffDay, settings.outages);
+  const past = log
+    .filter(({ day, event }) => day < cutoffDay && settings.passiveEvents?.has(event) !== true)
+    .map((each) => ({ ...each, day: observedDay(each.day, settings.outages) }));
   const days = distinct(past.map(({ day }) => day));
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return null;
   const activeWithin = (newest: number, oldest: number) =>
-    days.filter((day) => day >= cutoffDay - oldest && day < cutoffDay - newest).length;
-  const recent = past.filter(({ day }) => day >= cutoffDay - 28);
+    days.filter((day) => day >= end - oldest && day < end - newest).length;
+  const recent = past.filter(({ day }) => day >= end - 28);
   const volume = (sum: number, { event, count }: DayEvent) =>
     sum + (settings.weights?.get(event) ?? 1) * Math.min(count, maxCountPerDay);
   return {
-    idleDays: cutoffDay - last,
-    tenureDays: cutoffDay - first,
+    idleDays: end - last,
+    tenureDays: end - first,
     activeDays28: activeWithin(0, 28),
     activeDaysPrevious28: activeWithin(28, 56),
     activeDays84: activeWithin(0, 84),
     volume28: recent.reduce(volume, 0),
     eventNames28: new Set(recent.map(({ event }) => event)).size,
-    meanGapDays: days.length === 1 ? cutoffDay - first : (last - first) / (days.length - 1),
+    meanGapDays: days.length === 1 ? end - first : (last - first) / (days.length - 1),
     hasSingleActiveDay: days.length === 1,
-    cell: cellOf(days, cutoffDay, settings.outageWeeks),
-    adoption: adoptionOf(past, cutoffDay, settings.keyEvents ?? []),
+    cell: cellOf(days, end),
+    adoption: adoptionOf(past, end, settings.keyEvents ?? []),
     hasLeft: about.hasLeft ?? false,
     traits: about.traits ?? {},
     members: about.members ?? null,
@@ -122,27 +127,14 @@ export function featuresOf(
  * after it, and years of habit before the window do not outweigh present behaviour. (Counting n from the first day
  * ever raised the log loss on the git log from .395 to .440.) Null when the window has no activity.
  */
-export function cellOf(
-  activeDays: readonly number[],
-  cutoffDay: number,
-  outageWeeks: readonly number[] = [],
-): Cell | null {
-  const skipped = skippedPeriods(outageWeeks, cutoffDay);
+export function cellOf(activeDays: readonly number[], cutoffDay: number): Cell | null {
   const periodsAgo = activeDays
     .filter((day) => day < cutoffDay)
     .map((day) => Math.floor((cutoffDay - 1 - day) / daysPerPeriod))
-    .filter((ago) => ago < windowPeriods && !skipped.includes(ago))
-    .map((ago) => ago - skipped.filter((other) => other < ago).length);
+    .filter((ago) => ago < windowPeriods);
   if (periodsAgo.length === 0) return null;
   const n = Math.max(...periodsAgo);
   return { x: new Set(periodsAgo).size - 1, t: n - Math.min(...periodsAgo), n };
-}
-
-/** Which periods before a cut-off are left out, by how many periods ago; 0 is the newest. */
-export function skippedPeriods(outageWeeks: readonly number[], cutoffDay: number): number[] {
-  return [...new Set(outageWeeks)]
-    .map((firstDay) => (cutoffDay - firstDay) / daysPerPeriod - 1)
-    .filter((ago) => Number.isInteger(ago) && ago >= 0 && ago < windowPeriods);
 }
 
 /** Neighbours that are the same, once. */

@@ -1,4 +1,5 @@
 /** Health, 0-100: one figure for whether a customer is well, made of the others. */
+import { type HealthTrait, partOfTrait } from "../../../contract/api/health-traits.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
 import { absoluteRiskScale, outlookOf, type RiskScale } from "./risk-scale.ts";
 import type { State } from "./state.ts";
@@ -19,8 +20,8 @@ export interface Health {
   /** Null without data. */
   readonly score: number | null;
   readonly healthBand: HealthBand;
-  /** Points of each part that exists; with `cap` they add up to the score. */
-  readonly contributions: Partial<HealthParts>;
+  /** Points of each part that exists; with `cap` they add up to the score. A trait's part is called by `partOfTrait`. */
+  readonly contributions: Readonly<Record<string, number>>;
   /** The reduction by a high churn risk, zero or negative. */
   readonly cap: number;
 }
@@ -43,6 +44,16 @@ export interface HealthInput {
   readonly momentum: number | null;
   /** The share of key events used, 0…1. */
   readonly adoption: number | null;
+  /** The last number of each trait in health, by the trait's name. A trait without one is left out. */
+  readonly traitValues?: Readonly<Record<string, number>>;
+}
+
+/** 0…100: where a value is between those that mean 0 and 100. */
+export function scoreOfTrait(
+  value: number,
+  { zeroAt, hundredAt }: Pick<HealthTrait, "zeroAt" | "hundredAt">,
+): number {
+  return 100 * Math.max(0, Math.min(1, (value - zeroAt) / (hundredAt - zeroAt)));
 }
 
 /**
@@ -53,28 +64,56 @@ export function healthOf(
   input: HealthInput,
   weights: HealthParts = defaultHealthWeights,
   riskScale: RiskScale = absoluteRiskScale,
+  traits: readonly HealthTrait[] = [],
 ): Health {
   if (input.state === "churned") return { score: 0, healthBand: "churned", contributions: {}, cap: 0 };
-  const parts: HealthParts<number | null> = {
-    engagement: input.engagement,
-    outlook: input.risk === null ? null : outlookOf(input.risk, riskScale),
-    momentum: input.momentum,
-    adoption: input.adoption === null ? null : 100 * input.adoption,
-  };
-  const present = partNames.filter((part) => parts[part] !== null && weights[part] > 0);
+  const present = partsOf(input, weights, riskScale, traits).filter(({ weight }) => weight > 0);
   if (input.state === "no_data" || present.length === 0) {
     return { score: null, healthBand: "none", contributions: {}, cap: 0 };
   }
-  const totalWeight = present.reduce((sum, part) => sum + weights[part], 0);
-  const points = (part: keyof HealthParts) => ((parts[part] ?? 0) * weights[part]) / totalWeight;
-  const uncapped = present.reduce((sum, part) => sum + points(part), 0);
+  const totalWeight = present.reduce((sum, { weight }) => sum + weight, 0);
+  const points = present.map(({ part, score, weight }) => [part, (score * weight) / totalWeight] as const);
+  const uncapped = points.reduce((sum, [, of]) => sum + of, 0);
   const score = (input.risk ?? 0) >= riskScale.cap ? Math.min(healthLimits.cappedTo, uncapped) : uncapped;
   return {
     score,
     healthBand: input.state === "new" ? "onboarding" : healthBandOf(score),
-    contributions: Object.fromEntries(present.map((part) => [part, points(part)])),
+    contributions: Object.fromEntries(points),
     cap: score - uncapped,
   };
+}
+
+interface PresentPart {
+  readonly part: string;
+  /** 0…100. */
+  readonly score: number;
+  readonly weight: number;
+}
+
+/** The parts that the entity has. */
+function partsOf(
+  { engagement, risk, momentum, adoption, traitValues = {} }: HealthInput,
+  weights: HealthParts,
+  riskScale: RiskScale,
+  traits: readonly HealthTrait[],
+): PresentPart[] {
+  const scores: HealthParts<number | null> = {
+    engagement,
+    outlook: risk === null ? null : outlookOf(risk, riskScale),
+    momentum,
+    adoption: adoption === null ? null : 100 * adoption,
+  };
+  const usual = partNames.flatMap((part) => {
+    const score = scores[part];
+    return score === null ? [] : [{ part, score, weight: weights[part] }];
+  });
+  const own = traits.flatMap(({ trait, weight, ...scale }) => {
+    const value = traitValues[trait];
+    return value === undefined
+      ? []
+      : [{ part: partOfTrait(trait), score: scoreOfTrait(value, scale), weight }];
+  });
+  return [...usual, ...own];
 }
 
 const partNames = ["engagement", "outlook", "momentum", "adoption"] as const;

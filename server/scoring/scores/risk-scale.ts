@@ -24,8 +24,13 @@ const highRatio = 5;
 const capRatio = 7;
 const evenRatio = 2;
 
-/** The limits at 2, 5 and 7 times the odds of the base rate. @param baseRate between 0 and 1; null before one is known */
-export function riskScaleOf(baseRate: number | null): RiskScale {
+/** The limits at 2, 5 and 7 times the odds of the base rate. Bounds that the organization set replace those of the bands.
+ * @param baseRate between 0 and 1; null before one is known */
+export function riskScaleOf(baseRate: number | null, bounds: RiskLimits | null = null): RiskScale {
+  return { ...scaleOf(baseRate), ...(bounds !== null && { medium: bounds.medium, high: bounds.high }) };
+}
+
+function scaleOf(baseRate: number | null): RiskScale {
   if (baseRate === null) return absoluteRiskScale;
   const riskAt = (ratio: number) => (ratio * baseRate) / (1 + (ratio - 1) * baseRate);
   return {

@@ -12,8 +12,19 @@ export interface ScoringSettings {
 
 /** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. The answers
  * about departures are in the passive events by now (warehouse/schema/engagement.ts). */
-export function settingsKey({ weekStart: _, ordinaryEvents: _answers, ...settings }: Settings): string {
-  return JSON.stringify(settings);
+export function settingsKey(settings: Partial<Settings>): string {
+  const { weekStart: _, ordinaryEvents: _answers, ...ofScores } = settings;
+  return JSON.stringify(ofScores);
+}
+
+/** The same for settings under which models and scales are equal: health and bands come after them. */
+export function modelKey({
+  healthWeights: _,
+  healthTraits: _traits,
+  riskBands: _bands,
+  ...settings
+}: Settings): string {
+  return settingsKey(settings);
 }
 
 /** The settings that scores of users or accounts depend on; the week's start is none of them. */

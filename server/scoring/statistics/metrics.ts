@@ -101,6 +101,13 @@ export function metricsOf(predictions: readonly Prediction[]): Metrics | null {
   };
 }
 
+/** The AUC alone, of predictions on any scale; null without both classes. */
+export function aucOf(predictions: readonly Prediction[]): number | null {
+  const rows = sortAndShareTies(predictions);
+  const baseRate = rows.length === 0 ? 0 : mean(rows.map(({ rate }) => rate));
+  return baseRate > 0 && baseRate < 1 ? areaUnderCurve(rows, baseRate) : null;
+}
+
 /** −ln of the probability of the actual outcome. */
 export function lossOf({ predicted, label }: Prediction): number {
   return -Math.log(clamp(label ? predicted : 1 - predicted, clippedTo, 1 - clippedTo));

@@ -16,6 +16,7 @@ import { migrate } from "../schema/migrations.ts";
 import { columnsOfFrozen, frozenInsertSettings, neverDeduplicated } from "./insert-frozen.ts";
 import { parameterAssignments } from "./parameters.ts";
 import { type Engine, SessionPool, sessionOpener } from "./sessions.ts";
+import { embeddedSpillSettings, removeSpilled } from "./spilling.ts";
 import { embedded } from "./topology.ts";
 import {
   closedError,
@@ -64,6 +65,7 @@ export async function openChdbWarehouse(options: ChdbOptions): Promise<Warehouse
     warehouse = new ChdbWarehouse(engine, options);
   }
   try {
+    removeSpilled(options.folder);
     await migrate(warehouse, options.migrations);
   } catch (error) {
     await warehouse.close();
@@ -247,6 +249,7 @@ class ChdbWarehouse implements Warehouse {
     return {
       max_execution_time: maxSeconds,
       max_memory_usage: Math.floor(maxBytes),
+      ...embeddedSpillSettings(maxBytes),
       optimize_aggregation_in_order: groupsInOrder ? 1 : 0,
     };
   }

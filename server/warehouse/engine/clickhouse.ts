@@ -18,6 +18,7 @@ import { columnsOfFrozen, frozenInsertSettings, neverDeduplicated } from "./inse
 import { queryAsFields } from "./parameters.ts";
 import { waitFor } from "./query-watch.ts";
 import type { ServerWarehouse } from "./server-warehouse.ts";
+import { spillSettings } from "./spilling.ts";
 import { clusterSettings, onCluster, type Topology } from "./topology.ts";
 import {
   closedError,
@@ -317,6 +318,7 @@ class ClickHouseWarehouse implements ServerWarehouse {
       ...clusterSettings(this.topology),
       max_execution_time: maxSeconds,
       max_memory_usage: Math.floor(maxBytes),
+      ...spillSettings(maxBytes),
       optimize_aggregation_in_order: groupsInOrder ? 1 : 0,
     };
   }

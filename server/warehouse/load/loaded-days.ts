@@ -2,7 +2,7 @@
 import type { FrozenBatch } from "../../ledger/ledger.ts";
 
 /** The organization and the day of an event's row: its first and sixth value. The fourth is a text. */
-const organizationAndDay = /^\[(\d+),\d+,\d+,"(?:[^"\\]|\\.)*",-?\d+,(-?\d+),/gm;
+export const organizationAndDay = /^\[(\d+),\d+,\d+,"(?:[^"\\]|\\.)*",-?\d+,(-?\d+),/gm;
 
 export class LoadedDays {
   readonly #earliest = new Map<number, number>();

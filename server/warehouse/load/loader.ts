@@ -50,6 +50,8 @@ export interface LoaderOptions {
   readonly warehouse: Warehouse;
   readonly maxBatchRows?: number;
   readonly log?: Logger;
+  /** Called with every batch before it is inserted. */
+  readonly loading?: (batch: FrozenBatch, body: Buffer) => void;
   /** Called with every batch that is in the warehouse and finished. */
   readonly loaded?: (batch: FrozenBatch, body: Buffer) => void;
 }
@@ -65,6 +67,7 @@ export class Loader {
   readonly #warehouse: Warehouse;
   readonly #maxBatchRows: number;
   readonly #log: Logger | undefined;
+  readonly #loading: LoaderOptions["loading"];
   readonly #loaded: LoaderOptions["loaded"];
   readonly #drains = new Set<Drain>();
   readonly #counts = { rowsLoaded: 0, batchesLoaded: 0, rejectedEvents: 0 };
@@ -78,9 +81,10 @@ export class Loader {
   readonly #pauses: (() => void)[] = [];
   #wake: () => void = () => undefined;
 
-  constructor({ inbox, warehouse, maxBatchRows = defaultMaxBatchRows, log, loaded }: LoaderOptions) {
+  constructor({ inbox, warehouse, maxBatchRows = defaultMaxBatchRows, log, ...called }: LoaderOptions) {
     this.#log = log;
-    this.#loaded = loaded;
+    this.#loading = called.loading;
+    this.#loaded = called.loaded;
     this.#inbox = inbox;
     this.#warehouse = warehouse;
     this.#maxBatchRows = maxBatchRows;
@@ -176,6 +180,7 @@ export class Loader {
 
   async #load(batch: FrozenBatch): Promise<void> {
     const body = await this.#persist(() => this.#inbox.read(batch));
+    this.#loading?.(batch, body);
     const insert = this.#warehouse.insertFrozen.bind(this.#warehouse);
     const rejectedEvents = await this.#persist(() => insertBatch(insert, batch, body));
     await this.#persist(() => this.#inbox.finish(batch.number, rejectedEvents));

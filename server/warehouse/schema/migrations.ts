@@ -6,7 +6,8 @@
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
-import { lateEventsColumn, scoreTables } from "./score-tables.ts";
+import { healthValuesColumn, lateEventsColumn, scoreTables } from "./score-tables.ts";
+import { snapshotTables } from "./snapshot-tables.ts";
 import {
   accounts,
   activityColumn,
@@ -80,6 +81,17 @@ const migrations: readonly Migration[] = [
   {
     name: "events that came after the scores of later days",
     statements: () => [`ALTER TABLE scored_days ADD COLUMN IF NOT EXISTS ${lateEventsColumn}`],
+  },
+  {
+    name: "values of the organization's own parts of health",
+    statements: () =>
+      ["user_scores", "account_scores"].map(
+        (table) => `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS ${healthValuesColumn}`,
+      ),
+  },
+  {
+    name: "snapshots of features",
+    statements: (topology) => snapshotTables.map((table) => createTable(table, topology)),
   },
 ];
 

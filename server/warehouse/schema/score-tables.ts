@@ -7,6 +7,9 @@ import type { Table } from "./tables.ts";
 
 const lastVersion = { family: "ReplacingMergeTree", arguments: "version" } as const;
 
+/** Values of the organization's own parts of health, in the order of the run's settings. */
+export const healthValuesColumn = "health_values Array(Nullable(Float64)) CODEC(ZSTD(1))";
+
 /** Scores of one kind of entity. The day comes first, because most questions are about all entities on one day. */
 function scoresTable(kind: "user" | "account"): Table {
   return {
@@ -39,6 +42,7 @@ function scoresTable(kind: "user" | "account"): Table {
       "n Int8 CODEC(ZSTD(1))",
       "adoption Nullable(Float64) CODEC(ZSTD(1))",
       ...(kind === "user" ? userColumns : accountColumns),
+      healthValuesColumn,
     ],
     orderBy: `organization, day, ${kind}`,
     partitionBy: "toYear(day)",

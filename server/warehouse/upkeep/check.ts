@@ -1,6 +1,7 @@
 /**
  * Compares, for one organization, the ledger's counts with the warehouse, and the events with their rollups.
- * Everything that was acknowledged has to be loaded: drain the inbox, then read the ledger's counts, then call this.
+ * Everything that was acknowledged has to be loaded: read the ledger's counts, then drain the inbox, then call this.
+ * Rows may be loaded meanwhile: `settledOf` leaves out the differences that they make.
  *
  * These must be equal. For every UTC day, the number of acknowledged events and the checksum of their ids equal those
  * in the warehouse and among the rejected events together. The newest version of every user and account is in the
@@ -79,10 +80,17 @@ export type Difference =
       /** Users who are in only one of the two. */
       readonly users: number;
     }
-  | { readonly kind: "user_spans"; readonly users: number };
+  | {
+      readonly kind: "user_spans";
+      /** Users by the first and last days that the two have of them. */
+      readonly spans: readonly { readonly days: readonly number[]; readonly users: number }[];
+    };
 
 /** At most this many differences of one kind are listed. */
 const maxDifferencesOfAKind = 1_000;
+
+/** At most this many pairs of first and last days are counted: more than a year has. */
+const maxSpans = 100_000;
 
 /** A query's text has a limit of 256 KiB, parameters included. */
 const numbersInAQuery = 5_000;
@@ -106,20 +114,43 @@ export async function checkOrganization(
   ];
 }
 
-/** Whether a difference is real: its rows were neither written nor moved to or from the rejected events during the check. */
-export function isSettled(
-  found: Difference,
-  before: Acknowledged & { readonly erasures: number },
-  after: Acknowledged,
-): boolean {
-  if (found.kind === "users" || found.kind === "accounts" || found.kind === "user_versions") {
-    // The ledger forgets a user first, and the warehouse when the check is over.
-    if (before.erasures > 0) return false;
-    return Bun.deepEquals(people(before), people(after));
+/** The ledger before and after a check, and the work of the loader during it. */
+export interface DuringCheck {
+  readonly before: Acknowledged & { readonly erasures: number };
+  readonly after: Acknowledged;
+  /** The days whose events were being loaded, in the organization's timezone. */
+  readonly loadedDays: ReadonlySet<number>;
+}
+
+/** The part of a difference that is real: its rows were neither written, nor loaded, nor moved to or from the rejected
+ * events during the check. A day that is left out is compared in the next night. @returns undefined when nothing is left */
+export function settledOf(found: Difference, during: DuringCheck): Difference | undefined {
+  switch (found.kind) {
+    case "users":
+    case "accounts":
+    case "user_versions":
+      return arePeopleSettled(during) ? found : undefined;
+    case "events":
+      return isUtcDaySettled(found.utcDay, during) ? found : undefined;
+    case "user_event_days":
+    case "event_days":
+    case "active_days":
+      return during.loadedDays.has(found.day) ? undefined : found;
+    case "user_spans": {
+      const spans = found.spans.filter(({ days }) => !days.some((day) => during.loadedDays.has(day)));
+      return spans.length === 0 ? undefined : { ...found, spans };
+    }
   }
-  if (found.kind !== "events") return true;
+}
+
+function arePeopleSettled({ before, after }: DuringCheck): boolean {
+  // The ledger forgets a user first, and the warehouse when the check is over.
+  return before.erasures === 0 && Bun.deepEquals(people(before), people(after));
+}
+
+function isUtcDaySettled(utcDay: number, { before, after }: DuringCheck): boolean {
   const dayIn = ({ dayCounts, missing }: Acknowledged) =>
-    [dayCounts, missing?.events ?? []].map((days) => days.find(({ utcDay }) => utcDay === found.utcDay));
+    [dayCounts, missing?.events ?? []].map((days) => days.find((day) => day.utcDay === utcDay));
   return Bun.deepEquals(dayIn(before), dayIn(after));
 }
 
@@ -146,7 +177,7 @@ export function describeDifference(difference: Difference): string {
     case "active_days":
       return `active_days of ${formatDay(difference.day)}: ${differingUsers(difference.users)}`;
     case "user_spans":
-      return `user_spans: first or last day is not that of the events for ${difference.users} users`;
+      return `user_spans: first or last day is not that of the events for ${usersOf(difference.spans)} users`;
   }
 }
 
@@ -155,6 +186,10 @@ function ledgerAndWarehouse({ ledger, warehouse }: { ledger: CountAndSum; wareho
     return `the ledger acknowledged ${ledger.count}, the warehouse has ${warehouse.count}`;
   }
   return `${ledger.count} in ledger and warehouse, but not the same: checksums ${ledger.sum} and ${warehouse.sum}`;
+}
+
+function usersOf(spans: readonly { readonly users: number }[]): number {
+  return spans.reduce((sum, { users }) => sum + users, 0);
 }
 
 function differingUsers(users: number): string {
@@ -298,17 +333,18 @@ class Check {
   async userSpans(): Promise<Difference[]> {
     const [source, counted] =
       this.#fromDay === firstPossibleDay ? ["events", countsAsActivity] : ["user_event_days", "true"];
-    const [row] = await this.#rows<{ users: number }>(`
-      SELECT count() AS users FROM (
-        SELECT user FROM (
+    const spans = await this.#rows<{ days: number[]; users: number }>(`
+      SELECT days, count() AS users FROM (
+        SELECT arrayDistinct([toInt32(min(first)), toInt32(max(first)), toInt32(min(last)), toInt32(max(last))]) AS days
+        FROM (
           SELECT user, min(day) AS first, max(day) AS last, 1 AS source
           FROM ${source} WHERE organization = {organization:UInt32} AND ${counted} GROUP BY user
           UNION ALL
           SELECT user, min(first_day), max(last_day), 2
           FROM user_spans WHERE organization = {organization:UInt32} GROUP BY user)
-        GROUP BY user HAVING count() != 2 OR min(first) != max(first) OR min(last) != max(last))`);
-    const users = row?.users ?? 0;
-    return users === 0 ? [] : [{ kind: "user_spans", users }];
+        GROUP BY user HAVING count() != 2 OR min(first) != max(first) OR min(last) != max(last))
+      GROUP BY days ORDER BY users DESC, days LIMIT ${maxSpans}`);
+    return spans.length === 0 ? [] : [{ kind: "user_spans", spans }];
   }
 
   #rowsOfDays<Row>(sql: string): Promise<Row[]> {

@@ -2,7 +2,7 @@
  * Takes one account out of every table. The engine itself is asked which tables have a column `account`. Rows of the account
  * itself are deleted. Rows of its members stay, with 0 in place of the account:
  *
- * - by a mutation, where the column is no part of the table's key;
+ * - by a mutation, where the column is no part of the table's key, or an array of accounts;
  * - where it is, the rows are written again under 0 and then deleted. They are written in blocks under tokens, as the loader
  *   writes its batches, so that they are there once, however often a crash makes it begin anew: no row is deleted before all
  *   are written, so a block that is written again has the same rows, or its token is known.
@@ -12,6 +12,7 @@
 import type { FoundOfAccount } from "../../ledger/ledger.ts";
 import { deduplicatedSelect } from "../engine/insert-frozen.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
+import { carriedAccounts } from "../schema/snapshot-tables.ts";
 
 interface WarehouseAccount {
   readonly organization: number;
@@ -48,24 +49,32 @@ export async function eraseAccount(
   blockRows = rowsInABlock,
 ): Promise<void> {
   const whose = { organization, account };
-  for (const { table, isOfUsers, isInKey } of await tablesOfAccounts(warehouse)) {
+  for (const { table, isOfUsers, isInKey, hasArray } of await tablesOfAccounts(warehouse)) {
     if (isOfUsers && isInKey) await writeWithout(warehouse, table, whose, { erasure, blockRows });
     const change = isOfUsers && !isInKey ? "UPDATE account = 0" : "DELETE";
-    await warehouse.command(`ALTER TABLE ${table} ${change} WHERE ${ofAccount}`, whose, noLimitOfTime);
+    const changes = [`${change} WHERE ${ofAccount}`, ...(hasArray ? [takeFromArray] : [])];
+    await warehouse.command(`ALTER TABLE ${table} ${changes.join(", ")}`, whose, noLimitOfTime);
   }
 }
+
+const accounts = `\`${carriedAccounts}\``;
+const takeFromArray = `
+  UPDATE ${accounts} = arrayMap(each -> if(each = {account:UInt32}, toUInt32(0), each), ${accounts})
+  WHERE organization = {organization:UInt32} AND has(${accounts}, {account:UInt32})`;
 
 interface TableOfAccounts {
   readonly table: string;
   /** Whether its rows are a user's. */
   readonly isOfUsers: boolean;
   readonly isInKey: boolean;
+  /** Whether rows have an array of accounts, too. */
+  readonly hasArray: boolean;
 }
 
 function tablesOfAccounts(warehouse: Warehouse): Promise<TableOfAccounts[]> {
   return warehouse.rows<TableOfAccounts>(`
     SELECT columns.table AS table, max(columns.name = 'user') AS isOfUsers,
-      max(columns.name = 'account' AND is_in_sorting_key) AS isInKey
+      max(columns.name = 'account' AND is_in_sorting_key) AS isInKey, max(columns.name = '${carriedAccounts}') AS hasArray
     FROM system.columns AS columns
     INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
     WHERE columns.database = currentDatabase() AND engine LIKE '%MergeTree'

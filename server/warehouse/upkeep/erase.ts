@@ -11,6 +11,7 @@
 import type { FoundInWarehouse } from "../../ledger/ledger.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { eventCountsOf } from "./event-counts.ts";
+import { markAccountSnapshotsStale } from "./stale-snapshots.ts";
 
 export interface WarehouseUser {
   readonly organization: number;
@@ -63,6 +64,9 @@ async function findSome(
   });
 }
 
+/** The counts of a user without rows. */
+export const noRows: FoundInWarehouse = { dayCounts: [], versions: 0, versionSum: 0, days: 0 };
+
 /** Deletes users, of any organizations, from every table. */
 export async function eraseUsers(warehouse: Warehouse, users: readonly WarehouseUser[]): Promise<void> {
   if (users.length === 0) return;
@@ -79,6 +83,10 @@ export async function eraseUsers(warehouse: Warehouse, users: readonly Warehouse
     );
     await warehouse.command(`ALTER TABLE ${table} ${commands.join(", ")}`, parameters, noLimitOfTime);
   }
+  await markAccountSnapshotsStale(
+    warehouse,
+    byOrganization.map(([organization]) => organization),
+  );
 }
 
 interface ColumnOfUsers {

@@ -10,9 +10,9 @@ const checkHour = 3;
 const hourMs = 3_600_000;
 const firstLookMs = 2_000;
 const lookMs = 60_000;
-/** With more rows waiting the loader is behind, and the check, which pauses it, waits for another minute. */
+/** With more rows waiting the loader is behind, and the check, which waits until they are loaded, comes a minute later. */
 const maxWaitingRows = 100_000;
-/** A check that failed is left alone for this long: it may have worked, and paused the loader, for minutes. */
+/** A check that failed is left alone for this long: it may have worked for minutes. */
 const failedRestMs = 3_600_000;
 /** Differences that are kept as sentences. */
 const maxExamples = 100;

@@ -5,15 +5,16 @@
 
 import { Refusal } from "../../../contract/refusal.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
-import type { Erasure, Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type { CountedErasure, Erasure, Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { ExclusionKeeper } from "../load/exclusion-keeper.ts";
 import type { Loader } from "../load/loader.ts";
 import { deleteOrganization } from "./delete-organization.ts";
-import { eraseUsers, findUsers } from "./erase.ts";
+import { eraseUsers, findUsers, noRows } from "./erase.ts";
 import { eraseAccount, findAccount } from "./erase-account.ts";
-import { dropEvents, firstPossibleDay } from "./keep-events.ts";
+import { dropEvents, firstPossibleDay, type OldEvents } from "./keep-events.ts";
+import { dropOldSnapshots } from "./old-snapshots.ts";
 import { type RebuildProgress, rebuild, rebuildSteps } from "./rebuild.ts";
 import { type RebuildStatus, RebuildWatch } from "./rebuild-watch.ts";
 
@@ -29,8 +30,17 @@ export interface UpkeepParts {
 const pollMs = 2_000;
 /** Erasures in one round, which rewrites each part that has one of the users. */
 const usersOfRound = 1_000;
+/** A round waits as long as more erasures begin within this time, so that requests that are sent together are one round. */
+const gatherMs = 100;
+const gatherAtMostMs = 5_000;
+/** Days of users in one call of the ledger, which is JSON of about 60 bytes for each. */
+const daysOfCall = 100_000;
 /** How often a midnight is looked for, and a changed setting. */
 const keepEventsPollMs = 5_000;
+/** Midnights of all timezones are served together, because each time rewrites the oldest years of all organizations. */
+const keepEventsEveryMs = 86_400_000;
+
+type Dropped = Pick<OldEvents, "beforeDay"> & Pick<Organization, "keepEventsDays">;
 
 export class Upkeep {
   readonly #parts: UpkeepParts;
@@ -39,14 +49,18 @@ export class Upkeep {
   #last: Promise<void> = Promise.resolve();
   #rebuilds = 0;
   #watch: RebuildWatch | undefined;
-  /** By organization: the day before which this process has deleted all events. */
-  readonly #dropped = new Map<number, number>();
+  /** By organization: the day before which this process has deleted all events, by which setting. */
+  readonly #dropped = new Map<number, Dropped>();
+  #droppedAtMs = Number.NEGATIVE_INFINITY;
+  /** The UTC day on which old snapshots were last dropped. */
+  #snapshotsDroppedOn = firstPossibleDay;
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
     this.#timers = [
       this.#poll(() => this.#pending(), pollMs),
       this.#poll(() => this.#inTurn(() => this.#dropOldEvents()), keepEventsPollMs),
+      this.#poll(() => this.#dropOldSnapshots(), keepEventsPollMs),
     ];
   }
 
@@ -176,7 +190,7 @@ export class Upkeep {
 
   async #finishErasures(): Promise<void> {
     const { warehouse, loader, exclusions, ledger, log } = this.#parts;
-    const pending = await ledger.erasures.pending();
+    const pending = await this.#gathered();
     const ofAccounts = Map.groupBy(
       pending.filter(({ account }) => account > 0),
       ({ state }) => state,
@@ -197,28 +211,39 @@ export class Upkeep {
     }
   }
 
+  /** The pending erasures, when no more begin. */
+  async #gathered(): Promise<readonly Erasure[]> {
+    const { erasures } = this.#parts.ledger;
+    let pending = await erasures.pending();
+    for (let waitedMs = 0; pending.length > 0 && waitedMs < gatherAtMostMs; waitedMs += gatherMs) {
+      await Bun.sleep(gatherMs);
+      const later = await erasures.pending();
+      if (later.length === pending.length) return later;
+      pending = later;
+    }
+    return pending;
+  }
+
   /** Erases users of any organizations in one round: nothing of a user is left when their erasure is finished. */
   async #eraseUsers(erasures: readonly Erasure[]): Promise<void> {
     const { warehouse, loader, exclusions, ledger, log } = this.#parts;
     await loader.drain(Math.max(...erasures.map(({ uptoInboxId }) => uptoInboxId)));
     const begun = erasures.filter(({ state }) => state === "begun");
+    const counted: CountedErasure[] = [];
     for (const [organization, some] of Map.groupBy(begun, (erasure) => erasure.organization)) {
       const found = await findUsers(
         warehouse,
         organization,
         some.map(({ user }) => user),
       );
-      for (const { id, user } of some) {
-        const rows = found.get(user);
-        if (rows !== undefined) await ledger.erasures.counted(id, rows);
-      }
+      for (const { id, user } of some) counted.push({ id, ...(found.get(user) ?? noRows) });
     }
-    const organizations = new Set(erasures.map(({ organization }) => organization));
+    for (const part of inCalls(counted)) await ledger.erasures.counted(part);
+    const organizations = [...new Set(erasures.map(({ organization }) => organization))];
     await exclusions.changeUsers(organizations, () => eraseUsers(warehouse, erasures));
-    for (const { id, organization } of erasures) {
-      await ledger.erasures.finish(id);
-      log.info({ erasure: id, organization }, "a user is erased");
-    }
+    const ids = erasures.map(({ id }) => id);
+    await ledger.erasures.finish(ids);
+    log.info({ erasures: ids, organizations }, "users are erased");
   }
 
   async #eraseAccount(erasure: Erasure): Promise<void> {
@@ -227,25 +252,52 @@ export class Upkeep {
     await loader.drain(uptoInboxId);
     if (state === "begun") await ledger.erasures.accountCounted(id, await findAccount(warehouse, erasure));
     await exclusions.changeUsers([organization], () => eraseAccount(warehouse, erasure, id));
-    await ledger.erasures.finish(id);
+    await ledger.erasures.finish([id]);
     log.info({ erasure: id, organization }, "an account is erased");
   }
 
   async #dropOldEvents(): Promise<void> {
-    const { warehouse, ledger, log } = this.#parts;
+    const { warehouse, loader, ledger, log } = this.#parts;
+    const due: (OldEvents & Dropped & { readonly learns: boolean })[] = [];
     for (const organization of await ledger.organizations.list()) {
       const { id, timezone, keepEventsDays, eventsFromDay } = organization;
       const wanted = keepEventsDays === null ? null : zoneOf(timezone).dayOf(Date.now()) - keepEventsDays;
-      if (wanted !== null && wanted > (eventsFromDay ?? firstPossibleDay)) {
-        await ledger.organizations.eventsDropped(id, wanted);
-      }
+      const known = eventsFromDay ?? firstPossibleDay;
       // Also after a restart: a crash may have come between this day and the deletion.
-      const fromDay = Math.max(wanted ?? firstPossibleDay, eventsFromDay ?? firstPossibleDay);
-      if (fromDay <= (this.#dropped.get(id) ?? firstPossibleDay)) continue;
-      const events = await dropEvents(warehouse, id, fromDay);
-      this.#dropped.set(id, fromDay);
-      if (events > 0) log.info({ organization: organization.name, events }, "old events are deleted");
+      const beforeDay = Math.max(wanted ?? firstPossibleDay, known);
+      if (beforeDay <= (this.#dropped.get(id)?.beforeDay ?? firstPossibleDay)) continue;
+      due.push({ organization: id, beforeDay, keepEventsDays, learns: wanted !== null && wanted > known });
     }
+    if (!this.#isTimeToDrop(due)) return;
+    for (const { organization, beforeDay, learns } of due) {
+      if (learns) await ledger.organizations.eventsDropped(organization, beforeDay);
+    }
+    const counts = await dropEvents(warehouse, due, async (work) => {
+      await loader.pause();
+      return work().finally(() => loader.resume());
+    });
+    this.#droppedAtMs = performance.now();
+    for (const { organization, ...dropped } of due) this.#dropped.set(organization, dropped);
+    for (const [organization, events] of counts) {
+      log.info({ organization, events }, "old events are deleted");
+    }
+  }
+
+  /** One more day of an organization waits for those of all others. A changed setting does not wait. */
+  #isTimeToDrop(due: readonly (OldEvents & Dropped)[]): boolean {
+    if (performance.now() - this.#droppedAtMs >= keepEventsEveryMs) return due.length > 0;
+    return due.some(
+      ({ organization, keepEventsDays }) =>
+        this.#dropped.get(organization)?.keepEventsDays !== keepEventsDays,
+    );
+  }
+
+  async #dropOldSnapshots(): Promise<void> {
+    const today = zoneOf("UTC").dayOf(Date.now());
+    if (this.#snapshotsDroppedOn === today) return;
+    const partitions = await this.#inTurn(() => dropOldSnapshots(this.#parts.warehouse, today));
+    this.#snapshotsDroppedOn = today;
+    if (partitions > 0) this.#parts.log.info({ partitions }, "old snapshots of features are dropped");
   }
 
   async #organization(id: number): Promise<Organization> {
@@ -253,4 +305,19 @@ export class Upkeep {
     if (found === undefined) throw new Refusal(`there is no organization with the id ${id}.`);
     return found;
   }
+}
+
+/** Erasures in lists that one call takes. One user's days are not parted. */
+function inCalls(counted: readonly CountedErasure[]): readonly CountedErasure[][] {
+  const calls: CountedErasure[][] = [];
+  let days = Number.POSITIVE_INFINITY;
+  for (const one of counted) {
+    days += one.dayCounts.length;
+    if (days > daysOfCall) {
+      calls.push([]);
+      days = one.dayCounts.length;
+    }
+    calls.at(-1)?.push(one);
+  }
+  return calls;
 }

@@ -4,6 +4,7 @@
  */
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
+  outagesTable,
   peopleAndAudit,
   postgresTypes,
   settingsTable,
@@ -63,6 +64,7 @@ export const migrations: readonly Migration[] = [
   accountErasures + erasedAccountNames,
   organizationDeletions,
   renamedTables + renamedEvents,
+  outagesTable(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

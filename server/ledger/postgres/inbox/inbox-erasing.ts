@@ -24,35 +24,43 @@ export interface ErasedRows {
   readonly uptoSegment: number;
 }
 
-/** The number of rows of a user, or of an account itself, in these segments. */
+/** The number of rows of users, or of accounts themselves, in segments up to this one, by the erasure's id. */
 export async function countErasedRows(
   sql: Sql,
-  { organization, user, account }: Pick<Erasure, "organization" | "user" | "account">,
-  { uptoSegment }: Pick<ErasedRows, "uptoSegment">,
-): Promise<number> {
+  erasures: readonly Pick<Erasure, "id" | "organization" | "user" | "account">[],
+  uptoSegment: number,
+): Promise<ReadonlyMap<number, number>> {
+  const idOf = new Map(
+    erasures.map(({ id, organization, user, account }) => [
+      beginningOfRow(organization, user > 0 ? user : account),
+      id,
+    ]),
+  );
+  const isOfAccounts = erasures.some(({ account }) => account > 0);
   const segments = await sql<{ segment: number }[]>`
     SELECT segment FROM inbox_segments WHERE segment <= ${uptoSegment} ORDER BY segment`;
-  // Every line comes after the end of another, or at the beginning.
-  const beginning = `\n${beginningOfRow(organization, user > 0 ? user : account)}`;
-  let rows = 0;
+  const counted = new Map<number, number>();
   for (const { segment } of segments) {
     for (let after = 0; ; ) {
       const next = await sql<{ seq: number; bytes: number }[]>`
         SELECT seq, bytes FROM ${sql(tableOf(segment))} WHERE seq > ${after} ORDER BY seq LIMIT ${readAtOnce}`;
       const last = withinBytes(next, readAtOnceBytes).at(-1);
       if (last === undefined) break;
-      const [step] = await sql<{ rows: number }[]>`
-        SELECT coalesce(sum(
-            (length(lines) - length(replace(lines, ${beginning}::text, ''))) / length(${beginning}::text)
-          ), 0)::bigint AS rows
-        FROM (SELECT E'\\n' || body AS lines FROM ${sql(tableOf(segment))}
-              WHERE seq > ${after} AND seq <= ${last.seq}
-                AND (warehouse_table = 'accounts') = ${account > 0}) AS bodies`;
-      rows += step?.rows ?? 0;
+      const found = await sql<{ beginning: string; rows: number }[]>`
+        SELECT beginning, count(*) AS rows
+        FROM (
+          SELECT split_part(line, ',', 1) || ',' || split_part(line, ',', 2) || ',' AS beginning
+          FROM ${sql(tableOf(segment))}, LATERAL string_to_table(body, E'\\n') AS line
+          WHERE seq > ${after} AND seq <= ${last.seq} AND (warehouse_table = 'accounts') = ${isOfAccounts}) AS lines
+        WHERE beginning = ANY(${[...idOf.keys()]}::text[]) GROUP BY beginning`;
+      for (const { beginning, rows } of found) {
+        const id = idOf.get(beginning) ?? 0;
+        counted.set(id, (counted.get(id) ?? 0) + rows);
+      }
       after = last.seq;
     }
   }
-  return rows;
+  return counted;
 }
 
 /** Removes an erasure's segments from the inbox and drops them: at once, or when no session has them open.

@@ -30,6 +30,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: "ingestion_warnings", encoded: ["endpoint", "detail", "message", "user_id"] },
   { name: "exclusion_rules", encoded: ["key", "value"] },
   { name: "exclusion_revisions" },
+  { name: "declared_outages" },
   { name: "checks" },
   { name: "settings_versions", encoded: ["changed_by"] },
   { name: "people", encoded: ["email", "name", "fallback_email"] },

@@ -32,17 +32,19 @@ export class PostgresErasures extends ErasureStore {
     });
   }
 
-  protected async countInboxRows(erasure: Erasure): Promise<number> {
-    return countErasedRows(this.#sql, erasure, { uptoSegment: await this.#segmentOf(erasure) });
+  protected async countInboxRows(erasures: readonly Erasure[]): Promise<ReadonlyMap<number, number>> {
+    return countErasedRows(this.#sql, erasures, await this.#newestSegment(erasures));
   }
 
-  protected async deleteInboxRows(erasure: Erasure): Promise<void> {
-    await dropErased(this.#sql, { ...erasure, uptoSegment: await this.#segmentOf(erasure) });
+  protected async deleteInboxRows(erasures: readonly Erasure[]): Promise<void> {
+    const uptoInboxId = Math.max(...erasures.map((erasure) => erasure.uptoInboxId));
+    await dropErased(this.#sql, { uptoInboxId, uptoSegment: await this.#newestSegment(erasures) });
   }
 
-  async #segmentOf({ id }: Erasure): Promise<number> {
-    const [stored] = await this.#sql<{ segment: number }[]>`
-      SELECT upto_segment AS segment FROM erasures WHERE id = ${id}`;
+  async #newestSegment(erasures: readonly Erasure[]): Promise<number> {
+    const ids = erasures.map(({ id }) => id);
+    const [stored] = await this.#sql<{ segment: number | null }[]>`
+      SELECT max(upto_segment) AS segment FROM erasures WHERE id = ANY(${ids}::bigint[])`;
     return stored?.segment ?? 0;
   }
 }

@@ -9,6 +9,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
+  outagesTable,
   peopleAndAudit,
   settingsTable,
   sourceSettingsTable,
@@ -236,6 +237,7 @@ const migrations: readonly Migration[] = [
   accountErasures,
   organizationDeletions,
   renamedTables + renamedEvents,
+  outagesTable(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

@@ -19,7 +19,7 @@ import { addWarnings } from "../../stores/warnings.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
 import { EventLabels } from "./event-labels.ts";
-import { HeldEventRows } from "./held-event-rows.ts";
+import { HeldEventRows } from "./held-event-statements.ts";
 import { PersonLinks } from "./person-links.ts";
 
 const mostOfPerson = { items: limits.heldEvents, bytes: limits.heldEventBytes };

@@ -4,7 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import type { Erasure } from "../../ports/erasures.ts";
-import { beginningOfRow } from "../../rules/user-rows.ts";
+import { RowsOf } from "../../rules/user-rows.ts";
 import { texts } from "../../stores/engine/dialect.ts";
 import { part } from "../../stores/engine/sql.ts";
 import { type Beginning, type Begun, ErasureStore } from "../../stores/erasures/erasures.ts";
@@ -65,30 +65,30 @@ export class SqliteErasures extends ErasureStore {
     return this.beginWith(organization, beginning);
   }
 
-  protected async countInboxRows({ organization, user, account, uptoInboxId }: Erasure): Promise<number> {
-    const beginning = Buffer.from(beginningOfRow(organization, user > 0 ? user : account));
-    let rows = 0;
-    let after = 0;
-    while (true) {
-      const bodies = this.#bodies.all(after, uptoInboxId, account > 0);
+  protected async countInboxRows(erasures: readonly Erasure[]): Promise<ReadonlyMap<number, number>> {
+    const numbered = erasures.map(({ id, organization, user, account }) => ({
+      ...{ id, organization, number: user > 0 ? user : account },
+    }));
+    const counted = new RowsOf(numbered);
+    const isOfAccounts = erasures.some(({ account }) => account > 0);
+    for (let after = 0; ; await nextTurn()) {
+      const bodies = this.#bodies.all(after, newest(erasures), isOfAccounts);
       const last = bodies.at(-1);
-      if (last === undefined) return rows;
-      for (const { body } of bodies) rows += linesThatBegin(body, beginning);
+      if (last === undefined) break;
+      for (const { body } of bodies) counted.add(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
       after = last.id;
-      await nextTurn();
     }
+    return new Map(
+      numbered.map(({ id, organization, number }) => [id, counted.rowsOf(organization, number)]),
+    );
   }
 
-  protected deleteInboxRows({ uptoInboxId }: Erasure): Promise<void> {
-    return this.#inboxTidy.erase(uptoInboxId);
+  protected deleteInboxRows(erasures: readonly Erasure[]): Promise<void> {
+    return this.#inboxTidy.erase(newest(erasures));
   }
 }
 
-function linesThatBegin(body: Uint8Array, beginning: Buffer): number {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  let lines = 0;
-  for (let at = bytes.indexOf(beginning); at !== -1; at = bytes.indexOf(beginning, at + 1)) {
-    if (at === 0 || bytes[at - 1] === 10) lines += 1;
-  }
-  return lines;
+/** The inbox has no row of these erasures after this id. */
+function newest(erasures: readonly Erasure[]): number {
+  return Math.max(...erasures.map(({ uptoInboxId }) => uptoInboxId));
 }

@@ -6,15 +6,17 @@ import { type Actor, serviceItself } from "../../ports/audit.ts";
 import {
   type AskedErasure,
   type BegunErasure,
+  type CountedErasure,
   type Erasure,
   type Erasures,
   erasureNote,
   type FoundInWarehouse,
   type FoundOfAccount,
 } from "../../ports/erasures.ts";
-import { takenAway } from "../../rules/rejected-event-facts.ts";
-import { forUpdate, onPostgres } from "../engine/dialect.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { DayCount } from "../../ports/inbox.ts";
+import { countsOfUser, summed, takenAway } from "../../rules/rejected-event-facts.ts";
+import { forUpdate, ids as idsAsRows, onPostgres, records } from "../engine/dialect.ts";
+import { type Engine, inParts } from "../engine/engine.ts";
 import {
   type Fragment,
   integer,
@@ -28,7 +30,7 @@ import {
   word,
 } from "../engine/sql.ts";
 import { addDayCounts, addVersionRows } from "../events/counts.ts";
-import { takeRowsOfAccount, takeRowsOfUser } from "../events/rejected-event-rows.ts";
+import { takeRowsOfAccount, takeRowsOfUsers } from "../events/rejected-event-rows.ts";
 import { accountNumber, accountOfUser, type Deleted, deleteAccount, deleteUser } from "./deleted-rows.ts";
 
 /** The inbox has no row of the user or the account after these. SQLite has no segments. */
@@ -82,11 +84,12 @@ export abstract class ErasureStore implements Erasures {
    * follows. @returns undefined when there is no such organization */
   protected abstract beginWith(organization: number, beginning: Beginning): Promise<Begun | undefined>;
 
-  /** The number of rows of a user, or of an account itself, that the inbox keeps. */
-  protected abstract countInboxRows(erasure: Erasure): Promise<number>;
+  /** The number of rows that the inbox keeps of each user, or of each account itself, by the erasure's id. An erasure
+   * without rows may be left out. The inbox is read once for the list. @param erasures all of users or all of accounts */
+  protected abstract countInboxRows(erasures: readonly Erasure[]): Promise<ReadonlyMap<number, number>>;
 
-  /** Deletes the rows of the inbox up to the erasure. @throws Error while they are not loaded */
-  protected abstract deleteInboxRows(erasure: Erasure): Promise<void>;
+  /** Deletes the rows of the inbox up to the newest erasure. @throws Error while they are not loaded */
+  protected abstract deleteInboxRows(erasures: readonly Erasure[]): Promise<void>;
 
   async begin(
     organization: number,
@@ -127,35 +130,36 @@ export abstract class ErasureStore implements Erasures {
     return this.engine.alone(select(erasureRow)`FROM erasures WHERE state <> 'done' ORDER BY id`);
   }
 
-  async counted(id: number, found: FoundInWarehouse): Promise<void> {
-    await this.#count(id, found.days, function* ({ organization, user }) {
-      const rejected = yield* takeRowsOfUser(organization, user);
-      yield* addVersionRows(organization, {
-        rows: -found.versions - rejected.versionRows.rows,
-        versions: -found.versionSum - rejected.versionRows.versions,
-      });
-      yield* addDayCounts(takenAway([...found.dayCounts, ...rejected.dayCounts]));
-      yield* run`UPDATE erasures SET versions = ${found.versions} WHERE id = ${id}`;
-      const events = found.dayCounts.reduce((sum, day) => sum + day.events, 0);
-      return { events, rejected: rejected.count };
+  async counted(found: readonly CountedErasure[]): Promise<void> {
+    if (found.length === 0) return;
+    const inboxRows = await this.countInboxRows(await this.engine.alone(stored(found.map(({ id }) => id))));
+    await inParts(this.engine, found, async (part) => {
+      await this.engine.transaction(() => countUsers(part, inboxRows));
     });
   }
 
   async accountCounted(id: number, { events, days }: FoundOfAccount): Promise<void> {
-    await this.#count(id, days, function* ({ organization, account }) {
-      return { events, rejected: yield* takeRowsOfAccount(organization, account) };
+    const inboxRows = await this.countInboxRows(await this.engine.alone(stored([id])));
+    await this.engine.transaction(function* () {
+      for (const { organization, account } of yield* begunOf([id])) {
+        const rejectedEvents = yield* takeRowsOfAccount(organization, account);
+        yield* markCounted([
+          { id, events, versions: null, rejectedEvents, inboxRows: inboxRows.get(id) ?? 0, days },
+        ]);
+      }
     });
   }
 
-  async finish(id: number): Promise<void> {
-    const erasure = await this.engine.alone(stored(id));
-    if (erasure.state !== "counted") {
-      throw new Error(`Erasure ${id} is ${erasure.state}, and cannot be finished.`);
+  async finish(ids: readonly number[]): Promise<void> {
+    if (ids.length === 0) return;
+    const erasures = await this.engine.alone(stored(ids));
+    for (const { id, state } of erasures) {
+      if (state !== "counted") throw new Error(`Erasure ${id} is ${state}, and cannot be finished.`);
     }
-    await this.deleteInboxRows(erasure);
-    await this.engine.alone(
-      run`UPDATE erasures SET state = 'done', erased_at_ms = ${this.clock()} WHERE id = ${id}`,
-    );
+    await this.deleteInboxRows(erasures);
+    await this.engine.alone(run`
+      UPDATE erasures SET state = 'done', erased_at_ms = ${this.clock()}
+      WHERE id IN (SELECT id FROM ${idsAsRows(ids)})`);
   }
 
   async find(id: number): Promise<Erasure | undefined> {
@@ -167,24 +171,6 @@ export abstract class ErasureStore implements Erasures {
     return this.engine.alone(
       select(erasureRow)`FROM erasures WHERE organization = ${organization} ORDER BY id`,
     );
-  }
-
-  /** Runs the second commit, once. @param subtract changes the counts */
-  async #count(
-    id: number,
-    days: number,
-    subtract: (erasure: Erasure) => Work<{ readonly events: number; readonly rejected: number }>,
-  ): Promise<void> {
-    const inboxRows = await this.countInboxRows(await this.engine.alone(stored(id)));
-    await this.engine.transaction(function* () {
-      const erasure = yield* stored(id, forUpdate);
-      if (erasure.state !== "begun") return;
-      const { events, rejected } = yield* subtract(erasure);
-      yield* run`
-        UPDATE erasures SET state = 'counted', events = ${events}, rejected_events = ${rejected},
-          inbox_rows = ${inboxRows}, days = ${days}
-        WHERE id = ${id}`;
-    });
   }
 
   *#record(
@@ -207,8 +193,66 @@ export abstract class ErasureStore implements Erasures {
   }
 }
 
-function* stored(id: number, lock = part``): Work<Erasure> {
-  const [erasure] = yield* select(erasureRow)`FROM erasures WHERE id = ${id} ${lock}`;
-  if (erasure === undefined) throw new Error(`There is no erasure ${id}.`);
-  return erasure;
+/** Erasures by their ids. @throws Error when one is not there */
+function* stored(ids: readonly number[]): Work<readonly Erasure[]> {
+  const erasures = yield* select(erasureRow)`
+    FROM erasures WHERE id IN (SELECT id FROM ${idsAsRows(ids)}) ORDER BY id`;
+  const found = new Set(erasures.map(({ id }) => id));
+  for (const id of ids) if (!found.has(id)) throw new Error(`There is no erasure ${id}.`);
+  return erasures;
+}
+
+/** Those that are not counted yet, locked until the commit. */
+function begunOf(ids: readonly number[]) {
+  return select(erasureRow)`
+    FROM erasures WHERE state = 'begun' AND id IN (SELECT id FROM ${idsAsRows(ids)}) ORDER BY id ${forUpdate}`;
+}
+
+/** The second commit of erasures of users. @param inboxRows by the erasure's id */
+function* countUsers(found: readonly CountedErasure[], inboxRows: ReadonlyMap<number, number>): Work<void> {
+  const begun = yield* begunOf(found.map(({ id }) => id));
+  const foundOf = new Map(found.map((one) => [one.id, one]));
+  const dayCounts: DayCount[] = [];
+  const counted: Counted[] = [];
+  for (const [organization, some] of Map.groupBy(begun, (erasure) => erasure.organization)) {
+    const taken = yield* takeRowsOfUsers(
+      organization,
+      some.map(({ user }) => user),
+    );
+    const versionRows = { rows: 0, versions: 0 };
+    for (const { id, user } of some) {
+      const { dayCounts: days, ...sums } = foundOf.get(id) ?? nothing;
+      const rejected = countsOfUser(organization, taken.get(user) ?? []);
+      versionRows.rows -= sums.versions + rejected.versionRows.rows;
+      versionRows.versions -= sums.versionSum + rejected.versionRows.versions;
+      for (const day of [...days, ...rejected.dayCounts]) dayCounts.push(day);
+      counted.push({
+        ...{ id, versions: sums.versions, days: sums.days, inboxRows: inboxRows.get(id) ?? 0 },
+        events: days.reduce((sum, { events }) => sum + events, 0),
+        rejectedEvents: taken.get(user)?.length ?? 0,
+      });
+    }
+    yield* addVersionRows(organization, versionRows);
+  }
+  yield* addDayCounts(takenAway(summed(dayCounts)));
+  yield* markCounted(counted);
+}
+
+const nothing: FoundInWarehouse = { dayCounts: [], versions: 0, versionSum: 0, days: 0 };
+
+/** The counts of an erasure. The versions of an account are those of its first commit: null. */
+interface Counted extends Pick<Erasure, "id" | "events" | "rejectedEvents" | "inboxRows" | "days"> {
+  readonly versions: number | null;
+}
+
+function markCounted(counted: readonly Counted[]) {
+  const given = records(counted, {
+    ...{ id: "bigint", events: "bigint", versions: "bigint", rejectedEvents: "bigint" },
+    ...{ inboxRows: "bigint", days: "bigint" },
+  });
+  return run`
+    UPDATE erasures SET state = 'counted', events = given.events,
+      versions = coalesce(given.versions, erasures.versions), rejected_events = given."rejectedEvents",
+      inbox_rows = given."inboxRows", days = given.days
+    FROM ${given} WHERE erasures.id = given.id`;
 }

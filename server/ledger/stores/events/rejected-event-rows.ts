@@ -5,7 +5,6 @@ import type { RejectedEvent } from "../../ports/inbox.ts";
 import {
   bytesOfRow,
   type CountedRow,
-  countsOfUser,
   factsOf,
   type RejectedEventLimits,
   type RejectedEventRow,
@@ -41,7 +40,16 @@ const counted = {
   checksum: nullable(integer()),
   version: nullable(integer()),
 };
-const countedRow = new RowOf<CountedRow>(counted);
+interface CountedOfUser extends CountedRow {
+  readonly number: number;
+}
+
+const countedOfUserRow = new RowOf<CountedOfUser>({ ...counted, number: integer() });
+/** As many characters as two numbers and their punctuation have at most. */
+const beginningRow = new RowOf<{ readonly id: number; readonly beginning: string }>({
+  id: integer(),
+  beginning: text("substr(row, 1, 40)"),
+});
 const rejectedRow = new RowOf<RejectedEventRow>({
   ...counted,
   id: integer(),
@@ -115,17 +123,41 @@ export function* takeRows(ids: readonly number[]): Work<readonly RejectedEventRo
   return rows.toSorted((one, other) => one.id - other.id);
 }
 
-/** Deletes the rejected events of a user, and the stored versions of dropped ones. @returns their counts */
-export function* takeRowsOfUser(organization: number, user: number) {
+/** Deletes the rejected events of an organization's users, and the stored versions of dropped ones.
+ * @returns the deleted events by the user's number. Users without any are left out */
+export function* takeRowsOfUsers(
+  organization: number,
+  users: readonly number[],
+): Work<ReadonlyMap<number, readonly CountedRow[]>> {
   yield* lockRejectedEvents();
-  // A row without a readable organization and user is recognized by its beginning.
-  const beginning = beginningOfRow(organization, user);
-  const taken = yield* returning(countedRow)`
+  const readable = yield* returning(countedOfUserRow)`
     DELETE FROM rejected_events
+    WHERE organization = ${organization} AND warehouse_table <> 'accounts'
+      AND number IN (SELECT id FROM ${idsAsRows(users)})`;
+  const byUser = new Map<number, readonly CountedRow[]>(Map.groupBy(readable, ({ number }) => number));
+  for (const [user, ids] of yield* unreadableRowsOf(organization, users)) {
+    byUser.set(user, [...(byUser.get(user) ?? []), ...(yield* takeRows(ids))]);
+  }
+  yield* deleteDropped(organization, "users", users);
+  return byUser;
+}
+
+/** The ids of rows without a readable organization or user. Such a row is recognized by its beginning. */
+function* unreadableRowsOf(
+  organization: number,
+  users: readonly number[],
+): Work<ReadonlyMap<number, readonly number[]>> {
+  const rows = yield* select(beginningRow)`
+    FROM rejected_events
     WHERE organization IN (0, ${organization}) AND warehouse_table <> 'accounts'
-      AND (organization = ${organization} AND number = ${user} OR ${beginsWith(beginning)})`;
-  yield* deleteDropped(organization, "users", user);
-  return { count: taken.length, ...countsOfUser(organization, taken) };
+      AND (organization = 0 OR number IS NULL) ORDER BY id`;
+  const userOf = new Map(users.map((user) => [beginningOfRow(organization, user), user]));
+  const ids = new Map<number, number[]>();
+  for (const { id, beginning } of rows) {
+    const user = userOf.get(/^\[\d+,\d+,/.exec(beginning)?.[0] ?? "");
+    if (user !== undefined) ids.set(user, [...(ids.get(user) ?? []), id]);
+  }
+  return ids;
 }
 
 /** Deletes an account's rejected events, and removes it from those of users. @returns the number of both */
@@ -134,7 +166,7 @@ export function* takeRowsOfAccount(organization: number, account: number): Work<
   const deleted = yield* run`
     DELETE FROM rejected_events
     WHERE organization = ${organization} AND warehouse_table = 'accounts' AND number = ${account}`;
-  yield* deleteDropped(organization, "accounts", account);
+  yield* deleteDropped(organization, "accounts", [account]);
   // Rows of users contain the account's number in JSON's form.
   const naming = yield* select(namingRow)`
     FROM rejected_events WHERE organization IN (0, ${organization}) AND warehouse_table <> 'accounts'
@@ -154,10 +186,11 @@ export function deleteUnreadableRows(organization: number) {
   return run`DELETE FROM rejected_events WHERE organization = 0 AND ${beginsWith(`[${organization},`)}`;
 }
 
-function deleteDropped(organization: number, table: "users" | "accounts", number: number) {
+function deleteDropped(organization: number, table: "users" | "accounts", numbers: readonly number[]) {
   return run`
     DELETE FROM dropped_versions
-    WHERE organization = ${organization} AND warehouse_table = ${table} AND number = ${number}`;
+    WHERE organization = ${organization} AND warehouse_table = ${table}
+      AND number IN (SELECT id FROM ${idsAsRows(numbers)})`;
 }
 
 function beginsWith(beginning: string) {

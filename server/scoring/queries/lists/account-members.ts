@@ -87,7 +87,7 @@ export function accountMembers(
     INNER JOIN (SELECT user, account, user_id, email, traits, is_account_owner FROM users FINAL
       WHERE organization = {organization:UInt32}) AS named USING (user)
     LEFT JOIN (SELECT user, toString(state) AS state, toString(colour) AS healthBand, health, engagement, risk
-      FROM user_scores FINAL WHERE ${rowsOfRun}) AS scored USING (user)
+      FROM user_scores FINAL WHERE ${rowsOfRun("user")}) AS scored USING (user)
     ORDER BY ${orders[page.sort]} ${page.descending ? "DESC" : "ASC"} NULLS LAST, user
     LIMIT {limit:UInt32} OFFSET {offset:UInt32}`;
   const { limit, offset } = page;
@@ -119,8 +119,8 @@ const orders: Readonly<Record<MemberSort, string>> = {
 
 /** Rows (user, isMember, lastActiveDay, activeDays28, share) of current members and of users active in 90 days. */
 function membersQuery({ population, cutoffDay }: AccountMembersQuestion): Query {
-  const events = engagementEvents(population, { daysBefore: 90 });
-  const volumes = volumeQuery(population, "entity, user");
+  const events = engagementEvents(population, cutoffDay, { daysBefore: 90 });
+  const volumes = volumeQuery(population, cutoffDay);
   const sql = `
     SELECT user, max(belongs) AS isMember, nullIf(max(newest), 0) AS lastActiveDay, max(days28) AS activeDays28,
       max(volume) AS volume, volume / nullIf(sum(volume) OVER (), 0) AS share
@@ -128,10 +128,10 @@ function membersQuery({ population, cutoffDay }: AccountMembersQuestion): Query 
       SELECT user, true AS belongs, toInt32(0) AS newest, toUInt64(0) AS days28, 0. AS volume FROM users FINAL
       WHERE organization = {organization:UInt32} AND account = {entity:UInt32} AND ${isIncluded("user")}
       UNION ALL
-      SELECT user, false, max(epochDay), uniqExactIf(epochDay, epochDay >= {cutoffDay:Int32} - 28), 0.
+      SELECT user, false, max(epochDay), uniqExactIf(daysAgo, daysAgo <= 28), 0.
       FROM (${events.sql}) GROUP BY user
       UNION ALL
       SELECT user, false, toInt32(0), toUInt64(0), volume28 FROM (${volumes.sql}))
     GROUP BY user`;
-  return { sql, parameters: { ...events.parameters, ...volumes.parameters, cutoffDay } };
+  return { sql, parameters: { ...events.parameters, ...volumes.parameters } };
 }

@@ -47,7 +47,7 @@ export function accountsAtRisk(
 /** How many accounts of a run are there and have a score. */
 export async function scoredAccounts(warehouse: Warehouse, { kind: _, ...run }: OfRun): Promise<number> {
   const [row] = await warehouse.rows<{ scored: number }>(
-    `SELECT countIf(colour NOT IN ('churned', 'none')) AS scored FROM account_scores FINAL WHERE ${rowsOfRun}`,
+    `SELECT countIf(colour NOT IN ('churned', 'none')) AS scored FROM account_scores FINAL WHERE ${rowsOfRun("account")}`,
     run,
   );
   return row?.scored ?? 0;
@@ -60,7 +60,7 @@ const sql = `
     count() OVER () AS total, sum(members) OVER () AS allMembers
   FROM (
     SELECT account AS entity, health, risk, active_members_28 AS activeMembers
-    FROM (SELECT * FROM account_scores FINAL WHERE ${rowsOfRun}) WHERE colour = 'at_risk') AS scores
+    FROM (SELECT * FROM account_scores FINAL WHERE ${rowsOfRun("account")}) WHERE colour = 'at_risk') AS scores
   LEFT JOIN (
     SELECT account AS entity, health AS before FROM account_scores FINAL
     WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})

@@ -2,26 +2,30 @@
  * probability of a return. With a declared target there is no such probability. */
 import type { CountedCell } from "../../churn/bgbb-fit.ts";
 import type { Population } from "../engagement-events.ts";
-import { historyQuery } from "../feature-query.ts";
 import { presentQuery } from "../label-query.ts";
 import { type Query, withParts } from "../query.ts";
+import type { SnapshotRows } from "../snapshot-rows.ts";
 
 export interface ChurnedCell extends CountedCell {
   /** Entities with an engagement event in the horizon from the cut-off. */
   readonly returned: number;
 }
 
-/** The cells of entities that were silent for the horizon at the cut-off and were seen in the 26 weeks before it. */
-export function churnedQuery(population: Population, cutoffDay: number, horizonDays: number): Query {
-  const present = presentQuery(population, { cutoffDay, horizonDays });
+/** The cells of entities that were silent for the horizon at the day of the rows and were seen in the 26 weeks before it. */
+export function churnedQuery(
+  population: Population,
+  { day, entities }: Pick<SnapshotRows, "day" | "entities">,
+  horizonDays: number,
+): Query {
+  const present = presentQuery(population, { cutoffDay: day, horizonDays });
   return withParts(
-    { history: historyQuery(population, cutoffDay) },
+    { history: entities },
     {
       sql: `
         SELECT x, t, n, count() AS count, countIf(entity IN (${present.sql})) AS returned
         FROM history
         WHERE n >= 0 AND idleDays >= {horizonDays:Int32} GROUP BY x, t, n ORDER BY n, x, t`,
-      parameters: present.parameters,
+      parameters: { ...present.parameters, horizonDays },
     },
   );
 }

@@ -1,6 +1,7 @@
 /** How many had which health, and how many were expected to churn, once a week. */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import type { EntityKind } from "../engagement-events.ts";
+import { isShown } from "./stored-score.ts";
 
 export interface HealthByWeekQuestion {
   readonly organization: number;
@@ -50,7 +51,8 @@ const sql = (kind: EntityKind) => `
     countIf(colour = 'none') AS none, count(risk) AS withRisk, sum(risk) AS expectedChurn
   FROM (
     SELECT day, colour, risk, version FROM ${kind}_scores FINAL
-    WHERE organization = {organization:UInt32} AND day IN (SELECT day FROM runs)) AS scores
+    WHERE organization = {organization:UInt32} AND day IN (SELECT day FROM runs)
+      AND ${isShown(kind)}) AS scores
   INNER JOIN runs USING (day)
   WHERE version >= rowsVersion
   GROUP BY day ORDER BY day`;

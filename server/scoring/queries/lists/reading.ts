@@ -5,7 +5,7 @@ import type { RiskBand, RiskLimits } from "../../scores/risk-scale.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
-import { rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
+import { isShown, rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
 
 /** The scores of one finished run. */
 export interface OfRun {
@@ -23,7 +23,7 @@ export async function scoreOf(
 ): Promise<StoredScore | undefined> {
   const [row] = await warehouse.rows<StoredScore>(
     `SELECT ${storedColumns(kind)}
-     FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${rowsOfRun} AND ${kind} = {entity:UInt32})`,
+     FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND ${kind} = {entity:UInt32})`,
     { ...run, entity },
   );
   return row;
@@ -37,7 +37,7 @@ export async function engagementRank(
 ): Promise<number | null> {
   const [row] = await warehouse.rows<{ lower: number; all: number }>(
     `SELECT countIf(engagement < {engagement:Float64}) AS lower, count() AS all
-     FROM ${kind}_scores FINAL WHERE ${rowsOfRun} AND active_days_28 > 0`,
+     FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND active_days_28 > 0`,
     { ...run, engagement },
   );
   return row === undefined || row.all === 0 ? null : row.lower / row.all;
@@ -64,7 +64,7 @@ export function historyOf(
     `SELECT toInt32(day) AS day, state, colour AS healthBand, health, risk, engagement, momentum
      FROM (SELECT * FROM ${kind}_scores FINAL
        WHERE organization = {organization:UInt32} AND ${kind} = {entity:UInt32}
-         AND day BETWEEN ${day("fromDay")} AND ${day("toDay")}) AS scores
+         AND day BETWEEN ${day("fromDay")} AND ${day("toDay")} AND ${isShown(kind)}) AS scores
      INNER JOIN (SELECT day, JSONExtractUInt(body, 'rowsVersion') AS rowsVersion FROM score_records FINAL
        WHERE organization = {organization:UInt32} AND kind = '${kind}' AND what = 'run') AS runs USING (day)
      WHERE version >= rowsVersion ORDER BY day`,
@@ -148,13 +148,13 @@ export function scoresWithChange(
       ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, '' AS healthBandBefore WHERE false`
       : `SELECT ${kind} AS entity, health AS before, toString(colour) AS healthBandBefore FROM ${kind}_scores FINAL
          WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
-           AND version >= {earlierVersion:UInt64}`;
+           AND version >= {earlierVersion:UInt64} AND ${isShown(kind)}`;
   return {
     sql: `
       SELECT entity, day, state, healthBand, health, risk, engagement, momentum, health - before AS change,
         healthBandBefore
       FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour AS healthBand, health, risk, engagement, momentum
-        FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun, ...conditions].join(" AND ")})) AS scores
+        FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun(kind), ...conditions].join(" AND ")})) AS scores
       LEFT JOIN (${before}) AS earlier USING (entity)`,
     parameters: {
       ...ofRun,
@@ -205,7 +205,7 @@ export function countBands(
 ): Promise<BandCount[]> {
   return warehouse.rows<BandCount>(
     `SELECT colour AS healthBand, multiIf(isNull(risk), NULL, risk >= ${high}, 'high', risk >= ${medium}, 'medium', 'low') AS riskBand, count() AS count
-     FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${rowsOfRun}) GROUP BY healthBand, riskBand ORDER BY healthBand, riskBand`,
+     FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}) GROUP BY healthBand, riskBand ORDER BY healthBand, riskBand`,
     run,
   );
 }
@@ -222,10 +222,10 @@ export function movementBetween(warehouse: Warehouse, run: OfRun, earlier: OfRun
   const { kind, ...ofRun } = run;
   return warehouse.rows<Movement>(
     `SELECT nullIf(earlierBand, '') AS \`from\`, nullIf(nowBand, '') AS \`to\`, count() AS count
-     FROM (SELECT ${kind} AS entity, toString(colour) AS nowBand FROM ${kind}_scores FINAL WHERE ${rowsOfRun}) AS now
+     FROM (SELECT ${kind} AS entity, toString(colour) AS nowBand FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}) AS now
      FULL JOIN (SELECT ${kind} AS entity, toString(colour) AS earlierBand FROM ${kind}_scores FINAL
        WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
-         AND version >= {earlierVersion:UInt64}) AS earlier USING (entity)
+         AND version >= {earlierVersion:UInt64} AND ${isShown(kind)}) AS earlier USING (entity)
      GROUP BY earlierBand, nowBand ORDER BY earlierBand, nowBand`,
     { ...ofRun, earlierDay: earlier.day, earlierVersion: earlier.rowsVersion },
   );

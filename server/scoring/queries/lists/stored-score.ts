@@ -1,4 +1,5 @@
 /** Scores as they are stored: a row has the columns by which lists are sorted, and the features behind the scores. */
+import { isIncluded } from "../../../warehouse/warehouse.ts";
 import type { TraitValue } from "../../churn/design.ts";
 import type { Features } from "../../scores/features.ts";
 import type { HealthBand } from "../../scores/health.ts";
@@ -16,6 +17,8 @@ export interface StoredScore extends Omit<FeatureRow, "cell"> {
   readonly risk: number | null;
   readonly returnProbability: number | null;
   readonly health: number | null;
+  /** Values of the run's parts of health of the organization's own, in their order; fewer or null for those without one. */
+  readonly healthValues: readonly (number | null)[];
   /** Of users: which of the model's traits, as hexadecimal bits. */
   readonly traitBits?: string;
   /** Of accounts. */
@@ -32,7 +35,7 @@ const commonColumns = `
   idle_days AS idleDays, tenure_days AS tenureDays, active_days_28 AS activeDays28,
   active_days_previous_28 AS activeDaysPrevious28, active_days_84 AS activeDays84, volume_28 AS volume28,
   event_names_28 AS eventNames28, mean_gap_days AS meanGapDays, has_single_active_day AS hasSingleActiveDay,
-  has_left AS hasLeft, x, t, n, adoption`;
+  has_left AS hasLeft, x, t, n, adoption, health_values AS healthValues`;
 
 const kindColumns: Readonly<Record<EntityKind, string>> = {
   user: "user AS entity, hex(traits) AS traitBits",
@@ -46,9 +49,16 @@ export function storedColumns(kind: EntityKind): string {
   return `${kindColumns[kind]}, ${commonColumns}`;
 }
 
-/** Rows of one finished run; a run that was cut off may have replaced some of them by equal or later ones. */
-export const rowsOfRun = `organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32})
-  AND version >= {rowsVersion:UInt64}`;
+/** The condition of rows of one finished run; a run that was cut off may have replaced some of them by equal or later ones. */
+export function rowsOfRun(kind: EntityKind): string {
+  return `organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32})
+    AND version >= {rowsVersion:UInt64} AND ${isShown(kind)}`;
+}
+
+/** The condition of rows of entities that figures include. Users who were excluded after a run have rows of it. */
+export function isShown(kind: EntityKind): string {
+  return kind === "user" ? isIncluded("user") : "true";
+}
 
 /** The features of a score. @param traits the traits of its day's model */
 export function featuresOfStored(score: StoredScore, traits: readonly TraitValue[]): Features {

@@ -7,7 +7,7 @@ import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
 import type { OfRun } from "./reading.ts";
-import { rowsOfRun } from "./stored-score.ts";
+import { isShown, rowsOfRun } from "./stored-score.ts";
 
 /** A fall of health within a week by this many points is sharp. */
 export const sharpFallPoints = 15;
@@ -61,13 +61,13 @@ export function toCallQuery({ run: { kind, ...run }, highRisk, weekBefore }: ToC
       ? "SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before WHERE false"
       : `SELECT ${kind} AS entity, health AS before FROM ${kind}_scores FINAL
          WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {weekBeforeDay:Int32})
-           AND version >= {weekBeforeVersion:UInt64}`;
+           AND version >= {weekBeforeVersion:UInt64} AND ${isShown(kind)}`;
   return {
     sql: `
       SELECT entity, members, health, risk, health - before AS change
       FROM (
         SELECT ${kind} AS entity, ${kind === "account" ? "active_members_90" : "toUInt32(1)"} AS members, health, risk
-        FROM ${kind}_scores FINAL WHERE ${rowsOfRun} AND colour NOT IN ('churned', 'none')) AS scores
+        FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND colour NOT IN ('churned', 'none')) AS scores
       LEFT JOIN (${before}) AS week_before USING (entity)
       WHERE ifNull(risk >= ${highRisk}, false) OR ifNull(change <= -${sharpFallPoints}, false)`,
     parameters: {

@@ -1,6 +1,7 @@
 /** By how many points health usually changes in a week: a smaller change is no news. */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import type { OfRun } from "./reading.ts";
+import { isShown } from "./stored-score.ts";
 
 /** Weeks before the run whose changes count. */
 const weeks = 4;
@@ -39,7 +40,7 @@ const sqlOf = (kind: OfRun["kind"]) => `
       FROM (
         SELECT ${kind} AS entity, toInt32(day) AS ofDay, health, version FROM ${kind}_scores FINAL
         WHERE organization = {organization:UInt32} AND day IN (${days})
-          AND health IS NOT NULL AND state != 'churned') AS scores
+          AND health IS NOT NULL AND state != 'churned' AND ${isShown(kind)}) AS scores
       INNER JOIN (
         SELECT toInt32(day) AS ofDay, JSONExtractUInt(body, 'rowsVersion') AS rowsVersion FROM score_records FINAL
         WHERE organization = {organization:UInt32} AND kind = '${kind}' AND what = 'run' AND day IN (${days})) AS runs

@@ -1,24 +1,27 @@
 /** Events: weight, key events, passive events. */
 import { type ReactElement, useState } from "react";
-import type { Settings } from "../../../contract/settings.ts";
-import { useRead } from "../../api/query.ts";
-import { Button } from "../../parts/form/button.tsx";
-import { Input } from "../../parts/form/field.tsx";
-import type { Draft } from "../../parts/form/form.tsx";
-import { Scrollable } from "../../parts/list/scrollable.tsx";
-import { Panel } from "../../parts/panel.tsx";
-import { Empty } from "../../parts/states.tsx";
-import { numbers } from "../../text/format.ts";
+import type { Settings } from "../../../../contract/settings.ts";
+import { useRead } from "../../../api/query.ts";
+import { Button } from "../../../parts/form/button.tsx";
+import { Input } from "../../../parts/form/field.tsx";
+import type { Draft } from "../../../parts/form/form.tsx";
+import { Scrollable } from "../../../parts/list/scrollable.tsx";
+import { Panel } from "../../../parts/panel.tsx";
+import { Empty } from "../../../parts/states.tsx";
+import { numbers } from "../../../text/format.ts";
 
 /** The settings of the page, as the API names them. */
 export const scoreFields = [
   "churnHorizonDays",
   "healthWeights",
+  "healthTraits",
   "eventWeights",
   "passiveEvents",
   "keyEvents",
   "churnTargets.user",
   "churnTargets.account",
+  "riskBands.user",
+  "riskBands.account",
   "weekStart",
 ] as const;
 

@@ -1,9 +1,9 @@
 /** Churn targets: what counts as leaving, for users and for accounts. */
 import type { ReactElement } from "react";
-import type { ChurnTarget, ChurnTargets } from "../../../contract/api/churn-targets.ts";
-import { useRead } from "../../api/query.ts";
-import { Input, Select } from "../../parts/form/field.tsx";
-import { Panel } from "../../parts/panel.tsx";
+import type { ChurnTarget, ChurnTargets } from "../../../../contract/api/churn-targets.ts";
+import { useRead } from "../../../api/query.ts";
+import { Input, Select } from "../../../parts/form/field.tsx";
+import { Panel } from "../../../parts/panel.tsx";
 import type { SectionProps } from "./event-rules.tsx";
 
 type Kind = keyof ChurnTargets;

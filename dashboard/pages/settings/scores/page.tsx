@@ -1,22 +1,28 @@
 /** Settings of scores: churn horizon, health weights, events. */
 import type { ReactElement } from "react";
-import type { ChurnTarget } from "../../../contract/api/churn-targets.ts";
-import type { Settings } from "../../../contract/settings.ts";
-import { type Reads, useChange, useRead } from "../../api/query.ts";
-import { useMayAs } from "../../app/session.ts";
-import { Departures } from "../../parts/figure/departures.tsx";
-import { Button } from "../../parts/form/button.tsx";
-import { FormError, Input, Select } from "../../parts/form/field.tsx";
-import { DraftForm, SavedValues, useDraft } from "../../parts/form/form.tsx";
-import { fieldErrors } from "../../parts/form/form-errors.ts";
-import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Figures, Loading } from "../../parts/states.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { useTell } from "../../parts/toast.tsx";
-import { classes } from "../../text/classes.ts";
-import { numbers } from "../../text/format.ts";
+import type { ChurnTarget } from "../../../../contract/api/churn-targets.ts";
+import type { RiskBounds } from "../../../../contract/api/risk-bands.ts";
+import type { Settings } from "../../../../contract/settings.ts";
+import { type Reads, useChange, useRead } from "../../../api/query.ts";
+import { useMayAs } from "../../../app/session.ts";
+import { Departures } from "../../../parts/figure/departures.tsx";
+import { Button } from "../../../parts/form/button.tsx";
+import { FormError, Select } from "../../../parts/form/field.tsx";
+import { DraftForm, SavedValues, useDraft } from "../../../parts/form/form.tsx";
+import { fieldErrors } from "../../../parts/form/form-errors.ts";
+import { PageHeader, Panel } from "../../../parts/panel.tsx";
+import { Figures, Loading } from "../../../parts/states.tsx";
+import { RelativeTime } from "../../../parts/time.tsx";
+import { useTell } from "../../../parts/toast.tsx";
+import { classes } from "../../../text/classes.ts";
+import { numbers } from "../../../text/format.ts";
+import { healthTraitText, riskBoundsText } from "../../../text/setting-names.ts";
 import { ChurnTargetsPanel } from "./churn-targets.tsx";
 import { EventRules, type SectionProps, scoreFields } from "./event-rules.tsx";
+import { HealthWeights, healthParts } from "./health-weights.tsx";
+import { Preview } from "./preview.tsx";
+import { RiskBands } from "./risk-bands.tsx";
+import { authorText, Versions } from "./versions.tsx";
 
 type Answer = Reads["/api/settings"]["answer"];
 
@@ -30,25 +36,29 @@ export default function ScoreSettings(): ReactElement {
           "These are the defaults. They have not been changed yet."
         ) : (
           <>
-            Changed <RelativeTime instant={asked.data.changedAt} /> by {byText(asked.data.changedBy)}.
+            Changed <RelativeTime instant={asked.data.changedAt} /> by {authorText(asked.data.changedBy)}.
           </>
         )}
         {!mayChange && " Only members and owners can change these settings."}
       </PageHeader>
       <Departures className="mb-5" />
       <Figures asked={asked} loading={<Loading rows={10} height={28} />}>
-        {(answer) => (mayChange ? <Form saved={formOf(answer)} /> : <Read saved={answer.settings} />)}
+        {(answer) => (
+          <div className="grid gap-5">
+            {mayChange ? <Form saved={formOf(answer)} /> : <Read saved={answer.settings} />}
+            <Versions current={answer.version} mayChange={mayChange} />
+          </div>
+        )}
       </Figures>
     </>
   );
 }
 
-/** The author of a change, without the person number. */
-const byText = (by: string | null) =>
-  by === "command line" ? "the command line" : (by ?? "an unknown author").replace(/ \(person \d+\)$/, "");
-
 const weekdays = { 1: "Monday", 7: "Sunday" } as const;
 const listText = (names: readonly string[]) => (names.length === 0 ? "none" : names.join(", "));
+
+const boundsText = (bounds: RiskBounds | null) =>
+  bounds === null ? "by the base rate" : riskBoundsText(bounds);
 
 /** A churn target by its fields. */
 function targetText(target: ChurnTarget): string {
@@ -65,8 +75,14 @@ function Read({ saved }: { saved: Settings }): ReactElement {
           ["Churn horizon", `${saved.churnHorizonDays} days`],
           ["A user has churned by", targetText(saved.churnTargets.user)],
           ["An account has churned by", targetText(saved.churnTargets.account)],
+          ["Risk bands of users", boundsText(saved.riskBands.user)],
+          ["Risk bands of accounts", boundsText(saved.riskBands.account)],
           ["Weeks start on", weekdays[saved.weekStart]],
-          ...healthParts.map(({ name, label }) => [`Weight of ${label}`, saved.healthWeights[name]] as const),
+          ...healthParts.map(
+            ({ name, label }) =>
+              [`Weight of ${label} in health`, `${numbers.precise(saved.healthWeights[name])}%`] as const,
+          ),
+          ...saved.healthTraits.map((one) => [`${one.trait} in health`, healthTraitText(one)] as const),
           ["Key events", listText(saved.keyEvents)],
           ["Passive events", listText(saved.passiveEvents)],
           [
@@ -122,11 +138,22 @@ function Form({ saved }: { saved: Saved }): ReactElement {
           />
         )
       }
-      consequence={consequence(changes)}
+      consequence={
+        <div className="grid gap-2">
+          <p>{consequence(changes)}</p>
+          {!areScoresKept(changes) && (
+            <Preview
+              body={{ ...bodyOf(base, changes), version: base.version }}
+              isOfHorizon={changes.churnHorizonDays !== undefined}
+            />
+          )}
+        </div>
+      }
       onSave={save}
     >
       <ChurnTargetsPanel {...section} />
       <Horizon {...section} />
+      <RiskBands {...section} />
       <HealthWeights {...section} />
       <EventRules {...section} />
       <Panel title="Weeks" note="For retention and other weekly figures.">
@@ -261,74 +288,4 @@ function advice(intervals: Intervals | undefined): string {
     return `A suggestion appears after 100 return visits. So far: ${numbers.count(gaps)} in 26 weeks.`;
   }
   return `Of ${numbers.count(gaps)} gaps between two active days of the same user in 26 weeks, 90% are at most ${percentiles.p90} days long. Suggested: ${advised} days.`;
-}
-
-const healthParts: readonly {
-  readonly name: keyof Settings["healthWeights"];
-  readonly label: string;
-  readonly about: string;
-}[] = [
-  {
-    name: "engagement",
-    label: "engagement",
-    about: "How often, how much and how widely the product is used.",
-  },
-  {
-    name: "outlook",
-    label: "outlook",
-    about: "100 without any churn risk, 50 at twice the odds of the base rate.",
-  },
-  { name: "momentum", label: "momentum", about: "Whether use rises or falls." },
-  { name: "adoption", label: "adoption", about: "The share of key events used within 90 days." },
-];
-
-function HealthWeights({ draft, errorOf }: SectionProps): ReactElement {
-  const weights = draft.values.healthWeights;
-  const hasKeyEvents = draft.values.keyEvents.length > 0;
-  const counted = healthParts.map(({ name }) => (name === "adoption" && !hasKeyEvents ? 0 : weights[name]));
-  const sum = counted.reduce((all, weight) => all + weight, 0);
-  const shareOf = (at: number) => (sum > 0 ? (counted[at] ?? 0) / sum : null);
-  return (
-    <Panel
-      title="Health"
-      note="The weight of each part. Only the proportions matter: they need not add up to 1."
-    >
-      <svg viewBox="0 0 100 1" preserveAspectRatio="none" className="mb-4 h-1.5 w-full" aria-hidden="true">
-        {healthParts.map(({ name }, at) => (
-          <rect
-            key={name}
-            x={(counted.slice(0, at).reduce((all, weight) => all + weight, 0) / (sum || 1)) * 100}
-            width={(shareOf(at) ?? 0) * 100}
-            height={1}
-            fill={`var(--color-series-${at + 1})`}
-          />
-        ))}
-      </svg>
-      <div className="grid gap-5 sm:grid-cols-2 lg:grid-cols-4">
-        {healthParts.map(({ name, label, about }, at) => (
-          <div key={name} className="grid content-start gap-1">
-            <Input
-              label={label.charAt(0).toUpperCase() + label.slice(1)}
-              type="number"
-              min={0}
-              max={1}
-              step="any"
-              required
-              value={Number.isNaN(weights[name]) ? "" : weights[name]}
-              onChange={({ target }) =>
-                draft.set({ healthWeights: { ...weights, [name]: target.valueAsNumber } })
-              }
-              error={at === 0 ? errorOf("healthWeights") : undefined}
-            />
-            <p className="text-sm font-medium">
-              {name === "adoption" && !hasKeyEvents
-                ? "not counted: no key events yet"
-                : `${numbers.share(shareOf(at))} of health`}
-            </p>
-            <p className="text-sm text-soft">{about}</p>
-          </div>
-        ))}
-      </div>
-    </Panel>
-  );
 }

@@ -1,0 +1,25 @@
+/** Times in the files of a back-test. */
+import type { Zone } from "../../server/calendar/calendar.ts";
+import { isInvalid, parseEventTime } from "../../server/intake/intake.ts";
+import { apiTime } from "../import/time.ts";
+
+/** The time of a cell in unix milliseconds; undefined when it is none. Date-times without an offset are in UTC, as
+ * databases export them. */
+export function timeOf(cell: unknown, zone: Zone): number | undefined {
+  for (const format of ["auto", "utc"] as const) {
+    const text = apiTime(cell, format);
+    const ms = isInvalid(text) ? undefined : parseEventTime(text, zone);
+    if (ms !== undefined) return ms;
+  }
+  return undefined;
+}
+
+/** Why a cell is no time, behind the name of its place. */
+export function notATime(cell: unknown): string {
+  const found =
+    cell === undefined || cell === null || cell === "" ? "empty" : JSON.stringify(cell).slice(0, 100);
+  return (
+    `is ${found}, which is not a time: it may hold unix seconds or ` +
+    "milliseconds, ISO dates and date-times, and YYYYMMDD, of the years 1970 to 2299."
+  );
+}

@@ -1,0 +1,32 @@
+/** Marks of team members that a user was contacted. A mark is an event, so it is exported and erased with the user. */
+import { contactEvent } from "../../../contract/api/contacts.ts";
+import { ApiError } from "../../../contract/refusal.ts";
+import { zoneOf } from "../../calendar/calendar.ts";
+import { errorOf } from "../../intake/intake.ts";
+import type { IntakeHandlers } from "./intake-api.ts";
+
+const retryAfterSeconds = 5;
+
+export const contactHandlers = {
+  /** @throws ApiError for an unknown user, for a time that cannot be read, and while no event is taken */
+  "POST /api/users/:userId/contacts": async ({
+    intake,
+    place: { organization, actor },
+    path,
+    body,
+    nowMs,
+  }) => {
+    const closed = intake.closedFor(organization.id);
+    if (closed !== undefined) throw new ApiError("rate_limit_exceeded", closed, retryAfterSeconds);
+    const event = { ...body, userId: path.userId, event: contactEvent, properties: { by: actor.by } };
+    const outcome = await intake.track(new TextEncoder().encode(JSON.stringify(event)), {
+      organization: organization.id,
+      zone: zoneOf(organization.timezone),
+      receivedAtMs: nowMs,
+      idempotencyKey: null,
+    });
+    const error = errorOf(outcome);
+    if (error !== undefined) throw new ApiError(error.name, error.message);
+    return {};
+  },
+} satisfies Partial<IntakeHandlers>;

@@ -1,0 +1,106 @@
+/** Whether health would have told the churned from the others better under other weights: by stored scores whose horizon
+ * is over. */
+
+import type { Settings } from "../../../contract/settings.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { EntityKind } from "../queries/engagement-events.ts";
+import { healthValuesQuery, valuesByTrait } from "../queries/health-sql.ts";
+import { labelsOf } from "../queries/label-query.ts";
+import { rowsOfRun } from "../queries/lists/stored-score.ts";
+import { scoringLimits } from "../queries/query.ts";
+import { rowsOf } from "../run/entity.ts";
+import { populationOf, type ScoredOrganization } from "../run/population.ts";
+import { type OverRun, runsOver } from "../run/realised.ts";
+import { type HealthInput, healthOf } from "../scores/health.ts";
+import type { State } from "../scores/state.ts";
+import { aucOf, type Prediction } from "../statistics/metrics.ts";
+
+/** How well health told the churned from the others, by two kinds of weights. */
+export interface PastHealth {
+  /** Days on which entities were scored. */
+  readonly cutoffs: number;
+  /** Scores that are judged. */
+  readonly count: number;
+  readonly departures: number;
+  /** The probability that an entity that stayed had the higher health; null without both outcomes. */
+  readonly aucBefore: number | null;
+  readonly aucAfter: number | null;
+}
+
+/** Of each run: the first by a hash of their numbers. */
+const maxRowsOfRun = 8_000;
+
+/** @param settings of now and after the change; only their parts of health are compared */
+export async function pastHealth(
+  warehouse: Warehouse,
+  organization: Omit<ScoredOrganization, "settings">,
+  kind: EntityKind,
+  day: number,
+  settings: { readonly before: Settings; readonly after: Settings },
+): Promise<PastHealth> {
+  const runs = await runsOver(warehouse, organization.id, kind, day);
+  const [before, after]: [Prediction[], Prediction[]] = [[], []];
+  let departures = 0;
+  for (const run of runs) {
+    const rows = await readRows(warehouse, organization, kind, run, settings);
+    for (const { label, ...row } of rows) {
+      const scores = [settings.before, settings.after].map((of) => scoreUnder(of, row, run));
+      const [one, other] = scores;
+      if (one == null || other == null) continue;
+      before.push({ predicted: -one, label });
+      after.push({ predicted: -other, label });
+      if (label) departures += 1;
+    }
+  }
+  return {
+    ...{ cutoffs: runs.length, count: before.length, departures },
+    aucBefore: aucOf(before),
+    aucAfter: aucOf(after),
+  };
+}
+
+interface PastRow extends Omit<HealthInput, "state" | "traitValues"> {
+  readonly state: State;
+  readonly label: boolean;
+  readonly traitValues: Readonly<Record<string, number>>;
+}
+
+function scoreUnder(
+  { healthWeights, healthTraits }: Settings,
+  row: HealthInput,
+  run: OverRun,
+): number | null {
+  return healthOf(row, healthWeights, run.body.riskScale, healthTraits).score;
+}
+
+/** The scores of a run with their outcomes, of entities that could churn, judged by the settings of its day. */
+async function readRows(
+  warehouse: Warehouse,
+  organization: Omit<ScoredOrganization, "settings">,
+  kind: EntityKind,
+  run: OverRun,
+  { before, after }: { readonly before: Settings; readonly after: Settings },
+): Promise<PastRow[]> {
+  const population = populationOf({ ...organization, settings: run.body.settings }, kind);
+  const horizonDays = run.body.settings.churnHorizonDays;
+  const { churned, isLabelled } = labelsOf(population, { cutoffDay: run.day, horizonDays });
+  const names = [...new Set([...before.healthTraits, ...after.healthTraits].map(({ trait }) => trait))];
+  const values = names.length === 0 ? undefined : healthValuesQuery(population, run.day, names);
+  const { kind: _, ...rows } = rowsOf(organization.id, kind, run);
+  const found = await warehouse.rows<Omit<PastRow, "traitValues"> & { healthValues?: (number | null)[] }>(
+    `SELECT state, engagement, risk, momentum, adoption, ${churned.sql} AS label
+       ${values === undefined ? "" : ", healthValues"}
+     FROM (
+       SELECT ${kind} AS entity, state, engagement, risk, momentum, adoption FROM ${kind}_scores FINAL
+       WHERE ${rowsOfRun(kind)} AND state != 'churned' AND n >= 0
+       ORDER BY cityHash64(${kind}), ${kind} LIMIT ${maxRowsOfRun}) AS scores
+     ${values === undefined ? "" : `LEFT JOIN (${values.sql}) AS numbers USING (entity)`}
+     WHERE ${isLabelled.sql} SETTINGS allow_simdjson = 0`,
+    { ...values?.parameters, ...isLabelled.parameters, ...churned.parameters, ...rows },
+    scoringLimits,
+  );
+  return found.map(({ healthValues = [], ...row }) => ({
+    ...row,
+    traitValues: valuesByTrait(names, healthValues),
+  }));
+}

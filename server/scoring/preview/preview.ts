@@ -1,0 +1,225 @@
+/**
+ * The effect of a change of score settings before it is saved: how many entities change their bands, and whether the
+ * scores would have predicted better. No score and no model is stored.
+ */
+import { Refusal } from "../../../contract/refusal.ts";
+import type { Settings } from "../../../contract/settings.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { ModelResult } from "../churn/backtest.ts";
+import type { BgbbParameters } from "../churn/bgbb.ts";
+import { entropyOf, provenBaseRate, servingResult } from "../churn/ladder.ts";
+import { cellRisks } from "../queries/cell-table.ts";
+import type { EntityKind } from "../queries/engagement-events.ts";
+import type { Query } from "../queries/query.ts";
+import { rowsOf } from "../run/entity.ts";
+import { memberRisksOf } from "../run/member-risks.ts";
+import { modelUnder, type ServingModel } from "../run/model.ts";
+import { firstDayOf, populationOf, type ScoredOrganization, withOutages } from "../run/population.ts";
+import type { RunBody } from "../run/record-bodies.ts";
+import type { ScoreRecord } from "../run/records.ts";
+import { newestRun } from "../run/status.ts";
+import { riskScaleOf } from "../scores/risk-scale.ts";
+import { snapshotFor } from "../snapshots/stored.ts";
+import { type BandMove, bandMoves, newScoresUnder, storedScoresUnder } from "./moves.ts";
+import { type PastHealth, pastHealth } from "./past-health.ts";
+
+interface ProofMetrics extends Pick<ModelResult["metrics"], "auc" | "logLoss" | "baseRate" | "count"> {
+  /** 1 − the log loss / that of always saying the base rate: horizons have other base rates. */
+  readonly skill: number | null;
+}
+
+/** A back-test of the churn risk by one horizon. */
+export interface HorizonProof {
+  readonly horizonDays: number;
+  /** Null when there is too little data for a model. */
+  readonly metrics: ProofMetrics | null;
+  readonly departures: number;
+  readonly cutoffs: number;
+}
+
+/** The effect of a change on users, or on accounts. */
+export interface KindPreview {
+  readonly kind: EntityKind;
+  /** The day of the scores that are compared; null before the first. */
+  readonly day: number | null;
+  readonly moves: readonly BandMove[];
+  /** When parts of health or their weights change. */
+  readonly health: PastHealth | null;
+  /** When the horizon changes: by the old horizon and by the new one. */
+  readonly horizons: { readonly before: HorizonProof; readonly after: HorizonProof } | null;
+}
+
+export interface PreviewQuestion {
+  readonly organization: Omit<ScoredOrganization, "settings">;
+  /** Today. */
+  readonly day: number;
+  /** As they are applied. */
+  readonly before: Settings;
+  readonly after: Settings;
+  /** Instants of the clock by which the preview has to be done. */
+  readonly untilMs: number;
+}
+
+/** Settings whose effect on bands a preview does not count. */
+export const uncountedSettings = ["churnTargets", "passiveEvents", "eventWeights", "keyEvents"] as const;
+
+/** A training takes minutes with all cut-offs and rows. */
+const trainingBounds = { folds: 4, maxRows: 20_000 } as const;
+
+/** The effect on users and on accounts. @throws Refusal when it is not done in time */
+export async function previewSettings(
+  warehouse: Warehouse,
+  question: PreviewQuestion,
+): Promise<KindPreview[]> {
+  const inTime = withDeadline(warehouse, question.untilMs);
+  const { before } = question;
+  const uncounted = Object.fromEntries(uncountedSettings.map((name) => [name, before[name]]));
+  const fitted: FittedQuestion = {
+    ...question,
+    after: { ...question.after, ...uncounted },
+    userFits: new Map(),
+  };
+  return [await previewKind(inTime, fitted, "user"), await previewKind(inTime, fitted, "account")];
+}
+
+/** A question, and BG/BB as it was fitted to users for it, by day. It is the same for every horizon. */
+interface FittedQuestion extends PreviewQuestion {
+  readonly userFits: Map<number, BgbbParameters>;
+}
+
+async function previewKind(
+  warehouse: Warehouse,
+  question: FittedQuestion,
+  kind: EntityKind,
+): Promise<KindPreview> {
+  const { organization, day, before, after } = question;
+  const run = await newestRun(warehouse, organization.id, kind, day);
+  if (run === undefined) return { kind, day: null, moves: [], health: null, horizons: null };
+  const isOtherHorizon = before.churnHorizonDays !== after.churnHorizonDays;
+  const [oldModel, newModel] = isOtherHorizon
+    ? [
+        await modelOf(warehouse, question, kind, run, before),
+        await modelOf(warehouse, question, kind, run, after),
+      ]
+    : [undefined, undefined];
+  const scores =
+    newModel === undefined
+      ? storedUnder(question, kind, run)
+      : await scoredUnder(warehouse, question, kind, run, newModel);
+  const isOtherHealth = healthOf(before) !== healthOf(after);
+  return {
+    ...{ kind, day: run.day },
+    moves: await bandMoves(warehouse, rowsOf(organization.id, kind, run), run.body.riskScale, scores),
+    health: isOtherHealth ? await pastHealth(warehouse, organization, kind, day, { before, after }) : null,
+    horizons:
+      oldModel === undefined || newModel === undefined
+        ? null
+        : {
+            before: proofOf(oldModel, before.churnHorizonDays),
+            after: proofOf(newModel, after.churnHorizonDays),
+          },
+  };
+}
+
+type Run = ScoreRecord<RunBody>;
+
+function healthOf({ healthWeights, healthTraits }: Settings): string {
+  return JSON.stringify([healthWeights, healthTraits]);
+}
+
+/** The scores of the run by the new parts of health and the new bands. */
+function storedUnder({ organization, after }: PreviewQuestion, kind: EntityKind, run: Run): Query {
+  const population = populationOf({ ...organization, settings: after }, kind);
+  const riskScale = riskScaleOf(provenBaseRate(run.body.backtest), after.riskBands[kind]);
+  const { healthWeights, healthTraits } = after;
+  return storedScoresUnder(population, rowsOf(organization.id, kind, run), {
+    healthWeights,
+    healthTraits,
+    riskScale,
+  });
+}
+
+async function modelOf(
+  warehouse: Warehouse,
+  { organization, userFits }: FittedQuestion,
+  kind: EntityKind,
+  run: Run,
+  settings: Settings,
+): Promise<ServingModel> {
+  const asOf = await withOutages(warehouse, { ...organization, settings }, run.day);
+  const firstDay = (await firstDayOf(warehouse, organization.id)) ?? run.day;
+  const { day } = run;
+  return modelUnder(
+    warehouse,
+    asOf,
+    kind,
+    { day, firstDay, userFits, trainedDay: run.body.trainedDay },
+    trainingBounds,
+  );
+}
+
+/** The scores of the run's day by the new settings and a model for the new horizon. */
+async function scoredUnder(
+  warehouse: Warehouse,
+  { organization, after }: PreviewQuestion,
+  kind: EntityKind,
+  run: Run,
+  { model, bgbb, backtest }: ServingModel,
+): Promise<Query> {
+  const asOf = await withOutages(warehouse, { ...organization, settings: after }, run.day);
+  const horizonDays = after.churnHorizonDays;
+  const { healthWeights, healthTraits } = after;
+  const users = kind === "account" ? await newestRun(warehouse, organization.id, "user", run.day) : undefined;
+  const population = populationOf(asOf, kind);
+  const snapshot = await snapshotFor(warehouse, population, run.day);
+  return newScoresUnder(population, {
+    ...{ snapshot, horizonDays, healthWeights, healthTraits, model },
+    scale: run.body.scale.scale,
+    riskScale: riskScaleOf(provenBaseRate(backtest), after.riskBands[kind]),
+    cells: cellRisks(model?.bgbb ?? bgbb.parameters, horizonDays),
+    ...(users !== undefined && { memberRisks: memberRisksOf(users.body, horizonDays) }),
+  });
+}
+
+function proofOf({ choice, backtest }: ServingModel, horizonDays: number): HorizonProof {
+  const result = servingResult(choice, backtest);
+  if (result === undefined) return { horizonDays, metrics: null, departures: 0, cutoffs: backtest.folds };
+  const { auc, logLoss, baseRate, count } = result.metrics;
+  const entropy = entropyOf(baseRate);
+  return {
+    horizonDays,
+    metrics: { auc, logLoss, baseRate, count, skill: entropy === 0 ? null : 1 - logLoss / entropy },
+    departures: result.departures,
+    cutoffs: result.folds,
+  };
+}
+
+/** A warehouse for questions that end by an instant. @throws Refusal afterwards */
+function withDeadline(warehouse: Warehouse, untilMs: number): Warehouse {
+  return {
+    ...{ topology: warehouse.topology, command: (...query) => warehouse.command(...query) },
+    stream: (...query) => warehouse.stream(...query),
+    insertFrozen: (rows) => warehouse.insertFrozen(rows),
+    close: () => warehouse.close(),
+    rows: async <Row>(...[sql, parameters, limits]: Parameters<Warehouse["rows"]>) => {
+      const seconds = (untilMs - Date.now()) / 1_000;
+      if (seconds <= 0) throw tooLong();
+      const maxSeconds = Math.max(1, Math.floor(Math.min(limits?.maxSeconds ?? defaultSeconds, seconds)));
+      try {
+        return await warehouse.rows<Row>(sql, parameters, { ...limits, maxSeconds });
+      } catch (error) {
+        throw Date.now() >= untilMs - slackMs ? tooLong() : error;
+      }
+    },
+  };
+}
+
+const defaultSeconds = 30;
+/** The engine's limit is in whole seconds. */
+const slackMs = 1_500;
+
+function tooLong(): Refusal {
+  return new Refusal(
+    "the preview takes too long for this amount of data: save the change to see its effect.",
+  );
+}

@@ -1,0 +1,137 @@
+/** Health in SQL: the values of the organization's own parts, and `healthOf` for a row of scores. */
+import type { HealthTrait } from "../../../contract/api/health-traits.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { accountOwners, isIncluded } from "../../warehouse/warehouse.ts";
+import { type HealthParts, healthLimits } from "../scores/health.ts";
+import type { RiskScale } from "../scores/risk-scale.ts";
+import type { Population } from "./engagement-events.ts";
+import type { Expressions } from "./lists/user-engagement.ts";
+import { type Query, read } from "./query.ts";
+
+/** The settings and limits that health follows from. */
+export interface HealthRules {
+  readonly healthWeights: HealthParts;
+  /** The organization's own parts, none by default. */
+  readonly healthTraits?: readonly HealthTrait[];
+  readonly riskScale: RiskScale;
+}
+
+/**
+ * Health and its band (`colour`) of a row with state, engagementScore, risk, momentumScore, adoption and healthValues,
+ * the values of `healthTraits` in their order: none, or null, for a trait without a number.
+ */
+export function healthExpressions({ healthWeights, healthTraits = [], riskScale }: HealthRules): Expressions {
+  const { healthyFrom, watchFrom, cappedTo } = healthLimits;
+  const parts: readonly (readonly [score: string, weight: number])[] = [
+    ["engagementScore", healthWeights.engagement],
+    ["100 * (1 - risk) / (1 - risk + risk / {evenOdds:Float64})", healthWeights.outlook],
+    ["momentumScore", healthWeights.momentum],
+    ["100 * adoption", healthWeights.adoption],
+    ...healthTraits.map(({ weight }, at) => [scoreOfTraitSql(at), weight] as const),
+  ];
+  const weight = (at: number) => `{healthWeight${at}:Float64}`;
+  const total = parts.map(([score], at) => `if(isNull(${score}), 0, ${weight(at)})`);
+  const points = parts.map(([score], at) => `ifNull(${score}, 0) * ${weight(at)}`);
+  return {
+    columns: {
+      totalWeight: total.join(" + "),
+      uncapped: `(${points.join(" + ")}) / totalWeight`,
+      health: `multiIf(state = 'churned', 0, totalWeight = 0, NULL,
+        ifNull(risk, 0) >= {cappedRisk:Float64}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
+      colour: `multiIf(state = 'churned', 'churned', totalWeight = 0, 'none', state = 'new', 'onboarding',
+        health >= ${healthyFrom}, 'healthy', health >= ${watchFrom}, 'watch', 'at_risk')`,
+    },
+    parameters: {
+      evenOdds: riskScale.evenOdds,
+      cappedRisk: riskScale.cap,
+      ...Object.fromEntries(parts.map(([, of], at) => [`healthWeight${at}`, Math.max(0, of)])),
+      ...Object.fromEntries(
+        healthTraits.flatMap(({ zeroAt, hundredAt }, at) => [
+          [`zeroAt${at}`, zeroAt],
+          [`hundredAt${at}`, hundredAt],
+        ]),
+      ),
+    },
+  };
+}
+
+/** `scoreOfTrait`. An index beyond the array is null. `least` of null is another value. */
+function scoreOfTraitSql(at: number): string {
+  const value = `healthValues[${at + 1}]`;
+  const share = `(${value} - {zeroAt${at}:Float64}) / ({hundredAt${at}:Float64} - {zeroAt${at}:Float64})`;
+  return `if(isNull(${value}), NULL, 100 * greatest(0., least(1., ifNull(${share}, 0))))`;
+}
+
+/** A number of JSON, or a text that is one. */
+const decimalNumber = "^-?[0-9]{1,20}([.][0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$";
+
+/**
+ * Rows (entity, healthValues): the last value of each of these traits at the start of a day, in their order. Null for a
+ * trait that was not sent or whose last value is no number. An account has the traits of its owner. Statements need
+ * `allow_simdjson = 0`: the quick parser takes no integer beyond 2^64.
+ */
+export function healthValuesQuery(population: Population, day: number, traits: readonly string[]): Query {
+  const { organization, kind, zone, entity } = population;
+  const values = traits.map((_, at) => numberOf(`argMaxIf(raw${at}, (at, version), raw${at} != '')`));
+  const ofUsers = `
+    SELECT user, [${values.join(", ")}]::Array(Nullable(Float64)) AS healthValues
+    FROM (
+      SELECT user, at, version,
+        ${traits.map((_, at) => `JSONExtractRaw(traits, {healthTrait${at}:String}) AS raw${at}`).join(", ")}
+      FROM user_versions
+      WHERE organization = {organization:UInt32} AND toUnixTimestamp64Milli(at) < {healthBeforeMs:Int64}
+        AND multiSearchAny(traits, {healthTraitTexts:Array(String)}) AND ${isIncluded("user")}
+        ${kind === "user" && entity !== undefined ? "AND user = {entity:UInt32}" : ""})
+    GROUP BY user`;
+  const ofEntities =
+    kind === "user"
+      ? `SELECT user AS entity, healthValues FROM (${ofUsers})`
+      : `SELECT owners.account AS entity, healthValues
+         FROM (${ofUsers}) AS said INNER JOIN ${accountOwners} AS owners ON owners.owner = said.user
+         ${entity === undefined ? "" : "WHERE owners.account = {entity:UInt32}"}`;
+  return {
+    sql: ofEntities,
+    parameters: {
+      organization,
+      healthBeforeMs: zone.startOfDay(day),
+      healthTraitTexts: traits.map((trait) => `${JSON.stringify(trait)}:`),
+      ...Object.fromEntries(traits.map((trait, at) => [`healthTrait${at}`, trait])),
+      ...(entity !== undefined && { entity }),
+    },
+  };
+}
+
+/** Reads the values of one entity, by the trait's name; traits without a number are left out. */
+export async function readHealthValues(
+  warehouse: Warehouse,
+  population: Population & { readonly entity: number },
+  day: number,
+  traits: readonly string[],
+): Promise<Readonly<Record<string, number>>> {
+  if (traits.length === 0) return {};
+  const { sql, parameters } = healthValuesQuery(population, day, traits);
+  const [row] = await read<{ healthValues: readonly (number | null)[] }>(warehouse, {
+    sql: `${sql} SETTINGS allow_simdjson = 0`,
+    parameters,
+  });
+  return valuesByTrait(traits, row?.healthValues ?? []);
+}
+
+/** Values in the order of their traits, by the trait's name. */
+export function valuesByTrait(
+  traits: readonly string[],
+  values: readonly (number | null)[],
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    traits.flatMap((trait, at) => {
+      const value = values[at] ?? null;
+      return value === null ? [] : [[trait, value]];
+    }),
+  );
+}
+
+/** A raw value as a number, or null. */
+function numberOf(raw: string): string {
+  const text = `if(startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw})`;
+  return `if(match(${text}, '${decimalNumber}'), toFloat64OrNull(${text}), NULL)`;
+}

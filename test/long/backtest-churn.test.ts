@@ -1,0 +1,201 @@
+/** `rekindle backtest` on a declared churn, with traits, and without each group of features. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { formatDay } from "../../server/calendar/days.ts";
+import { BacktestBench } from "../scoring/backtest-support.ts";
+import { simulatedFrom, simulateLogs } from "../scoring/support.ts";
+
+const bench = new BacktestBench();
+afterAll(() => bench.end());
+
+const logDays = 500;
+const people = 400;
+const columns = ["--entity", "who", "--time", "at", "--event", "what"];
+const ofChurn = [...columns, "--cutoffs", "4", "--churn-event", "canceled"];
+
+/** Users who cancel four days after their last activity, and go on or not. Every tenth resumes a day later. */
+const users = simulateLogs(people, logDays, 5).map(({ log, traits = {} }, index) => {
+  const lastDay = log.at(-1)?.day ?? simulatedFrom;
+  const canceledDay = lastDay < simulatedFrom + logDays - 40 ? lastDay + 4 : undefined;
+  return { id: `u${index}`, log, traits, canceledDay, hasResumed: index % 10 === 0 };
+});
+
+function linesOf({ id, log, canceledDay, hasResumed }: (typeof users)[number]): string[] {
+  const line = (day: number, event: string) => `${id},${formatDay(day)},${event}`;
+  return [
+    ...log.map(({ day, event }) => line(day, event)),
+    ...(canceledDay === undefined ? [] : [line(canceledDay, "canceled")]),
+    ...(canceledDay === undefined || !hasResumed ? [] : [line(canceledDay + 1, "resumed")]),
+  ];
+}
+
+const log = bench.file("log.csv", `who,at,what\n${users.flatMap(linesOf).join("\n")}\n`);
+/** Two users, for refusals. */
+const small = bench.file("small.csv", "who,at,what\nu0,2025-01-01,canceled\nu1,2025-01-01,open\n");
+const traitsText = users
+  .map(({ id, log, traits }) => `${id},${formatDay(log[0]?.day ?? 0)},${JSON.stringify(traits)}\n`)
+  .join("");
+
+describe("a declared churn", () => {
+  test("is predicted by the regression alone, beside the baselines", async () => {
+    const answer = await bench.json(log, ...ofChurn);
+    expect(answer.models.map(({ name }) => name)).toEqual(["logistic", "recency", "hiatus", "base"]);
+    // The population is everybody of 26 weeks who has not canceled, idle or not.
+    const silence = await bench.json(log, ...columns, "--cutoffs", "4");
+    expect(answer.n).toBeGreaterThan(silence.n);
+    expect(answer.baseRate).toBeLessThan(silence.baseRate ?? 0);
+    const { stdout } = await bench.run(log, ...ofChurn);
+    expect(stdout).toMatch(/^churned: canceled, within 28 days; 4 cut-offs/m);
+    expect(stdout).toMatch(/^ships: (logistic|none); /m);
+  });
+
+  test("that is undone is none", async () => {
+    const [once, undone] = [
+      await bench.json(log, ...ofChurn),
+      await bench.json(log, ...ofChurn, "--undone-by", "resumed"),
+    ];
+    const churned = ({ n, baseRate }: typeof once) => Math.round(n * (baseRate ?? 0));
+    expect(churned(undone)).toBeLessThan(churned(once));
+    expect(undone.n).toBeGreaterThan(once.n);
+  });
+
+  test("of accounts is that of any of their users", async () => {
+    const rows = users.flatMap((user, index) => linesOf(user).map((line) => `${line},a${index % 200}`));
+    const path = bench.file("accounts.csv", `who,at,what,where\n${rows.join("\n")}\n`);
+    const answer = await bench.json(path, ...ofChurn, "--account", "where", "--score", "account");
+    expect(answer.models.map(({ name }) => name)).toContain("recency");
+    expect(answer.n).toBeGreaterThan(100);
+  });
+
+  test("that few did has no model, and says what is missing", async () => {
+    const some = users.map((user, index) => (index < 20 ? user : { ...user, canceledDay: undefined }));
+    const path = bench.file("few.csv", `who,at,what\n${some.flatMap(linesOf).join("\n")}\n`);
+    const { stdout } = await bench.run(path, ...ofChurn);
+    expect(stdout).toContain("ships: none; there is too little data to predict who leaves");
+    expect(stdout).toMatch(/^logistic lacks entities that churned: \d+ of 30$/m);
+  });
+});
+
+describe("traits", () => {
+  const withoutTraits = bench.json(log, ...columns, "--cutoffs", "4");
+  const answerWith = (name: string, text: string) =>
+    bench.json(log, ...columns, "--cutoffs", "4", "--traits", bench.file(name, text));
+  const logisticOf = (answer: Awaited<typeof withoutTraits>) =>
+    answer.models.find(({ name }) => name === "logistic");
+
+  test("are columns of the regression", async () => {
+    const [without, answer] = [await withoutTraits, await answerWith("traits.csv", traitsText)];
+    expect(logisticOf(answer)?.logLoss).not.toBe(logisticOf(without)?.logLoss);
+    expect(answer.models.map(({ name }) => name)).toEqual(without.models.map(({ name }) => name));
+  });
+
+  test("are the same with a header, tabs, quotes, as objects and in a .gz", async () => {
+    const expected = await answerWith("plain.csv", traitsText);
+    const fields = traitsText
+      .trim()
+      .split("\n")
+      .map((line) => /^([^,]*),([^,]*),(.*)$/.exec(line)?.slice(1) ?? []);
+    const quoted = fields.map(([id, at, json = ""]) => `"${id}","${at}","${json.replaceAll('"', '""')}"\n`);
+    const objects = fields.map(
+      ([entity, time, json = ""]) => `${JSON.stringify({ entity, time, traits: JSON.parse(json) })}\n`,
+    );
+    const packed = bench.file("traits.csv.gz", "");
+    await Bun.write(packed, gzipSync(traitsText));
+    for (const [name, text] of [
+      ["header.csv", `id,time,traits\n${traitsText}`],
+      ["tabs.tsv", fields.map((line) => `${line.join("\t")}\n`).join("")],
+      ["quoted.csv", quoted.join("\n")],
+      ["objects.jsonl", objects.join("")],
+    ] as const) {
+      expect(await answerWith(name, text)).toEqual(expected);
+    }
+    expect(await bench.json(log, ...columns, "--cutoffs", "4", "--traits", packed)).toEqual(expected);
+  });
+
+  test("that were said later change nothing", async () => {
+    const later = users.map(
+      ({ id, traits }) => `${id},${formatDay(simulatedFrom + logDays)},${JSON.stringify(traits)}\n`,
+    );
+    expect(await answerWith("later.csv", later.join(""))).toEqual(await withoutTraits);
+  });
+
+  test("of users without events are counted and left out", async () => {
+    const path = bench.file("others.csv", `${traitsText}nobody,2025-01-01,{"plan":"pro"}\n`);
+    const { stdout } = await bench.run(log, ...columns, "--cutoffs", "1", "--traits", path);
+    expect(stdout).toContain("1 lines of traits are of users without events");
+  });
+
+  test.each([
+    ["no JSON", "u1,2025-01-01,plan=pro\n", ["line 2", "field of traits is not valid JSON"]],
+    ["an array", "u1,2025-01-01,[1]\n", ["line 2", "field of traits is not a JSON object"]],
+    ["no time", 'u1,yesterday,{"plan":"pro"}\n', ["line 2", '"yesterday"', "not a time"]],
+    ["no entity", ',2025-01-01,{"plan":"pro"}\n', ["line 2", "the entity is missing"]],
+    ["two fields", "u1,2025-01-01\n", ["line 2", "three fields"]],
+    ["four fields", 'u1,2025-01-01,"{}",4\n', ["line 2", "more than three fields"]],
+    ["an open quote", '"u1,2025-01-01,{}\n', ["line 2", "not closed"]],
+    ["no traits in an object", '{"entity":"u1","time":"2025-01-01"}\n', ["line 2", "traits are missing"]],
+    ["a number that is rounded", 'u1,2025-01-01,{"n":9007199254740993}\n', ["line 2", "9007199254740993"]],
+  ])("with %s are refused by their line", async (name, line, words) => {
+    const path = bench.file(`${name}.csv`, `u0,2025-01-01,{"plan":"pro"}\n${line}`);
+    const { exitCode, stdout, stderr } = await bench.run(small, ...columns, "--traits", path);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    for (const word of words) expect(stderr).toContain(word);
+  });
+
+  test("of nobody in the log are refused", async () => {
+    const path = bench.file("strangers.csv", 'nobody,2025-01-01,{"plan":"pro"}\n');
+    const { exitCode, stderr } = await bench.run(small, ...columns, "--traits", path);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("is of an entity of the log")]);
+  });
+});
+
+describe("--compare", () => {
+  const options = [...columns, "--cutoffs", "4", "--compare", "--traits"];
+  const traits = bench.file("compared.csv", traitsText);
+  const groups = ["silence-frequency", "trend", "breadth-volume", "tenure", "bgbb", "traits"];
+
+  test("adds the regression without each group to the documented answer", async () => {
+    const answer = await bench.json(log, ...options, traits);
+    expect(Object.keys(answer)).toEqual(["horizonDays", "n", "baseRate", "models", "shipped"]);
+    expect(answer.models.map(({ name }) => name)).toEqual([
+      ...["prior", "bgbb", "bgbb-platt", "logistic", "recency", "hiatus"],
+      ...groups.map((group) => `logistic-without-${group}`),
+      "base",
+    ]);
+    const { models: all, ...rest } = await bench.json(log, ...columns, "--cutoffs", "4", "--traits", traits);
+    expect(answer).toMatchObject({ ...rest, models: expect.arrayContaining(all) });
+  });
+
+  test("prints what each group is worth", async () => {
+    const { stdout } = await bench.run(log, ...options, traits);
+    expect(stdout).toMatch(/^logistic without +AUC +change +log loss +change$/m);
+    expect(stdout).toMatch(/^nothing +0\.\d{4} +0\.\d{4}$/m);
+    for (const group of groups) {
+      expect(stdout).toMatch(new RegExp(`^${group} +0\\.\\d{4} +[+-]0\\.\\d{4} +\\d\\.\\d{4} +[+-]\\d`, "m"));
+    }
+  });
+
+  test("says when the regression cannot be trained", async () => {
+    const few = users.slice(0, 70).flatMap(linesOf);
+    const path = bench.file("seventy.csv", `who,at,what\n${few.join("\n")}\n`);
+    const { stdout } = await bench.run(path, ...columns, "--cutoffs", "4", "--compare");
+    expect(stdout).toContain("no group of features can be left out");
+  });
+});
+
+describe("a refusal in words", () => {
+  test.each([
+    [["--churn-event", "canceled"], "give --event COLUMN"],
+    [["--event", "what", "--undone-by", "resumed"], "give --churn-event NAME"],
+    [["--event", "what", "--churn-event", "left"], 'no event is named "left"; there are "'],
+    [["--event", "what", "--churn-event", "canceled", "--undone-by", "back"], 'no event is named "back"'],
+    [["--event", "what", "--churn-event", "canceled", "--undone-by", "canceled"], "another event"],
+    [["--event", "what", "--churn-event", "canceled", "--everyone"], "--everyone"],
+    [["--account", "what", "--score", "account", "--traits", "x"], "--traits are of users"],
+    [["--traits", "/nowhere.csv"], "there is no file /nowhere.csv"],
+  ])("for %p", async (options, words) => {
+    const { exitCode, stderr } = await bench.run(small, "--entity", "who", "--time", "at", ...options);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(words);
+  });
+});
