@@ -29,6 +29,16 @@ function linesOf({ id, log, canceledDay, hasResumed }: (typeof users)[number]): 
   ];
 }
 
+/** Whether any of an account's users canceled before a day. */
+function hasCanceled(ofAccount: typeof users, day: number): boolean {
+  return ofAccount.some(({ canceledDay }) => canceledDay !== undefined && canceledDay < day);
+}
+
+/** Whether a user did anything in the 26 weeks before a day. */
+function wasSeenBefore({ log }: (typeof users)[number], cutoff: number): boolean {
+  return log.some(({ day }) => day < cutoff && day >= cutoff - 182);
+}
+
 const log = bench.file("log.csv", `who,at,what\n${users.flatMap(linesOf).join("\n")}\n`);
 /** Two users, for refusals. */
 const small = bench.file("small.csv", "who,at,what\nu0,2025-01-01,canceled\nu1,2025-01-01,open\n");
@@ -60,11 +70,23 @@ describe("a declared churn", () => {
   });
 
   test("of accounts is that of any of their users", async () => {
-    const rows = users.flatMap((user, index) => linesOf(user).map((line) => `${line},a${index % 200}`));
+    const accounts = 200;
+    const rows = users.flatMap((user, index) => linesOf(user).map((line) => `${line},a${index % accounts}`));
     const path = bench.file("accounts.csv", `who,at,what,where\n${rows.join("\n")}\n`);
     const answer = await bench.json(path, ...ofChurn, "--account", "where", "--score", "account");
     expect(answer.models.map(({ name }) => name)).toContain("recency");
-    expect(answer.n).toBeGreaterThan(100);
+    const members = Array.from({ length: accounts }, (_, account) =>
+      users.filter((_user, index) => index % accounts === account),
+    );
+    const cutoffs = [1, 2, 3, 4].map((back) => simulatedFrom + logDays - 28 * back);
+    const population = cutoffs.flatMap((cutoff) =>
+      members
+        .filter((users) => users.some((user) => wasSeenBefore(user, cutoff)) && !hasCanceled(users, cutoff))
+        .map((users) => hasCanceled(users, cutoff + 28)),
+    );
+    expect(answer.n).toBe(population.length);
+    expect(Math.round(answer.n * (answer.baseRate ?? 0))).toBe(population.filter(Boolean).length);
+    expect(population.filter(Boolean).length).toBeGreaterThan(0);
   });
 
   test("that few did has no model, and says what is missing", async () => {
