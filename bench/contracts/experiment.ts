@@ -4,7 +4,8 @@ import { recencyBaseline } from "../../server/scoring/churn/baselines.ts";
 import type { Cell } from "../../server/scoring/churn/bgbb.ts";
 import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import { silenceBy } from "../../server/scoring/churn/churn-model.ts";
-import { clippedLogOdds, designFor } from "../../server/scoring/churn/design.ts";
+import { clippedLogOdds } from "../../server/scoring/churn/columns.ts";
+import { designFor } from "../../server/scoring/churn/design.ts";
 import { fitRidge, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
 import { type Metrics, metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { logistic } from "../../server/scoring/statistics/special.ts";
@@ -16,7 +17,6 @@ import { accountAt, type ContractRow, horizonDays } from "./lives.ts";
 /** Months of 28 days: without training, as the longest feature looks back so far; of training; of evaluation. */
 const [warmUpMonths, trainingMonths, testMonths] = [4, 13, 13];
 const weeks = 4 * (warmUpMonths + trainingMonths + testMonths);
-const mixNames = 12;
 /** 17 June 2026. */
 const endDay = Date.UTC(2026, 5, 17) / msPerDay;
 
@@ -97,27 +97,17 @@ export type Risk = (row: PreparedRow) => number;
 
 /** Trains the ridge on all groups of features, or without one. */
 export function trainContracts(rows: readonly PreparedRow[], without?: ContractGroup): Risk {
-  const columns = contractColumns(designFor(rows.map(({ features }) => features)), mixOf(rows)).filter(
+  const columns = contractColumns(designFor(rows.map(({ features }) => features))).filter(
     ({ featureGroup }) => featureGroup !== without,
   );
   const valuesOf = (row: PreparedRow) =>
-    Float64Array.from(columns, (column: ContractColumn) => column.of(row));
+    Float64Array.from(columns, (column: ContractColumn) => column.of(row) ?? Number.NaN);
   const ridge = fitRidge(
     columns,
     rows.map(valuesOf),
     rows.map(({ label }) => label),
   );
   return (row) => logistic(ridgeLogOdds(ridge, valuesOf(row)));
-}
-
-/** The most frequent names of events in the training rows, the most frequent first. */
-function mixOf(rows: readonly PreparedRow[]): string[] {
-  const totals = new Map<string, number>();
-  for (const { counts28 } of rows) {
-    for (const [event, n] of counts28) totals.set(event, (totals.get(event) ?? 0) + n);
-  }
-  const sorted = [...totals].sort(([nameA, a], [nameB, b]) => b - a || (nameA < nameB ? -1 : 1));
-  return sorted.slice(0, mixNames).map(([name]) => name);
 }
 
 /** The model that looks at idle days alone. @throws RangeError when labels are of one class */

@@ -37,8 +37,6 @@ export interface ContractRow {
   readonly features: ScoredFeatures;
   /** Histories of the members who have been active within the horizon. */
   readonly memberCells: readonly Cell[];
-  /** Events of the last 28 days by name. */
-  readonly counts28: ReadonlyMap<string, number>;
   readonly billing: BillingFeatures;
   /** Whether the contract ended within the horizon. */
   readonly label: boolean;
@@ -153,15 +151,13 @@ function rowAt(
   const events = [...activeDays.filter(({ day }) => day < cutoffDay - 28), ...recent];
   const features = featuresOf(events, cutoffDay, {}, { traits, members: membersOf(users) });
   if (features === null || features.cell === null) return undefined;
-  const counts28 = new Map<string, number>();
-  for (const { event, count } of recent) counts28.set(event, (counts28.get(event) ?? 0) + count);
   const label = log.billing.some(
     ({ day, name }) => name === endEvent && day >= cutoffDay && day < cutoffDay + horizonDays,
   );
   const memberCells = users.flatMap(({ cell, volume28 }) => (cell === null || volume28 === 0 ? [] : [cell]));
   return {
     features: { ...features, cell: features.cell },
-    ...{ memberCells, counts28, billing, label, endProbability },
+    ...{ memberCells, billing, label, endProbability },
   };
 }
 

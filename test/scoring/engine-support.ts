@@ -4,6 +4,7 @@ import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";
 import type { DaySpan } from "../../server/scoring/scores/churn-changes.ts";
 import type { DayEvent, FeatureSettings } from "../../server/scoring/scores/features.ts";
+import { windowStart } from "../../server/scoring/scores/observed-days.ts";
 import type { Random } from "../../simulation/random.ts";
 import { event, insertEvents, randomOfThisRun, type WarehouseUnderTest } from "../warehouse/support.ts";
 
@@ -64,6 +65,18 @@ function logOf(events: readonly EventRow[]): DayEvent[] {
   return [...Map.groupBy(events, ({ day, event }) => `${day} ${event}`).values()]
     .map((same) => ({ day: same[0]?.day ?? 0, event: same[0]?.event ?? "", count: same.length }))
     .sort((a, b) => a.day - b.day);
+}
+
+/** Key events, and those that 30 users did in 28 observed days. */
+export function countedEvents(events: readonly EventRow[], day: number, settings: FeatureSettings): string[] {
+  const { passiveEvents, keyEvents = [], outages } = settings;
+  const recent = events.filter(
+    (one) => one.day >= windowStart(day, 28, outages) && one.day < day && !passiveEvents?.has(one.event),
+  );
+  const frequent = [...Map.groupBy(recent, (one) => one.event)].filter(
+    ([, own]) => new Set(own.map(({ user }) => user)).size >= 30,
+  );
+  return [...new Set([...keyEvents, ...frequent.map(([name]) => name)])];
 }
 
 export function population(

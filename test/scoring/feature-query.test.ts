@@ -14,6 +14,7 @@ import {
   type FeatureSettings,
   type Features,
   featuresOf,
+  noFacts,
 } from "../../server/scoring/scores/features.ts";
 import { joinedSpans, observedDay, windowStart } from "../../server/scoring/scores/observed-days.ts";
 import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
@@ -45,6 +46,8 @@ const allSettings: readonly FeatureSettings[] = [
   { weights: new Map([["it's a \\ trap", 2]]), keyEvents: ["it's a \\ trap", "save"] },
 ];
 
+const { hasLeft: _, ...otherFacts } = noFacts;
+
 async function inEngine(who: Population, cutoffDay: number): Promise<[number, Features][]> {
   const { entity } = who;
   const { entities } =
@@ -52,7 +55,10 @@ async function inEngine(who: Population, cutoffDay: number): Promise<[number, Fe
       ? await snapshotFor(subject.warehouse, who, cutoffDay)
       : computedEntity({ ...who, entity }, cutoffDay);
   const rows = await read<FeatureRow>(subject.warehouse, withLeft(who, cutoffDay, entities));
-  return byNumber(rows.map((row) => [row.entity, featuresOfRow(row, { traits: {}, members: null })]));
+  // Which events are counted depends on all users: test/scoring/stored-snapshots.test.ts has them.
+  return byNumber(
+    rows.map((row) => [row.entity, roundedGaps(featuresOfRow({ ...row, eventCounts28: {} }, otherFacts))]),
+  );
 }
 
 function inReference(
@@ -62,10 +68,16 @@ function inReference(
 ): [number, Features][] {
   return byNumber(
     [...logs].flatMap(([entity, log]): [number, Features][] => {
-      const features = featuresOf(log, cutoffDay, settings);
-      return features === null ? [] : [[entity, features]];
+      const features = featuresOf(log, cutoffDay, { ...settings, countedEvents: [] });
+      return features === null ? [] : [[entity, roundedGaps(features)]];
     }),
   );
+}
+
+/** Sums of squares round in another order. */
+function roundedGaps(features: Features): Features {
+  const { gapVariability } = features;
+  return { ...features, gapVariability: gapVariability && Number(gapVariability.toFixed(9)) };
 }
 
 function byNumber<Value>(pairs: readonly [number, Value][]): [number, Value][] {

@@ -16,25 +16,35 @@ const tolerance = 0.005;
 const within = (ours: number | null | undefined, published: number) =>
   expect(Math.abs((ours ?? Number.NaN) - published)).toBeLessThanOrEqual(tolerance);
 
-describe.each(backtests)("$title", ({ result, published, publishedBase, publishedCount }) => {
-  const metrics = (model: ModelName) => result.results.find((one) => one.model === model)?.metrics;
+describe.each(backtests)(
+  "$title",
+  ({ result, served, servedLimit, published, publishedBase, publishedCount }) => {
+    const metrics = (model: ModelName) => result.results.find((one) => one.model === model)?.metrics;
 
-  test("scores as many entities as published, and as many churned", () => {
-    expect(metrics("rung 1")?.count).toBe(publishedCount);
-    if (publishedBase !== undefined) within(metrics("rung 1")?.baseRate, publishedBase);
-  });
+    test("scores as many entities as published, and as many churned", () => {
+      expect(metrics("rung 1")?.count).toBe(publishedCount);
+      if (publishedBase !== undefined) within(metrics("rung 1")?.baseRate, publishedBase);
+    });
 
-  test.each(Object.entries(published))("%s agrees with its published figures", (model, known) => {
-    const ours = metrics(model as ModelName);
-    within(ours?.auc, known.auc);
-    within(ours?.logLoss, known.logLoss);
-    if (known.ece !== undefined) within(ours?.ece, known.ece);
-  });
+    test.each(Object.entries(published))("%s agrees with its published figures", (model, known) => {
+      const ours = metrics(model as ModelName);
+      within(ours?.auc, known.auc);
+      within(ours?.logLoss, known.logLoss);
+      if (known.ece !== undefined) within(ours?.ece, known.ece);
+    });
 
-  test("every fit of BG/BB converged", () => {
-    expect(result.isConverged).toBe(true);
-  });
-});
+    test("the third rung is better as it serves", () => {
+      if (servedLimit === undefined) return;
+      const third = served.results.find(({ model }) => model === "rung 3")?.metrics;
+      expect(third?.logLoss).toBeLessThanOrEqual(servedLimit);
+      expect(third?.logLoss).toBeLessThan(metrics("rung 3")?.logLoss ?? 0);
+    });
+
+    test("every fit of BG/BB converged", () => {
+      expect(result.isConverged).toBe(true);
+    });
+  },
+);
 
 test("the third rung serves on the git log, and one cut-off of CDNOW proves nothing", () => {
   const plenty = {

@@ -5,6 +5,8 @@ import { Zone } from "../../server/calendar/zone.ts";
 import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import {
   type ChurnModel,
+  eventsOfModel,
+  numbersOfModel,
   returnProbability,
   riskScorer,
   traitsOfModel,
@@ -29,6 +31,7 @@ import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
+import { countedEvents } from "./engine-support.ts";
 
 const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
@@ -67,6 +70,9 @@ const planOf = (number: number) => plans[number % 3] ?? "";
 /** Two of three users said a number. */
 const npsOf = (number: number) => (number % 3 === 0 ? {} : { nps: number % 11 });
 const numbersOf = (number: number) => ({ seats: 12, ...npsOf(number) });
+const planChangedAtMs = 1_000;
+const planIdleDaysOf = (number: number, cutoffDay: number) =>
+  number % 5 === 0 ? cutoffDay - planChangedAtMs / msPerDay : null;
 const healthTraits = [
   { trait: "nps", zeroAt: 2, hundredAt: 9, weight: 20 },
   { trait: "seats", zeroAt: 40, hundredAt: 10, weight: 5 },
@@ -81,13 +87,16 @@ async function filled(what: string) {
   await insertEvents(subject, events, 3);
   await subject.insert(
     "user_versions",
-    Array.from({ length: users }, (_, index) =>
-      userVersionRow(user(organization, `u${index}`, { number: index + 1 }), {
-        atMs: 1_000,
-        traits: { plan: planOf(index + 1), ...numbersOf(index + 1) },
-        account: 0,
-      }),
-    ),
+    Array.from({ length: users }, (_, index) => {
+      const number = index + 1;
+      const told = (version: number, atMs: number, traits: Readonly<Record<string, string | number>>) =>
+        userVersionRow(user(organization, `u${index}`, { number, version }), { atMs, traits, account: 0 });
+      // Every fifth user had another plan before.
+      return [
+        ...(number % 5 === 0 ? [told(1, 0, { plan: "trial" })] : []),
+        told(2, planChangedAtMs, { plan: planOf(number), ...numbersOf(number) }),
+      ];
+    }).flat(),
   );
   return { organization, events, random };
 }
@@ -97,6 +106,12 @@ function ridgeModel(random: Random, kind: EntityKind): ChurnModel {
   const design: Design = {
     hasMembers: kind === "account",
     traits: kind === "account" ? [] : plans.map((value) => ({ trait: "plan", value })),
+    // Some of no user, and one with a name that needs escaping.
+    events: ["save", "open", "it's a \\ trap"],
+    hasKeyEvents: true,
+    numbers: kind === "account" ? [] : ["nps", "seats", "tickets"],
+    hasPlanChanges: kind === "user",
+    hasAccounts: kind === "user",
   };
   const columns = columnsOf(design).map(({ name, group }) => ({
     ...{ name, group, mean: random.next() * 3, weight: random.next() - 0.5 },
@@ -179,12 +194,19 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
         const input = await inputOf(population, cutoffDay, model);
         const rows = await scored(population, input);
         const known = traitsOfModel(model).map(({ value }) => value);
+        const numbers = numbersOfModel(model);
+        const rules = { ...settings, countedEvents: countedBy(model, events, cutoffDay) };
         const logs = Map.groupBy(events, (one) => one.user);
         const reference = new Map(
           [...logs].flatMap(([entity, own]) => {
             const [plan, hasLeft] = [planOf(entity), hasLeftOf(own, cutoffDay, target)];
-            const about = { traits: known.includes(plan) ? { plan } : {}, hasLeft };
-            const features = featuresOf(logOf(own), cutoffDay, settings, about);
+            const told = Object.entries(numbersOf(entity)).filter(([trait]) => numbers.includes(trait));
+            const about = {
+              ...{ traits: known.includes(plan) ? { plan } : {}, hasLeft },
+              ...{ numbers: Object.fromEntries(told), account: accountAt(events, entity, cutoffDay) },
+              planIdleDays: model?.rung === 3 ? planIdleDaysOf(entity, cutoffDay) : null,
+            };
+            const features = featuresOf(logOf(own), cutoffDay, rules, about);
             return features === null ? [] : [[entity, features] as const];
           }),
         );
@@ -193,7 +215,8 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
         );
         for (const row of rows) {
           const features = reference.get(row.entity) ?? failed();
-          expect(featuresOfStored(row, traitsOfModel(model))).toEqual(features);
+          const stored = featuresOfStored(row, { traits: traitsOfModel(model), numbers });
+          expect(stored).toEqual({ ...features, gapVariability: near(features.gapVariability) });
           const { score } = engagementOf(features, scale);
           expect(row).toMatchObject(expected(features, score, input, target, numbersOf(row.entity)));
           states.add(row.state);
@@ -224,7 +247,7 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
           const own = [...new Set(active.map((one) => one.user))].map(
             (each) => memberScores.get(each)?.engagement ?? Number.NaN,
           );
-          const features = featuresOfStored(row, []);
+          const features = featuresOfStored(row, { traits: [], numbers: [] });
           const ofAccount = events.filter(({ account }) => account === row.entity);
           expect(features.hasLeft).toBe(hasLeftOf(ofAccount, cutoffDay, target));
           expect(features.members?.active28).toBe(own.length);
@@ -244,6 +267,33 @@ function logOf(events: readonly EventRow[]) {
   return [...Map.groupBy(events, ({ day, event: name }) => `${day} ${name}`).values()]
     .map((same) => ({ day: same[0]?.day ?? 0, event: same[0]?.event ?? "", count: same.length }))
     .toSorted((a, b) => a.day - b.day);
+}
+
+/** The counted events of a snapshot that a model counts: key events, and those of 30 users. */
+function countedBy(model: ChurnModel | null, events: readonly EventRow[], cutoffDay: number): string[] {
+  const counted = countedEvents(events, cutoffDay, settings);
+  return eventsOfModel(model).filter((name) => counted.includes(name));
+}
+
+/** The active members of the account of a user's latest events. */
+function accountAt(events: readonly EventRow[], entity: number, cutoffDay: number) {
+  const engaged = events.filter(({ event: name, day }) => name !== "mail_sent" && day < cutoffDay);
+  const own = engaged.findLast((one) => one.user === entity);
+  if (
+    own === undefined ||
+    own.account === 0 ||
+    !engaged.some((one) => one.user === entity && one.day >= cutoffDay - 182)
+  )
+    return null;
+  const activeIn = (from: number, to: number) =>
+    new Set(
+      engaged
+        .filter(
+          (one) => one.account === own.account && one.day >= cutoffDay - to && one.day < cutoffDay - from,
+        )
+        .map((one) => one.user),
+    ).size;
+  return { active28: activeIn(0, 28), activePrevious28: activeIn(28, 56) };
 }
 
 function hasLeftOf(events: readonly EventRow[], cutoffDay: number, { by }: ChurnTarget): boolean {

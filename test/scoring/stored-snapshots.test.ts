@@ -5,11 +5,17 @@ import type { EntityKind, Population } from "../../server/scoring/queries/engage
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
 import { noticeChanges } from "../../server/scoring/run/changed-days.ts";
 import { markStale } from "../../server/scoring/run/records.ts";
-import type { FeatureSettings } from "../../server/scoring/scores/features.ts";
-import { windowStart } from "../../server/scoring/scores/observed-days.ts";
-import { type PatternFeatures, patternFeaturesOf } from "../../server/scoring/scores/pattern-features.ts";
+import { type FeatureSettings, type Features, featuresOf } from "../../server/scoring/scores/features.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
-import { logDay, logsOf, manySettings, population, randomOrganization, zone } from "./engine-support.ts";
+import {
+  countedEvents,
+  logDay,
+  logsOf,
+  manySettings,
+  population,
+  randomOrganization,
+  zone,
+} from "./engine-support.ts";
 import { on } from "./run-support.ts";
 import { type Row, rowsOf as rowsOfSnapshot, snapshotRecord } from "./snapshot-support.ts";
 
@@ -56,14 +62,13 @@ describe.each(kinds)("the patterns of every %s", (kind) => {
         const logs = logsOf(events, kind);
         const rows = await rowsOf(population(organization, kind, settings), day);
         for (const { entity, ...row } of rows) {
-          const expected = patternFeaturesOf(logs.get(entity) ?? [], day, settings, counted);
+          const rules = { ...settings, countedEvents: counted };
+          const expected = featuresOf(logs.get(entity) ?? [], day, rules);
           const { gapVariability, activeDaysByWeek, eventCounts28, keyEventIdleDays } =
-            row as unknown as PatternFeatures;
-          expect({ activeDaysByWeek, eventCounts28, keyEventIdleDays, gapVariability }).toEqual({
-            ...expected,
-            gapVariability:
-              expected.gapVariability === null ? null : expect.closeTo(expected.gapVariability, 9),
-          });
+            row as unknown as Features;
+          expect(expected).toMatchObject({ activeDaysByWeek, eventCounts28, keyEventIdleDays });
+          expect(eventCounts28).toEqual(expected?.eventCounts28 ?? {});
+          expect(gapVariability ?? -1).toBeCloseTo(expected?.gapVariability ?? -1, 9);
           seen.variable += Number(gapVariability !== null);
           seen.keys += Number(keyEventIdleDays !== null);
           seen.counts += Object.keys(eventCounts28).length;
@@ -73,18 +78,6 @@ describe.each(kinds)("the patterns of every %s", (kind) => {
     for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20);
   });
 });
-
-/** Key events, and those that 30 users did in 28 observed days. */
-function countedEvents(events: readonly EventRow[], day: number, settings: FeatureSettings): string[] {
-  const { passiveEvents, keyEvents = [], outages } = settings;
-  const recent = events.filter(
-    (one) => one.day >= windowStart(day, 28, outages) && one.day < day && !passiveEvents?.has(one.event),
-  );
-  const frequent = [...Map.groupBy(recent, (one) => one.event)].filter(
-    ([, own]) => new Set(own.map(({ user }) => user)).size >= 30,
-  );
-  return [...new Set([...keyEvents, ...frequent.map(([name]) => name)])];
-}
 
 describe("a snapshot", () => {
   test("is the same in whatever order the events of its days arrive", async () => {

@@ -2,7 +2,7 @@
 import type { BgbbParameters } from "../../server/scoring/churn/bgbb.ts";
 import type { CountedCell } from "../../server/scoring/churn/bgbb-fit.ts";
 import type { EntityLog } from "../../server/scoring/churn/snapshot.ts";
-import type { DayEvent, Features } from "../../server/scoring/scores/features.ts";
+import { type DayEvent, type Features, noFacts } from "../../server/scoring/scores/features.ts";
 import { randomBeta, randomFrom } from "./random.ts";
 
 /** An entity that was active on a single day, 20 days ago. */
@@ -12,15 +12,17 @@ export const quiet: Features = {
   activeDays28: 1,
   activeDaysPrevious28: 0,
   activeDays84: 1,
+  activeDaysByWeek: [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0],
   volume28: 1,
   eventNames28: 1,
+  eventCounts28: { open: 1 },
   meanGapDays: 20,
+  gapVariability: null,
   hasSingleActiveDay: true,
   cell: { x: 0, t: 0, n: 2 },
   adoption: null,
-  hasLeft: false,
-  traits: {},
-  members: null,
+  keyEventIdleDays: null,
+  ...noFacts,
 };
 
 /** The first day of simulated logs. */

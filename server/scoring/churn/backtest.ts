@@ -21,6 +21,8 @@ export interface Fold {
   readonly scoring: Snapshot;
   /** The newest first; the horizon of each has ended by the day of scoring. */
   readonly training: readonly Snapshot[];
+  /** Events that have columns however rare they are. */
+  readonly keyEvents?: readonly string[] | undefined;
 }
 
 export type ModelName = `rung ${Rung}` | "recency" | "hiatus";
@@ -128,7 +130,10 @@ export function trainingOf(
     counts: countData(fold.scoring.cells, rows, horizonDays),
     bgbb: scoring.fit.parameters,
     rows,
-    design: designFor((training[0]?.rows ?? []).map(({ features }) => features)),
+    design: designFor(
+      (training[0]?.rows ?? []).map(({ features }) => features),
+      fold.keyEvents,
+    ),
     isDeclared: fold.scoring.isDeclared,
   };
 }

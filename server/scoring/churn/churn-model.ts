@@ -7,6 +7,7 @@ import { daysPerPeriod, windowPeriods } from "../scores/features.ts";
 import type { ScoredFeatures } from "../scores/state.ts";
 import {
   type Contributions,
+  contributionOf,
   noContributions,
   type RidgeModel,
   ridgeContributions,
@@ -14,17 +15,10 @@ import {
 } from "../statistics/logistic.ts";
 import { calibrate, type Platt } from "../statistics/platt.ts";
 import { logistic, logit } from "../statistics/special.ts";
-import { clamp } from "../statistics/vectors.ts";
+import { at, clamp } from "../statistics/vectors.ts";
 import { Bgbb, type BgbbParameters, type Cell } from "./bgbb.ts";
-import {
-  bgbbColumn,
-  clippedLogOdds,
-  columnsOf,
-  type Design,
-  type DesignColumn,
-  rowOf,
-  type TraitValue,
-} from "./design.ts";
+import { bgbbColumn, clippedLogOdds, type DesignColumn, type TraitValue } from "./columns.ts";
+import { columnsNamed, type Design, rowOf } from "./design.ts";
 
 /** 0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression. */
 export type Rung = 0 | 1 | 2 | 3;
@@ -47,6 +41,8 @@ export interface RiskScore {
   readonly risk: number;
   /** In log-odds: with the model's reference they add up to logit(risk). */
   readonly contributions: Contributions;
+  /** Of the single events that the model counts, the one with the largest part in `mix`. Null without one. */
+  readonly decisiveEvent: string | null;
 }
 
 /** BG/BB tables that are long enough for every cell of the window and this horizon. */
@@ -69,6 +65,16 @@ export function traitsOfModel(model: ChurnModel | null): readonly TraitValue[] {
   return model?.rung === 3 ? model.design.traits : [];
 }
 
+/** The numeric traits that a model looks at. */
+export function numbersOfModel(model: ChurnModel | null): readonly string[] {
+  return model?.rung === 3 ? (model.design.numbers ?? []) : [];
+}
+
+/** The events that a model counts one by one. */
+export function eventsOfModel(model: ChurnModel | null): readonly string[] {
+  return model?.rung === 3 ? (model.design.events ?? []) : [];
+}
+
 type Silence = (cell: Cell) => number;
 
 /** The probability of silence over the horizon as a function of the cell; make it once and use it for all. */
@@ -81,7 +87,10 @@ export function silenceBy(horizonDays: number, parameters: BgbbParameters): Sile
 export function riskScorer(model: ChurnModel): (features: ScoredFeatures) => RiskScore {
   const silence = silenceBy(model.horizonDays, model.bgbb);
   if (model.rung === 3) {
-    const columns = columnsOf(model.design);
+    const columns = columnsNamed(
+      model.design,
+      model.ridge.columns.map(({ name }) => name),
+    );
     return (features) => ridgeScore(model, columns, features, silence);
   }
   return ({ cell }) => bgbbScore(model, cell, silence);
@@ -110,6 +119,7 @@ function bgbbScore(model: Exclude<ChurnModel, { rung: 3 }>, cell: Cell, silence:
   return {
     // Not through log-odds and back: the same history has to have the same risk to the last digit.
     risk: model.rung === 2 ? logistic(calibrated) : bgbbRisk,
+    decisiveEvent: null,
     contributions: {
       ...noContributions,
       silence: now - active,
@@ -129,16 +139,33 @@ function ridgeScore(
   const row = rowOf(columns, { features, bgbbRisk: silence(features.cell) });
   const risk = logistic(ridgeLogOdds(ridge, row));
   const contributions = ridgeContributions(ridge, row);
+  const decisiveEvent = decisiveEventOf(ridge, columns, row, contributions.mix);
   const column = ridge.columns.find(({ name }) => name === bgbbColumn);
-  if (column === undefined || column.standardDeviation === 0) return { risk, contributions };
+  if (column === undefined || column.standardDeviation === 0) return { risk, contributions, decisiveEvent };
   const active = clippedLogOdds(silence(beforeSilence(features.cell)));
   const frequency = (column.weight * (active - column.mean)) / column.standardDeviation;
   return {
-    risk,
+    ...{ risk, decisiveEvent },
     contributions: {
       ...contributions,
       silence: contributions.silence - frequency,
       frequency: contributions.frequency + frequency,
     },
   };
+}
+
+/** The event whose column moves `mix` the most, in its own direction; null when that is no event's column. */
+function decisiveEventOf(
+  { columns: fitted }: RidgeModel,
+  columns: readonly DesignColumn[],
+  row: Float64Array,
+  mix: number,
+): string | null {
+  let [event, largest]: [string | null, number] = [null, 0];
+  for (const [index, column] of fitted.entries()) {
+    if (column.group !== "mix") continue;
+    const part = Math.sign(mix) * contributionOf(column, at(row, index));
+    if (part > largest) [event, largest] = [columns[index]?.event ?? null, part];
+  }
+  return event;
 }

@@ -4,7 +4,8 @@
 import { type Metrics, metricsOf, type Prediction } from "../statistics/metrics.ts";
 import { type FittedSnapshot, type Fold, predictionsOf, trainingOf } from "./backtest.ts";
 import { riskScorer } from "./churn-model.ts";
-import { columnsOf, type FeatureGroup, featureGroups } from "./design.ts";
+import { type FeatureGroup, featureGroups } from "./columns.ts";
+import { affordedColumns } from "./design.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { shortagesOf, trainRidge } from "./train.ts";
 
@@ -30,10 +31,10 @@ export function compareGroups(
     const training = trainingOf(fold, fits, horizonDays);
     const { design, counts, isDeclared } = training;
     if (shortagesOf(3, counts, isDeclared).length > 0) continue;
-    for (const { featureGroup } of columnsOf(design)) seen.add(featureGroup);
+    for (const { featureGroup } of affordedColumns(design, counts.churnedLabels)) seen.add(featureGroup);
     // A cut-off at which a group has no column counts, too: all groups are judged on the same rows.
     for (const [group, own] of predictions) {
-      const score = riskScorer(trainRidge({ ...training, design: { ...design, without: group } }));
+      const score = riskScorer(trainRidge(training, group));
       for (const one of predictionsOf(fold, (features) => score(features).risk)) own.push(one);
     }
   }

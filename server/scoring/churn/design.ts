@@ -1,146 +1,148 @@
-/** The columns of the ridge regression: how it sees an entity, and which reason each column belongs to. */
-
+/** Which columns the ridge regression of an organization has. */
 import type { ScoredFeatures } from "../scores/state.ts";
-import type { Column, ReasonGroup } from "../statistics/logistic.ts";
-import { logit } from "../statistics/special.ts";
-import { clamp } from "../statistics/vectors.ts";
+import {
+  accountColumns,
+  activityColumns,
+  type DesignColumn,
+  type DesignInput,
+  eventColumn,
+  type FeatureGroup,
+  featureGroups,
+  keyEventColumns,
+  memberColumns,
+  numberColumns,
+  planColumns,
+  type TraitValue,
+  traitColumn,
+} from "./columns.ts";
 
-export interface DesignInput {
-  readonly features: ScoredFeatures;
-  /** BG/BB's churn risk, by the fit of the row's own cut-off. */
-  readonly bgbbRisk: number;
+const leastEntitiesOfTrait = 30;
+/** The most frequent values. Rarer ones matter little, and a fit's time grows with the square of the columns. */
+const maxTraitColumns = 50;
+const maxEvents = 12;
+const maxNumbers = 10;
+const leastNumbersOfTrait = 5;
+/** A group of features is taken while the training rows have so many departures for each column. */
+const departuresPerColumn = 5;
+
+/** The columns that depend on the organization's data; stored with the model. */
+export interface Design {
+  readonly hasMembers: boolean;
+  readonly traits: readonly TraitValue[];
+  /** Events that are counted one by one: the most frequent, and key events. Models of version 0.1.0 have none. */
+  readonly events?: readonly string[];
+  readonly hasKeyEvents?: boolean;
+  /** Numeric traits. */
+  readonly numbers?: readonly string[];
+  readonly hasPlanChanges?: boolean;
+  /** Whether users belong to accounts. */
+  readonly hasAccounts?: boolean;
 }
 
-export interface TraitValue {
-  readonly trait: string;
-  readonly value: string;
+/** The design that suits these entities: one row for each, as of one cut-off.
+ * @param keyEvents have columns however rare they are */
+export function designFor(entities: readonly ScoredFeatures[], keyEvents: readonly string[] = []): Design {
+  const events = mostFrequent(
+    entities.flatMap(({ eventCounts28 }) => Object.keys(eventCounts28)),
+    (event) => event,
+  );
+  const values = entities.flatMap(({ traits }) =>
+    Object.entries(traits).map(([trait, value]) => ({ trait, value })),
+  );
+  return {
+    hasMembers: entities.some(({ members }) => members !== null),
+    traits: mostFrequent(values, ({ trait, value }) => JSON.stringify([trait, value])).slice(
+      0,
+      maxTraitColumns,
+    ),
+    events: [...new Set([...events.slice(0, maxEvents), ...keyEvents])],
+    hasKeyEvents: entities.some(({ keyEventIdleDays }) => keyEventIdleDays !== null),
+    numbers: numericTraits(entities),
+    hasPlanChanges: entities.some(({ planIdleDays }) => planIdleDays !== null),
+    hasAccounts: entities.some(({ account }) => account !== null),
+  };
 }
 
-/** Groups of features. A back-test can leave each out, to see its worth. */
-export const featureGroups = [
+/** Those of at least 30 entities, the most frequent first. */
+function mostFrequent<Value>(values: readonly Value[], nameOf: (value: Value) => string): Value[] {
+  const counts = new Map<string, { readonly value: Value; readonly count: number }>();
+  for (const value of values) {
+    const name = nameOf(value);
+    counts.set(name, { value, count: (counts.get(name)?.count ?? 0) + 1 });
+  }
+  return [...counts]
+    .filter(([, { count }]) => count >= leastEntitiesOfTrait)
+    .sort(([nameA, a], [nameB, b]) => b.count - a.count || (nameA < nameB ? -1 : 1))
+    .map(([, { value }]) => value);
+}
+
+/** Traits with numbers of at least 30 entities, and with at least 5 different ones. */
+function numericTraits(entities: readonly ScoredFeatures[]): string[] {
+  const numbers = new Map<string, number[]>();
+  for (const [trait, value] of entities.flatMap((entity) => Object.entries(entity.numbers))) {
+    numbers.set(trait, [...(numbers.get(trait) ?? []), value]);
+  }
+  return [...numbers]
+    .filter(
+      ([, values]) => values.length >= leastEntitiesOfTrait && new Set(values).size >= leastNumbersOfTrait,
+    )
+    .sort(([traitA, a], [traitB, b]) => b.length - a.length || (traitA < traitB ? -1 : 1))
+    .slice(0, maxNumbers)
+    .map(([trait]) => trait);
+}
+
+/** All columns of a design, in their order. A name that a trait or an event gives twice has one column. */
+export function columnsOf(design: Design): DesignColumn[] {
+  const { traits, events = [], numbers = [] } = design;
+  const all = [
+    ...activityColumns,
+    ...(design.hasMembers ? memberColumns : []),
+    ...events.map(eventColumn),
+    ...(design.hasKeyEvents === true ? keyEventColumns : []),
+    ...numbers.flatMap(numberColumns),
+    ...(design.hasPlanChanges === true ? planColumns : []),
+    ...traits.map(traitColumn),
+    ...(design.hasAccounts === true ? accountColumns : []),
+  ];
+  return [...new Map(all.toReversed().map((one) => [one.name, one])).values()].reverse();
+}
+
+/** The columns of a fitted model. */
+export function columnsNamed(design: Design, names: readonly string[]): DesignColumn[] {
+  const columns = new Map(columnsOf(design).map((one) => [one.name, one]));
+  return names.map((name) => {
+    const found = columns.get(name);
+    if (found === undefined) throw new RangeError(`the model has an unknown column: ${name}`);
+    return found;
+  });
+}
+
+/**
+ * The columns that a number of departures can carry: those of the groups in their order, as long as there are 5 departures for
+ * each column. The groups of activity are always taken.
+ */
+export function affordedColumns(design: Design, departures: number): DesignColumn[] {
+  const columns = columnsOf(design);
+  const taken = new Set<FeatureGroup>();
+  let count = 0;
+  for (const group of featureGroups) {
+    count += columns.filter(({ featureGroup }) => featureGroup === group).length;
+    if (!alwaysTaken.has(group) && departures < departuresPerColumn * count) break;
+    taken.add(group);
+  }
+  return columns.filter(({ featureGroup }) => taken.has(featureGroup));
+}
+
+const alwaysTaken: ReadonlySet<FeatureGroup> = new Set([
   "silence-frequency",
   "trend",
   "breadth-volume",
   "tenure",
   "bgbb",
-  "traits",
   "members",
-] as const;
-export type FeatureGroup = (typeof featureGroups)[number];
+]);
 
-/** The columns beside the fixed ones; stored with the model. */
-export interface Design {
-  readonly hasMembers: boolean;
-  readonly traits: readonly TraitValue[];
-  /** A group of features that is left out. No model that serves leaves one out. */
-  readonly without?: FeatureGroup;
-}
-
-export interface DesignColumn extends Column {
-  readonly featureGroup: FeatureGroup;
-  readonly of: (input: DesignInput) => number;
-}
-
-/** The column that carries BG/BB's verdict. */
-export const bgbbColumn = "bgbb";
-
-const leastEntitiesOfTrait = 30;
-/** The most frequent values. Rarer ones matter little, and a fit's time grows with the square of the columns. */
-const maxTraitColumns = 50;
-export const riskClippedTo = 1e-4;
-
-/** BG/BB's risk as log-odds, clipped so that a certainty of 1e-9 is no outlier among the features. */
-export function clippedLogOdds(risk: number): number {
-  return logit(clamp(risk, riskClippedTo, 1 - riskClippedTo));
-}
-
-/** Names a column, the group of features that it belongs to, and the reason that it speaks for. */
-function column(
-  name: string,
-  featureGroup: FeatureGroup,
-  group: ReasonGroup,
-  of: DesignColumn["of"],
-): DesignColumn {
-  return { name, featureGroup, group, of };
-}
-
-const userColumns: readonly DesignColumn[] = [
-  column("idle", "silence-frequency", "silence", ({ features }) => Math.log1p(features.idleDays)),
-  column("active days in 28", "silence-frequency", "frequency", ({ features }) =>
-    Math.log1p(features.activeDays28),
-  ),
-  column("active days in 84", "silence-frequency", "frequency", ({ features }) =>
-    Math.log1p(features.activeDays84),
-  ),
-  column("active days against the 28 before", "trend", "trend", ({ features }) =>
-    Math.log((features.activeDays28 + 1) / (features.activeDaysPrevious28 + 1)),
-  ),
-  column("event names in 28", "breadth-volume", "breadth", ({ features }) =>
-    Math.log1p(features.eventNames28),
-  ),
-  column("tenure", "tenure", "tenure", ({ features }) => Math.log1p(features.tenureDays)),
-  column("mean gap", "silence-frequency", "frequency", ({ features }) => Math.log1p(features.meanGapDays)),
-  column("idle against the mean gap", "silence-frequency", "silence", ({ features }) =>
-    Math.log((features.idleDays + 1) / (features.meanGapDays + 1)),
-  ),
-  column("single active day", "silence-frequency", "frequency", ({ features }) =>
-    Number(features.hasSingleActiveDay),
-  ),
-  column(bgbbColumn, "bgbb", "silence", ({ bgbbRisk }) => clippedLogOdds(bgbbRisk)),
-];
-
-const memberColumns: readonly DesignColumn[] = [
-  column("active members", "members", "breadth", ({ features }) =>
-    Math.log1p(features.members?.active28 ?? 0),
-  ),
-  column("active members against the 28 days before", "members", "trend", ({ features: { members } }) =>
-    Math.log(((members?.active28 ?? 0) + 1) / ((members?.activePrevious28 ?? 0) + 1)),
-  ),
-  column(
-    "penetration",
-    "members",
-    "breadth",
-    ({ features: { members } }) => (members?.active28 ?? 0) / Math.max(1, members?.active90 ?? 0),
-  ),
-  column("top member's share", "members", "breadth", ({ features }) => features.members?.topShare ?? 0),
-  column(
-    "members' mean risk",
-    "members",
-    "silence",
-    ({ features }) => features.members?.meanRiskLogOdds ?? 0,
-  ),
-];
-
-/** The design that suits these entities: one row for each, as of one cut-off. */
-export function designFor(entities: readonly ScoredFeatures[]): Design {
-  const counts = new Map<string, TraitValue & { readonly count: number }>();
-  for (const { traits } of entities) {
-    for (const [trait, value] of Object.entries(traits)) {
-      const key = JSON.stringify([trait, value]);
-      counts.set(key, { trait, value, count: (counts.get(key)?.count ?? 0) + 1 });
-    }
-  }
-  const frequent = [...counts]
-    .filter(([, { count }]) => count >= leastEntitiesOfTrait)
-    .sort(([keyA, a], [keyB, b]) => b.count - a.count || (keyA < keyB ? -1 : 1));
-  return {
-    hasMembers: entities.some(({ members }) => members !== null),
-    traits: frequent.slice(0, maxTraitColumns).map(([, { trait, value }]) => ({ trait, value })),
-  };
-}
-
-/** The columns of a design, in their order. */
-export function columnsOf({ hasMembers, traits, without }: Design): DesignColumn[] {
-  const traitColumns = traits.map(({ trait, value }) =>
-    column(`${trait} = ${value}`, "traits", "traits", ({ features }) =>
-      Number(features.traits[trait] === value),
-    ),
-  );
-  const all = [...userColumns, ...(hasMembers ? memberColumns : []), ...traitColumns];
-  return all.filter(({ featureGroup }) => featureGroup !== without);
-}
-
-/** The values of a row. */
+/** The values of a row; NaN for those that are unknown. */
 export function rowOf(columns: readonly DesignColumn[], input: DesignInput): Float64Array {
-  return Float64Array.from(columns, (column) => column.of(input));
+  return Float64Array.from(columns, (column) => column.of(input) ?? Number.NaN);
 }

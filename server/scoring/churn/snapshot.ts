@@ -42,8 +42,11 @@ export interface EntityLog {
   readonly log: readonly DayEvent[];
   /** Of a user. */
   readonly account?: number;
-  /** Of the snapshot's day. */
+  /** Of the snapshot's day. `ownAccount` is that of a user. */
   readonly traits?: Features["traits"];
+  readonly numbers?: Features["numbers"];
+  readonly planIdleDays?: Features["planIdleDays"];
+  readonly ownAccount?: Features["account"];
   readonly members?: Features["members"];
   /** Of the declared churn target, in any order. */
   readonly changes?: readonly ChurnChange[];
@@ -60,9 +63,9 @@ export function snapshotOf(
   const rows: SnapshotRow[] = [];
   const { target = silence } = settings;
   const horizon = { from: cutoffDay, to: cutoffDay + horizonDays };
-  for (const [index, { log, account, traits = {}, members = null, changes = [] }] of entities.entries()) {
+  for (const [index, { log, account, changes = [], ownAccount = null, ...facts }] of entities.entries()) {
     const hasLeft = hasLeftBy(changes, cutoffDay);
-    const features = featuresOf(log, cutoffDay, settings, { hasLeft, traits, members });
+    const features = featuresOf(log, cutoffDay, settings, { ...facts, hasLeft, account: ownAccount });
     if (features === null || features.cell === null) continue;
     const { x, t, n } = features.cell;
     const key = `${x} ${t} ${n}`;

@@ -7,8 +7,9 @@ import { mean } from "../statistics/vectors.ts";
 import { type BgbbParameters, priorParameters } from "./bgbb.ts";
 import type { CountedCell } from "./bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "./churn-model.ts";
+import type { FeatureGroup } from "./columns.ts";
 import { countOutcomes, type Outcome } from "./departures.ts";
-import { columnsOf, type Design, rowOf } from "./design.ts";
+import { affordedColumns, type Design, rowOf } from "./design.ts";
 import { atOnce, type Steps } from "./steps.ts";
 
 /** An entity that was scored at an earlier cut-off, with its outcome. */
@@ -130,14 +131,21 @@ function trainRung(rung: Rung, input: TrainingInput): ChurnModel {
   return { ...common, rung, platt: fitPlatt(logOdds, labels), ...calibrationOfChurned(churned) };
 }
 
-/** The ridge regression on the columns of the design. */
-export function trainRidge({
-  horizonDays,
-  bgbb,
-  rows,
-  design,
-}: Pick<TrainingInput, "horizonDays" | "bgbb" | "rows" | "design">): ChurnModel & { rung: 3 } {
-  const columns = columnsOf(design);
+/** The ridge regression on the columns of the design that the number of departures can carry.
+ * @param without a group of features that is left out. No model that serves leaves one out */
+export function trainRidge(
+  {
+    horizonDays,
+    bgbb,
+    rows,
+    design,
+    counts,
+  }: Pick<TrainingInput, "horizonDays" | "bgbb" | "rows" | "design" | "counts">,
+  without?: FeatureGroup,
+): ChurnModel & { rung: 3 } {
+  const columns = affordedColumns(design, counts.churnedLabels).filter(
+    ({ featureGroup }) => featureGroup !== without,
+  );
   const ridge = fitRidge(
     columns.map(({ name, group }) => ({ name, group })),
     rows.map((row) => rowOf(columns, row)),

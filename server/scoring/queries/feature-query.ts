@@ -1,17 +1,18 @@
-/** `featuresOf` and `patternFeaturesOf` in SQL, for all entities at once. A test compares them on random logs. */
+/** `featuresOf` in SQL, for all entities at once. A test compares the two on random logs. */
 import {
   adoptionDays,
   daysPerPeriod,
+  type FactsBeside,
   type Features,
   maxCountPerDay,
+  weeksOfSlope,
   windowPeriods,
 } from "../scores/features.ts";
-import { type PatternFeatures, weeksOfSlope } from "../scores/pattern-features.ts";
 import { engagementEvents, type Population, weightOf } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
 
 /** A row of features of one entity. */
-export interface FeatureRow extends Omit<Features, "cell" | "traits" | "members"> {
+export interface FeatureRow extends Omit<Features, "cell" | Exclude<keyof FactsBeside, "hasLeft">> {
   /** The number of the user or the account. */
   readonly entity: number;
   /** The cell; −1 of each when the entity was not seen in the window of 26 weeks. */
@@ -28,14 +29,17 @@ export const featureColumns = [
     "activeDays28",
     "activeDaysPrevious28",
     "activeDays84",
+    "activeDaysByWeek",
     "volume28",
     "eventNames28",
+    "eventCounts28",
   ],
-  ...["meanGapDays", "hasSingleActiveDay", "x", "t", "n", "adoption", "hasLeft"],
+  ...["meanGapDays", "gapVariability", "hasSingleActiveDay", "x", "t", "n"],
+  ...["adoption", "keyEventIdleDays", "hasLeft"],
 ].join(", ");
 
 /** A row of a snapshot. Whether an entity has left follows from the churn target, and is no part of it. */
-export type SnapshotFeatures = Omit<FeatureRow, "hasLeft"> & PatternFeatures;
+export type SnapshotFeatures = Omit<FeatureRow, "hasLeft">;
 
 const windowDays = daysPerPeriod * windowPeriods;
 
@@ -111,17 +115,16 @@ function activityQuery(population: Population, cutoffDay: number, counted: reado
   };
 }
 
-/** A row as features, with traits and members from elsewhere. */
-export function featuresOfRow(
-  row: FeatureRow,
-  { traits, members }: Pick<Features, "traits" | "members">,
-): Features {
+/** A row as features, with the facts that it does not have. */
+export function featuresOfRow(row: FeatureRow, facts: Omit<FactsBeside, "hasLeft">): Features {
   const { idleDays, tenureDays, activeDays28, activeDaysPrevious28, activeDays84, volume28 } = row;
-  const { eventNames28, meanGapDays, hasSingleActiveDay, adoption, hasLeft, x, t, n } = row;
+  const { activeDaysByWeek, eventNames28, eventCounts28, meanGapDays, gapVariability } = row;
+  const { hasSingleActiveDay, adoption, keyEventIdleDays, hasLeft, x, t, n } = row;
   return {
     ...{ idleDays, tenureDays, activeDays28, activeDaysPrevious28, activeDays84, volume28 },
-    ...{ eventNames28, meanGapDays, hasSingleActiveDay, adoption, hasLeft },
-    ...{ cell: n < 0 ? null : { x, t, n }, traits, members },
+    ...{ activeDaysByWeek, eventNames28, eventCounts28, meanGapDays, gapVariability },
+    ...{ hasSingleActiveDay, adoption, keyEventIdleDays, hasLeft },
+    ...{ cell: n < 0 ? null : { x, t, n }, ...facts },
   };
 }
 

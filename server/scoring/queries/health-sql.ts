@@ -7,6 +7,7 @@ import type { RiskScale } from "../scores/risk-scale.ts";
 import type { Population } from "./engagement-events.ts";
 import type { Expressions } from "./lists/user-engagement.ts";
 import { type Query, read } from "./query.ts";
+import { numberOf } from "./trait-query.ts";
 
 /** The settings and limits that health follows from. */
 export interface HealthRules {
@@ -61,9 +62,6 @@ function scoreOfTraitSql(at: number): string {
   const share = `(${value} - {zeroAt${at}:Float64}) / ({hundredAt${at}:Float64} - {zeroAt${at}:Float64})`;
   return `if(isNull(${value}), NULL, 100 * greatest(0., least(1., ifNull(${share}, 0))))`;
 }
-
-/** A number of JSON, or a text that is one. */
-const decimalNumber = "^-?[0-9]{1,20}([.][0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$";
 
 /**
  * Rows (entity, healthValues): the last value of each of these traits at the start of a day, in their order. Null for a
@@ -128,10 +126,4 @@ export function valuesByTrait(
       return value === null ? [] : [[trait, value]];
     }),
   );
-}
-
-/** A raw value as a number, or null. */
-function numberOf(raw: string): string {
-  const text = `if(startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw})`;
-  return `if(match(${text}, '${decimalNumber}'), toFloat64OrNull(${text}), NULL)`;
 }

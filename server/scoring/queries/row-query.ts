@@ -2,14 +2,20 @@
  * most as many as a sample takes. */
 
 import { clusterOf, type SnapshotRow } from "../churn/snapshot.ts";
-import type { MemberFeatures } from "../scores/features.ts";
+import type { AccountFeatures, MemberFeatures } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
 import { type FeatureRow, featureColumns, featuresOfRow } from "./feature-query.ts";
 import { labelsOf } from "./label-query.ts";
-import { type CellLogOdds, membersQuery } from "./lists/member-query.ts";
+import {
+  accountsOfUsersQuery,
+  type CellLogOdds,
+  membersQuery,
+  ownAccountColumns,
+} from "./lists/member-query.ts";
 import { type Query, withParts } from "./query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { isScoredRow, withLeft } from "./target-query.ts";
+import type { TraitFacts } from "./trait-reading.ts";
 
 /** A row with members is an account's, one without is a user's. */
 export type LabelledRow = FeatureRow & {
@@ -18,13 +24,10 @@ export type LabelledRow = FeatureRow & {
   readonly hash: string;
   /** Of a user: the account of the latest events of 26 weeks that carry one; 0 without. */
   readonly account?: number;
+  /** Of a user with an account. */
+  readonly ownAccountActive28?: number | null;
+  readonly ownAccountPrevious28?: number | null;
 } & Partial<MemberFeatures>;
-
-/** Of a user. */
-export interface TraitsRow {
-  readonly entity: number;
-  readonly traits: readonly (readonly [name: string, value: string])[];
-}
 
 export interface RowsInput {
   readonly snapshot: SnapshotRows;
@@ -36,6 +39,12 @@ export interface RowsInput {
   /** For accounts. */
   readonly memberRisks?: CellLogOdds;
 }
+
+const memberColumns = "active28, activePrevious28, active90, topShare, meanRiskLogOdds";
+const userColumns = [
+  "account",
+  ...Object.entries(ownAccountColumns).map(([name, sql]) => `${sql} AS ${name}`),
+].join(", ");
 
 /** The rows of entities with a churn risk, in the order of a hash of their numbers; without traits. */
 export function rowsQuery(population: Population, input: RowsInput): Query {
@@ -52,29 +61,34 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
           ORDER BY cityHash64(entity), entity LIMIT {maxRows:UInt32}`,
         parameters: { ...isScored.parameters, ...isLabelled.parameters, maxRows },
       },
-      ...(isOfAccounts && { members: membersQuery(users, memberRisks) }),
+      about: isOfAccounts ? membersQuery(users, memberRisks) : accountsOfUsersQuery(users),
     },
     {
       sql: `
         SELECT entity, ${featureColumns}, ${churned.sql} AS label, toString(cityHash64(entity)) AS hash,
-          ${isOfAccounts ? "active28, activePrevious28, active90, topShare, meanRiskLogOdds" : "account"}
-        FROM scored ${isOfAccounts ? "LEFT JOIN members USING (entity)" : ""}
+          ${isOfAccounts ? memberColumns : userColumns}
+        FROM scored LEFT JOIN about ${isOfAccounts ? "USING (entity)" : "USING (account)"}
         ORDER BY cityHash64(entity), entity SETTINGS allow_simdjson = 0`,
       parameters: { ...churned.parameters, ...(isOfAccounts && { horizonDays }) },
     },
   );
 }
 
-/** A row as the models take it. @param traits of a user */
-export function snapshotRow(
-  row: LabelledRow,
-  cutoffDay: number,
-  traits: Readonly<Record<string, string>>,
-): SnapshotRow {
+/** A row as the models take it. @param facts of a user's traits */
+export function snapshotRow(row: LabelledRow, cutoffDay: number, facts: TraitFacts): SnapshotRow {
   const { x, t, n, label, entity, account } = row;
-  const features = featuresOfRow(row, { traits, members: membersOf(row) });
+  const features = featuresOfRow(row, { ...facts, account: accountOf(row), members: membersOf(row) });
   const cluster = clusterOf(entity, account);
   return { features: { ...features, cell: { x, t, n } }, label, entity, cutoffDay, cluster };
+}
+
+/** What a user's account adds, as it is read or stored. */
+export function accountOf({
+  ownAccountActive28 = null,
+  ownAccountPrevious28 = null,
+}: Pick<LabelledRow, "ownAccountActive28" | "ownAccountPrevious28">): AccountFeatures | null {
+  if (ownAccountActive28 === null || ownAccountPrevious28 === null) return null;
+  return { active28: ownAccountActive28, activePrevious28: ownAccountPrevious28 };
 }
 
 function membersOf(row: LabelledRow): MemberFeatures | null {

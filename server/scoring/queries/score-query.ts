@@ -3,7 +3,7 @@
  * and churn-model.ts in SQL, with their constants. A test compares all scores of random logs with those.
  */
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
-import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
+import { type ChurnModel, eventsOfModel, numbersOfModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { HealthParts } from "../scores/health.ts";
@@ -13,7 +13,12 @@ import { newForDays } from "../scores/state.ts";
 import { type CellRisks, cellNumberSql } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { healthExpressions, healthValuesQuery } from "./health-sql.ts";
-import { type CellLogOdds, engagedMembersQuery } from "./lists/member-query.ts";
+import {
+  accountsOfUsersQuery,
+  type CellLogOdds,
+  engagedMembersQuery,
+  ownAccountColumns,
+} from "./lists/member-query.ts";
 import { type Columns, type Expressions, userEngagement } from "./lists/user-engagement.ts";
 import { type Query, withParts } from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
@@ -42,7 +47,7 @@ export interface ScoreInput {
 /** The statement that scores all users, or all accounts, as of a day. */
 export function insertScoresQuery(population: Population, input: ScoreInput): Query {
   const { kind, organization } = population;
-  const columns = { ...commonColumns, ...(kind === "account" ? memberColumns : { traits: "traitMask" }) };
+  const columns = { ...commonColumns, ...(kind === "account" ? memberColumns : userColumns) };
   const select = scoresQuery(population, input, [
     "{organization:UInt32}",
     "addDays(toDate32('1970-01-01'), {cutoffDay:Int32})",
@@ -92,31 +97,52 @@ interface About {
   readonly parameters: Query["parameters"];
 }
 
-/** Facts beside an entity's own events: traits of users, members of accounts. */
+/** Facts beside an entity's own events: members of accounts, or the account and the traits of users. */
 function aboutParts(population: Population, input: UnstoredInput): About {
-  if (input.memberRisks !== undefined) return memberParts(input, input.memberRisks);
-  const traits = traitsOfModel(input.model);
-  if (traits.length === 0) {
-    return { parts: {}, joins: "", columns: { traitMask: "toUInt64(0)" }, parameters: {} };
-  }
+  const { model, memberRisks } = input;
+  const about = memberRisks === undefined ? userParts(population, input) : memberParts(input, memberRisks);
+  return { ...about, parameters: { ...about.parameters, mixEvents: [...eventsOfModel(model)] } };
+}
+
+function userParts(population: Population, { model, snapshot }: UnstoredInput): About {
+  const [traits, numbers] = [traitsOfModel(model), numbersOfModel(model)];
+  const names = [...new Set(traits.map(({ trait }) => trait))];
+  const atMs = population.zone.startOfDay(snapshot.day);
+  // The third rung alone looks at traits.
+  const hasTraits = model?.rung === 3;
   return {
     parts: {
-      about: traitsQuery(population.organization, population.zone.startOfDay(input.snapshot.day), {
-        names: [...new Set(traits.map(({ trait }) => trait))],
-      }),
+      about: accountsOfUsersQuery(snapshot.users),
+      ...(hasTraits && { told: traitsQuery(population.organization, atMs, { names, numbers }) }),
     },
-    joins: "LEFT JOIN about USING (entity)",
+    joins: `LEFT JOIN about USING (account) ${hasTraits ? "LEFT JOIN told USING (entity)" : ""}`,
     columns: {
-      traitHits: `arrayMap((trait, value) -> toUInt64(has(traits, (trait, value))),
-        {traitNames:Array(String)}, {traitValues:Array(String)})`,
-      traitMask: "arraySum((hit, bit) -> bitShiftLeft(hit, bit), traitHits, range(length(traitHits)))",
+      ...ownAccountColumns,
+      ...(hasTraits ? toldColumns : untoldColumns),
     },
-    parameters: {
-      traitNames: traits.map(({ trait }) => trait),
-      traitValues: traits.map(({ value }) => value),
-    },
+    parameters: hasTraits
+      ? {
+          traitNames: traits.map(({ trait }) => trait),
+          traitValues: traits.map(({ value }) => value),
+          traitNumberNames: [...numbers],
+        }
+      : {},
   };
 }
+
+const toldColumns: Columns = {
+  traitHits: `arrayMap((trait, value) -> toUInt64(has(traits, (trait, value))),
+    {traitNames:Array(String)}, {traitValues:Array(String)})`,
+  traitMask: "arraySum((hit, bit) -> bitShiftLeft(hit, bit), traitHits, range(length(traitHits)))",
+  traitNumbers: `arrayMap(trait -> if(mapContains(numbers, trait), numbers[trait], NULL),
+    {traitNumberNames:Array(String)})`,
+};
+
+const untoldColumns: Columns = {
+  traitMask: "toUInt64(0)",
+  traitNumbers: "[]::Array(Nullable(Float64))",
+  planIdleDays: "NULL",
+};
 
 function memberParts({ snapshot, scale }: UnstoredInput, risks: CellLogOdds): About {
   return {
@@ -136,8 +162,8 @@ function withHealthValues(about: About, population: Population, input: UnstoredI
   const names = healthTraits.map(({ trait }) => trait);
   return {
     ...about,
-    parts: { ...about.parts, numbers: healthValuesQuery(population, snapshot.day, names) },
-    joins: `${about.joins} LEFT JOIN numbers USING (entity)`,
+    parts: { ...about.parts, health: healthValuesQuery(population, snapshot.day, names) },
+    joins: `${about.joins} LEFT JOIN health USING (entity)`,
   };
 }
 
@@ -191,7 +217,7 @@ function riskExpression(model: ChurnModel | null): Query {
     };
   }
   if (model.rung !== 3) return { sql: "bgbbRisk", parameters: {} };
-  const logOdds = ridgeLogOddsSql(model.ridge, model.design.traits.length);
+  const logOdds = ridgeLogOddsSql(model);
   return { sql: logistic(logOdds.sql), parameters: logOdds.parameters };
 }
 
@@ -230,10 +256,21 @@ const commonColumns: Columns = {
     active_days_84: "activeDays84",
     volume_28: "volume28",
   },
-  ...{ event_names_28: "eventNames28", mean_gap_days: "meanGapDays" },
+  ...{
+    active_days_by_week: "activeDaysByWeek",
+    event_names_28: "eventNames28",
+    mean_gap_days: "meanGapDays",
+  },
+  ...{ gap_variability: "gapVariability", key_event_idle_days: "keyEventIdleDays" },
+  event_counts_28: "mapFilter((name, times) -> has({mixEvents:Array(String)}, name), eventCounts28)",
   ...{ has_single_active_day: "hasSingleActiveDay", has_left: "hasLeft", x: "x", t: "t", n: "n" },
   adoption: "adoption",
   health_values: "healthValues",
+};
+
+const userColumns: Columns = {
+  ...{ traits: "traitMask", trait_numbers: "traitNumbers", plan_idle_days: "planIdleDays" },
+  ...{ own_account_active_28: "ownAccountActive28", own_account_previous_28: "ownAccountPrevious28" },
 };
 
 const memberColumns: Columns = {

@@ -87,13 +87,15 @@ export function computedRows(population: Population, day: number, counted: reado
   };
 }
 
-/** The rows of one entity, and for an account those of its members, computed now. */
+/** The rows of one entity, and for an account those of its members, computed now.
+ * @param counted names of events of which a row has counts */
 export function computedEntity(
   population: Population & { readonly entity: number },
   day: number,
+  counted: readonly string[] = [],
 ): SnapshotRows {
   if (population.kind === "user") {
-    const entities = computedRows(population, day);
+    const entities = computedRows(population, day, counted);
     return { day, entities, users: entities };
   }
   const { entity: _, ...accounts } = population;
@@ -103,7 +105,7 @@ export function computedEntity(
     settings: { ...accounts.settings, target: silence },
     usersIn: membersOf(population, day),
   };
-  return { day, entities: featuresQuery(population, day), users: computedRows(users, day) };
+  return { day, entities: featuresQuery(population, day, counted), users: computedRows(users, day) };
 }
 
 function membersOf(account: Population, day: number): Query {

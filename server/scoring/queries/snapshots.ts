@@ -21,7 +21,7 @@ import { read } from "./query.ts";
 import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { largestHash } from "./trait-query.ts";
-import { readFrequentValues, readTraits } from "./trait-reading.ts";
+import { noTraitFacts, readKnownTraits, readTraits } from "./trait-reading.ts";
 
 export interface SnapshotOptions {
   readonly horizonDays: number;
@@ -31,8 +31,6 @@ export interface SnapshotOptions {
   readonly everyone?: boolean;
   /** For accounts: BG/BB as it was fitted to their users, by day, where that was done before. */
   readonly userFits?: ReadonlyMap<number, BgbbParameters> | undefined;
-  /** The result of `readFrequentValues`, if the caller has read it already. */
-  readonly values?: readonly string[];
   /** Called after every query with the finished share, 0 to 1. */
   readonly onProgress?: (fraction: number) => void;
 }
@@ -48,14 +46,7 @@ export async function readSnapshots(
   warehouse: Warehouse,
   population: Population,
   cutoffDays: Iterable<number>,
-  {
-    horizonDays,
-    maxRows = defaultMaxRows,
-    everyone = false,
-    onProgress,
-    userFits,
-    values: known,
-  }: SnapshotOptions,
+  { horizonDays, maxRows = defaultMaxRows, everyone = false, onProgress, userFits }: SnapshotOptions,
 ): Promise<Map<number, Snapshot>> {
   const days = new Set(cutoffDays);
   const stored = new Map<number, SnapshotRows>();
@@ -70,7 +61,7 @@ export async function readSnapshots(
   }
   const rowsOf = (cells: readonly CellRow[]) =>
     cells.reduce((sum, { count, scored }) => sum + (everyone ? count : scored), 0);
-  const values = known ?? (await readFrequentValues(warehouse, population));
+  const known = await readKnownTraits(warehouse, population);
   const maxRowsOfEach = fairShare([...cellsByDay.values()].map(rowsOf), maxRows);
   for (const [cutoffDay, snapshot] of stored) {
     const counted = cellsByDay.get(cutoffDay) ?? [];
@@ -85,8 +76,10 @@ export async function readSnapshots(
     });
     const rows = rowsOf(counted) === 0 ? [] : await read<LabelledRow>(warehouse, query);
     const hashUpTo = rows.length < maxRowsOfEach ? largestHash : rows.at(-1)?.hash;
-    const traits = await readTraits(warehouse, population, { cutoffDay, values, hashUpTo });
-    const snapshotRows = rows.map((row) => snapshotRow(row, cutoffDay, traits.get(row.entity) ?? {}));
+    const traits = await readTraits(warehouse, population, { cutoffDay, known, hashUpTo });
+    const snapshotRows = rows.map((row) =>
+      snapshotRow(row, cutoffDay, traits.get(row.entity) ?? noTraitFacts),
+    );
     snapshots.set(cutoffDay, {
       cutoffDay,
       isDeclared: isDeclared(population.settings),
@@ -115,6 +108,7 @@ export async function readFolds(
   return folds.map(({ cutoffDay, trainingDays }) => ({
     scoring: at(cutoffDay),
     training: trainingDays.map(at),
+    keyEvents: population.settings.keyEvents,
   }));
 }
 

@@ -39,44 +39,93 @@ export function frequentValuesQuery(organization: number): Query {
   return { sql, parameters: { organization } };
 }
 
+/** A numeric trait has numbers of so many users. Fewer different ones are values, as those above. */
+const leastDifferentNumbers = 5;
+const maxNumericTraits = 10;
+/** Larger numbers count as this: one outlier would leave nothing of a column. */
+const largestNumber = "1e12";
+
+/** A raw value of JSON as text. */
+const textOf = (raw: string) => `if(startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw})`;
+const decimalNumber = "^-?[0-9]{1,20}([.][0-9]{1,20})?([eE][+-]?[0-9]{1,2})?$";
+/** A raw value as a number: a number of JSON, or a text that is one. Null for all others. */
+export function numberOf(raw: string): string {
+  return `if(match(${textOf(raw)}, '${decimalNumber}'), toFloat64OrNull(${textOf(raw)}), NULL)`;
+}
+
+/** Rows (trait): traits of which 30 users have numbers, at least 5 different ones; those of the most users, at most 10. */
+export function numericTraitsQuery(organization: number): Query {
+  const sql = `
+    SELECT trait
+    FROM (
+      SELECT user, word.1 AS trait, ${numberOf("word.2")} AS number
+      FROM (
+        SELECT user, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word
+        FROM user_versions WHERE organization = {organization:UInt32})
+      WHERE number IS NOT NULL AND lengthUTF8(trait) <= ${maxCharacters})
+    GROUP BY trait
+    HAVING groupBitmap(user) >= ${leastUsersOfValue} AND uniqUpTo(${leastDifferentNumbers})(number) >= ${leastDifferentNumbers}
+    ORDER BY groupBitmap(user) DESC, trait LIMIT ${maxNumericTraits}
+    SETTINGS allow_simdjson = 0`;
+  return { sql, parameters: { organization } };
+}
+
 /** The traits to read: those with these names, or with these values out of `frequentValuesQuery`. */
-export type TraitFilter =
+export type TraitFilter = (
   | { readonly names: readonly string[] /** Only of this one. */; readonly user?: number }
   | {
       readonly values: readonly string[] /** Of users whose number has at most this hash. */;
       readonly hashUpTo: string;
-    };
+    }
+) & {
+  /** Traits that are read as numbers. */
+  readonly numbers?: readonly string[];
+};
+
+/** The trait that names the plan. */
+const planTrait = "plan";
 
 /** No hash is larger. */
 export const largestHash = String(2n ** 64n - 1n);
 
 /**
- * Rows (entity, traits), traits as [name, value] pairs of text. A trait's value at a time is the last one until then,
+ * Rows (entity, traits, numbers, planIdleDays): traits as [name, value] pairs of text, numbers as a map by name, and
+ * the days since the plan got another value. A trait's value at a time is the last one until then,
  * by (at, version). Later values do not exist yet: after an import of past events, the traits of today would reveal
  * to every cut-off which users left. Has to be read with the engine's thorough parser of JSON, allow_simdjson = 0.
  */
 export function traitsQuery(organization: number, atMs: number, filter: TraitFilter): Query {
-  const [isNamed, isFrequent] =
+  const { numbers = [] } = filter;
+  const isTrait =
     "values" in filter
-      ? ["true", "has({values:Array(UInt64)}, cityHash64(trait, last))"]
-      : ["has({names:Array(String)}, trait)", "true"];
+      ? "has({values:Array(UInt64)}, cityHash64(trait, last))"
+      : "has({names:Array(String)}, trait)";
+  const isNumber = "has({numericTraits:Array(String)}, trait)";
   const sample = sampleCondition(filter);
+  const isRead = "values" in filter ? "true" : `(${isTrait} OR ${isNumber} OR trait = '${planTrait}')`;
   const sql = `
     SELECT user AS entity,
-      arraySort(groupArray((trait, if(startsWith(last, '"'), JSONExtractString(last), last)))) AS traits
+      arraySort(groupArrayIf((trait, ${textOf("last")}), ${isTrait})) AS traits,
+      mapFromArrays(
+        groupArrayIf(trait, ${isNumber} AND number IS NOT NULL),
+        groupArrayIf(least(greatest(assumeNotNull(number), -${largestNumber}), ${largestNumber}), ${isNumber} AND number IS NOT NULL)) AS numbers,
+      maxOrNullIf(idleDays, trait = '${planTrait}') AS planIdleDays
     FROM (
-      SELECT user, trait, argMax(raw, (at, version)) AS last
+      SELECT user, trait, argMax(raw, (at, version)) AS last, ${numberOf("last")} AS number,
+        arraySort(groupArrayIf((at, version, cityHash64(raw)), trait = '${planTrait}')) AS plans,
+        arrayLastIndex(plan -> plan.3 != cityHash64(last), plans) AS otherPlan,
+        if(otherPlan = 0, NULL,
+          ({atMs:Int64} - toUnixTimestamp64Milli(plans[otherPlan + 1].1)) / 86400000) AS idleDays
       FROM (
         SELECT user, version, at, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word,
           word.1 AS trait, word.2 AS raw
         FROM user_versions
         WHERE organization = {organization:UInt32} AND toUnixTimestamp64Milli(at) < {atMs:Int64} AND ${sample.sql})
-      WHERE ${isNamed}
+      WHERE ${isRead}
       GROUP BY user, trait)
-    WHERE ${isFrequent}
     GROUP BY user`;
   const bound = "values" in filter ? { values: filter.values.map(BigInt) } : { names: filter.names };
-  return { sql, parameters: { organization, atMs, ...bound, ...sample.parameters } };
+  return { sql, parameters: { organization, atMs, numericTraits: numbers, ...bound, ...sample.parameters } };
 }
 
 function sampleCondition(filter: TraitFilter): Query {

@@ -1,5 +1,6 @@
 /** One entity's scores, with the facts behind them. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { eventsOfModel } from "../churn/churn-model.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { type FeatureRow, featuresOfRow } from "../queries/feature-query.ts";
 import { readHealthValues, valuesByTrait } from "../queries/health-sql.ts";
@@ -187,10 +188,11 @@ async function byOldRules(again: Recomputation, later: RunBody, now: Subject): P
     ? now.traitValues
     : await readHealthValues(warehouse, population, day, traitsInHealth(rules.body));
   if (question.kind === "account") return { ...subject, ...(traitValues !== undefined && { traitValues }) };
-  const names = [...new Set(traitsOfRun(rules.body).map(({ trait }) => trait))];
+  const { traits, numbers } = traitsOfRun(rules.body);
+  const names = [...new Set(traits.map(({ trait }) => trait))];
   // Stored are only those that the later model looks at.
-  const traits = await traitsOfUser(warehouse, population, { user: question.entity, day, names });
-  const features = { ...subject.features, traits };
+  const told = await traitsOfUser(warehouse, population, { user: question.entity, day, names, numbers });
+  const features = { ...subject.features, ...told };
   return { ...subject, features, ...(traitValues !== undefined && { traitValues }) };
 }
 
@@ -204,19 +206,18 @@ async function recomputed(
   { warehouse, question, rules, day, population }: Recomputation,
   subject: Subject,
 ): Promise<Subject> {
-  const { entities, users } = computedEntity(population, day);
+  const { entities, users } = computedEntity(population, day, eventsOfModel(rules.body.model));
   const [row] = await read<FeatureRow>(warehouse, withLeft(population, day, entities));
   // Events that were there may have been erased since, or are passive under the other settings.
   if (row === undefined) return subject;
-  const { traits } = subject.features;
-  if (question.kind === "user") {
-    return { ...subject, features: featuresOfRow(row, { traits, members: null }) };
-  }
+  const { traits, numbers, planIdleDays, account } = subject.features;
+  const facts = { traits, numbers, planIdleDays, account, members: null };
+  if (question.kind === "user") return { ...subject, features: featuresOfRow(row, facts) };
   const query = engagedMembersQuery(users, rules.memberRisks, rules.body.scale.scale);
   const [found = noMembers] = await read<MemberFeatures & { readonly meanEngagement: number }>(warehouse, {
     sql: `SELECT * EXCEPT (entity) FROM (${query.sql}) WHERE entity = {entity:UInt32}`,
     parameters: { ...query.parameters, horizonDays: rules.body.settings.churnHorizonDays },
   });
   const { meanEngagement, ...members } = found;
-  return { ...subject, meanEngagement, features: featuresOfRow(row, { traits, members }) };
+  return { ...subject, meanEngagement, features: featuresOfRow(row, { ...facts, members }) };
 }

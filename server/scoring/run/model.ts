@@ -20,7 +20,6 @@ import { type ChurnedCell, churnedQuery } from "../queries/lists/churned-query.t
 import { read } from "../queries/query.ts";
 import type { SnapshotRows } from "../queries/snapshot-rows.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
-import { readFrequentValues } from "../queries/trait-reading.ts";
 import { isDeclared } from "../scores/features.ts";
 import { modelKey } from "../scores/settings.ts";
 import { snapshotFor } from "../snapshots/stored.ts";
@@ -229,22 +228,23 @@ async function train(
   horizonDays: number,
   { folds: atMost, maxRows }: TrainingBounds = {},
 ): Promise<Omit<ModelBody, "settingsKey">> {
-  const { outages = [] } = population.settings;
+  const { outages = [], keyEvents } = population.settings;
   const folds = foldsWithKnownOutcomes(planFolds(firstDay, day, horizonDays, atMost), horizonDays, outages);
   const trainingDays = trainingDaysFor(day, firstDay, horizonDays).filter((cutoffDay) =>
     hasKnownOutcomes(cutoffDay, horizonDays, outages),
   );
   const days = [...trainingDays, ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays])];
-  const values = await readFrequentValues(warehouse, population);
   const snapshots = await readSnapshots(warehouse, population, days, {
-    ...{ horizonDays, userFits, values },
+    ...{ horizonDays, userFits },
     ...(maxRows !== undefined && { maxRows }),
   });
   const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = await inSteps(
     backtestSteps(
-      folds.map((fold): Fold => ({ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) })),
+      folds.map(
+        (fold): Fold => ({ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at), keyEvents }),
+      ),
       horizonDays,
       fits,
     ),
@@ -266,7 +266,10 @@ async function train(
       ...(await churnedAt(warehouse, population, { day: trainingDays[index] ?? day, fit, horizonDays })),
     );
   }
-  const design = designFor((fitted[0]?.rows ?? []).map(({ features }) => features));
+  const design = designFor(
+    (fitted[0]?.rows ?? []).map(({ features }) => features),
+    keyEvents,
+  );
   return {
     rungs: await inSteps(
       trainRungSteps({

@@ -5,10 +5,10 @@
  */
 import { currentSettings, type StoredSettings } from "../../ledger/ledger.ts";
 import type { ModelName, ModelResult } from "../churn/backtest.ts";
-import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
+import { type ChurnModel, numbersOfModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { OutcomeCounts } from "../churn/departures.ts";
-import type { TraitValue } from "../churn/design.ts";
 import type { Choice } from "../churn/ladder.ts";
+import type { ModelTraits } from "../queries/lists/stored-score.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import type { Features } from "../scores/features.ts";
 import { absoluteRiskScale, type RiskScale } from "../scores/risk-scale.ts";
@@ -116,10 +116,13 @@ function isOfModel(result: OlderResult): result is OlderResult & { readonly mode
   return !result.model.endsWith(" by segment");
 }
 
-/** The values of traits that a run's model looks at: the bits of its stored scores. */
-export function traitsOfRun({ model, segments }: RunBody): readonly TraitValue[] {
-  if (segments === undefined) return traitsOfModel(model);
-  return segments.values.map(({ value }) => ({ trait: segments.trait, value }));
+/** The traits that a run's model looks at, in the order in which its scores store them. */
+export function traitsOfRun({ model, segments }: RunBody): ModelTraits {
+  const traits =
+    segments === undefined
+      ? traitsOfModel(model)
+      : segments.values.map(({ value }) => ({ trait: segments.trait, value }));
+  return { traits, numbers: numbersOfModel(model) };
 }
 
 /** The model that gave an entity its score. @param isChurned the churned went by the model's own parameters */

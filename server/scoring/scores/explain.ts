@@ -1,8 +1,8 @@
 /** Explains a score: contributions that add up, and sentences, from features and the model of the day. */
 import type { ChurnTarget } from "../../../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
-import { type ChurnModel, returnProbability, riskScorer } from "../churn/churn-model.ts";
-import type { Contributions, ReasonGroup } from "../statistics/logistic.ts";
+import { type ChurnModel, type RiskScore, returnProbability, riskScorer } from "../churn/churn-model.ts";
+import type { ReasonGroup } from "../statistics/logistic.ts";
 import { logistic } from "../statistics/special.ts";
 import {
   type AccountEngagement,
@@ -89,9 +89,7 @@ export function explain(
     healthTraits,
   );
   const reasons =
-    scored === null || model === null
-      ? null
-      : reasonsOf(features, scored.contributions, model.referenceLogOdds);
+    scored === null || model === null ? null : reasonsOf(features, scored, model.referenceLogOdds);
   const { cell } = features;
   return {
     ...{ state, engagement, momentum, risk, health, reasons },
@@ -108,7 +106,11 @@ function engagementOfSubject({ features, meanEngagement = 0 }: Subject, scale: E
   return accountEngagementOf({ meanEngagement, active28: members.active28, active90: members.active90 });
 }
 
-function reasonsOf(features: Features, contributions: Contributions, reference: number): RiskReasons {
+function reasonsOf(
+  features: Features,
+  { contributions, decisiveEvent }: RiskScore,
+  reference: number,
+): RiskReasons {
   const points = pointsOf(contributions, reference);
   return {
     referenceRisk: logistic(reference),
@@ -117,15 +119,15 @@ function reasonsOf(features: Features, contributions: Contributions, reference: 
       .map((group) => ({
         group,
         points: 100 * points[group],
-        text: sentence(group, features, 100 * points[group]),
+        text: sentence(words[group](features, decisiveEvent), 100 * points[group]),
       })),
   };
 }
 
-function sentence(group: ReasonGroup, features: Features, points: number): string {
+function sentence(fact: string, points: number): string {
   const rounded = Math.round(points);
   const signed = rounded > 0 ? `+${rounded}` : rounded === 0 ? "±0" : `−${-rounded}`;
-  return `${words[group](features)}: ${signed} ${Math.abs(rounded) === 1 ? "point" : "points"}`;
+  return `${fact}: ${signed} ${Math.abs(rounded) === 1 ? "point" : "points"}`;
 }
 
 function everyDays(meanGapDays: number): string {
@@ -133,7 +135,7 @@ function everyDays(meanGapDays: number): string {
   return gap === 1 ? "daily" : `every ${gap} days`;
 }
 
-const words: Readonly<Record<ReasonGroup, (features: Features) => string>> = {
+const words: Readonly<Record<ReasonGroup, (features: Features, decisiveEvent: string | null) => string>> = {
   silence: ({ idleDays, meanGapDays, hasSingleActiveDay }) =>
     hasSingleActiveDay
       ? `active on one day only, silent for ${days(idleDays)}`
@@ -145,15 +147,23 @@ const words: Readonly<Record<ReasonGroup, (features: Features) => string>> = {
     members === null
       ? `${eventNames28} different events in 28 days`
       : `${members.active28} of ${members.active90} members active, ${eventNames28} different events`,
+  mix: ({ eventCounts28, keyEventIdleDays }, event) => {
+    if (event !== null) return `${event} ${times(eventCounts28[event] ?? 0)} in 28 days`;
+    return keyEventIdleDays === null
+      ? "no key event in 26 weeks"
+      : `last key event ${days(keyEventIdleDays)} ago`;
+  },
   tenure: ({ tenureDays }) => `first seen ${days(tenureDays)} ago`,
-  traits: ({ traits }) =>
-    Object.keys(traits).length === 0
-      ? "none of the traits that matter"
-      : Object.entries(traits)
-          .map(([trait, value]) => `${trait} is ${value}`)
-          .join(", "),
+  traits: ({ traits, numbers }) => {
+    const told = Object.entries({ ...traits, ...numbers }).map(([trait, value]) => `${trait} is ${value}`);
+    return told.length === 0 ? "none of the traits that matter" : told.join(", ");
+  },
   calibration: () => "past outcomes of similar risks",
 };
+
+function times(count: number): string {
+  return count === 0 ? "not used" : count === 1 ? "once" : `${count} times`;
+}
 
 function days(count: number): string {
   return count === 1 ? "1 day" : `${count} days`;

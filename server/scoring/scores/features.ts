@@ -27,6 +27,8 @@ export interface FeatureSettings {
   readonly target?: ChurnTarget;
   /** Days on which data collection had stopped: in no count of days. Days at the cut-off or after it change nothing. */
   readonly outages?: Outages;
+  /** Names of events that are counted one by one; all unless set. */
+  readonly countedEvents?: readonly string[];
 }
 
 /** Whether leaving is declared by an event, a trait or a subscription, and is not silence. */
@@ -43,24 +45,42 @@ export interface Features {
   readonly activeDays28: number;
   readonly activeDaysPrevious28: number;
   readonly activeDays84: number;
+  /** Distinct active days in each of the last twelve weeks, the newest first. Empty in scores of version 0.1.0. */
+  readonly activeDaysByWeek: readonly number[];
   /** Σ weight · min(count, 50) over events and days of [T−28, T). */
   readonly volume28: number;
   /** Distinct event names in [T−28, T). */
   readonly eventNames28: number;
+  /** How often each counted event was done in [T−28, T). Events that were not done are missing. */
+  readonly eventCounts28: Readonly<Record<string, number>>;
   /** Mean days from one active day to the next; the tenure while there is only one. */
   readonly meanGapDays: number;
+  /** The standard deviation of the days between successive active days of 26 weeks, divided by their mean; null with fewer
+   * than two such gaps. */
+  readonly gapVariability: number | null;
   readonly hasSingleActiveDay: boolean;
   /** The weeks of the window of 26 weeks; null when the entity was not seen in it. */
   readonly cell: Cell | null;
   /** The share of key events used in [T−90, T); null without key events. */
   readonly adoption: number | null;
+  /** Days since the last key event of 26 weeks; null without any. */
+  readonly keyEventIdleDays: number | null;
   /** Whether a declared churn target was met by then. Silence sets it for no entity. */
   readonly hasLeft: boolean;
   /** As they were at T. */
   readonly traits: Readonly<Record<string, string>>;
+  /** Those of traits that are numbers. */
+  readonly numbers: Readonly<Record<string, number>>;
+  /** Days since the trait `plan` got another value; null if it never did. */
+  readonly planIdleDays: number | null;
+  /** The account of a user; null without one, and for accounts. */
+  readonly account: AccountFeatures | null;
   /** Additional features of accounts; null for users. */
   readonly members: MemberFeatures | null;
 }
+
+/** What a user's account adds: its active members in [T−28, T), and in the 28 days before those. */
+export type AccountFeatures = Pick<MemberFeatures, "active28" | "activePrevious28">;
 
 /** How an account's members are doing. */
 export interface MemberFeatures {
@@ -80,6 +100,17 @@ export const windowPeriods = 26;
 /** More of one event on one day than this tell of a program, not of more engagement. */
 export const maxCountPerDay = 50;
 export const adoptionDays = 90;
+export const weeksOfSlope = 12;
+const windowDays = daysPerPeriod * windowPeriods;
+
+/** Features that do not follow from the entity's own events. */
+export type FactsBeside = Pick<
+  Features,
+  "hasLeft" | "traits" | "numbers" | "planIdleDays" | "account" | "members"
+>;
+export const noFacts: FactsBeside = {
+  ...{ hasLeft: false, traits: {}, numbers: {}, planIdleDays: null, account: null, members: null },
+};
 
 /**
  * The features of one entity as of `cutoffDay`, from its events in the order of their days. Null when no engagement
@@ -89,7 +120,7 @@ export function featuresOf(
   log: readonly DayEvent[],
   cutoffDay: number,
   settings: FeatureSettings = {},
-  about: Partial<Pick<Features, "hasLeft" | "traits" | "members">> = {},
+  about: Partial<FactsBeside> = {},
 ): Features | null {
   const end = observedCutoff(cutoffDay, settings.outages);
   const past = log
@@ -109,15 +140,20 @@ export function featuresOf(
     activeDays28: activeWithin(0, 28),
     activeDaysPrevious28: activeWithin(28, 56),
     activeDays84: activeWithin(0, 84),
+    activeDaysByWeek: Array.from({ length: weeksOfSlope }, (_, week) =>
+      activeWithin(daysPerPeriod * week, daysPerPeriod * (week + 1)),
+    ),
     volume28: recent.reduce(volume, 0),
     eventNames28: new Set(recent.map(({ event }) => event)).size,
+    eventCounts28: countsOf(recent, settings.countedEvents),
     meanGapDays: days.length === 1 ? end - first : (last - first) / (days.length - 1),
+    gapVariability: gapVariabilityOf(days.filter((day) => day >= end - windowDays)),
     hasSingleActiveDay: days.length === 1,
     cell: cellOf(days, end),
     adoption: adoptionOf(past, end, settings.keyEvents ?? []),
-    hasLeft: about.hasLeft ?? false,
-    traits: about.traits ?? {},
-    members: about.members ?? null,
+    keyEventIdleDays: keyEventIdleDaysOf(past, end, settings.keyEvents ?? []),
+    ...noFacts,
+    ...about,
   };
 }
 
@@ -150,4 +186,33 @@ function adoptionOf(
   if (keyEvents.length === 0) return null;
   const used = new Set(past.filter(({ day }) => day >= cutoffDay - adoptionDays).map(({ event }) => event));
   return keyEvents.filter((event) => used.has(event)).length / keyEvents.length;
+}
+
+function keyEventIdleDaysOf(
+  past: readonly DayEvent[],
+  cutoffDay: number,
+  keyEvents: readonly string[],
+): number | null {
+  const last = past.findLast(({ day, event }) => day >= cutoffDay - windowDays && keyEvents.includes(event));
+  return last === undefined ? null : cutoffDay - last.day;
+}
+
+function countsOf(
+  events: readonly DayEvent[],
+  counted: readonly string[] | undefined,
+): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { event, count } of events) {
+    if (counted === undefined || counted.includes(event)) counts.set(event, (counts.get(event) ?? 0) + count);
+  }
+  return Object.fromEntries(counts);
+}
+
+/** @param days distinct, in their order */
+function gapVariabilityOf(days: readonly number[]): number | null {
+  const gaps = days.slice(1).map((day, index) => day - (days[index] ?? 0));
+  if (gaps.length < 2) return null;
+  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+  const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length;
+  return Math.sqrt(variance) / mean;
 }

@@ -8,6 +8,7 @@ import { logistic } from "../statistics/special.ts";
 export const stepsOfReasons = [
   "frequency",
   "breadth",
+  "mix",
   "tenure",
   "traits",
   "trend",

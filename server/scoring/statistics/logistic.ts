@@ -12,6 +12,7 @@ export const reasonGroups = [
   "frequency",
   "trend",
   "breadth",
+  "mix",
   "tenure",
   "traits",
   "calibration",
@@ -25,7 +26,7 @@ export interface Column {
 }
 
 export interface FittedColumn extends Column {
-  /** Of the training rows. */
+  /** Of the training rows of which the value is known. */
   readonly mean: number;
   readonly standardDeviation: number;
   /** Change of the log-odds per standard deviation. */
@@ -42,7 +43,8 @@ export interface RidgeModel {
 /** λ of every weight but the intercept's. */
 const penalty = 10;
 
-/** Fits rows of values, one per column, to labels. A column that never varies gets no weight. */
+/** Fits rows of values, one per column, to labels. A column that never varies gets no weight. An unknown value is NaN, and
+ * counts as the mean. */
 export function fitRidge(
   columns: readonly Column[],
   rows: readonly Float64Array[],
@@ -65,17 +67,19 @@ export function fitRidge(
 
 /** The log-odds of a row with the model's columns in their order. */
 export function ridgeLogOdds({ intercept, columns }: RidgeModel, row: Float64Array): number {
-  return columns.reduce(
-    (sum, column, i) => sum + column.weight * standardized(column, at(row, i)),
-    intercept,
-  );
+  return columns.reduce((sum, column, i) => sum + contributionOf(column, at(row, i)), intercept);
+}
+
+/** The contribution of one column to the log-odds of a row with this value. */
+export function contributionOf(column: FittedColumn, value: number): number {
+  return column.weight * standardized(column, value);
 }
 
 /** The contribution of each group to the intercept; together they are `ridgeLogOdds`. */
 export function ridgeContributions({ columns }: RidgeModel, row: Float64Array): Contributions {
   const sums: Record<ReasonGroup, number> = { ...noContributions };
   for (const [i, column] of columns.entries()) {
-    sums[column.group] += column.weight * standardized(column, at(row, i));
+    sums[column.group] += contributionOf(column, at(row, i));
   }
   return sums;
 }
@@ -86,19 +90,23 @@ export const noContributions: Contributions = {
   frequency: 0,
   trend: 0,
   breadth: 0,
+  mix: 0,
   tenure: 0,
   traits: 0,
   calibration: 0,
 };
 
 function standardized(column: Pick<FittedColumn, "mean" | "standardDeviation">, value: number): number {
-  return column.standardDeviation === 0 ? 0 : (value - column.mean) / column.standardDeviation;
+  return column.standardDeviation === 0 || Number.isNaN(value)
+    ? 0
+    : (value - column.mean) / column.standardDeviation;
 }
 
 function momentsOf(rows: readonly Float64Array[], i: number): { mean: number; standardDeviation: number } {
-  if (rows.length === 0) return { mean: 0, standardDeviation: 0 };
-  const mean = rows.reduce((sum, row) => sum + at(row, i), 0) / rows.length;
-  const variance = rows.reduce((sum, row) => sum + (at(row, i) - mean) ** 2, 0) / rows.length;
+  const values = Float64Array.from(rows, (row) => at(row, i)).filter((value) => !Number.isNaN(value));
+  if (values.length === 0) return { mean: 0, standardDeviation: 0 };
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
   const deviation = Math.sqrt(variance);
   // Rounding gives a constant column a deviation of 1e-16 of its value.
   return { mean, standardDeviation: deviation <= 1e-12 * (1 + Math.abs(mean)) ? 0 : deviation };

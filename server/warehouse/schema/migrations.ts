@@ -6,7 +6,7 @@
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
-import { healthValuesColumn, lateEventsColumn, scoreTables } from "./score-tables.ts";
+import { healthValuesColumn, lateEventsColumn, laterFeatures, scoreTables } from "./score-tables.ts";
 import { snapshotTables } from "./snapshot-tables.ts";
 import {
   accounts,
@@ -92,6 +92,14 @@ const migrations: readonly Migration[] = [
   {
     name: "snapshots of features",
     statements: (topology) => snapshotTables.map((table) => createTable(table, topology)),
+  },
+  {
+    name: "features of single events, of numeric traits and of a user's account",
+    statements: () =>
+      Object.entries(laterFeatures).map(
+        ([table, columns]) =>
+          `ALTER TABLE ${table} ${columns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
+      ),
   },
 ];
 

@@ -7,8 +7,28 @@ import type { Table } from "./tables.ts";
 
 const lastVersion = { family: "ReplacingMergeTree", arguments: "version" } as const;
 
+/** How regular an entity is, and which events it does: as in the tables of snapshots. */
+const patternColumns = [
+  "active_days_by_week Array(UInt8) CODEC(ZSTD(1))",
+  "gap_variability Nullable(Float64) CODEC(ZSTD(1))",
+  "event_counts_28 Map(LowCardinality(String), UInt32) CODEC(ZSTD(1))",
+  "key_event_idle_days Nullable(UInt8) CODEC(ZSTD(1))",
+];
+
 /** Values of the organization's own parts of health, in the order of the run's settings. */
 export const healthValuesColumn = "health_values Array(Nullable(Float64)) CODEC(ZSTD(1))";
+
+/** Features that models of version 0.1.0 did not have, by table. `event_counts_28` has the events that the day's model counts. */
+export const laterFeatures: Readonly<Record<"user_scores" | "account_scores", readonly string[]>> = {
+  user_scores: [
+    ...patternColumns,
+    "trait_numbers Array(Nullable(Float64)) CODEC(ZSTD(1))",
+    "plan_idle_days Nullable(Float64) CODEC(ZSTD(1))",
+    "own_account_active_28 Nullable(UInt32) CODEC(ZSTD(1))",
+    "own_account_previous_28 Nullable(UInt32) CODEC(ZSTD(1))",
+  ],
+  account_scores: patternColumns,
+};
 
 /** Scores of one kind of entity. The day comes first, because most questions are about all entities on one day. */
 function scoresTable(kind: "user" | "account"): Table {
@@ -43,6 +63,7 @@ function scoresTable(kind: "user" | "account"): Table {
       "adoption Nullable(Float64) CODEC(ZSTD(1))",
       ...(kind === "user" ? userColumns : accountColumns),
       healthValuesColumn,
+      ...laterFeatures[`${kind}_scores`],
     ],
     orderBy: `organization, day, ${kind}`,
     partitionBy: "toYear(day)",

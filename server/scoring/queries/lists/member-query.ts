@@ -74,3 +74,22 @@ function ofMembers(
     parameters: { ...users.parameters, ...parameters, riskCells: risks.cells, riskLogOdds: risks.logOdds },
   };
 }
+
+/** Rows (account, members28, membersPrevious28) of the accounts that users belong to: their members who were active, as in
+ * `membersQuery`. @param users rows of users' snapshots */
+export function accountsOfUsersQuery(users: Query): Query {
+  return {
+    sql: `
+      SELECT number AS account, countIf(newest <= 28) AS members28, countIf(wasActivePrevious28) AS membersPrevious28
+      FROM (${users.sql})
+      ARRAY JOIN accountNumbers AS number, accountIdleDays AS newest, accountPrevious28 AS wasActivePrevious28
+      WHERE number != 0 GROUP BY number`,
+    parameters: users.parameters,
+  };
+}
+
+/** Columns of a user's account, over rows of users that are joined with `accountsOfUsersQuery`. */
+export const ownAccountColumns = {
+  ownAccountActive28: "if(account = 0, NULL, members28)",
+  ownAccountPrevious28: "if(account = 0, NULL, membersPrevious28)",
+} as const;

@@ -1,11 +1,13 @@
 /** Scores as they are stored: a row has the columns by which lists are sorted, and the features behind the scores. */
 import { isIncluded } from "../../../warehouse/warehouse.ts";
-import type { TraitValue } from "../../churn/design.ts";
-import type { Features } from "../../scores/features.ts";
+import type { TraitValue } from "../../churn/columns.ts";
+import type { Features, MemberFeatures } from "../../scores/features.ts";
 import type { HealthBand } from "../../scores/health.ts";
 import type { State } from "../../scores/state.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { type FeatureRow, featuresOfRow } from "../feature-query.ts";
+import { valuesByTrait } from "../health-sql.ts";
+import { accountOf } from "../row-query.ts";
 
 /** A row of user_scores or account_scores. */
 export interface StoredScore extends Omit<FeatureRow, "cell"> {
@@ -21,6 +23,11 @@ export interface StoredScore extends Omit<FeatureRow, "cell"> {
   readonly healthValues: readonly (number | null)[];
   /** Of users: which of the model's traits, as hexadecimal bits. */
   readonly traitBits?: string;
+  /** Of users: the model's numeric traits, in their order. Empty in scores of version 0.1.0. */
+  readonly traitNumbers?: readonly (number | null)[];
+  readonly planIdleDays?: number | null;
+  readonly ownAccountActive28?: number | null;
+  readonly ownAccountPrevious28?: number | null;
   /** Of accounts. */
   readonly active28?: number;
   readonly activePrevious28?: number;
@@ -34,11 +41,14 @@ const commonColumns = `
   toInt32(day) AS day, state, colour AS healthBand, engagement, momentum, risk, return_probability AS returnProbability, health,
   idle_days AS idleDays, tenure_days AS tenureDays, active_days_28 AS activeDays28,
   active_days_previous_28 AS activeDaysPrevious28, active_days_84 AS activeDays84, volume_28 AS volume28,
-  event_names_28 AS eventNames28, mean_gap_days AS meanGapDays, has_single_active_day AS hasSingleActiveDay,
+  active_days_by_week AS activeDaysByWeek, event_names_28 AS eventNames28, event_counts_28 AS eventCounts28,
+  mean_gap_days AS meanGapDays, gap_variability AS gapVariability, key_event_idle_days AS keyEventIdleDays,
+  has_single_active_day AS hasSingleActiveDay,
   has_left AS hasLeft, x, t, n, adoption, health_values AS healthValues`;
 
 const kindColumns: Readonly<Record<EntityKind, string>> = {
-  user: "user AS entity, hex(traits) AS traitBits",
+  user: `user AS entity, hex(traits) AS traitBits, trait_numbers AS traitNumbers, plan_idle_days AS planIdleDays,
+    own_account_active_28 AS ownAccountActive28, own_account_previous_28 AS ownAccountPrevious28`,
   account: `account AS entity, active_members_28 AS active28, active_members_previous_28 AS activePrevious28,
     active_members_90 AS active90, top_share AS topShare, mean_risk_log_odds AS meanRiskLogOdds,
     mean_engagement AS meanEngagement`,
@@ -60,17 +70,38 @@ export function isShown(kind: EntityKind): string {
   return kind === "user" ? isIncluded("user") : "true";
 }
 
-/** The features of a score. @param traits the traits of its day's model */
-export function featuresOfStored(score: StoredScore, traits: readonly TraitValue[]): Features {
-  const { traitBits, active28, activePrevious28, active90, topShare, meanRiskLogOdds = null } = score;
-  const members =
-    active28 === undefined ||
+/** The features of a score. @param told the traits of its day's model */
+export function featuresOfStored(score: StoredScore, told: ModelTraits): Features {
+  const { traitBits, traitNumbers = [], planIdleDays = null } = score;
+  return featuresOfRow(score, {
+    traits: traitsOf(traitBits, told.traits),
+    numbers: valuesByTrait(told.numbers, traitNumbers),
+    planIdleDays,
+    account: accountOf(score),
+    members: membersOfScore(score),
+  });
+}
+
+/** The traits that a model looks at. */
+export interface ModelTraits {
+  readonly traits: readonly TraitValue[];
+  /** Numeric ones. */
+  readonly numbers: readonly string[];
+}
+
+function membersOfScore({
+  active28,
+  activePrevious28,
+  active90,
+  topShare,
+  meanRiskLogOdds = null,
+}: StoredScore): MemberFeatures | null {
+  return active28 === undefined ||
     activePrevious28 === undefined ||
     active90 === undefined ||
     topShare === undefined
-      ? null
-      : { active28, activePrevious28, active90, topShare, meanRiskLogOdds };
-  return featuresOfRow(score, { traits: traitsOf(traitBits, traits), members });
+    ? null
+    : { active28, activePrevious28, active90, topShare, meanRiskLogOdds };
 }
 
 function traitsOf(bits: string | undefined, traits: readonly TraitValue[]): Record<string, string> {
