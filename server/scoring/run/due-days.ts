@@ -1,6 +1,6 @@
 /** The days that an organization still has to be scored for: pure. */
 import { historyDays } from "../scores/history-days.ts";
-import { noDeclaredOutages, settingsOfKey } from "./population.ts";
+import { settingsOfKey } from "./population.ts";
 import type { RunOfDay } from "./records.ts";
 
 export interface DueDays {
@@ -34,8 +34,7 @@ export function dueDays(
   { today, firstDay, key, declaredOn }: Present,
   isOfToday: (firstPublishedAtMs: number) => boolean,
 ): DueDays {
-  const hasOutages = ({ day, declaredOutages }: RunOfDay) =>
-    (declaredOutages || noDeclaredOutages) === declaredOn(day);
+  const hasOutages = ({ day, declaredOutages }: RunOfDay) => declaredOutages === declaredOn(day);
   const isRight = (run: RunOfDay) => !run.stale && hasOutages(run) && hasSettings(run);
   const hasSettings = ({ day, settingsKey, firstPublishedAtMs }: RunOfDay) =>
     settingsOfKey(settingsKey) === key || (day < today && !isOfToday(firstPublishedAtMs));

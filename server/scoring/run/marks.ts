@@ -32,22 +32,30 @@ export interface MarksQuestion {
   readonly toDay: number;
 }
 
+const ofRuns = "organization = {organization:UInt32} AND kind = {kind:String} AND what = 'run'";
+
 /** The marks of all scored days between two, both included, the oldest first. */
 export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Promise<Mark[]> {
   const runs = await warehouse.rows<MarkedRun>(
-    `SELECT toInt32(day) AS day, settings, settingsKey, settingsBefore, settingsKeyBefore
-     FROM (
-       SELECT * FROM (
-         SELECT day, settings, settingsKey, row_number() OVER byDay AS number,
-           lagInFrame(settings) OVER byDay AS settingsBefore, lagInFrame(settingsKey) OVER byDay AS settingsKeyBefore
+    `WITH
+       changes AS (
+         SELECT day, dayBefore, settingsKey, settingsKeyBefore
          FROM (
-           SELECT day, JSONExtractRaw(body, 'settings') AS settings, JSONExtractString(body, 'settingsKey') AS settingsKey
-           FROM score_records FINAL
-           WHERE organization = {organization:UInt32} AND kind = {kind:String} AND what = 'run')
-         WINDOW byDay AS (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
-       WHERE number > 1 AND settingsKey != settingsKeyBefore
-         AND day BETWEEN addDays(toDate32('1970-01-01'), {fromDay:Int32})
-         AND addDays(toDate32('1970-01-01'), {toDay:Int32}))
+           SELECT day, settings_key AS settingsKey, row_number() OVER byDay AS number,
+             lagInFrame(day) OVER byDay AS dayBefore, lagInFrame(settings_key) OVER byDay AS settingsKeyBefore
+           FROM (SELECT day, settings_key FROM score_records FINAL WHERE ${ofRuns})
+           WINDOW byDay AS (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
+         WHERE number > 1 AND settingsKey != settingsKeyBefore
+           AND day BETWEEN addDays(toDate32('1970-01-01'), {fromDay:Int32})
+           AND addDays(toDate32('1970-01-01'), {toDay:Int32})),
+       changed AS (
+         SELECT day, JSONExtractRaw(body, 'settings') AS settings FROM score_records FINAL
+         WHERE ${ofRuns} AND day IN (SELECT arrayJoin([day, dayBefore]) FROM changes))
+     SELECT toInt32(changes.day) AS day, now.settings AS settings, settingsKey, before.settings AS settingsBefore,
+       settingsKeyBefore
+     FROM changes
+     INNER JOIN changed AS now ON now.day = changes.day
+     INNER JOIN changed AS before ON before.day = changes.dayBefore
      ORDER BY day`,
     { ...question },
   );

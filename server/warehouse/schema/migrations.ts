@@ -6,7 +6,7 @@
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
-import { healthValuesColumn, lateEventsColumn, scoreTables } from "./score-tables.ts";
+import { healthValuesColumn, lateEventsColumn, recordKeyColumns, scoreTables } from "./score-tables.ts";
 import { snapshotTables } from "./snapshot-tables.ts";
 import {
   accounts,
@@ -92,6 +92,22 @@ const migrations: readonly Migration[] = [
   {
     name: "snapshots of features",
     statements: (topology) => snapshotTables.map((table) => createTable(table, topology)),
+  },
+  {
+    // Bodies of before keep their copies, which nothing reads. Version 0.1.0 called the first publication `toldAtMs`.
+    name: "keys of score records as columns",
+    statements: () => [
+      `ALTER TABLE score_records ${recordKeyColumns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
+      `ALTER TABLE score_records UPDATE
+         rows_version = JSONExtractUInt(body, 'rowsVersion'),
+         settings_key = JSONExtractString(body, if(what = 'snapshot', 'key', 'settingsKey')),
+         declared_outages = multiIf(JSONHas(body, 'declaredOutages'), JSONExtractString(body, 'declaredOutages'),
+           what = 'snapshot', '', '[]'),
+         first_published_at_ms = JSONExtractUInt(body, multiIf(JSONHas(body, 'firstPublishedAtMs'), 'firstPublishedAtMs',
+           JSONHas(body, 'toldAtMs'), 'toldAtMs', 'finishedAtMs')),
+         rung = JSONExtract(body, 'choice', 'rung', 'Nullable(Int8)')
+       WHERE settings_key = ''`,
+    ],
   },
 ];
 
