@@ -3,10 +3,11 @@
  * exclusions change, so a history is read with these marks.
  */
 import type { Settings } from "../../../contract/settings.ts";
-import { type SettingDifference, settingDifferences, storedSettings } from "../../ledger/ledger.ts";
+import { type SettingDifference, settingDifferences } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { excludedOfKey } from "./population.ts";
+import { recordsOf } from "./records.ts";
 
 /** The first scored day under other settings, or without other users, than the scored day before it. */
 export interface Mark {
@@ -17,11 +18,11 @@ export interface Mark {
   readonly exclusionsChanged: boolean;
 }
 
-interface MarkedRun {
+/** A run whose key differs from that of the run before it. */
+interface ChangedRun {
   readonly day: number;
-  readonly settings: string;
+  readonly dayBefore: number;
   readonly settingsKey: string;
-  readonly settingsBefore: string;
   readonly settingsKeyBefore: string;
 }
 
@@ -32,39 +33,36 @@ export interface MarksQuestion {
   readonly toDay: number;
 }
 
-const ofRuns = "organization = {organization:UInt32} AND kind = {kind:String} AND what = 'run'";
-
 /** The marks of all scored days between two, both included, the oldest first. */
 export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Promise<Mark[]> {
-  const runs = await warehouse.rows<MarkedRun>(
-    `WITH
-       changes AS (
-         SELECT day, dayBefore, settingsKey, settingsKeyBefore
+  const changed = await warehouse.rows<ChangedRun>(
+    `SELECT toInt32(day) AS day, toInt32(dayBefore) AS dayBefore, settingsKey, settingsKeyBefore
+     FROM (
+       SELECT * FROM (
+         SELECT day, settings_key AS settingsKey, row_number() OVER byDay AS number,
+           lagInFrame(day) OVER byDay AS dayBefore, lagInFrame(settings_key) OVER byDay AS settingsKeyBefore
          FROM (
-           SELECT day, settings_key AS settingsKey, row_number() OVER byDay AS number,
-             lagInFrame(day) OVER byDay AS dayBefore, lagInFrame(settings_key) OVER byDay AS settingsKeyBefore
-           FROM (SELECT day, settings_key FROM score_records FINAL WHERE ${ofRuns})
-           WINDOW byDay AS (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
-         WHERE number > 1 AND settingsKey != settingsKeyBefore
-           AND day BETWEEN addDays(toDate32('1970-01-01'), {fromDay:Int32})
-           AND addDays(toDate32('1970-01-01'), {toDay:Int32})),
-       changed AS (
-         SELECT day, JSONExtractRaw(body, 'settings') AS settings FROM score_records FINAL
-         WHERE ${ofRuns} AND day IN (SELECT arrayJoin([day, dayBefore]) FROM changes))
-     SELECT toInt32(changes.day) AS day, now.settings AS settings, settingsKey, before.settings AS settingsBefore,
-       settingsKeyBefore
-     FROM changes
-     INNER JOIN changed AS now ON now.day = changes.day
-     INNER JOIN changed AS before ON before.day = changes.dayBefore
+           SELECT day, settings_key FROM score_records FINAL
+           WHERE organization = {organization:UInt32} AND kind = {kind:String} AND what = 'run')
+         WINDOW byDay AS (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
+       WHERE number > 1 AND settingsKey != settingsKeyBefore
+         AND day BETWEEN addDays(toDate32('1970-01-01'), {fromDay:Int32})
+         AND addDays(toDate32('1970-01-01'), {toDay:Int32}))
      ORDER BY day`,
     { ...question },
   );
-  return runs
-    .map((run) => ({
-      day: run.day,
-      changes: scoringDifferences(storedSettings(run.settingsBefore), storedSettings(run.settings)),
-      exclusionsChanged: excludedOfKey(run.settingsKey) !== excludedOfKey(run.settingsKeyBefore),
-    }))
+  const { organization, kind } = question;
+  const days = [...new Set(changed.flatMap(({ day, dayBefore }) => [day, dayBefore]))];
+  const runs = await recordsOf(warehouse, { organization, kind, what: "run" }, days);
+  return changed
+    .map(({ day, dayBefore, settingsKey, settingsKeyBefore }) => {
+      const [before, now] = [runs.get(dayBefore)?.body.settings, runs.get(day)?.body.settings];
+      return {
+        day,
+        changes: before === undefined || now === undefined ? [] : scoringDifferences(before, now),
+        exclusionsChanged: excludedOfKey(settingsKey) !== excludedOfKey(settingsKeyBefore),
+      };
+    })
     .filter(hasDifference);
 }
 

@@ -60,7 +60,7 @@ export async function recordOf<W extends What>(
   key: Key<W>,
   day: number,
 ): Promise<ScoreRecord<Bodies[W]> | undefined> {
-  return find<W>(warehouse, key, dayOf("day"), day);
+  return (await find<W>(warehouse, key, `AND day = ${dayOf("day")}`, { day }))[0];
 }
 
 /** The newest record of this day or an earlier one. */
@@ -69,25 +69,35 @@ export async function newestRecord<W extends What>(
   key: Key<W>,
   uptoDay: number,
 ): Promise<ScoreRecord<Bodies[W]> | undefined> {
-  // In two steps, so that the body of one record is read and not those of all days.
-  const newest = `(SELECT max(day) FROM score_records WHERE ${ofKey} AND day <= ${dayOf("day")})`;
-  return find<W>(warehouse, key, newest, uptoDay);
+  const condition = `AND day <= ${dayOf("day")} ORDER BY day DESC LIMIT 1`;
+  return (await find<W>(warehouse, key, condition, { day: uptoDay }))[0];
+}
+
+/** The records of these days, as far as there are some, by day. */
+export async function recordsOf<W extends What>(
+  warehouse: Warehouse,
+  key: Key<W>,
+  days: readonly number[],
+): Promise<ReadonlyMap<number, ScoreRecord<Bodies[W]>>> {
+  if (days.length === 0) return new Map();
+  const found = await find<W>(warehouse, key, "AND toInt32(day) IN {days:Array(Int32)}", { days });
+  return new Map(found.map((record) => [record.day, record]));
 }
 
 async function find<W extends What>(
   warehouse: Warehouse,
   { organization, kind, what }: Key<W>,
-  onDay: string,
-  day: number,
-): Promise<ScoreRecord<Bodies[W]> | undefined> {
-  const [row] = await warehouse.rows<ScoreRecord<string> & Keys>(
+  condition: string,
+  days: { readonly day: number } | { readonly days: readonly number[] },
+): Promise<ScoreRecord<Bodies[W]>[]> {
+  const rows = await warehouse.rows<ScoreRecord<string> & Keys>(
     `SELECT toInt32(day) AS day, version, stale, body, ${keyColumns}
-     FROM (SELECT * FROM score_records FINAL WHERE ${ofKey} AND day = ${onDay})`,
-    { organization, kind, what, day },
+     FROM (SELECT * FROM score_records FINAL WHERE ${ofKey} ${condition})`,
+    { organization, kind, what, ...days },
   );
-  if (row === undefined) return undefined;
-  const { body, version, stale, day: ofDay, ...keys } = row;
-  return { day: ofDay, version, stale, body: readers[what](body, keys) };
+  return rows.map(({ body, version, stale, day, ...keys }) => {
+    return { day, version, stale, body: readers[what](body, keys) };
+  });
 }
 
 /** Keeps a record of a day in the place of the one before. */
