@@ -1,5 +1,5 @@
 /**
- * The process that `thin-scores.test.ts` kills: it thins scores out and kills itself after some of the statements.
+ * The process that `thin-kill.test.ts` kills: it thins scores out and kills itself after some of the statements.
  *
  *   bun thin-child.ts FOLDER NOW_MS STATEMENTS
  */

@@ -1,18 +1,11 @@
 /** Scores of days that are older than a quarter of a year. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { parseDay } from "../../server/calendar/days.ts";
-import { healthByWeek } from "../../server/scoring/queries/lists/health-by-week.ts";
-import { historyOf } from "../../server/scoring/queries/lists/reading.ts";
 import { dueDays } from "../../server/scoring/run/due-days.ts";
 import { listRuns } from "../../server/scoring/run/records.ts";
 import { historyDays } from "../../server/scoring/scores/history-days.ts";
-import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
-import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { isKept, thinScores } from "../../server/warehouse/upkeep/thin-scores.ts";
-import { msPerDay } from "../warehouse/support.ts";
+import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { daysIn, fillDays } from "./daily-runs-support.ts";
 
 const dayOf = (text: string) => parseDay(text) ?? Number.NaN;
@@ -23,20 +16,7 @@ const firstThinned = dayOf("2025-08-01");
 const nowMs = today * msPerDay;
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "rekindle-thin-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
-
-async function opened<Result>(work: (warehouse: Warehouse) => Promise<Result>): Promise<Result> {
-  const warehouse = await openChdbWarehouse({ folder });
-  try {
-    return await work(warehouse);
-  } finally {
-    await warehouse.close();
-  }
-}
+const subject = new WarehouseUnderTest();
 
 const keptIn = (from: number, to: number) => range(from, to).filter((day) => isKept(day, to));
 
@@ -61,64 +41,32 @@ test("kept days are those of the last months, Mondays and the first of each mont
 });
 
 test("old scores of other days go, of each organization by its newest run", async () => {
-  await opened(async (warehouse) => {
-    await fillDays(warehouse, { organization: 1, fromDay: firstThinned, toDay: today }, 10);
-    // Its data stopped in October: its last three months stay.
-    const stopped = dayOf("2025-10-15");
-    await fillDays(warehouse, { organization: 2, fromDay: firstThinned, toDay: stopped }, 10);
-    // Scored by hand an hour ago.
-    const byHand = { organization: 3, fromDay: dayOf("2025-09-03"), toDay: dayOf("2025-09-03") };
-    await fillDays(warehouse, byHand, nowMs - 3_600_000);
-    await fillDays(warehouse, { organization: 3, fromDay: today, toDay: today }, 10);
+  const { warehouse } = subject;
+  await fillDays(warehouse, { organization: 1, fromDay: firstThinned, toDay: today }, 10);
+  // Its data stopped in October: its last three months stay.
+  const stopped = dayOf("2025-10-15");
+  await fillDays(warehouse, { organization: 2, fromDay: firstThinned, toDay: stopped }, 10);
+  // Scored by hand an hour ago.
+  const byHand = { organization: 3, fromDay: dayOf("2025-09-03"), toDay: dayOf("2025-09-03") };
+  await fillDays(warehouse, byHand, nowMs - 3_600_000);
+  await fillDays(warehouse, { organization: 3, fromDay: today, toDay: today }, 10);
 
-    expect(await thinScores(warehouse, nowMs)).toBeGreaterThan(0);
-    for (const table of tables) {
-      expect(await daysIn(warehouse, table, 1)).toEqual(keptIn(firstThinned, today));
-      expect(await daysIn(warehouse, table, 2)).toEqual(range(firstThinned, stopped));
-      expect(await daysIn(warehouse, table, 3)).toEqual([byHand.fromDay, today]);
-    }
-    expect(await thinScores(warehouse, nowMs)).toBe(0);
-    await thinScores(warehouse, nowMs + msPerDay);
-    for (const table of tables) expect(await daysIn(warehouse, table, 3)).toEqual([today]);
-  });
+  expect(await thinScores(warehouse, nowMs)).toBeGreaterThan(0);
+  for (const table of tables) {
+    expect(await daysIn(warehouse, table, 1)).toEqual(keptIn(firstThinned, today));
+    expect(await daysIn(warehouse, table, 2)).toEqual(range(firstThinned, stopped));
+    expect(await daysIn(warehouse, table, 3)).toEqual([byHand.fromDay, today]);
+  }
+  expect(await thinScores(warehouse, nowMs)).toBe(0);
+  await thinScores(warehouse, nowMs + msPerDay);
+  for (const table of tables) expect(await daysIn(warehouse, table, 3)).toEqual([today]);
 });
 
-test("a process that is killed between two statements leaves no run without rows, and the next night ends the work", async () => {
-  const program = Bun.fileURLToPath(new URL("./thin-child.ts", import.meta.url));
-  for (const statements of [1, 2]) {
-    const organization = 10 + statements;
-    await opened((warehouse) =>
-      fillDays(warehouse, { organization, fromDay: firstThinned, toDay: today }, 10),
-    );
-    const child = Bun.spawn([process.execPath, program, folder, String(nowMs), String(statements)], {
-      stdout: "inherit",
-      stderr: "inherit",
-    });
-    await child.exited;
-    expect(child.signalCode).toBe("SIGKILL");
-    await opened(async (warehouse) => {
-      const kept = keptIn(firstThinned, today);
-      expect(await daysIn(warehouse, "score_records", organization)).toEqual(kept);
-      expect(await daysIn(warehouse, "account_scores", organization)).toEqual(range(firstThinned, today));
-      for (const kind of ["user", "account"] as const) {
-        const asked = { organization, entity: 1, fromDay: 0, toDay: today };
-        expect((await historyOf(warehouse, kind, asked)).map(({ day }) => day)).toEqual(kept);
-        const weeks = await healthByWeek(warehouse, { organization, kind, day: today, weeks: 26 });
-        expect(weeks.map(({ watch }) => watch)).toEqual(weeks.map(() => 2));
-        expect(weeks).toHaveLength(26);
-      }
-      await thinScores(warehouse, nowMs);
-      for (const table of tables) expect(await daysIn(warehouse, table, organization)).toEqual(kept);
-    });
-  }
-}, 60_000);
-
 test("an old day that is not kept is not scored again when its events change", async () => {
-  await opened(async (warehouse) => {
-    await fillDays(warehouse, { organization: 20, fromDay: firstThinned, toDay: today }, 10);
-    const stale = (await listRuns(warehouse, 20)).map((run) => ({ ...run, stale: true }));
-    const present = { today, firstDay: firstThinned - 8, key: "key", declaredOn: () => "[]" };
-    const { days } = dueDays(stale, present, () => false);
-    expect([...days].sort((a, b) => a - b)).toEqual(keptIn(firstThinned, today - 1));
-  });
+  const { warehouse } = subject;
+  await fillDays(warehouse, { organization: 20, fromDay: firstThinned, toDay: today }, 10);
+  const stale = (await listRuns(warehouse, 20)).map((run) => ({ ...run, stale: true }));
+  const present = { today, firstDay: firstThinned - 8, key: "key", declaredOn: () => "[]" };
+  const { days } = dueDays(stale, present, () => false);
+  expect([...days].sort((a, b) => a - b)).toEqual(keptIn(firstThinned, today - 1));
 });
