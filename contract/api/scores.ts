@@ -121,10 +121,13 @@ const scores = {
 };
 
 export const HistoryAnswer = Type.Object({
-  days: listOf("The oldest first. When settings change, scores of earlier days stay as they were told.", {
-    day: Field.day("As of its start."),
-    ...scores,
-  }),
+  days: listOf(
+    "The oldest first. Days older than 90 are Mondays and the first of each month. When settings change, scores of earlier days stay as they were told.",
+    {
+      day: Field.day("As of its start."),
+      ...scores,
+    },
+  ),
   marks: Marks,
 });
 

@@ -86,7 +86,6 @@ export {
   type StoredSettings,
   settingDifferences,
   settingsAfter,
-  storedSettings,
 } from "./ports/settings.ts";
 export type { StripeSettings, Webhook } from "./ports/source-settings.ts";
 export type { CountedHour, SourceHour, SourceStore, SourceTotals } from "./ports/sources.ts";

@@ -73,7 +73,7 @@ export {
 export { inSteps } from "./run/in-steps.ts";
 export { marksOf } from "./run/marks.ts";
 export { modelChanges } from "./run/model-changes.ts";
-export { noDeclaredOutages, populationOf } from "./run/population.ts";
+export { populationOf } from "./run/population.ts";
 export { type RealisedChurn, realisedChurn } from "./run/realised.ts";
 export type { RunBody } from "./run/record-bodies.ts";
 export type { ScoreRecord } from "./run/records.ts";

@@ -12,3 +12,5 @@ await import("../warehouse/spilling.test.ts");
 await import("../warehouse/exclusions.test.ts");
 await import("../warehouse/large-rules.test.ts");
 await import("../warehouse/counts-of-events.test.ts");
+await import("../warehouse/record-keys.test.ts");
+await import("../scoring/thin-scores.test.ts");

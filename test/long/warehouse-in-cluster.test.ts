@@ -6,6 +6,8 @@ import { openWarehousesBy } from "../warehouse/support.ts";
 const cluster = "main";
 openWarehousesBy(openedOn(await serverOfThisFile({ cluster }), { cluster, readers: 4 }));
 
+await import("../warehouse/record-keys.test.ts");
+await import("../scoring/thin-scores.test.ts");
 await import("../warehouse/rollups.test.ts");
 await import("../warehouse/erase.test.ts");
 await import("../warehouse/erase-account.test.ts");

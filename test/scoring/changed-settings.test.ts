@@ -68,8 +68,7 @@ async function tellTwoDaysEarlier(): Promise<void> {
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
   await warehouse.command(
     `INSERT INTO score_records SETTINGS insert_deduplicate = 0
-     SELECT organization, kind, what, day, version, stale,
-       replaceRegexpOne(body, '"firstPublishedAtMs":[0-9]+', concat('"firstPublishedAtMs":', toString(1000 * dateDiff('second', toDateTime64('1970-01-01 00:00:00', 0, 'UTC'), toDateTime64(day, 0, 'UTC')))))
+     SELECT * REPLACE (toUInt64(86400000 * toInt64(toInt32(day))) AS first_published_at_ms)
      FROM (SELECT * FROM score_records FINAL WHERE what = 'run' AND day < addDays(toDate32('1970-01-01'), {today:Int32}))`,
     { today },
   );

@@ -13,6 +13,8 @@ import type { RunBody } from "../../server/scoring/run/record-bodies.ts";
 import { listRuns, recordOf, type ScoreRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
+import { embedded } from "../../server/warehouse/engine/topology.ts";
+import { migrationStatements } from "../../server/warehouse/schema/migrations.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { all } from "./run-support.ts";
 
@@ -42,7 +44,7 @@ beforeAll(async () => {
   for (const what of ["run", "model"] as const) {
     const { day: onDay, body } = stored[what];
     await subject.warehouse.command(
-      `INSERT INTO score_records SETTINGS insert_deduplicate = 0
+      `INSERT INTO score_records (organization, kind, what, day, version, stale, body) SETTINGS insert_deduplicate = 0
        SELECT {organization:UInt32}, 'user', {what:String}, addDays(toDate32('1970-01-01'), {onDay:Int32}), 1, false,
          {body:String}`,
       {
@@ -51,6 +53,8 @@ beforeAll(async () => {
       },
     );
   }
+  // The last migration fills the columns of such records.
+  for (const statement of migrationStatements(embedded).slice(-2)) await subject.warehouse.command(statement);
   for (const { traits, ...row } of stored.userScores) {
     const columns = Object.keys(row);
     const values = Object.values(row).map((value) => (typeof value === "string" ? `'${value}'` : value));

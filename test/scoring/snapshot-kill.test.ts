@@ -41,8 +41,8 @@ async function check(warehouse: Warehouse): Promise<number> {
   for (const kind of ["user", "account"] as const) {
     const record = await recordOf(warehouse, { organization: 1, kind, what: "snapshot" }, 100);
     if (record === undefined) throw new Error("nothing was ever written");
-    const { key, rowsVersion } = record.body;
-    const { weights } = JSON.parse(key) as { weights: [string, number][] };
+    const { settingsKey, rowsVersion } = record.body;
+    const { weights } = JSON.parse(settingsKey) as { weights: [string, number][] };
     const computed = (weight: number) => volumes(warehouse, computedRows(weightedBy(kind, weight), 100));
     if (!record.stale) {
       valid += 1;

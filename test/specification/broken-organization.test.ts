@@ -46,7 +46,7 @@ test("an organization whose records cannot be read does not keep the one behind 
   }
   // The scale of every day on which one could be measured.
   await warehouse.command(
-    `INSERT INTO score_records SETTINGS insert_deduplicate = 0
+    `INSERT INTO score_records (organization, kind, what, day, version, stale, body) SETTINGS insert_deduplicate = 0
      SELECT organization, 'user', 'scale', addDays(toDate32(now()), -number), 1000, false, 'no JSON'
      FROM (SELECT min(organization) AS organization FROM user_spans) AS first, numbers(80) AS days`,
   );

@@ -11,7 +11,6 @@ import {
   type ModelResult,
   nameOfModel,
   nameOfRung,
-  noDeclaredOutages,
   proofOf,
   type RealisedChurn,
   realisedChurn,
@@ -102,7 +101,7 @@ function cardOf(
 const shownOutageDays = 365;
 
 function outagesOf({ day, body }: Run): Card["outages"] {
-  const declared = JSON.parse(body.declaredOutages ?? noDeclaredOutages) as readonly {
+  const declared = JSON.parse(body.declaredOutages) as readonly {
     from: number;
     to: number;
   }[];

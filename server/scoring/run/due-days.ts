@@ -1,6 +1,7 @@
 /** The days that an organization still has to be scored for: pure. */
+import { isKept } from "../../warehouse/warehouse.ts";
 import { historyDays } from "../scores/history-days.ts";
-import { noDeclaredOutages, settingsOfKey } from "./population.ts";
+import { settingsOfKey } from "./population.ts";
 import type { RunOfDay } from "./records.ts";
 
 export interface DueDays {
@@ -27,15 +28,17 @@ interface Present {
  * Today's scores follow the present settings, but not the users that are excluded since: their rows are not shown. Those of earlier days keep their settings, and are computed again only
  * for new events. But scores of past days that were first computed today, after an import for example, were never
  * shown before, and follow the present settings too. Scores of all days follow the declared outages.
+ * @param stored all runs; upkeep deletes those of days that are not kept
  * @param isOfToday whether an instant is today
  */
 export function dueDays(
-  runs: readonly RunOfDay[],
+  stored: readonly RunOfDay[],
   { today, firstDay, key, declaredOn }: Present,
   isOfToday: (firstPublishedAtMs: number) => boolean,
 ): DueDays {
-  const hasOutages = ({ day, declaredOutages }: RunOfDay) =>
-    (declaredOutages || noDeclaredOutages) === declaredOn(day);
+  const newestDay = Math.max(...stored.map(({ day }) => day));
+  const runs = stored.filter(({ day }) => isKept(day, newestDay));
+  const hasOutages = ({ day, declaredOutages }: RunOfDay) => declaredOutages === declaredOn(day);
   const isRight = (run: RunOfDay) => !run.stale && hasOutages(run) && hasSettings(run);
   const hasSettings = ({ day, settingsKey, firstPublishedAtMs }: RunOfDay) =>
     settingsOfKey(settingsKey) === key || (day < today && !isOfToday(firstPublishedAtMs));

@@ -3,10 +3,11 @@
  * exclusions change, so a history is read with these marks.
  */
 import type { Settings } from "../../../contract/settings.ts";
-import { type SettingDifference, settingDifferences, storedSettings } from "../../ledger/ledger.ts";
+import { type SettingDifference, settingDifferences } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { excludedOfKey } from "./population.ts";
+import { recordsOf } from "./records.ts";
 
 /** The first scored day under other settings, or without other users, than the scored day before it. */
 export interface Mark {
@@ -17,11 +18,11 @@ export interface Mark {
   readonly exclusionsChanged: boolean;
 }
 
-interface MarkedRun {
+/** A run whose key differs from that of the run before it. */
+interface ChangedRun {
   readonly day: number;
-  readonly settings: string;
+  readonly dayBefore: number;
   readonly settingsKey: string;
-  readonly settingsBefore: string;
   readonly settingsKeyBefore: string;
 }
 
@@ -34,15 +35,14 @@ export interface MarksQuestion {
 
 /** The marks of all scored days between two, both included, the oldest first. */
 export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Promise<Mark[]> {
-  const runs = await warehouse.rows<MarkedRun>(
-    `SELECT toInt32(day) AS day, settings, settingsKey, settingsBefore, settingsKeyBefore
+  const changed = await warehouse.rows<ChangedRun>(
+    `SELECT toInt32(day) AS day, toInt32(dayBefore) AS dayBefore, settingsKey, settingsKeyBefore
      FROM (
        SELECT * FROM (
-         SELECT day, settings, settingsKey, row_number() OVER byDay AS number,
-           lagInFrame(settings) OVER byDay AS settingsBefore, lagInFrame(settingsKey) OVER byDay AS settingsKeyBefore
+         SELECT day, settings_key AS settingsKey, row_number() OVER byDay AS number,
+           lagInFrame(day) OVER byDay AS dayBefore, lagInFrame(settings_key) OVER byDay AS settingsKeyBefore
          FROM (
-           SELECT day, JSONExtractRaw(body, 'settings') AS settings, JSONExtractString(body, 'settingsKey') AS settingsKey
-           FROM score_records FINAL
+           SELECT day, settings_key FROM score_records FINAL
            WHERE organization = {organization:UInt32} AND kind = {kind:String} AND what = 'run')
          WINDOW byDay AS (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
        WHERE number > 1 AND settingsKey != settingsKeyBefore
@@ -51,12 +51,18 @@ export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Pr
      ORDER BY day`,
     { ...question },
   );
-  return runs
-    .map((run) => ({
-      day: run.day,
-      changes: scoringDifferences(storedSettings(run.settingsBefore), storedSettings(run.settings)),
-      exclusionsChanged: excludedOfKey(run.settingsKey) !== excludedOfKey(run.settingsKeyBefore),
-    }))
+  const { organization, kind } = question;
+  const days = [...new Set(changed.flatMap(({ day, dayBefore }) => [day, dayBefore]))];
+  const runs = await recordsOf(warehouse, { organization, kind, what: "run" }, days);
+  return changed
+    .map(({ day, dayBefore, settingsKey, settingsKeyBefore }) => {
+      const [before, now] = [runs.get(dayBefore)?.body.settings, runs.get(day)?.body.settings];
+      return {
+        day,
+        changes: before === undefined || now === undefined ? [] : scoringDifferences(before, now),
+        exclusionsChanged: excludedOfKey(settingsKey) !== excludedOfKey(settingsKeyBefore),
+      };
+    })
     .filter(hasDifference);
 }
 

@@ -25,14 +25,8 @@ import { modelKey } from "../scores/settings.ts";
 import { snapshotFor } from "../snapshots/stored.ts";
 import type { CountedLabels } from "../statistics/platt.ts";
 import { inSteps } from "./in-steps.ts";
-import {
-  declaredKey,
-  noDeclaredOutages,
-  populationOf,
-  type ScoredOrganization,
-  withOutages,
-} from "./population.ts";
-import type { ModelBody, RunBody } from "./record-bodies.ts";
+import { declaredKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
+import type { RunBody, TrainedRungs } from "./record-bodies.ts";
 import { keepRecord, newestRecord, recordOf } from "./records.ts";
 import type { Trainings } from "./trainings.ts";
 
@@ -167,7 +161,7 @@ export interface TrainingBounds {
 }
 
 interface Trained {
-  readonly trained: Omit<ModelBody, "settingsKey">;
+  readonly trained: TrainedRungs;
   readonly trainedDay: number;
   /** The message when this week's training failed; null otherwise. */
   readonly failure: string | null;
@@ -185,7 +179,7 @@ async function trainedModel(
   const settings = modelKey(organization.settings);
   const kept = await recordOf(warehouse, key, day);
   const declaredOutages = declaredKey(organization, day);
-  const { settingsKey: keptSettings, declaredOutages: keptOutages = noDeclaredOutages } = kept?.body ?? {};
+  const { settingsKey: keptSettings, declaredOutages: keptOutages } = kept?.body ?? {};
   if (kept?.stale === false && keptSettings === settings && keptOutages === declaredOutages) {
     return { trained: kept.body, trainedDay: day, failure: null };
   }
@@ -210,13 +204,13 @@ async function trainedModel(
     const failure = `the model of ${formatDay(last.day)} serves, because training failed`;
     return { trained: last.body, trainedDay: last.day, failure };
   }
-  return { trained: untrained(horizonDays, settings), trainedDay: day, failure: "training failed" };
+  return { trained: untrained(horizonDays), trainedDay: day, failure: "training failed" };
 }
 
 /** Rungs 0 and 1 serve without a training. */
-function untrained(horizonDays: number, settings: string): ModelBody {
+function untrained(horizonDays: number): TrainedRungs {
   return {
-    ...{ settingsKey: settings, rungs: [], churnedLabels: 0, retainedLabels: 0, bgbb: priorParameters },
+    ...{ rungs: [], churnedLabels: 0, retainedLabels: 0, bgbb: priorParameters },
     backtest: { horizonDays, folds: 0, results: [], isConverged: true },
   };
 }
@@ -227,7 +221,7 @@ async function train(
   { day, firstDay, userFits }: Omit<OfDay, "trainings">,
   horizonDays: number,
   { folds: atMost, maxRows }: TrainingBounds = {},
-): Promise<Omit<ModelBody, "settingsKey">> {
+): Promise<TrainedRungs> {
   const { outages = [], keyEvents } = population.settings;
   const folds = foldsWithKnownOutcomes(planFolds(firstDay, day, horizonDays, atMost), horizonDays, outages);
   const trainingDays = trainingDaysFor(day, firstDay, horizonDays).filter((cutoffDay) =>

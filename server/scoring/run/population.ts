@@ -58,8 +58,6 @@ export async function excludedKey(warehouse: Warehouse, organization: number): P
   return row?.key ?? "";
 }
 
-export const noDeclaredOutages = "[]";
-
 /** The days of declared outages before a day, as text: results of a day follow from these. */
 export function declaredKey(
   { declaredOutages = [] }: Pick<ScoredOrganization, "declaredOutages">,

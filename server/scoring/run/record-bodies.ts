@@ -23,8 +23,8 @@ export interface RunBody {
   readonly settingsKey: string;
   /** The days that its counts of days leave out. */
   readonly outages: Outages;
-  /** Those of them that were declared, by `declaredKey`. Left out before there were any. */
-  readonly declaredOutages?: string;
+  /** Those of them that were declared, by `declaredKey`. */
+  readonly declaredOutages: string;
   readonly scale: UsualBehaviour;
   /** The day of the scale. */
   readonly scaleDay: number;
@@ -56,7 +56,7 @@ export interface RunBody {
 export interface ModelBody {
   readonly settingsKey: string;
   /** As a run has it. */
-  readonly declaredOutages?: string;
+  readonly declaredOutages: string;
   readonly rungs: readonly ChurnModel[];
   readonly churnedLabels: number;
   readonly retainedLabels: number;
@@ -64,6 +64,9 @@ export interface ModelBody {
   readonly bgbb: BgbbParameters;
   readonly backtest: Backtest;
 }
+
+/** A training that is not kept yet. */
+export type TrainedRungs = Omit<ModelBody, "settingsKey" | "declaredOutages">;
 
 /** A scale that was measured, and the settings that it was measured under. */
 export type ScaleBody = UsualBehaviour & Pick<ModelBody, "settingsKey" | "declaredOutages">;
@@ -73,5 +76,5 @@ export interface SnapshotBody {
   /** Its rows have this version. */
   readonly rowsVersion: number;
   /** Names everything that is set and that its rows depend on. */
-  readonly key: string;
+  readonly settingsKey: string;
 }

@@ -27,23 +27,13 @@ type OlderResult = Omit<ModelResult, "model" | "metrics" | keyof OutcomeCounts> 
     readonly metrics: Omit<Metrics, "calibrationSlopeError" | "biasError"> & Partial<Metrics>;
   };
 
-/** A run as it was stored, perhaps by version 0.1.0, which called the first publication `toldAtMs`. */
+/** A run as it was stored, perhaps by version 0.1.0. */
 export type StoredRun = Omit<
   RunBody,
-  | "settings"
-  | "outages"
-  | "firstPublishedAtMs"
-  | "model"
-  | "choice"
-  | "riskScale"
-  | "backtest"
-  | "segments"
-  | "scale"
+  "settings" | "outages" | "model" | "choice" | "riskScale" | "backtest" | "segments" | "scale"
 > & {
   readonly settings: StoredSettings;
   readonly outages?: RunBody["outages"];
-  readonly firstPublishedAtMs?: number;
-  readonly toldAtMs?: number;
   readonly model: OlderModel | null;
   readonly scale: { readonly scale: OlderScale };
   readonly choice: OlderChoice;
@@ -62,7 +52,7 @@ export type StoredScale = Omit<ScaleBody, "scale"> & StoredRun["scale"];
 
 /** A run of any version. The back-test's figures of the rung that served are those of its segments, if it had some. */
 export function runOfStored(stored: StoredRun): RunBody {
-  const { settings, model, choice, backtest, toldAtMs, scale, ...body } = stored;
+  const { settings, model, choice, backtest, scale, ...body } = stored;
   const { segmentTrait, ...chosen } = choice;
   const name = `rung ${choice.rung}`;
   const results =
@@ -77,7 +67,6 @@ export function runOfStored(stored: StoredRun): RunBody {
     settings: current,
     settingsKey: `${settingsKey(current)} ${excludedOfKey(body.settingsKey)}`,
     outages: body.outages ?? [],
-    firstPublishedAtMs: body.firstPublishedAtMs ?? toldAtMs ?? body.finishedAtMs,
     choice: { isProvisional: false, ...chosen },
     riskScale: body.riskScale ?? absoluteRiskScale,
     scale: scaleOfStored(scale),

@@ -1,4 +1,5 @@
-/** The stored results of scoring: runs, models, scales and snapshots, as JSON in a small table of the warehouse. */
+/** The stored results of scoring: runs, models, scales and snapshots, in a small table of the warehouse. Fields that
+ * queries read of all days are columns. The rest of a body is JSON. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import type { ModelBody, RunBody, ScaleBody, SnapshotBody } from "./record-bodies.ts";
@@ -18,12 +19,20 @@ interface Bodies {
   readonly snapshot: SnapshotBody;
 }
 
-/** Reads the bodies of all versions. */
-const readers: { readonly [W in keyof Bodies]: (text: string) => Bodies[W] } = {
-  run: (text) => runOfStored(JSON.parse(text) as StoredRun),
-  model: (text) => modelOfStored(JSON.parse(text) as StoredModel),
-  scale: (text) => scaleOfStored(JSON.parse(text) as StoredScale),
-  snapshot: (text) => JSON.parse(text) as SnapshotBody,
+/** The parts of bodies that are columns. */
+type Keys = Pick<RunBody, "rowsVersion" | "settingsKey" | "declaredOutages" | "firstPublishedAtMs">;
+
+const keyColumns = `rows_version AS rowsVersion, settings_key AS settingsKey, declared_outages AS declaredOutages,
+  first_published_at_ms AS firstPublishedAtMs`;
+
+/** Reads the bodies of all versions. Columns come after the JSON: bodies of earlier versions have copies. */
+const readers: { readonly [W in keyof Bodies]: (text: string, keys: Keys) => Bodies[W] } = {
+  run: (text, keys) => runOfStored({ ...(JSON.parse(text) as StoredRun), ...keys }),
+  model: (text, { settingsKey, declaredOutages }) =>
+    modelOfStored({ ...(JSON.parse(text) as StoredModel), settingsKey, declaredOutages }),
+  scale: (text, { settingsKey, declaredOutages }) =>
+    scaleOfStored({ ...(JSON.parse(text) as StoredScale), settingsKey, declaredOutages }),
+  snapshot: (_, { rowsVersion, settingsKey }) => ({ rowsVersion, settingsKey }),
 };
 
 type What = keyof Bodies;
@@ -51,7 +60,7 @@ export async function recordOf<W extends What>(
   key: Key<W>,
   day: number,
 ): Promise<ScoreRecord<Bodies[W]> | undefined> {
-  return (await find<W>(warehouse, key, `AND day = ${dayOf("day")}`, day))[0];
+  return (await find<W>(warehouse, key, `AND day = ${dayOf("day")}`, { day }))[0];
 }
 
 /** The newest record of this day or an earlier one. */
@@ -60,21 +69,35 @@ export async function newestRecord<W extends What>(
   key: Key<W>,
   uptoDay: number,
 ): Promise<ScoreRecord<Bodies[W]> | undefined> {
-  return (await find<W>(warehouse, key, `AND day <= ${dayOf("day")} ORDER BY day DESC LIMIT 1`, uptoDay))[0];
+  const condition = `AND day <= ${dayOf("day")} ORDER BY day DESC LIMIT 1`;
+  return (await find<W>(warehouse, key, condition, { day: uptoDay }))[0];
+}
+
+/** The records of these days, as far as there are some, by day. */
+export async function recordsOf<W extends What>(
+  warehouse: Warehouse,
+  key: Key<W>,
+  days: readonly number[],
+): Promise<ReadonlyMap<number, ScoreRecord<Bodies[W]>>> {
+  if (days.length === 0) return new Map();
+  const found = await find<W>(warehouse, key, "AND toInt32(day) IN {days:Array(Int32)}", { days });
+  return new Map(found.map((record) => [record.day, record]));
 }
 
 async function find<W extends What>(
   warehouse: Warehouse,
   { organization, kind, what }: Key<W>,
   condition: string,
-  day: number,
+  days: { readonly day: number } | { readonly days: readonly number[] },
 ): Promise<ScoreRecord<Bodies[W]>[]> {
-  const rows = await warehouse.rows<ScoreRecord<string>>(
-    `SELECT toInt32(day) AS day, version, stale, body
+  const rows = await warehouse.rows<ScoreRecord<string> & Keys>(
+    `SELECT toInt32(day) AS day, version, stale, body, ${keyColumns}
      FROM (SELECT * FROM score_records FINAL WHERE ${ofKey} ${condition})`,
-    { organization, kind, what, day },
+    { organization, kind, what, ...days },
   );
-  return rows.map((row) => ({ ...row, body: readers[what](row.body) }));
+  return rows.map(({ body, version, stale, day, ...keys }) => {
+    return { day, version, stale, body: readers[what](body, keys) };
+  });
 }
 
 /** Keeps a record of a day in the place of the one before. */
@@ -83,10 +106,29 @@ export function keepRecord<W extends What>(
   { organization, kind, what }: Key<W>,
   { day, version, body }: Omit<ScoreRecord<Bodies[W]>, "stale">,
 ): Promise<void> {
+  const asRun: Partial<Keys> & Pick<Keys, "settingsKey"> & Partial<Pick<RunBody, "choice">> = body;
+  const { rowsVersion = 0, settingsKey, declaredOutages = "", firstPublishedAtMs = 0, ...rest } = asRun;
   return warehouse.command(
-    `INSERT INTO score_records SETTINGS insert_deduplicate = 0
-     SELECT {organization:UInt32}, {kind:String}, {what:String}, ${dayOf("day")}, {version:UInt64}, false, {body:String}`,
-    { organization, kind, what, day, version, body: JSON.stringify(body) },
+    `INSERT INTO score_records (organization, kind, what, day, version, stale, body, rows_version, settings_key,
+       declared_outages, first_published_at_ms, rung) SETTINGS insert_deduplicate = 0
+     SELECT {organization:UInt32}, {kind:String}, {what:String}, ${dayOf("day")}, {version:UInt64}, false, {body:String},
+       {rowsVersion:UInt64}, {settingsKey:String}, {declaredOutages:String}, {firstPublishedAtMs:UInt64},
+       nullIf({rung:Int8}, -1)`,
+    {
+      ...{
+        organization,
+        kind,
+        what,
+        day,
+        version,
+        rowsVersion,
+        settingsKey,
+        declaredOutages,
+        firstPublishedAtMs,
+      },
+      rung: rest.choice?.rung ?? -1,
+      body: JSON.stringify(rest),
+    },
   );
 }
 
@@ -95,7 +137,6 @@ export interface RunOfDay {
   readonly day: number;
   readonly stale: boolean;
   readonly settingsKey: string;
-  /** Empty before there were any. */
   readonly declaredOutages: string;
   readonly firstPublishedAtMs: number;
 }
@@ -103,10 +144,8 @@ export interface RunOfDay {
 /** All runs of an organization without their results, in the order of days. */
 export function listRuns(warehouse: Warehouse, organization: number): Promise<RunOfDay[]> {
   return warehouse.rows<RunOfDay>(
-    `SELECT kind, toInt32(day) AS day, stale, JSONExtractString(body, 'settingsKey') AS settingsKey,
-       JSONExtractString(body, 'declaredOutages') AS declaredOutages,
-       JSONExtractUInt(body, multiIf(JSONHas(body, 'firstPublishedAtMs'), 'firstPublishedAtMs',
-         JSONHas(body, 'toldAtMs'), 'toldAtMs', 'finishedAtMs')) AS firstPublishedAtMs
+    `SELECT kind, toInt32(day) AS day, stale, settings_key AS settingsKey, declared_outages AS declaredOutages,
+       first_published_at_ms AS firstPublishedAtMs
      FROM (SELECT * FROM score_records FINAL WHERE organization = {organization:UInt32} AND what = 'run')
      ORDER BY day, kind`,
     { organization },
@@ -144,9 +183,8 @@ function mark(
 ): Promise<void> {
   return warehouse.command(
     `INSERT INTO score_records SETTINGS insert_deduplicate = 0
-     SELECT organization, kind, what, day, version + 1, true, body
-     FROM (SELECT * FROM score_records FINAL WHERE organization = {organization:UInt32} AND ${condition})
-     WHERE NOT stale`,
+     SELECT * REPLACE (version + 1 AS version, true AS stale)
+     FROM (SELECT * FROM score_records FINAL WHERE organization = {organization:UInt32} AND ${condition} AND NOT stale)`,
     parameters,
   );
 }

@@ -3,7 +3,7 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { readUsualBehaviour, type UsualBehaviour } from "../queries/scale-query.ts";
 import { modelKey } from "../scores/settings.ts";
 import { snapshotFor } from "../snapshots/stored.ts";
-import { declaredKey, noDeclaredOutages, populationOf, type ScoredOrganization } from "./population.ts";
+import { declaredKey, populationOf, type ScoredOrganization } from "./population.ts";
 import { keepRecord, recordOf } from "./records.ts";
 
 /** A first scale is measured when there was a week to measure. */
@@ -27,7 +27,7 @@ export async function scaleFor(
   const settings = modelKey(organization.settings);
   const kept = await recordOf(warehouse, key, scaleDay);
   const declaredOutages = declaredKey(organization, scaleDay);
-  const { settingsKey: keptSettings, declaredOutages: keptOutages = noDeclaredOutages } = kept?.body ?? {};
+  const { settingsKey: keptSettings, declaredOutages: keptOutages } = kept?.body ?? {};
   if (kept?.stale === false && keptSettings === settings && keptOutages === declaredOutages) {
     return { scale: kept.body, scaleDay };
   }

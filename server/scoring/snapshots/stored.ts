@@ -48,7 +48,7 @@ async function storedSnapshot(
   const record = { organization, kind, what: "snapshot" } as const;
   const key = keyOf(settings, day, excluded);
   const kept = await recordOf(warehouse, record, day);
-  if (kept !== undefined && !kept.stale && kept.body.key === key) {
+  if (kept !== undefined && !kept.stale && kept.body.settingsKey === key) {
     return { organization, kind, day, rowsVersion: kept.body.rowsVersion };
   }
   if (kept !== undefined) await markSnapshotStale(warehouse, { organization, kind, day });
@@ -58,7 +58,7 @@ async function storedSnapshot(
   const snapshot = { organization, kind, day, rowsVersion: version };
   const insert = insertSnapshotQuery(population, snapshot, await countedEvents(warehouse, population, day));
   await warehouse.command(insert.sql, insert.parameters, scoringLimits);
-  await keepRecord(warehouse, record, { day, version, body: { rowsVersion: version, key } });
+  await keepRecord(warehouse, record, { day, version, body: { rowsVersion: version, settingsKey: key } });
   return snapshot;
 }
 

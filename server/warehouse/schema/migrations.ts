@@ -6,7 +6,13 @@
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
-import { healthValuesColumn, lateEventsColumn, laterFeatures, scoreTables } from "./score-tables.ts";
+import {
+  healthValuesColumn,
+  lateEventsColumn,
+  laterFeatures,
+  recordKeyColumns,
+  scoreTables,
+} from "./score-tables.ts";
 import { snapshotTables } from "./snapshot-tables.ts";
 import {
   accounts,
@@ -100,6 +106,22 @@ const migrations: readonly Migration[] = [
         ([table, columns]) =>
           `ALTER TABLE ${table} ${columns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
       ),
+  },
+  {
+    // Bodies of before keep their copies, which nothing reads. Version 0.1.0 called the first publication `toldAtMs`.
+    name: "keys of score records as columns",
+    statements: () => [
+      `ALTER TABLE score_records ${recordKeyColumns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
+      `ALTER TABLE score_records UPDATE
+         rows_version = JSONExtractUInt(body, 'rowsVersion'),
+         settings_key = JSONExtractString(body, if(what = 'snapshot', 'key', 'settingsKey')),
+         declared_outages = multiIf(JSONHas(body, 'declaredOutages'), JSONExtractString(body, 'declaredOutages'),
+           what = 'snapshot', '', '[]'),
+         first_published_at_ms = JSONExtractUInt(body, multiIf(JSONHas(body, 'firstPublishedAtMs'), 'firstPublishedAtMs',
+           JSONHas(body, 'toldAtMs'), 'toldAtMs', 'finishedAtMs')),
+         rung = JSONExtract(body, 'choice', 'rung', 'Nullable(Int8)')
+       WHERE settings_key = ''`,
+    ],
   },
 ];
 

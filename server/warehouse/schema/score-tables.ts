@@ -82,6 +82,16 @@ const accountColumns = [
   "mean_engagement Float64 CODEC(ZSTD(1))",
 ];
 
+/** Fields that queries read of all days, so that they parse no body. They are 0 or empty where a kind of record has none. `rung`
+ * repeats the choice in a run's body. */
+export const recordKeyColumns: readonly string[] = [
+  "rows_version UInt64",
+  "settings_key String CODEC(ZSTD(1))",
+  "declared_outages String CODEC(ZSTD(1))",
+  "first_published_at_ms UInt64",
+  "rung Nullable(Int8)",
+];
+
 /**
  * Results that are still valid: the runs (by the scored day T), the models (by the day of their training) and the
  * scales of engagement. `stale` means that later events changed the data behind them.
@@ -97,6 +107,7 @@ const scoreRecords: Table = {
     "version UInt64",
     "stale Bool",
     "body String CODEC(ZSTD(1))",
+    ...recordKeyColumns,
   ],
   orderBy: "organization, kind, what, day",
 };

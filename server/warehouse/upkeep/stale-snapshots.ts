@@ -8,10 +8,9 @@ export function markAccountSnapshotsStale(
 ): Promise<void> {
   return warehouse.command(
     `INSERT INTO score_records SETTINGS insert_deduplicate = 0
-     SELECT organization, kind, what, day, version + 1, true, body
+     SELECT * REPLACE (version + 1 AS version, true AS stale)
      FROM (SELECT * FROM score_records FINAL
-       WHERE organization IN {organizations:Array(UInt32)} AND kind = 'account' AND what = 'snapshot')
-     WHERE NOT stale`,
+       WHERE organization IN {organizations:Array(UInt32)} AND kind = 'account' AND what = 'snapshot' AND NOT stale)`,
     { organizations: [...organizations] },
   );
 }

@@ -17,6 +17,7 @@ import { dropEvents, firstPossibleDay, type OldEvents } from "./keep-events.ts";
 import { dropOldSnapshots } from "./old-snapshots.ts";
 import { type RebuildProgress, rebuild, rebuildSteps } from "./rebuild.ts";
 import { type RebuildStatus, RebuildWatch } from "./rebuild-watch.ts";
+import { thinScores } from "./thin-scores.ts";
 
 export interface UpkeepParts {
   readonly warehouse: Warehouse;
@@ -52,15 +53,15 @@ export class Upkeep {
   /** By organization: the day before which this process has deleted all events, by which setting. */
   readonly #dropped = new Map<number, Dropped>();
   #droppedAtMs = Number.NEGATIVE_INFINITY;
-  /** The UTC day on which old snapshots were last dropped. */
-  #snapshotsDroppedOn = firstPossibleDay;
+  /** The UTC day on which old snapshots and scores were last dropped. */
+  #scoresDroppedOn = firstPossibleDay;
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts;
     this.#timers = [
       this.#poll(() => this.#pending(), pollMs),
       this.#poll(() => this.#inTurn(() => this.#dropOldEvents()), keepEventsPollMs),
-      this.#poll(() => this.#dropOldSnapshots(), keepEventsPollMs),
+      this.#poll(() => this.#dropOldScores(), keepEventsPollMs),
     ];
   }
 
@@ -292,12 +293,16 @@ export class Upkeep {
     );
   }
 
-  async #dropOldSnapshots(): Promise<void> {
-    const today = zoneOf("UTC").dayOf(Date.now());
-    if (this.#snapshotsDroppedOn === today) return;
-    const partitions = await this.#inTurn(() => dropOldSnapshots(this.#parts.warehouse, today));
-    this.#snapshotsDroppedOn = today;
-    if (partitions > 0) this.#parts.log.info({ partitions }, "old snapshots of features are dropped");
+  async #dropOldScores(): Promise<void> {
+    const { warehouse, log } = this.#parts;
+    const nowMs = Date.now();
+    const today = zoneOf("UTC").dayOf(nowMs);
+    if (this.#scoresDroppedOn === today) return;
+    const partitions = await this.#inTurn(() => dropOldSnapshots(warehouse, today));
+    if (partitions > 0) log.info({ partitions }, "old snapshots of features are dropped");
+    const rows = await this.#inTurn(() => thinScores(warehouse, nowMs));
+    if (rows > 0) log.info({ rows }, "old daily scores are deleted");
+    this.#scoresDroppedOn = today;
   }
 
   async #organization(id: number): Promise<Organization> {

@@ -38,7 +38,7 @@ const sql = (kind: EntityKind) => `
   WITH runs AS (
     SELECT max(runDay) AS day, argMax(version, runDay) AS rowsVersion
     FROM (
-      SELECT score_records.day AS runDay, JSONExtractUInt(body, 'rowsVersion') AS version
+      SELECT score_records.day AS runDay, rows_version AS version
       FROM score_records FINAL
       WHERE organization = {organization:UInt32} AND kind = '${kind}' AND what = 'run'
         AND score_records.day BETWEEN addDays(toDate32('1970-01-01'), {day:Int32} - 7 * {weeks:Int32} + 1)

@@ -65,7 +65,7 @@ export function historyOf(
      FROM (SELECT * FROM ${kind}_scores FINAL
        WHERE organization = {organization:UInt32} AND ${kind} = {entity:UInt32}
          AND day BETWEEN ${day("fromDay")} AND ${day("toDay")} AND ${isShown(kind)}) AS scores
-     INNER JOIN (SELECT day, JSONExtractUInt(body, 'rowsVersion') AS rowsVersion FROM score_records FINAL
+     INNER JOIN (SELECT day, rows_version AS rowsVersion FROM score_records FINAL
        WHERE organization = {organization:UInt32} AND kind = '${kind}' AND what = 'run') AS runs USING (day)
      WHERE version >= rowsVersion ORDER BY day`,
     question,

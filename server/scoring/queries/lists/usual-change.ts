@@ -42,7 +42,7 @@ const sqlOf = (kind: OfRun["kind"]) => `
         WHERE organization = {organization:UInt32} AND day IN (${days})
           AND health IS NOT NULL AND state != 'churned' AND ${isShown(kind)}) AS scores
       INNER JOIN (
-        SELECT toInt32(day) AS ofDay, JSONExtractUInt(body, 'rowsVersion') AS rowsVersion FROM score_records FINAL
+        SELECT toInt32(day) AS ofDay, rows_version AS rowsVersion FROM score_records FINAL
         WHERE organization = {organization:UInt32} AND kind = '${kind}' AND what = 'run' AND day IN (${days})) AS runs
       USING (ofDay)
       WHERE version >= rowsVersion
