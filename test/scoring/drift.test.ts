@@ -5,7 +5,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { BgbbParameters } from "../../server/scoring/churn/bgbb.ts";
 import { fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import { bgbbLogOdds, silenceBy } from "../../server/scoring/churn/churn-model.ts";
-import { trainingDaysFor } from "../../server/scoring/churn/folds.ts";
+import { calibrationDaysOf, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
 import { type CellRow, cellsQuery } from "../../server/scoring/queries/cell-query.ts";
 import { type ChurnedCell, churnedQuery } from "../../server/scoring/queries/lists/churned-query.ts";
 import { read } from "../../server/scoring/queries/query.ts";
@@ -46,7 +46,7 @@ test("the churned are calibrated by BG/BB as it was fitted at each cut-off, and 
   const trained = (await recordOf(subject.warehouse, key, monday))?.body.rungs.find(({ rung }) => rung === 2);
 
   const population = populationOf(asked, "user");
-  const days = trainingDaysFor(monday, firstDay, horizonDays);
+  const days = calibrationDaysOf(trainingDaysFor(monday, firstDay, horizonDays));
   const cutoffs: { fit: BgbbParameters; churned: readonly ChurnedCell[] }[] = [];
   for (const day of days) {
     const snapshot = await snapshotFor(subject.warehouse, population, day);

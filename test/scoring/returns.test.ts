@@ -10,7 +10,7 @@ import {
   tablesFor,
 } from "../../server/scoring/churn/churn-model.ts";
 import { designFor } from "../../server/scoring/churn/design.ts";
-import { planFolds } from "../../server/scoring/churn/folds.ts";
+import { calibrationDaysOf, planFolds } from "../../server/scoring/churn/folds.ts";
 import { snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { atOnce } from "../../server/scoring/churn/steps.ts";
 import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
@@ -136,7 +136,7 @@ function churnedOfGitLog() {
   };
   return planFolds(firstDay, endDay, horizonDays).map(({ cutoffDay, trainingDays }) => ({
     scoring: at(cutoffDay),
-    training: trainingDays.map(at),
+    training: calibrationDaysOf(trainingDays).map(at),
   }));
 }
 

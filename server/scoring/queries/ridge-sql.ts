@@ -9,15 +9,17 @@ import type { Query } from "./query.ts";
  */
 export function ridgeLogOddsSql({ design, ridge }: ChurnModel & { readonly rung: 3 }): Query {
   const { intercept, columns } = ridge;
-  const values = columnsNamed(
+  const designed = columnsNamed(
     design,
     columns.map(({ name }) => name),
-  ).map(({ sql }) => `toNullable(toFloat64(${sql}))`);
+  );
+  const values = designed.map(({ sql }) => `toNullable(toFloat64(${sql}))`);
   return {
     sql: `{ridgeIntercept:Float64} + arraySum((value, mean, slope) -> ifNull(value - mean, 0) * slope,
       [${values.join(", ")}], {ridgeMeans:Array(Float64)}, {ridgeSlopes:Array(Float64)})`,
     parameters: {
       ridgeIntercept: intercept,
+      ...(designed.some(({ event }) => event !== undefined) && { mixEvents: design.events ?? [] }),
       ridgeMeans: columns.map(({ mean }) => mean),
       ridgeSlopes: columns.map(({ standardDeviation, weight }) =>
         standardDeviation === 0 ? 0 : weight / standardDeviation,

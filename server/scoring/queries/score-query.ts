@@ -58,7 +58,11 @@ export function insertScoresQuery(population: Population, input: ScoreInput): Qu
     sql: `
       INSERT INTO ${kind}_scores (organization, day, ${kind}, version, ${Object.keys(columns).join(", ")})
       SETTINGS insert_deduplicate = 0 ${select.sql} SETTINGS allow_simdjson = 0`,
-    parameters: { ...select.parameters, organization, cutoffDay: input.snapshot.day, version: input.version },
+    parameters: {
+      ...select.parameters,
+      ...{ organization, cutoffDay: input.snapshot.day, version: input.version },
+      mixEvents: [...eventsOfModel(input.model)],
+    },
   };
 }
 
@@ -99,9 +103,8 @@ interface About {
 
 /** Facts beside an entity's own events: members of accounts, or the account and the traits of users. */
 function aboutParts(population: Population, input: UnstoredInput): About {
-  const { model, memberRisks } = input;
-  const about = memberRisks === undefined ? userParts(population, input) : memberParts(input, memberRisks);
-  return { ...about, parameters: { ...about.parameters, mixEvents: [...eventsOfModel(model)] } };
+  const { memberRisks } = input;
+  return memberRisks === undefined ? userParts(population, input) : memberParts(input, memberRisks);
 }
 
 function userParts(population: Population, { model, snapshot }: UnstoredInput): About {

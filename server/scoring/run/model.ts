@@ -9,7 +9,13 @@ import { type BgbbParameters, priorParameters } from "../churn/bgbb.ts";
 import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "../churn/churn-model.ts";
 import { designFor } from "../churn/design.ts";
-import { foldsWithKnownOutcomes, hasKnownOutcomes, planFolds, trainingDaysFor } from "../churn/folds.ts";
+import {
+  calibrationDaysOf,
+  foldsWithKnownOutcomes,
+  hasKnownOutcomes,
+  planFolds,
+  trainingDaysFor,
+} from "../churn/folds.ts";
 import { chooseRung, type Incumbent, incumbentOf } from "../churn/ladder.ts";
 import type { Snapshot } from "../churn/snapshot.ts";
 import type { Steps } from "../churn/steps.ts";
@@ -255,10 +261,10 @@ async function train(
   const counts = countData(cells, rows, horizonDays);
   const bgbb = fitBgbb(cells).parameters;
   const churned: CountedLabels[] = [];
-  for (const [index, { fit }] of isDeclared(population.settings) ? [] : fitted.entries()) {
-    churned.push(
-      ...(await churnedAt(warehouse, population, { day: trainingDays[index] ?? day, fit, horizonDays })),
-    );
+  for (const cutoffDay of isDeclared(population.settings) ? [] : calibrationDaysOf(trainingDays)) {
+    const fit = fits.get(at(cutoffDay))?.fit;
+    if (fit === undefined) throw new RangeError(`day ${cutoffDay} was not fitted`);
+    churned.push(...(await churnedAt(warehouse, population, { day: cutoffDay, fit, horizonDays })));
   }
   const design = designFor(
     (fitted[0]?.rows ?? []).map(({ features }) => features),
