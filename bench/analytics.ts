@@ -11,6 +11,7 @@ import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import { defaultSettings } from "../contract/settings.ts";
 import { activeUsers } from "../server/analytics/activity/active-users.ts";
 import { timeline } from "../server/analytics/entities/timeline.ts";
+import { eventsByValue } from "../server/analytics/events/events-by-value.ts";
 import { retention } from "../server/analytics/retention/retention.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";
 import { fitBgbb } from "../server/scoring/churn/bgbb-fit.ts";
@@ -38,6 +39,12 @@ const cohorts = weeklyRetention(organization, {
 const rawActiveUsers = `
   SELECT day, uniqExact(user) AS users FROM events
   WHERE organization = {organization:UInt32} AND day > toDate32('2026-03-03') GROUP BY day`;
+
+/** Events and users of the last 7 days by value of a property, in the order in which events are stored. */
+const rawByProperty = `
+  SELECT JSONExtractRaw(properties, 'n') AS value, count(), uniqExact(user) FROM events
+  WHERE organization = {organization:UInt32} AND day > toDate32('2026-05-25') GROUP BY day, value
+  SETTINGS optimize_use_projections = 0`;
 
 /** The aim for 20 million events; the ratio is to the raw query in its simplest form. */
 interface Aim {
@@ -126,6 +133,13 @@ async function measure(warehouse: Warehouse, millions: number): Promise<void> {
     ask: () => activeUsers(warehouse, active),
     forms: { "of each day only": rawActiveUsers },
     aim: { ms: 30 },
+  });
+  const byProperty = { organization, event: "", toDay: today, top: 8, by: "property", key: "n" } as const;
+  await compare(warehouse, "last 7 days by a property", {
+    ask: () =>
+      eventsByValue(warehouse, { ...byProperty, ...({ period: "day", periods: 7, weekStart: 1 } as const) }),
+    forms: { "properties parsed once": rawByProperty },
+    aim: { ms: 500, times: 3 },
   });
   const passive = { ...active, passiveEvents: ["event_3", "event_9"] };
   const filtered = await timed(() => activeUsers(warehouse, passive), 9);

@@ -92,6 +92,10 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
     eventsByValue(w, { ...overTime, event: "", top: 20, by: "trait", key: "plan" }),
   "one event over 12 weeks by property": (w) =>
     eventsByValue(w, { ...overTime, event: "event_3", top: 20, by: "property", key: "page" }),
+  "events of the last 7 days by property": (w) =>
+    eventsByValue(w, { ...lastDays, event: "", top: 20, by: "property", key: "page" }),
+  "one event of the last 7 days by property": (w) =>
+    eventsByValue(w, { ...lastDays, event: "event_3", top: 20, by: "property", key: "page" }),
   "events over 12 weeks by property": (w) =>
     eventsByValue(w, { ...overTime, event: "", top: 20, by: "property", key: "page" }),
   "events over 12 weeks by a property that is unique": (w) =>
@@ -116,6 +120,7 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
 };
 
 const overTime = { organization, toDay, period: "week", periods: 12, weekStart: 1 } as const;
+const lastDays = { ...overTime, period: "day", periods: 7 } as const;
 const run = { organization, kind: "user", day: toDay, rowsVersion: 1 } as const;
 const earlier = { ...run, day: toDay - 28 };
 const list = {

@@ -1,9 +1,9 @@
 /**
  * Events over time, split by the value of a property as it was sent, or of a user's trait as it is now. Properties
- * are in the raw events only, which are all read: the time grows with the number of events in the days.
+ * are in the raw events only: the time grows with the number of events of this name in the days (`eventsByName`).
  */
 import { periodStarts } from "../../calendar/calendar.ts";
-import { countsAsActivity, type Warehouse } from "../../warehouse/warehouse.ts";
+import { countsAsActivity, type Warehouse, WarehouseError } from "../../warehouse/warehouse.ts";
 import { jsonKey, jsonSettings, jsonText } from "../sql/json-text.ts";
 import { periodOf } from "../sql/period-of.ts";
 import { askedRows, type EventsOfPeriod, type EventsOverTimeQuestion } from "./events-over-time.ts";
@@ -17,14 +17,21 @@ export interface EventsByValueQuestion extends EventsOverTimeQuestion {
 
 /** The groups of every period in which they have events. The largest are looked for among 100,000 values; of a
  * property that has more, among those that are met first. */
-export function eventsByValue(
+export async function eventsByValue(
   warehouse: Warehouse,
   question: EventsByValueQuestion,
 ): Promise<EventsOfPeriod[]> {
   const { organization, event, toDay, top, by, key } = question;
   const starts = periodStarts(question);
   const days = { toDay, starts, fromDay: starts[0] ?? 0 };
-  return warehouse.rows<EventsOfPeriod>(queries[by], { organization, event, top, ...days, ...jsonKey(key) });
+  const asked = { organization, event, top, ...days, ...jsonKey(key) };
+  const { once, twice } = queries[by];
+  try {
+    return await warehouse.rows<EventsOfPeriod>(once, asked);
+  } catch (error) {
+    if (!(error instanceof WarehouseError && error.code === tooManyGroups)) throw error;
+    return warehouse.rows<EventsOfPeriod>(twice, asked);
+  }
 }
 
 const maxValues = 100_000;
@@ -44,18 +51,40 @@ const ofTrait = `
     FROM users FINAL WHERE organization = {organization:UInt32}) AS traits USING user
   WHERE ${askedRows}`;
 
-// By day first, because to find a row's period is a look through all of them.
-const sql = (source: string) => `
-  WITH (
-    SELECT groupArray(mark) FROM (
-      SELECT mark FROM (${source}) GROUP BY mark ORDER BY sum(times) DESC, mark LIMIT {top:UInt32}
-      SETTINGS max_rows_to_group_by = ${maxValues}, group_by_overflow_mode = 'any')) AS largest
+const periods = `
   SELECT
     ${periodOf("toInt32(day)")} AS period,
     if(startsWith(name, '='), substring(name, 2), NULL) AS value,
     toBool(name = ${rest}) AS isRest,
     sum(timesOfDay) AS count,
-    groupBitmapMerge(people) AS users
+    groupBitmapMerge(people) AS users`;
+
+/** The engine's code of a query with more groups than it may have. */
+const tooManyGroups = 158;
+
+// Groups by day, because to find a row's period is a look through all of them. Of few values, their users fit into
+// memory for each day, and the rows are read and parsed once.
+const readOnce = (source: string) => `
+  ${periods}
+  FROM (
+    SELECT day, timesOfDay, people,
+      if(dense_rank() OVER (ORDER BY timesOfMark DESC, mark) <= {top:UInt32}, mark, ${rest}) AS name
+    FROM (
+      SELECT day, mark, timesOfDay, people, sum(timesOfDay) OVER (PARTITION BY mark) AS timesOfMark
+      FROM (
+        SELECT day, mark, sum(times) AS timesOfDay, groupBitmapState(user) AS people
+        FROM (${source}) GROUP BY day, mark
+        SETTINGS max_rows_to_group_by = ${maxValues}, group_by_overflow_mode = 'throw')))
+  GROUP BY period, name
+  ${jsonSettings}`;
+
+// Of any number of values: the largest are found first.
+const readTwice = (source: string) => `
+  WITH (
+    SELECT groupArray(mark) FROM (
+      SELECT mark FROM (${source}) GROUP BY mark ORDER BY sum(times) DESC, mark LIMIT {top:UInt32}
+      SETTINGS max_rows_to_group_by = ${maxValues}, group_by_overflow_mode = 'any')) AS largest
+  ${periods}
   FROM (
     SELECT day, if(has(largest, mark), mark, ${rest}) AS name, sum(times) AS timesOfDay,
       groupBitmapState(user) AS people
@@ -64,4 +93,6 @@ const sql = (source: string) => `
   GROUP BY period, name
   ${jsonSettings}`;
 
-const queries = { property: sql(ofProperty), trait: sql(ofTrait) } as const;
+const queriesOf = (source: string) => ({ once: readOnce(source), twice: readTwice(source) });
+
+const queries = { property: queriesOf(ofProperty), trait: queriesOf(ofTrait) } as const;

@@ -23,7 +23,7 @@ export interface PropertyRow {
 }
 
 /** One row for every property, the most frequent first. Of too many events the first found are read: all events of
- * some users. Events of one name have the same properties. */
+ * some users, with any name and of any day. In the order of names they would have one name. */
 export function propertyNames(warehouse: Warehouse, question: PropertyNamesQuestion): Promise<PropertyRow[]> {
   return warehouse.rows<PropertyRow>(sql, { ...question });
 }
@@ -37,4 +37,4 @@ const sql = `
     SELECT arrayJoin(JSONExtractKeys(properties)) AS property
     FROM (SELECT properties FROM events WHERE ${askedRows} AND properties != '{}' LIMIT {maxEvents:UInt32}))
   GROUP BY property ORDER BY events DESC, property LIMIT {limit:UInt32}
-  ${jsonSettings}, max_rows_to_group_by = ${maxNames}, group_by_overflow_mode = 'any'`;
+  ${jsonSettings}, optimize_use_projections = 0, max_rows_to_group_by = ${maxNames}, group_by_overflow_mode = 'any'`;

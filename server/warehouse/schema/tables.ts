@@ -87,6 +87,18 @@ export const events: Table = {
   partitionBy: "toYear(time)",
 };
 
+/**
+ * The events once more, in the order of their names and days: for questions about properties, which only events have.
+ * The engine keeps them inside every part of `events`, as it does `countsOfEvents`. In the order of users every granule
+ * has some event of the last 7 days, so such a question would read and decompress all properties of a year.
+ * The column `account` is left out: erasing an account would write these rows anew.
+ */
+export const eventsByName = {
+  name: "events_by_name",
+  of: events.name,
+  select: "SELECT organization, event, day, user, properties, is_activity ORDER BY organization, event, day",
+} as const;
+
 export const users: Table = {
   name: "users",
   engine: lastVersion,
