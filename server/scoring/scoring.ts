@@ -1,5 +1,6 @@
 /** The module's interface: statistics, models, runs, and scores as parts of other queries. */
 
+export { type ActivityOrder, positionIn } from "./churn/activity-order.ts";
 export {
   type Backtest,
   backtest,
@@ -13,6 +14,7 @@ export {
   type Choice,
   chooseRung,
   failuresOf,
+  lacksData,
   proofOf,
   provenBaseRate,
   servingResult,
@@ -47,6 +49,7 @@ export {
   movedConditions,
   movementBetween,
   type OfRun,
+  orderByActivity,
   riskBandCondition,
   scoreOf,
   scoresWithChange,

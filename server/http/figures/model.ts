@@ -8,6 +8,7 @@ import { formatDay } from "../../calendar/calendar.ts";
 import {
   type EntityKind,
   failuresOf,
+  lacksData,
   type ModelResult,
   nameOfModel,
   nameOfRung,
@@ -52,6 +53,8 @@ const noCard = {
   advisedHorizonDays: null,
   trainedDay: null,
   baseRate: null,
+  observedBaseRate: null,
+  lacksData: true,
   scale: null,
   next: null,
   proof: null,
@@ -70,7 +73,7 @@ function cardOf(
   kind: EntityKind,
 ): Omit<Card, "kind" | "day" | "dataStoppedSince" | "advisedHorizonDays" | "realised"> {
   const { body, stale } = run;
-  const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
+  const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb, observedBaseRate } = body;
   const serving = servingResult(choice, backtest);
   const { entities, churnedLabels, retainedLabels } = body.counts;
   const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
@@ -82,6 +85,8 @@ function cardOf(
     ...churnDefinitionOf(settings, kind),
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
+    observedBaseRate: observedBaseRate == null ? null : { ...observedBaseRate },
+    lacksData: lacksData(choice, backtest),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
     next: choice.next === null ? null : nextAnswer(choice.next),
     proof: proofAnswer(body),

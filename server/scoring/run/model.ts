@@ -5,6 +5,7 @@
 import { formatDay } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../churn/backtest.ts";
+import { baseRateDays, observedBaseRate } from "../churn/base-rate.ts";
 import { type BgbbParameters, priorParameters } from "../churn/bgbb.ts";
 import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "../churn/churn-model.ts";
@@ -39,7 +40,7 @@ import type { Trainings } from "./trainings.ts";
 
 export type ServingModel = Pick<
   RunBody,
-  "model" | "bgbb" | "choice" | "counts" | "trainedDay" | "backtest"
+  "model" | "bgbb" | "choice" | "counts" | "trainedDay" | "backtest" | "observedBaseRate"
 > & {
   /** Entities seen in the window that are active or new. */
   readonly scored: number;
@@ -109,13 +110,14 @@ async function servingModelOn(
   const { churnedLabels, retainedLabels } = trained;
   const counts: DataCounts = { ...countData(cells, [], horizonDays), churnedLabels, retainedLabels };
   const rungs = trained.rungs.map(({ rung }) => rung);
-  const backtest = trained.rungs.length === 0 ? null : trained.backtest;
+  const backtest = failure !== null && trained.backtest.folds === 0 ? null : trained.backtest;
   const chosen = chooseRung(counts, backtest, rungs, before, isDeclared(population.settings));
   const choice = failure === null ? chosen : { ...chosen, why: `${chosen.why}; ${failure}` };
   return {
     model: servingModel(choice.rung, trained.rungs, fit.parameters, horizonDays),
     bgbb: { parameters: fit.parameters, isConverged: fit.isConverged, isAtBound: fit.isAtBound },
     ...{ choice, counts, trainedDay, backtest: trained.backtest },
+    observedBaseRate: trained.observedBaseRate ?? null,
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
   };
 }
@@ -141,8 +143,8 @@ function servingModel(
 ): ChurnModel | null {
   if (rung === null) return null;
   const found = trained.find((model) => model.rung === rung);
-  if (found !== undefined) return rung === 0 ? found : { ...found, bgbb };
-  // Rungs 0 and 1 need no labels. On Monday there were too few entities for rung 1, and today there are enough.
+  if (found !== undefined) return { ...found, bgbb };
+  // Rung 1 needs no labels. On Monday there were too few entities for rung 1, and today there are enough.
   const enough = { entities: 1e9, entitiesWithThreePeriods: 1e9, churnedLabels: 0, retainedLabels: 0 };
   const design = { hasMembers: false, traits: [] };
   const untrained = trainRungs({ horizonDays, counts: enough, bgbb, rows: [], design });
@@ -214,7 +216,7 @@ async function trainedModel(
   return { trained: untrained(horizonDays, settings), trainedDay: day, failure: "training failed" };
 }
 
-/** Rungs 0 and 1 serve without a training. */
+/** Rung 1 serves without a training. */
 function untrained(horizonDays: number, settings: string): ModelBody {
   return {
     ...{ settingsKey: settings, rungs: [], churnedLabels: 0, retainedLabels: 0, bgbb: priorParameters },
@@ -234,7 +236,14 @@ async function train(
   const trainingDays = trainingDaysFor(day, firstDay, horizonDays).filter((cutoffDay) =>
     hasKnownOutcomes(cutoffDay, horizonDays, outages),
   );
-  const days = [...trainingDays, ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays])];
+  const rateDays = isDeclared(population.settings)
+    ? baseRateDays(firstDay, day, horizonDays, { outages, atMost })
+    : [];
+  const days = [
+    ...trainingDays,
+    ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays]),
+    ...rateDays,
+  ];
   const values = await readFrequentValues(warehouse, population);
   const snapshots = await readSnapshots(warehouse, population, days, {
     ...{ horizonDays, userFits, values },
@@ -283,6 +292,7 @@ async function train(
     retainedLabels: counts.retainedLabels,
     bgbb,
     backtest: judged,
+    observedBaseRate: observedBaseRate(rateDays.map(at)),
   };
 }
 
