@@ -266,7 +266,7 @@ export const ModelAnswer = Type.Object({
     "Of returnProbability: by `bgbb-platt` and `logistic`, once 50 of the churned came back and 50 did not.",
   ),
   isConverged: Type.Boolean(),
-  models: listOf("Every model that could be trained, and both baselines, in the back-test.", {
+  models: listOf("Every model that could be trained, the prior and both baselines, in the back-test.", {
     model: Type.Enum([...judgedModels]),
     cutoffs: Type.Integer(),
     count: Field.count("Rows judged."),
@@ -284,7 +284,9 @@ export const ModelAnswer = Type.Object({
     biasError: nullable(Field.number("The standard error of ln(base rate / mean prediction).")),
     topDecileLift: metric,
     recencyLogLoss: Type.Number(),
-    failures: Type.Array(Type.String(), { description: "Why it does not ship; none if it may." }),
+    failures: Type.Array(Type.String(), {
+      description: "Why it does not serve; none if it may, and of `prior` and baselines.",
+    }),
   }),
   reliability: listOf("Of the model that serves: tenths by prediction.", {
     count: Type.Integer(),

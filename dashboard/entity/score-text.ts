@@ -65,7 +65,7 @@ export function churnText({ churnedDay, churnCause, model }: Score): string | un
   return `${/cancel/i.test(event ?? "") ? "Canceled" : "Churned"} on ${dayText(churnedDay)} (${why})`;
 }
 
-/** What is shown in place of a churn risk that no model gives. Undefined where one does. */
+/** The text in place of a churn risk: why there is none, and the rank by activity. Undefined where a model gives one. */
 export function activityText(
   { activityRank, model }: Pick<Score, "activityRank" | "model">,
   what: "user" | "account",

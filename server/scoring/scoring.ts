@@ -19,7 +19,7 @@ export {
   provenBaseRate,
   servingResult,
 } from "./churn/ladder.ts";
-export { nameOfModel, nameOfRung } from "./churn/model-names.ts";
+export { canServe, nameOfModel, nameOfRung } from "./churn/model-names.ts";
 export type { Snapshot } from "./churn/snapshot.ts";
 export type { Steps } from "./churn/steps.ts";
 export { countData } from "./churn/train.ts";

@@ -6,6 +6,7 @@ import { defaultSettings } from "../../../contract/settings.ts";
 import { advisedHorizon, usageIntervals } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import {
+  canServe,
   type EntityKind,
   failuresOf,
   lacksData,
@@ -149,7 +150,7 @@ function modelAnswer(result: ModelResult): Card["models"][number] {
     ...{ calibrationError: ece, calibrationErrorOfPerfection: eceFloor },
     ...{ calibrationSlope, calibrationIntercept, calibrationSlopeError, biasError, topDecileLift },
     recencyLogLoss,
-    failures: model.startsWith("rung") ? failuresOf(result) : [],
+    failures: canServe(model) ? failuresOf(result) : [],
   };
 }
 
