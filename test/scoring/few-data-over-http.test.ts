@@ -103,7 +103,7 @@ describe("four users", () => {
   test("are said to be too few, on the model card and in the week's sentences", async () => {
     const card = await get<Static<typeof ModelAnswer>>("/api/model");
     expect(card).toMatchObject({ model: null, isProven: false, lacksData: true, observedBaseRate: null });
-    expect(card.why).toStartWith("there is too little data for a churn risk, so the order is by activity");
+    expect(card.why).toStartWith("there is too little data for a churn risk; ");
     expect(card.next).toMatchObject({
       model: "bgbb",
       missing: [{ what: "entities", have: 4, need: 60 }, {}],

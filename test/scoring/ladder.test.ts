@@ -194,7 +194,7 @@ describe("the ladder", () => {
     expect(chooseRung({ ...plenty, entities: 59 }, null)).toMatchObject({
       rung: null,
       isProven: false,
-      why: "there is too little data for a churn risk, so the order is by activity; there was no back-test yet",
+      why: "there is too little data for a churn risk; there was no back-test yet",
       next: { rung: 1, missing: [{ what: "entities", have: 59, need: 60 }] },
     });
     const young = { ...plenty, entitiesWithThreePeriods: 399 };

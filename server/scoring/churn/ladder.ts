@@ -140,8 +140,8 @@ export function chooseRung(
   };
 }
 
-const tooLittle = "there is too little data for a churn risk, so the order is by activity";
-const nonePassed = "no model passed the back-test, so the order is by activity; each has its reasons";
+const tooLittle = "there is too little data for a churn risk";
+const nonePassed = "no model passed the back-test; each has its reasons";
 
 /** Whether no model serves because there is too little data, and not because each failed. */
 export function lacksData({ rung, next }: Choice, backtest: Backtest): boolean {
