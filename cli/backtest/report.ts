@@ -4,6 +4,7 @@ import { formatDay } from "../../server/calendar/calendar.ts";
 import type { Backtest, ModelResult, WithoutGroup } from "../../server/scoring/scoring.ts";
 import {
   type Choice,
+  canServe,
   type FoldDays,
   failuresOf,
   leastLogDays,
@@ -92,7 +93,7 @@ export function printTables(report: Report): void {
     [...rows, base],
   );
   say(`\nships: ${shippedName(choice)}; ${choice.why}`);
-  for (const one of result.results.filter(isRung)) {
+  for (const one of result.results.filter(({ model }) => canServe(model))) {
     for (const failure of failuresOf(one)) say(`${nameOfModel(one.model)}: ${failure}`);
   }
   for (const { what, have, need } of choice.next?.missing ?? []) {
@@ -169,12 +170,8 @@ function alwaysTheBaseRate(rate: number): Figures {
   };
 }
 
-function isRung({ model }: ModelResult): boolean {
-  return model.startsWith("rung");
-}
-
 function verdictOf(result: ModelResult): string {
-  if (!isRung(result)) return "";
+  if (!canServe(result.model)) return "";
   return failuresOf(result).length === 0 ? "yes" : "no";
 }
 

@@ -3,7 +3,7 @@ import Type from "typebox";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import { HealthBand, RiskBand, State, since, Verdict } from "./score-parts.ts";
-import { listedScores, listHead } from "./scores.ts";
+import { activityPosition, listedScores, listHead } from "./scores.ts";
 
 const flag = (description: string) => Type.Optional(Field.boolean(description));
 
@@ -156,6 +156,7 @@ export const UserListAnswer = Type.Object({
     ...userFields,
     verdict: Verdict,
     ...listedScores,
+    activityPosition,
   }),
 });
 
@@ -191,6 +192,7 @@ export const AccountListAnswer = Type.Object({
     ...accountFields,
     verdict: Verdict,
     ...listedScores,
+    activityPosition,
   }),
 });
 

@@ -1,9 +1,9 @@
 /** Names of the models of churn risk. */
 
-/** Models that can serve, the simplest first. */
+/** Models, the simplest first. `prior` served in version 0.1.0; now it is only back-tested. */
 export const riskModels = ["prior", "bgbb", "bgbb-platt", "logistic"] as const;
 export type RiskModel = (typeof riskModels)[number];
 
-/** Models of the back-test: those that can serve, and the two baselines that they are compared with. */
+/** Models of the back-test, and the two baselines that they are compared with. */
 export const judgedModels = [...riskModels, "recency", "hiatus"] as const;
 export type JudgedModel = (typeof judgedModels)[number];

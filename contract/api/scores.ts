@@ -29,9 +29,10 @@ const parts = (description: string) => Type.Record(Type.String(), Type.Number(),
 
 export const RiskModelName = Type.Enum([...riskModels]);
 export const riskModelText =
-  "The model of churn risk that serves. `prior`: a general assumption. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. Null: none is good enough.";
+  "The model of churn risk that serves. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. `prior`: a general assumption, only in scores of version 0.1.0. Null: no churn risk is given, because there is too little data or no model passed the back-test. Then there is an order by activity.";
 
 const isProven = Field.boolean("Whether it passed the back-test.");
+const lacksData = Field.boolean("Whether no model serves because there is too little data for one.");
 const isProvisional = Field.boolean("Whether it passed a back-test of under 100 departures.");
 
 export const ScoreParameters = closedObject({ since: sinceIfSent });
@@ -86,6 +87,13 @@ export const ScoreAnswer = Type.Object({
       ),
     }),
   ),
+  activityRank: objectOrNull(
+    "The rank by activity, where no model gives a churn risk. Null for the churned.",
+    {
+      position: Field.integer("1 for the most active. Equal histories have the same position."),
+      of: Field.count("Users or accounts that have not churned."),
+    },
+  ),
   ...churnFields,
   model: nullable(
     Type.Object({
@@ -93,6 +101,7 @@ export const ScoreAnswer = Type.Object({
       isProven,
       isProvisional,
       why: Type.String(),
+      lacksData,
       horizonDays: Type.Integer(),
       ...churnDefinition,
       trainedDay: Field.day("The day as of which it was trained."),
@@ -139,6 +148,13 @@ export const listedScores = {
   change: nullable(Field.number("Of health, since the earlier scores.")),
 };
 
+/** The place of a churn risk that no model gives, in a row of a list. */
+export const activityPosition = nullable(
+  Field.integer(
+    "The position by activity, where no model gives a churn risk: 1 for the most active. sort=risk goes by it. Null for the churned.",
+  ),
+);
+
 /** A row of a list of scores. */
 const Listed = Type.Object({
   id: Type.String(),
@@ -167,7 +183,7 @@ export const listHead = {
 export const ScoreListAnswer = Type.Object({
   ...listHead,
   total: Field.count("On all pages."),
-  scores: Type.Array(Listed),
+  scores: Type.Array(Type.Object({ ...Listed.properties, activityPosition })),
 });
 
 export const ScoreNowAnswer = Type.Object({
@@ -217,11 +233,23 @@ export const ModelAnswer = Type.Object({
   isProven,
   isProvisional,
   why: Type.String(),
+  lacksData,
   horizonDays: Type.Integer(),
   ...churnDefinition,
   advisedHorizonDays: nullable(Field.integer("Nine of ten gaps between active days are no longer than it.")),
   trainedDay: nullable(Field.day("The day as of which models were trained and back-tested.")),
   baseRate: nullable(Field.number("The share that churned in the back-test.")),
+  observedBaseRate: objectOrNull(
+    "With a declared churn target: the share that churned at past cut-off dates, whether a model could be trained or not. Null before the first one whose outcomes are known.",
+    {
+      cutoffs: Field.count("Cut-off dates, at least a churn horizon apart."),
+      count: Field.count("Users or accounts that could churn, of all cut-off dates."),
+      churned: Field.count("Those who churned within the horizon."),
+      rate: Type.Number(),
+      low: Field.number("Of the rate's 95 % interval; users of one account count together."),
+      high: Type.Number(),
+    },
+  ),
   scale: objectOrNull("Values for full points of engagement, this month.", {
     measuredDay: Field.day("The day as of which it was measured."),
     activeDays: Type.Number(),
@@ -241,7 +269,7 @@ export const ModelAnswer = Type.Object({
     "Of returnProbability: by `bgbb-platt` and `logistic`, once 50 of the churned came back and 50 did not.",
   ),
   isConverged: Type.Boolean(),
-  models: listOf("Every model that could be trained, and both baselines, in the back-test.", {
+  models: listOf("Every model that could be trained, the prior and both baselines, in the back-test.", {
     model: Type.Enum([...judgedModels]),
     cutoffs: Type.Integer(),
     count: Field.count("Rows judged."),
@@ -259,7 +287,9 @@ export const ModelAnswer = Type.Object({
     biasError: nullable(Field.number("The standard error of ln(base rate / mean prediction).")),
     topDecileLift: metric,
     recencyLogLoss: Type.Number(),
-    failures: Type.Array(Type.String(), { description: "Why it does not ship; none if it may." }),
+    failures: Type.Array(Type.String(), {
+      description: "Why it does not serve; none if it may, and of `prior` and baselines.",
+    }),
   }),
   reliability: listOf("Of the model that serves: tenths by prediction.", {
     count: Type.Integer(),

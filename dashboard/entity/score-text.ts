@@ -1,7 +1,7 @@
 /** Scores in sentences, for the pages of users and accounts. */
 import type { Reads } from "../api/paths.ts";
 import { counted, dayText, numbers } from "../text/format.ts";
-import { modelNames } from "../text/model-names.ts";
+import { modelNames, tooLittleData } from "../text/model-names.ts";
 
 export type Score = Reads["/api/users/:userId/score"]["answer"];
 type Risk = NonNullable<Score["risk"]>;
@@ -63,6 +63,23 @@ export function churnText({ churnedDay, churnCause, model }: Score): string | un
   const why =
     event === null ? model?.churnMeans : [event, ...(member === null ? [] : [member.label])].join(", ");
   return `${/cancel/i.test(event ?? "") ? "Canceled" : "Churned"} on ${dayText(churnedDay)} (${why})`;
+}
+
+/** The text in place of a churn risk: why there is none, and the rank by activity. Undefined where a model gives one. */
+export function activityText(
+  { activityRank, model }: Pick<Score, "activityRank" | "model">,
+  what: "user" | "account",
+): string | undefined {
+  if (activityRank === null || model === null) return undefined;
+  const why = model.lacksData
+    ? tooLittleData(what)
+    : `No model passed the back-test, so there is no churn risk: ${what}s are ordered by activity.`;
+  return `${why} This ${what} is ${rankOfAll(activityRank)}, from the most active.`;
+}
+
+/** "number 12 of 40" */
+export function rankOfAll({ position, of }: NonNullable<Score["activityRank"]>): string {
+  return `number ${numbers.count(position)} of ${numbers.count(of)}`;
 }
 
 /** A churn risk compared with the base rate. Undefined without a base rate. */

@@ -7,9 +7,11 @@ import { Empty, FigurePanel, Figures, Loading } from "../parts/states.tsx";
 import { counted, dayText, nothing, numbers } from "../text/format.ts";
 import { toTenths } from "../text/rounding.ts";
 import {
+  activityText,
   baseRateSentence,
   churnText,
   modelSentence,
+  rankOfAll,
   rankText,
   reasonLabel,
   riskSentence,
@@ -31,7 +33,7 @@ export function ScoreStats({
 }: Pick<ScoreProps, "asked"> & { children?: ReactNode }): ReactElement {
   return (
     <Figures asked={asked} loading={<Loading rows={1} height={88} />}>
-      {({ state, health, engagement, risk, momentum, change, model }) => (
+      {({ state, health, engagement, risk, activityRank, momentum, change, model }) => (
         <Stats isDense>
           <Stat
             label="Health, 0 to 100"
@@ -42,7 +44,13 @@ export function ScoreStats({
             label="Churn risk"
             value={risk === null ? nothing : numbers.risk(risk.probability)}
             change={riskChange(change?.risk?.total, change?.sinceDay)}
-            note={risk === null || model === null ? undefined : `within ${counted(model.horizonDays, "day")}`}
+            note={
+              activityRank !== null
+                ? `${rankOfAll(activityRank)} by activity`
+                : risk === null || model === null
+                  ? undefined
+                  : `within ${counted(model.horizonDays, "day")}`
+            }
           />
           <Stat
             label="Engagement, 0 to 100"
@@ -150,12 +158,15 @@ export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
       asked={asked}
       loading={<Loading rows={5} />}
     >
-      {({ risk, model, state }) => {
+      {({ risk, activityRank, model, state }) => {
         if (risk === null || model === null) {
           return state === "churned" ? (
             <Empty title="Already churned">Only {what}s that have not churned have a churn risk.</Empty>
           ) : (
-            <Empty title="No churn risk">{`A churn risk needs a model and some history of this ${what}.`}</Empty>
+            <Empty title="No churn risk">
+              {activityText({ activityRank, model }, what) ??
+                `A churn risk needs a model and some history of this ${what}.`}
+            </Empty>
           );
         }
         return (

@@ -31,6 +31,11 @@ export const modelNames: readonly Name[] = [
   { model: "logistic", name: "Similar users", term: "ridge regression", from: "how many similar users left" },
 ];
 
+/** Why there is no churn risk, and what takes its place. @param kind users or accounts */
+export function tooLittleData(kind: "user" | "account"): string {
+  return `Too little data for a churn risk: ${kind}s are ordered by activity.`;
+}
+
 /** A model's name with its term. @param model null when none was good enough */
 export function namedModel(model: RiskModel | null): string {
   const named = modelNames.find((each) => each.model === model);

@@ -1,5 +1,6 @@
 /** The module's interface: statistics, models, runs, and scores as parts of other queries. */
 
+export { type ActivityOrder, positionIn } from "./churn/activity-order.ts";
 export {
   type Backtest,
   backtest,
@@ -13,11 +14,12 @@ export {
   type Choice,
   chooseRung,
   failuresOf,
+  lacksData,
   proofOf,
   provenBaseRate,
   servingResult,
 } from "./churn/ladder.ts";
-export { nameOfModel, nameOfRung } from "./churn/model-names.ts";
+export { canServe, nameOfModel, nameOfRung } from "./churn/model-names.ts";
 export type { Snapshot } from "./churn/snapshot.ts";
 export type { Steps } from "./churn/steps.ts";
 export { countData } from "./churn/train.ts";
@@ -47,6 +49,7 @@ export {
   movedConditions,
   movementBetween,
   type OfRun,
+  orderByActivity,
   riskBandCondition,
   scoreOf,
   scoresWithChange,

@@ -56,10 +56,10 @@ async function ask<Answer>(name: string, path: string): Promise<Answer> {
 const weekOf = (name: string) => ask<Static<typeof WeekSummaryAnswer>>(name, "/api/week-summary");
 
 /** Five accounts with 2 to 6 members each, who are active every other day. The members of the second and the
- * fourth account stopped. */
+ * fourth account stopped. With 60 accounts of one member more, there is a model of users and of accounts. */
 function customers(): Sent {
-  const users = Array.from({ length: 5 }, (_, account) =>
-    Array.from({ length: 2 + account }, (_, member) => ({
+  const users = Array.from({ length: 65 }, (_, account) =>
+    Array.from({ length: account < 5 ? 2 + account : 1 }, (_, member) => ({
       id: `u${account}-${member}`,
       account: `a${account}`,
     })),
@@ -143,12 +143,11 @@ test("health by week equals a recount of everybody's history, and skips a week w
     formatDay(today),
     [21, 7, 0].map((daysAgo) => formatDay(today - daysAgo)),
   ]);
-  const histories = await Promise.all(
-    customers().users.map(({ id }) =>
-      ask<Static<typeof HistoryAnswer>>("Customers", `/api/users/${id}/score/history`),
-    ),
-  );
-  const scores = histories.flatMap(({ days }) => days);
+  const scores: Static<typeof HistoryAnswer>["days"] = [];
+  for (const { id } of customers().users) {
+    const path = `/api/users/${id}/score/history`;
+    scores.push(...(await ask<Static<typeof HistoryAnswer>>("Customers", path)).days);
+  }
   for (const week of weeks) {
     const ofDay = scores.filter((score) => score.day === week.day);
     for (const [key, healthBand] of colours) {

@@ -44,6 +44,7 @@ const noScores = {
     risk: null,
     riskBand: null,
     ratioToBaseRate: null,
+    activityPosition: null,
   },
   ...{ engagement: null, momentum: null, change: null, verdict: "no_score" },
 };

@@ -1,10 +1,11 @@
 /** The model's page as a reader sees it: figures of the endpoint, in words that say how far they hold. */
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { ModelAnswer } from "../../contract/api/scores.ts";
 import {
   axe,
   heldFigures,
+  openInOrganization,
   openPage,
   openWhileStarting,
   phone,
@@ -103,6 +104,59 @@ describe("everybody can read it", () => {
   test("it is not wider than a phone", async () => {
     const { page } = await modelPage("", { viewport: phone });
     expect(await sidewaysPixels(page)).toBe(0);
+  });
+});
+
+describe("with too little data", () => {
+  const name = "Few on the model page";
+  const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+
+  beforeAll(async () => {
+    const token = await server.organization(name);
+    const track = (userId: string, event: string, daysAgo: number) => {
+      return { type: "track", userId, event, timestamp: day(daysAgo) };
+    };
+    const users = ["ada", "bob", "cleo", "dan"];
+    const batch = [
+      ...users.map((userId) => ({ type: "identify", userId, email: `${userId}@example.com` })),
+      ...users.flatMap((userId, index) =>
+        Array.from({ length: 12 }, (_, week) => track(userId, "opened", 2 + 7 * week * (index + 1))),
+      ),
+      track("dan", "canceled", 40),
+    ];
+    const sent = await server.post("/batch", token, { batch });
+    expect(await sent.json()).toMatchObject({ rejected: [] });
+    await server.command("settings", "set", "--organization", name, "--user-churn", "event canceled");
+    await server.command("score", "--organization", name);
+  }, 60_000);
+
+  test("it gives the base rate and the order by activity in place of a churn risk", async () => {
+    const { page, card, complaints } = await modelPage("", {}, name);
+    await page.getByText("Too little data for a churn risk: users are ordered by activity.").waitFor();
+    const { rate = 0, low = 0, high = 0, count = 0, cutoffs = 0 } = card.observedBaseRate ?? {};
+    const share = (value: number) => percent.format(value).replace(/\s/, "");
+    await page
+      .getByText(
+        `Base rate ${share(rate)} (${share(low)} to ${share(high)}): 1 of ${count} users at ${cutoffs} cut-off dates churned.`,
+      )
+      .waitFor();
+    const inUse = page.getByRole("region", { name: "Models", exact: true }).locator("[aria-current=step]");
+    expect(await inUse.textContent()).toContain("Order by activity");
+    expect(await axe(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("the page of a user says the same, with the user's place", async () => {
+    const { page, complaints } = await openInOrganization(browser, server, "/users/cleo", name);
+    await page
+      .getByText(
+        "Too little data for a churn risk: users are ordered by activity. This user is number 3 of 3, from the most active.",
+      )
+      .waitFor();
+    await page.getByText("number 3 of 3 by activity").waitFor();
+    await page.goto(page.url().replace("/users/cleo", "/users?sort=risk&order=descending"));
+    await page.getByText("No. 3", { exact: true }).waitFor();
+    expect(complaints).toEqual([]);
   });
 });
 

@@ -93,7 +93,7 @@ describe("a declared churn", () => {
     const some = users.map((user, index) => (index < 20 ? user : { ...user, canceledDay: undefined }));
     const path = bench.file("few.csv", `who,at,what\n${some.flatMap(linesOf).join("\n")}\n`);
     const { stdout } = await bench.run(path, ...ofChurn);
-    expect(stdout).toContain("ships: none; there is too little data to predict who leaves");
+    expect(stdout).toContain("ships: none; there is too little data for a churn risk; its back-test has");
     expect(stdout).toMatch(/^logistic lacks entities that churned: \d+ of 30$/m);
   });
 });

@@ -23,6 +23,8 @@ const card: Card = {
     isProven: false,
     isProvisional: false,
     why: "",
+    lacksData: false,
+    observedBaseRate: null,
     horizonDays: 28,
     churnTarget: { by: "silence" },
     churnMeans: "no activity for 28 days",

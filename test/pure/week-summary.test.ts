@@ -30,7 +30,7 @@ const healthOn = (weeksAgo: number, atRisk: number) => ({
 
 const scores: Scores = {
   sinceDay: toDay - 6,
-  ...{ horizonDays: 28, baseRate: 0.1, isProven: true, hasModel: true },
+  ...{ horizonDays: 28, baseRate: 0.1, isProven: true, hasModel: true, lacksData: false },
   health: Array.from({ length: 12 }, (_, index) => healthOn(11 - index, 10 + (index % 2))),
   movement: [
     { from: "healthy", to: "watch", count: 3 },
@@ -223,6 +223,9 @@ describe("churn risk", () => {
     const health = scores.health.map((each) => ({ ...each, withRisk: 0, expectedChurn: null }));
     expect(about("risk", withScores({ health, hasModel: false }))?.text).toStartWith(
       "No churn risk is shown",
+    );
+    expect(about("risk", withScores({ health, hasModel: false, lacksData: true }))?.text).toBe(
+      "Too little data for a churn risk: users are ordered by activity.",
     );
   });
 });

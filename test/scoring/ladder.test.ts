@@ -5,6 +5,7 @@ import {
   failuresOf,
   type Incumbent,
   incumbentOf,
+  lacksData,
   provenBaseRate,
 } from "../../server/scoring/churn/ladder.ts";
 import { type DataCounts, shortagesOf } from "../../server/scoring/churn/train.ts";
@@ -184,19 +185,42 @@ describe("the ladder", () => {
     });
   });
 
-  test("BG/BB serves unproven before there is a back-test, and the prior before there are 60 entities", () => {
+  test("BG/BB serves unproven before there is a back-test, and no model before there are 60 entities", () => {
     expect(chooseRung(plenty, null)).toMatchObject({
       rung: 1,
       isProven: false,
       next: { rung: 2, missing: [] },
     });
     expect(chooseRung({ ...plenty, entities: 59 }, null)).toMatchObject({
-      rung: 0,
+      rung: null,
       isProven: false,
+      why: "there is too little data for a churn risk; there was no back-test yet",
       next: { rung: 1, missing: [{ what: "entities", have: 59, need: 60 }] },
     });
     const young = { ...plenty, entitiesWithThreePeriods: 399 };
     expect(shortagesOf(1, young)).toEqual([{ what: "entitiesWithThreePeriods", have: 399, need: 400 }]);
+  });
+
+  test("the prior never serves, however good it is in the back-test", () => {
+    const backtest = tested(judged(0, { logLoss: 0.3 }), judged(1, { logLoss: 0.5 }));
+    expect(chooseRung(plenty, backtest)).toMatchObject({ rung: 1, isProven: true });
+    const alone = tested(judged(0, { logLoss: 0.3 }), judged(1, { logLoss: 0.6 }));
+    expect(chooseRung(plenty, alone)).toMatchObject({ rung: null, next: { rung: 1 } });
+    expect(chooseRung(plenty, alone, undefined, { rung: 0, passed: true })).toMatchObject({ rung: null });
+  });
+
+  test("a lack of data is told apart from models that failed", () => {
+    const failed = tested(judged(1, { logLoss: 0.6 }));
+    const lacks = (counts: DataCounts, backtest: Backtest, isDeclared = false) =>
+      lacksData(chooseRung(counts, backtest, [0, 1, 2, 3], null, isDeclared), backtest);
+    expect(lacks(plenty, failed)).toBe(false);
+    expect(lacks(plenty, tested(judged(1)))).toBe(false);
+    expect(lacks({ ...plenty, entities: 59 }, { ...failed, folds: 3 })).toBe(true);
+    expect(lacks({ ...plenty, entities: 59 }, failed)).toBe(true);
+    expect(lacks({ ...plenty, churnedLabels: 29 }, failed, true)).toBe(true);
+    // Enough labels today, and at no cut-off of the back-test.
+    expect(lacks(plenty, failed, true)).toBe(true);
+    expect(lacks(plenty, tested(judged(3, { logLoss: 0.6 })), true)).toBe(false);
   });
 
   test("three cut-offs, or 29 departures, prove nothing", () => {

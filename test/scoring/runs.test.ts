@@ -84,11 +84,12 @@ describe("a run", () => {
     }
   });
 
-  test.each<readonly [string, (organization: number) => EventRow[]]>([
-    ["one user on one day", (id) => [on(id, 1, 99)]],
-    ["five users", (id) => [1, 2, 3, 4, 5].map((each) => on(id, each, 60 + each))],
+  test.each<readonly [string, 1 | null, (organization: number) => EventRow[]]>([
+    ["one user on one day", null, (id) => [on(id, 1, 99)]],
+    ["five users", null, (id) => [1, 2, 3, 4, 5].map((each) => on(id, each, 60 + each))],
     [
       "everybody every day",
+      1,
       (id) =>
         all(
           id,
@@ -96,17 +97,18 @@ describe("a run", () => {
           Array.from({ length: 60 }, (_, index) => 40 + index),
         ),
     ],
-    ["everybody silent for long", (id) => all(id, 80, [10, 11, 12])],
-    ["a single week", (id) => all(id, 80, [94, 96])],
-  ])("of %s has finite scores", async (_title, eventsOf) => {
+    ["everybody silent for long", 1, (id) => all(id, 80, [10, 11, 12])],
+    ["a single week", null, (id) => all(id, 80, [94, 96])],
+  ])("of %s has finite scores, and rung %p", async (_title, rung, eventsOf) => {
     const organization = subject.newOrganization();
     await insertEvents(subject, eventsOf(organization));
     const [users] = await score(organization, 100);
     const rows = await scoresOf(subject, organization, "user", 100);
     expect(rows).toHaveLength(users?.entities ?? -1);
+    expect(users?.rung).toBe(rung);
     for (const row of rows) {
       for (const name of ["engagement", "health"]) expect(row[name]).toBeWithin(0, 100.0001);
-      if (row.state === "churned") expect(row.risk).toBeNull();
+      if (row.state === "churned" || rung === null) expect(row.risk).toBeNull();
       else expect(row.risk).toBeWithin(0, 1.0000001);
     }
   });

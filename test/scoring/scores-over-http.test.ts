@@ -186,7 +186,7 @@ describe("scores of an organization", () => {
     });
     const lines = (await csv.text()).trim().split("\r\n");
     expect(lines[0]).toBe(
-      "id,label,state,healthBand,health,risk,engagement,momentum,riskBand,ratioToBaseRate,change",
+      "id,label,state,healthBand,health,risk,engagement,momentum,riskBand,ratioToBaseRate,change,activityPosition",
     );
     expect(lines).toHaveLength(6);
   });
@@ -258,8 +258,8 @@ describe("scores of an organization", () => {
     await server.command("score", "--organization", "Other door");
     const list = await get<Static<typeof ScoreListAnswer>>(other, "/api/scores/users");
     expect(list.scores.map(({ id, state }) => [id, state])).toEqual([["regular", "new"]]);
-    const { model } = await scoreOf(other, "/api/users/regular/score");
-    expect([model?.model, model?.isProven]).toEqual(["prior", false]);
+    const { model, risk } = await scoreOf(other, "/api/users/regular/score");
+    expect([model?.model, model?.isProven, model?.lacksData, risk]).toEqual([null, false, true, null]);
   });
 });
 

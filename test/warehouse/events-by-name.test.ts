@@ -4,7 +4,6 @@ import { type EventsByValueQuestion, eventsByValue } from "../../server/analytic
 import { Zone } from "../../server/calendar/zone.ts";
 import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
-import { warehouseMigrations } from "../../server/warehouse/schema/migrations.ts";
 import { eventsByName } from "../../server/warehouse/schema/tables.ts";
 import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { eraseAccount } from "../../server/warehouse/upkeep/erase-account.ts";
@@ -138,7 +137,8 @@ test("a warehouse of an earlier version gets them while it answers, and answers 
   const earlier = [
     `ALTER TABLE events DROP PROJECTION ${eventsByName.name}`,
     "ALTER TABLE events RESET SETTING default_compression_codec",
-    `DELETE FROM migrations WHERE number >= ${warehouseMigrations}`,
+    `DELETE FROM migrations WHERE number >=
+       (SELECT number FROM migrations WHERE name = 'events by name and day within events')`,
   ];
   for (const statement of earlier) await subject.warehouse.command(statement);
   const events = eventsWithPages("an earlier version", organization);

@@ -6,9 +6,18 @@ import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
-import { type Card, canBackTestDecide, type Judged, modelWords, shortageWords, steps } from "./words.ts";
+import {
+  type Card,
+  canBackTestDecide,
+  type Judged,
+  modelWords,
+  shortageWords,
+  stepInUse,
+  steps,
+} from "./words.ts";
 
 export function LadderPanel({ card }: { card: Card }): ReactElement {
+  const inUse = stepInUse(card);
   return (
     <Panel
       title="Models"
@@ -18,23 +27,21 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
         {steps.map(({ number, model, name, how }) => (
           <li
             key={model}
-            aria-current={card.model === model ? "step" : undefined}
+            aria-current={inUse === model ? "step" : undefined}
             className="relative border-t border-line py-2.5 pl-9 first:border-0 first:pt-0"
           >
             <span
               aria-hidden="true"
               className={classes(
                 "absolute left-0 grid size-6 place-items-center rounded-full border text-sm",
-                card.model === model
-                  ? "border-ember bg-ember font-medium text-inverse"
-                  : "border-edge text-soft",
+                inUse === model ? "border-ember bg-ember font-medium text-inverse" : "border-edge text-soft",
               )}
             >
               {number}
             </span>
             <p className="flex flex-wrap items-center gap-x-2">
               <span className="font-medium">{name}</span>
-              {card.model === model && <Badge tone="info">In use</Badge>}
+              {inUse === model && <Badge tone="info">In use</Badge>}
             </p>
             <p className="max-w-[76ch] text-soft">{how}</p>
             <Why card={card} step={model} />
@@ -48,7 +55,8 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
 /** Why a model is not in use: missing data, or a failure in the back-test. */
 function Why({ card, step }: { card: Card; step: RiskModel }): ReactElement | null {
   const { next, models, kind } = card;
-  if (card.day === null || card.model === step) return null;
+  // The order by activity is there whatever the data, and claims no number that could fail.
+  if (card.day === null || card.model === step || step === "prior") return null;
   const missing = (next?.model === step ? next.missing : []).map(
     ({ what, have, need }) => `${numbers.count(have)} of ${numbers.count(need)} ${shortageWords(what, kind)}`,
   );

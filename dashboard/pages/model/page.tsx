@@ -12,7 +12,15 @@ import { Figures, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { LiftPanel, RealisedPanel, ReliabilityPanel } from "./charts.tsx";
 import { LadderPanel, ModelName, ProofPanel } from "./ladder.tsx";
-import { type Card, type Judged, outagesText, plainResult, servingResult, verdict } from "./words.ts";
+import {
+  baseRateText,
+  type Card,
+  type Judged,
+  outagesText,
+  plainResult,
+  servingResult,
+  verdict,
+} from "./words.ts";
 
 const filters = {
   kind: labelledFilter({ user: "Churn risk of users", account: "Churn risk of accounts" }, "user"),
@@ -76,6 +84,7 @@ export default function ModelPage(): ReactElement {
 function Verdict({ card }: { card: Card }): ReactElement {
   const { title, text } = verdict(card);
   const plain = plainResult(card);
+  const observed = baseRateText(card);
   const { isProven, isProvisional, model, isCurrent, dataStoppedSince, isConverged } = card;
   return (
     <Panel>
@@ -92,6 +101,7 @@ function Verdict({ card }: { card: Card }): ReactElement {
         </Badge>
       </div>
       <p className="mt-1 max-w-[84ch]">{text}</p>
+      {model === null && observed !== undefined && <p className="mt-2 max-w-[84ch]">Base rate {observed}.</p>}
       <p className="mt-2 max-w-[84ch]">Churn means: {card.churnMeans}.</p>
       {card.churnTarget.by === "subscription" && (
         <p className="mt-2 max-w-[84ch] text-soft">
@@ -165,7 +175,11 @@ function Measures({ card }: { card: Card }): ReactElement {
         ? "not enough return visits yet"
         : `${advisedHorizonDays} days: 90% of gaps between visits are at most this long`,
     ],
-    ["Base rate", baseRate === null ? "not known yet" : `${numbers.share(baseRate)} left in the back-test`],
+    [
+      "Base rate",
+      baseRateText(card) ??
+        (baseRate === null ? "not known yet" : `${numbers.share(baseRate)} left in the back-test`),
+    ],
     ["Scores as of", day === null ? "no scores yet" : `the start of ${dayText(day)}`],
     ["Trained and judged as of", trainedDay === null ? "not yet" : dayText(trainedDay)],
     ...(scale === null

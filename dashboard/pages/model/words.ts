@@ -1,31 +1,38 @@
 /** The texts of the model page. */
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import type { Reads } from "../../api/paths.ts";
-import { dayText, numbers } from "../../text/format.ts";
-import { modelNames } from "../../text/model-names.ts";
+import { counted, dayText, numbers } from "../../text/format.ts";
+import { modelNames, tooLittleData } from "../../text/model-names.ts";
 
 export type Card = Reads["/api/model"]["answer"];
 export type Judged = Card["models"][number];
 export type Kind = Card["kind"];
 
 const hows: Readonly<Record<RiskModel, string>> = {
-  prior: "Compares a user's silence with software use in general. It needs no data.",
+  prior:
+    "Orders users by how often and how recently they were active. It needs no data, and gives no churn risk.",
   bgbb: "Learns how regularly your users visit, and finds those who are silent for longer than their own rhythm explains.",
   "bgbb-platt": "The same, calibrated with the outcomes of past predictions.",
   logistic:
     "Weighs silence, frequency, trend, breadth of use, tenure and traits by how well they separated users who left from users who stayed.",
 };
 
-/** The models, the simplest first. */
+/** The order by activity and the models, the simplest first. */
 export const steps = modelNames.map(({ model, name, term }, number) => ({
-  ...{ number, model, name },
-  how: `${hows[model]} Statistical name: ${term}.`,
+  ...{ number, model, name: model === "prior" ? "Order by activity" : name },
+  how: `${hows[model]} Statistical name: ${model === "prior" ? "BG/BB with fixed parameters" : term}.`,
 }));
+
+/** The step in use: without a model, the order by activity. Undefined before the first scores. */
+export function stepInUse({ model, day }: Card): RiskModel | undefined {
+  return day === null ? undefined : (model ?? "prior");
+}
 
 /** The name of a model of the back-test, in words. */
 export function modelWords(model: Judged["model"]): string {
   if (model === "recency") return "Baseline: time since last seen";
   if (model === "hiatus") return "Baseline: twice the usual gap";
+  if (model === "prior") return "Baseline: a general assumption";
   return steps.find((step) => step.model === model)?.name ?? model;
 }
 
@@ -67,7 +74,7 @@ export function canBackTestDecide({ proof }: Card): boolean {
 
 /** Whether the model can be trusted: a title and a paragraph. */
 export function verdict(card: Card): { readonly title: string; readonly text: string } {
-  const { model, isProven, isProvisional, models, kind } = card;
+  const { model, isProven, isProvisional, models, kind, lacksData } = card;
   if (card.day === null) {
     return {
       title: "No predictions yet",
@@ -77,7 +84,9 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
   if (model === null) {
     return {
       title: "No churn risk is shown",
-      text: "In the back-test, no model was clearly better than the time since the last visit. A misleading number is worse than none, so none is shown. The models are tested again every week.",
+      text: lacksData
+        ? tooLittleData(kind)
+        : `In the back-test, no model was clearly better than the time since the last visit. A misleading number is worse than none, so none is shown: ${kind}s are ordered by activity. The models are tested again every week.`,
     };
   }
   const result = servingResult(card);
@@ -109,6 +118,13 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
     title: "Shown, but not proven yet",
     text: `Use these risks to rank ${kind}s. The percentages aren’t proven yet. ${judged}`,
   };
+}
+
+/** "3.1% (1.2% to 7.6%): 12 of 380 users at 5 cut-off dates churned". Undefined without a declared churn target, or any outcome. */
+export function baseRateText({ observedBaseRate, kind }: Card): string | undefined {
+  if (observedBaseRate === null) return undefined;
+  const { rate, low, high, churned, count, cutoffs } = observedBaseRate;
+  return `${numbers.share(rate)} (${numbers.share(low)} to ${numbers.share(high)}): ${numbers.count(churned)} of ${counted(count, kind)} at ${counted(cutoffs, "cut-off date")} churned`;
 }
 
 /** "3 Nov 2026 to 7 Nov 2026 (declared), 1 Jun 2026. No count of days contains them." */

@@ -42,7 +42,8 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
   if (now?.meanRisk == null) {
     return (
       <Empty title="No churn risk is shown">
-        No model predicts better than the past yet. <ToModel>See why on the Model page.</ToModel>
+        No model gives one yet: {plural[kind]} are ordered by activity.{" "}
+        <ToModel>See why on the Model page.</ToModel>
       </Empty>
     );
   }

@@ -9,7 +9,14 @@ import type { Column } from "./table-model.ts";
 type Answer = Reads["/api/accounts"]["answer"];
 export type ScoredRow = Pick<
   Answer["accounts"][number],
-  "verdict" | "health" | "risk" | "ratioToBaseRate" | "engagement" | "momentum" | "change"
+  | "verdict"
+  | "health"
+  | "risk"
+  | "ratioToBaseRate"
+  | "activityPosition"
+  | "engagement"
+  | "momentum"
+  | "change"
 >;
 
 /** By how many points health usually changes in a week. Null when that is not known. A context, because
@@ -37,9 +44,16 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     },
     {
       ...{ id: "risk", header: "Churn risk", sort: "risk", isNumber: true },
-      hint: "Probability of churn within the churn horizon",
-      cell: ({ risk, ratioToBaseRate }) =>
-        risk === null ? (
+      hint: "Probability of churn within the churn horizon. Where no model gives one, the order is by activity.",
+      cell: ({ risk, ratioToBaseRate, activityPosition }) =>
+        activityPosition !== null ? (
+          <span
+            title="No churn risk: this is the position by activity, from the most active"
+            className="text-soft"
+          >
+            No. {numbers.count(activityPosition)}
+          </span>
+        ) : risk === null ? (
           <None why="Only active and new ones have a churn risk" />
         ) : (
           <span title={ratioText(ratioToBaseRate)}>{numbers.risk(risk)}</span>

@@ -103,11 +103,12 @@ export async function accountsNumbered(
     passiveEvents,
     run,
     earlier,
-  }: Pick<AccountSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier">,
+    activityOrder,
+  }: Pick<AccountSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder">,
   accounts: readonly number[],
 ): Promise<AccountListRow[]> {
   if (accounts.length === 0) return [];
-  const scores = scoresJoined({ run, earlier }, [among]);
+  const scores = scoresJoined({ run, earlier, activityOrder }, [among]);
   const rows = await warehouse.rows<AccountListRow>(detailed(scores.text, passiveEvents), {
     ...engagementParameters(passiveEvents),
     ...{ ...scores.parameters, organization, toDay, membersDay: membersDay({ run, toDay }), accounts },

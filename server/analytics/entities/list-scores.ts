@@ -1,5 +1,6 @@
 /** Scores and last days beside the rows of a list, by which lists of users and of accounts are filtered and sorted. */
 import {
+  type ActivityOrder,
   absoluteRiskScale,
   type HealthBand,
   type Moved,
@@ -23,6 +24,8 @@ export interface ScoresOfList {
   /** Undefined before the first run: then no row has scores. */
   readonly run: OfRun | undefined;
   readonly earlier: OfRun | undefined;
+  /** Of a run without a model: then the order by risk is that by activity. */
+  readonly activityOrder?: ActivityOrder | undefined;
   /** For users: the newest run of accounts as of the same day. Members of a churned account inherit its churn. */
   readonly ofAccounts?: OfRun | undefined;
 }
@@ -60,6 +63,8 @@ export interface ScoresOfRow {
   readonly isAccountChurned: boolean;
   readonly health: number | null;
   readonly risk: number | null;
+  /** 1 for the most active. Null where a model serves, and for the churned. */
+  readonly activityPosition: number | null;
   readonly engagement: number | null;
   readonly momentum: number | null;
   /** Of health since the earlier run; null when one of the two is missing. */
@@ -84,12 +89,13 @@ export interface ListPage {
 /** The columns that `score` adds to a row of a list. */
 export const scoreColumns =
   "score.state AS state, score.healthBand AS healthBand, score.health AS health, score.risk AS risk, " +
-  "score.engagement AS engagement, score.momentum AS momentum, score.change AS change";
+  "score.activityPosition AS activityPosition, score.engagement AS engagement, score.momentum AS momentum, score.change AS change";
 
 /** By which scores lists are sorted. */
 export const scoreOrders = {
   health: "score.health",
-  risk: "score.risk",
+  // Where a model serves every activityPosition is null, and without one every risk.
+  risk: "ifNull(score.risk, score.activityPosition)",
   engagement: "score.engagement",
   momentum: "score.momentum",
   change: "score.change",
@@ -97,15 +103,18 @@ export const scoreOrders = {
 
 /** Whether an order is by a score. Rows with equal scores, or without any, are sorted by their last day. */
 export function isScoreOrder(order: string): boolean {
-  return order.startsWith("score.");
+  return order.includes("score.");
 }
 
 export const newestFirst = "DESC NULLS LAST";
 
 /** Scores by `entity`, as a subquery. @param conditions on the columns of the kind's table */
-export function scoresJoined({ run, earlier }: ScoresOfList, conditions: readonly string[] = []): Sql {
+export function scoresJoined(
+  { run, earlier, activityOrder }: ScoresOfList,
+  conditions: readonly string[] = [],
+): Sql {
   if (run === undefined) return { text: noScores, parameters: {} };
-  const { sql, parameters } = scoresWithChange(run, earlier, conditions);
+  const { sql, parameters } = scoresWithChange(run, earlier, { conditions, activityOrder });
   return { text: `(${sql})`, parameters };
 }
 
@@ -117,8 +126,8 @@ export function scored(selection: ScoresOfList, entity: string): Sql {
 
 const none = "CAST(NULL AS Nullable(Float64))";
 const noScores = `(
-  SELECT toUInt32(0) AS entity, '' AS state, '' AS healthBand, ${none} AS health, ${none} AS risk, ${none} AS engagement,
-    ${none} AS momentum, ${none} AS change, '' AS healthBandBefore WHERE false)`;
+  SELECT toUInt32(0) AS entity, '' AS state, '' AS healthBand, ${none} AS health, ${none} AS risk,
+    CAST(NULL AS Nullable(UInt32)) AS activityPosition, ${none} AS engagement, ${none} AS momentum, ${none} AS change, '' AS healthBandBefore WHERE false)`;
 
 /** The condition that an account has churned. @param account an expression, the account's number */
 export function accountChurned({ ofAccounts }: ScoresOfList, account: string): Sql {

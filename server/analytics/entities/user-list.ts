@@ -109,12 +109,16 @@ export async function usersNumbered(
     passiveEvents,
     run,
     earlier,
+    activityOrder,
     ofAccounts,
-  }: Pick<UserSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "ofAccounts">,
+  }: Pick<
+    UserSelection,
+    "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder" | "ofAccounts"
+  >,
   users: readonly number[],
 ): Promise<UserListRow[]> {
   if (users.length === 0) return [];
-  const scores = scoresJoined({ run, earlier }, [among]);
+  const scores = scoresJoined({ run, earlier, activityOrder }, [among]);
   const isChurned = accountChurned({ run, earlier, ofAccounts }, "whole.account");
   const rows = await warehouse.rows<UserListRow & { readonly user: number }>(
     detailed(scores.text, isChurned.text, passiveEvents),

@@ -54,6 +54,8 @@ export interface ScoresOfWeek {
   readonly isProven: boolean;
   /** Whether any model is good enough to be shown. */
   readonly hasModel: boolean;
+  /** Whether there is none because there is too little data for one. */
+  readonly lacksData: boolean;
   /** Once a week, the oldest first. */
   readonly health: readonly HealthOfUsers[];
   readonly movement: readonly {
@@ -161,7 +163,7 @@ function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece
 }
 
 function riskSentence(
-  { horizonDays, baseRate, isProven, hasModel }: ScoresOfWeek,
+  { horizonDays, baseRate, isProven, hasModel, lacksData }: ScoresOfWeek,
   now: HealthOfUsers,
 ): Sentence {
   const { withRisk, expectedChurn } = now;
@@ -169,7 +171,9 @@ function riskSentence(
     return sentence("risk", "neutral", [
       hasModel
         ? "There are no users who can churn."
-        : "No churn risk is shown, because no model passed the back-test. The page Model has the reasons.",
+        : lacksData
+          ? "Too little data for a churn risk: users are ordered by activity."
+          : "No churn risk is shown, because no model passed the back-test. The page Model has the reasons.",
     ]);
   }
   const rounded = Math.round(expectedChurn);

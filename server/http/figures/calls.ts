@@ -10,7 +10,7 @@ import {
   type ToCallQuestion,
 } from "../../scoring/scoring.ts";
 import { comparedRisk } from "./rows.ts";
-import { earlierRun, type Run, type RunContext, scoreContext } from "./score-context.ts";
+import { activityOrderOfRun, earlierRun, type Run, type RunContext, scoreContext } from "./score-context.ts";
 
 const weekDays = 7;
 const called = 3;
@@ -48,7 +48,11 @@ async function firstOf(
   kind: EntityKind,
   run: Run,
 ): Promise<Pick<ToCallFirst, "total" | "first" | "day">> {
-  const question = { ...(await questionOf(context, kind, run)), limit: called };
+  const question = {
+    ...(await questionOf(context, kind, run)),
+    activityOrder: await activityOrderOfRun(context, kind, run),
+    limit: called,
+  };
   const rows = await entitiesToCall(context.warehouse, question);
   const first = rows.map(async ({ entity, total: _, members, ...row }: EntityToCall): Promise<ToCall> => {
     const reason = await reasonOf(context, kind, entity, run);

@@ -130,7 +130,7 @@ async function scoresOfList(context: Users | Accounts, kind: "user" | "account")
   const call = toCall === undefined ? {} : { call: { is: toCall, by: await questionOfCalls(context, kind) } };
   const riskLimits = riskScaleOfRun(newest);
   return {
-    scores: { run: runs?.run, earlier: runs?.earlier, ofAccounts, riskLimits, ...call },
+    scores: { ...{ run: undefined, earlier: undefined, ...runs }, ofAccounts, riskLimits, ...call },
     newest,
     head,
   };

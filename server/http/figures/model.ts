@@ -6,8 +6,10 @@ import { defaultSettings } from "../../../contract/settings.ts";
 import { advisedHorizon, usageIntervals } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import {
+  canServe,
   type EntityKind,
   failuresOf,
+  lacksData,
   type ModelResult,
   nameOfModel,
   nameOfRung,
@@ -51,6 +53,8 @@ const noCard = {
   advisedHorizonDays: null,
   trainedDay: null,
   baseRate: null,
+  observedBaseRate: null,
+  lacksData: true,
   scale: null,
   next: null,
   proof: null,
@@ -69,7 +73,7 @@ function cardOf(
   kind: EntityKind,
 ): Omit<Card, "kind" | "day" | "dataStoppedSince" | "advisedHorizonDays" | "realised"> {
   const { body, stale } = run;
-  const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
+  const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb, observedBaseRate } = body;
   const serving = servingResult(choice, backtest);
   const { entities, churnedLabels, retainedLabels } = body.counts;
   const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
@@ -81,6 +85,8 @@ function cardOf(
     ...churnDefinitionOf(settings, kind),
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
+    observedBaseRate: observedBaseRate == null ? null : { ...observedBaseRate },
+    lacksData: lacksData(choice, backtest),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
     next: choice.next === null ? null : nextAnswer(choice.next),
     proof: proofAnswer(body),
@@ -143,7 +149,7 @@ function modelAnswer(result: ModelResult): Card["models"][number] {
     ...{ calibrationError: ece, calibrationErrorOfPerfection: eceFloor },
     ...{ calibrationSlope, calibrationIntercept, calibrationSlopeError, biasError, topDecileLift },
     recencyLogLoss,
-    failures: model.startsWith("rung") ? failuresOf(result) : [],
+    failures: canServe(model) ? failuresOf(result) : [],
   };
 }
 

@@ -15,6 +15,7 @@ import { formatDay } from "../../calendar/calendar.ts";
 import {
   accountsAtRisk,
   healthByWeek,
+  lacksData,
   movementBetween,
   rowsOf,
   scoredAccounts,
@@ -23,7 +24,7 @@ import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { whomToCall } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
 import { comparedRisk, dayOrNull } from "./rows.ts";
-import { baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
+import { activityOrderOfRun, baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
 
 const weekDays = 7;
 /** Half a year of weeks. The newest week is compared with their changes. */
@@ -97,6 +98,7 @@ export const overviewHandlers = {
     const rows = await accountsAtRisk(context.warehouse, {
       run: ofRun,
       earlier: earlier && rowsOf(organization.id, "account", earlier),
+      activityOrder: await activityOrderOfRun(context, "account", run),
       limit: query.limit,
     });
     return {
@@ -130,9 +132,16 @@ async function scoresOfWeek(context: OrganizationContext, run: Run): Promise<Sco
     earlier === undefined ? [] : movementBetween(warehouse, now, rowsOf(organization.id, "user", earlier)),
     whomToCall(context, run),
   ]);
-  const { choice, settings } = run.body;
+  const { choice, settings, backtest } = run.body;
   return {
     ...{ sinceDay: earlier?.day ?? null, horizonDays: settings.churnHorizonDays, baseRate: baseRateOf(run) },
-    ...{ isProven: choice.isProven, hasModel: choice.rung !== null, health, movement, call },
+    ...{
+      isProven: choice.isProven,
+      hasModel: choice.rung !== null,
+      lacksData: lacksData(choice, backtest),
+      health,
+      movement,
+      call,
+    },
   };
 }

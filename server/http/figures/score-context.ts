@@ -4,10 +4,12 @@ import { churnMeans } from "../../../contract/api/churn-targets.ts";
 import type { Settings } from "../../../contract/settings.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import {
+  type ActivityOrder,
   absoluteRiskScale,
   type EntityKind,
   newestRun,
   type OfRun,
+  orderByActivity,
   provenBaseRate,
   type RiskScale,
   type RunBody,
@@ -63,6 +65,15 @@ export async function accountsRun(
 ): Promise<OfRun | undefined> {
   const run = await newestRun(warehouse, organization.id, "account", day);
   return run && rowsOf(organization.id, "account", run);
+}
+
+/** The order by activity of a run without a model; undefined where one serves. */
+export async function activityOrderOfRun(
+  { warehouse, organization }: Pick<RunContext, "warehouse" | "organization">,
+  kind: EntityKind,
+  run: Run,
+): Promise<ActivityOrder | undefined> {
+  return run.body.model === null ? orderByActivity(warehouse, rowsOf(organization.id, kind, run)) : undefined;
 }
 
 /** The limits of churn risks of a run. @param run undefined before the first */

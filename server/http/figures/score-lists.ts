@@ -4,6 +4,7 @@ import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { movementReason } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import {
+  type ActivityOrder,
   countBands,
   countListed,
   type EntityKind,
@@ -19,6 +20,7 @@ import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { dayOfParameter } from "./days.ts";
 import { comparedRisk } from "./rows.ts";
 import {
+  activityOrderOfRun,
   baseRateOf,
   earlierRun,
   limitsOf,
@@ -91,12 +93,25 @@ async function listAnswer(
     countListed(warehouse, question),
     listScores(warehouse, question),
   ]);
-  return { ...head, total, scores: scores.map((each) => listed(each, newest)) };
+  return {
+    ...head,
+    total,
+    scores: scores.map((each) => ({
+      ...listed(each, newest),
+      activityPosition: each.activityPosition,
+    })),
+  };
 }
 
 interface BothRuns {
   /** Undefined before the first run. */
-  readonly runs: { readonly run: OfRun; readonly earlier: OfRun | undefined } | undefined;
+  readonly runs:
+    | {
+        readonly run: OfRun;
+        readonly earlier: OfRun | undefined;
+        readonly activityOrder: ActivityOrder | undefined;
+      }
+    | undefined;
   readonly newest: ScoreContext["run"];
   readonly head: ScoreContext["head"] & {
     readonly sinceDay: string | null;
@@ -119,7 +134,11 @@ export async function bothRuns(
   const earlier = await earlierRun(context, kind, run, asked ?? run.day - defaultDays);
   const { id } = context.organization;
   return {
-    runs: { run: rowsOf(id, kind, run), earlier: earlier && rowsOf(id, kind, earlier) },
+    runs: {
+      run: rowsOf(id, kind, run),
+      earlier: earlier && rowsOf(id, kind, earlier),
+      activityOrder: await activityOrderOfRun(context, kind, run),
+    },
     newest: run,
     head: {
       ...head,
@@ -129,7 +148,7 @@ export async function bothRuns(
   };
 }
 
-function listed(score: Omit<ListedScore, "day">, run: ScoreContext["run"]) {
+function listed(score: Omit<ListedScore, "day" | "activityPosition">, run: ScoreContext["run"]) {
   const { id, label, state, healthBand, health, risk, engagement, momentum, change } = score;
   return {
     ...{ id, label, state, healthBand, health, risk, ...comparedRisk(risk, run) },

@@ -20,8 +20,10 @@ import {
   engagementRank,
   explainedScore,
   historyOf,
+  lacksData,
   marksOf,
   nameOfRung,
+  positionIn,
   riskBandOf,
   rowsOf,
   scoreOf,
@@ -34,6 +36,7 @@ import { dayOfParameter } from "./days.ts";
 import { ratioToBaseRate } from "./rows.ts";
 import {
   accountsRun,
+  activityOrderOfRun,
   baseRateOf,
   churnDefinitionOf,
   earlierRun,
@@ -165,6 +168,7 @@ async function scoreAnswer(
     note: null,
     daysWithoutData: daysWithoutData(score, run),
     ...scoresOf(score, run, rank),
+    activityRank: await activityRankOf(context, kind, score, run),
     verdict: verdictOf({ ...score.stored, isAccountChurned }, run.body.riskScale),
     ...(await churnOf(context, entity, score, run)),
     model: modelOf(run, kind),
@@ -188,6 +192,7 @@ function noScore(hasRun: boolean) {
     engagement: null,
     momentum: null,
     risk: null,
+    activityRank: null,
     returnProbability: null,
     churnedDay: null,
     churnCause: null,
@@ -267,6 +272,17 @@ function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: numbe
   };
 }
 
+async function activityRankOf(
+  context: ScoreContext,
+  kind: EntityKind,
+  { explanation, stored: { x, t, n } }: ExplainedScore,
+  run: Run,
+) {
+  const order = explanation.state === "churned" ? undefined : await activityOrderOfRun(context, kind, run);
+  const position = order === undefined ? null : positionIn(order, { x, t, n });
+  return order === undefined || position === null ? null : { position, of: order.of };
+}
+
 function riskAnswer({ risk, reasons }: Explanation, run: Run) {
   if (risk === null || reasons === null) return null;
   return {
@@ -286,6 +302,7 @@ function modelOf(run: Run, kind: EntityKind) {
     isProven: choice.isProven,
     isProvisional: choice.isProvisional,
     why: choice.why,
+    lacksData: lacksData(choice, backtest),
     horizonDays: settings.churnHorizonDays,
     ...churnDefinitionOf(settings, kind),
     trainedDay: formatDay(trainedDay),

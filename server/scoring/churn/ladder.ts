@@ -1,15 +1,18 @@
 /**
  * Chooses the model that serves. A model ships when the back-test proves it; of those, the one with the least log
  * loss. "Not enough data" is a possible answer, with the missing amounts. Models are ordered as rungs of a ladder,
- * from 0 to 3, by the data that they need.
+ * from 0 to 3, by the data that they need. Rung 0 never serves: without a model entities are ordered by activity.
  */
 import type { Backtest, ModelResult } from "./backtest.ts";
 import type { Rung } from "./churn-model.ts";
 import { leastFolds } from "./folds.ts";
-import { type DataCounts, rungsFor, type Shortage, shortagesOf } from "./train.ts";
+import { type DataCounts, rungsFor, type Shortage, servingRungs, shortagesOf } from "./train.ts";
 
 export interface Choice {
-  /** The rung that serves; null when baselines are as good, so that no risk is shown. */
+  /**
+   * The rung that serves. Null when there is too little data, or baselines are as good: then no risk is shown. Runs of
+   * 0.1.0 may have rung 0.
+   */
   readonly rung: Rung | null;
   /** Whether a back-test stands behind it. */
   readonly isProven: boolean;
@@ -93,7 +96,7 @@ export function entropyOf(rate: number): number {
 
 /**
  * The rung that serves, by today's amount of data and the last back-test, if there was one.
- * @param trained the rungs of the last training; rungs 0 and 1 need no labels and are always available
+ * @param trained the rungs of the last training; rung 1 needs no labels and is always available
  * @param incumbent serves until another is 0.5 % better, or until it failed in two trainings running
  * @param isDeclared whether the churn target is a declared one, which no rung predicts without labels
  */
@@ -104,35 +107,29 @@ export function chooseRung(
   incumbent: Incumbent | null = null,
   isDeclared = false,
 ): Choice {
-  const rungs = rungsFor(isDeclared);
+  const rungs = servingRungs(isDeclared);
   const next = (rung: Rung | null) => nextAfter(rung, rungs, counts, backtest, isDeclared);
   const judgement = backtest === null ? "there was no back-test yet" : doubtAbout(backtest);
   if (backtest === null || judgement !== null) {
-    if (isDeclared) {
-      const why = `there is too little data to predict who leaves; ${judgement}`;
-      return { rung: null, isProven: false, isProvisional: false, why, next: next(null) };
-    }
-    const rung = shortagesOf(1, counts).length === 0 ? 1 : 0;
-    const why =
-      rung === 1 ? "BG/BB needs no labels" : "there is too little data to fit a model: the prior serves";
+    const isFitted = !isDeclared && shortagesOf(1, counts).length === 0;
     return {
-      rung,
+      rung: isFitted ? 1 : null,
       isProven: false,
       isProvisional: false,
-      why: `${why}; not proven, ${judgement}`,
-      next: next(rung),
+      why: isFitted ? `BG/BB needs no labels; not proven, ${judgement}` : `${tooLittle}; ${judgement}`,
+      next: next(isFitted ? 1 : null),
     };
   }
   const candidates = rungs
     .filter(
-      (rung) => (rung <= 1 || trained.includes(rung)) && shortagesOf(rung, counts, isDeclared).length === 0,
+      (rung) => (rung === 1 || trained.includes(rung)) && shortagesOf(rung, counts, isDeclared).length === 0,
     )
     .flatMap((rung) => candidateOf(rung, backtest))
     .sort((a, b) => a.shareOfRecency - b.shareOfRecency);
   const best = candidates.find(({ failures }) => failures.length === 0);
   const elected = stays(candidates, best, incumbent) ?? best;
   if (elected === undefined) {
-    const why = "no model passed the back-test; each has its reasons";
+    const why = candidates.length === 0 ? tooLittle : nonePassed;
     return { rung: null, isProven: false, isProvisional: false, why, next: next(null) };
   }
   const { rung, departures, failures } = elected;
@@ -141,6 +138,16 @@ export function chooseRung(
     ...{ rung, isProven, isProvisional: isProven && departures < leastSettledDepartures },
     ...{ why: whyElected(elected, elected === best), next: next(rung) },
   };
+}
+
+const tooLittle = "there is too little data for a churn risk";
+const nonePassed = "no model passed the back-test; each has its reasons";
+
+/** Whether no model serves because there is too little data, and not because each failed. */
+export function lacksData({ rung, next }: Choice, backtest: Backtest): boolean {
+  if (rung !== null) return false;
+  if (doubtAbout(backtest) !== null || next === null) return true;
+  return next.missing.length > 0 || servingResult(next, backtest) === undefined;
 }
 
 interface Candidate {

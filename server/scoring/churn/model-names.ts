@@ -17,6 +17,11 @@ export function nameOfModel(model: ModelName): JudgedModel {
   return names[model];
 }
 
+/** Whether a model of the back-test may serve. The prior and the baselines are only compared with. */
+export function canServe(model: ModelName): boolean {
+  return model.startsWith("rung") && model !== "rung 0";
+}
+
 /** The name of the model on a rung; null for none. */
 export function nameOfRung(rung: Rung | null): RiskModel | null {
   return rung === null ? null : riskModels[rung];

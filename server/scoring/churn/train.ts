@@ -41,9 +41,14 @@ const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = { 0: 0, 1: 0, 2: 50, 3: 100 };
 const leastDeclaredLabels = 30;
 
-/** The rungs that may serve. The lower ones predict silence, and no declared departure. */
+/** The rungs that are trained. The lower ones predict silence, and no declared departure. */
 export function rungsFor(isDeclared: boolean): readonly Rung[] {
   return isDeclared ? [3] : [0, 1, 2, 3];
+}
+
+/** The rungs that may serve. Rung 0 says 35 % for every newcomer: it is back-tested, and gives no churn risk. */
+export function servingRungs(isDeclared: boolean): readonly Rung[] {
+  return rungsFor(isDeclared).filter((rung) => rung !== 0);
 }
 
 /** Missing data of a rung; empty when it can be trained. Always empty for rung 0. */

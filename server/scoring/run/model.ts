@@ -5,6 +5,7 @@
 import { formatDay } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../churn/backtest.ts";
+import { baseRateDays, observedBaseRate } from "../churn/base-rate.ts";
 import { type BgbbParameters, priorParameters } from "../churn/bgbb.ts";
 import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "../churn/churn-model.ts";
@@ -38,7 +39,7 @@ import type { Trainings } from "./trainings.ts";
 
 export type ServingModel = Pick<
   RunBody,
-  "model" | "bgbb" | "choice" | "counts" | "trainedDay" | "backtest"
+  "model" | "bgbb" | "choice" | "counts" | "trainedDay" | "backtest" | "observedBaseRate"
 > & {
   /** Entities seen in the window that are active or new. */
   readonly scored: number;
@@ -108,13 +109,14 @@ async function servingModelOn(
   const { churnedLabels, retainedLabels } = trained;
   const counts: DataCounts = { ...countData(cells, [], horizonDays), churnedLabels, retainedLabels };
   const rungs = trained.rungs.map(({ rung }) => rung);
-  const backtest = trained.rungs.length === 0 ? null : trained.backtest;
+  const backtest = failure !== null && trained.backtest.folds === 0 ? null : trained.backtest;
   const chosen = chooseRung(counts, backtest, rungs, before, isDeclared(population.settings));
   const choice = failure === null ? chosen : { ...chosen, why: `${chosen.why}; ${failure}` };
   return {
     model: servingModel(choice.rung, trained.rungs, fit.parameters, horizonDays),
     bgbb: { parameters: fit.parameters, isConverged: fit.isConverged, isAtBound: fit.isAtBound },
     ...{ choice, counts, trainedDay, backtest: trained.backtest },
+    observedBaseRate: trained.observedBaseRate ?? null,
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
   };
 }
@@ -140,8 +142,8 @@ function servingModel(
 ): ChurnModel | null {
   if (rung === null) return null;
   const found = trained.find((model) => model.rung === rung);
-  if (found !== undefined) return rung === 0 ? found : { ...found, bgbb };
-  // Rungs 0 and 1 need no labels. On Monday there were too few entities for rung 1, and today there are enough.
+  if (found !== undefined) return { ...found, bgbb };
+  // Rung 1 needs no labels. On Monday there were too few entities for rung 1, and today there are enough.
   const enough = { entities: 1e9, entitiesWithThreePeriods: 1e9, churnedLabels: 0, retainedLabels: 0 };
   const design = { hasMembers: false, traits: [] };
   const untrained = trainRungs({ horizonDays, counts: enough, bgbb, rows: [], design });
@@ -213,7 +215,7 @@ async function trainedModel(
   return { trained: untrained(horizonDays), trainedDay: day, failure: "training failed" };
 }
 
-/** Rungs 0 and 1 serve without a training. */
+/** Rung 1 serves without a training. */
 function untrained(horizonDays: number): TrainedRungs {
   return {
     ...{ rungs: [], churnedLabels: 0, retainedLabels: 0, bgbb: priorParameters },
@@ -233,7 +235,14 @@ async function train(
   const trainingDays = trainingDaysFor(day, firstDay, horizonDays).filter((cutoffDay) =>
     hasKnownOutcomes(cutoffDay, horizonDays, outages),
   );
-  const days = [...trainingDays, ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays])];
+  const rateDays = isDeclared(population.settings)
+    ? baseRateDays(firstDay, day, horizonDays, { outages, atMost })
+    : [];
+  const days = [
+    ...trainingDays,
+    ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays]),
+    ...rateDays,
+  ];
   const snapshots = await readSnapshots(warehouse, population, days, {
     ...{ horizonDays, userFits },
     ...(maxRows !== undefined && { maxRows }),
@@ -286,6 +295,7 @@ async function train(
     retainedLabels: counts.retainedLabels,
     bgbb,
     backtest: judged,
+    observedBaseRate: observedBaseRate(rateDays.map(at)),
   };
 }
 

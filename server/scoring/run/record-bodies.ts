@@ -1,6 +1,7 @@
 /** The contents of scoring's records: runs, models, scales and snapshots. */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Backtest } from "../churn/backtest.ts";
+import type { ObservedBaseRate } from "../churn/base-rate.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
 import type { ChurnModel } from "../churn/churn-model.ts";
 import type { Choice } from "../churn/ladder.ts";
@@ -44,6 +45,8 @@ export interface RunBody {
   /** The day as of which rungs were trained and back-tested. */
   readonly trainedDay: number;
   readonly backtest: Backtest;
+  /** As of `trainedDay`, of a declared churn target. Left out before there was one. */
+  readonly observedBaseRate?: ObservedBaseRate | null;
   readonly entities: number;
   readonly scored: number;
   /** When scores of this day under these settings were first shown to users. */
@@ -63,6 +66,8 @@ export interface ModelBody {
   /** The fit of BG/BB to the cells of that day: where the fits of the week begin. */
   readonly bgbb: BgbbParameters;
   readonly backtest: Backtest;
+  /** As a run has it. */
+  readonly observedBaseRate?: ObservedBaseRate | null;
 }
 
 /** A training that is not kept yet. */

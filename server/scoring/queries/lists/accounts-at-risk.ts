@@ -2,6 +2,8 @@
 
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { isIncluded } from "../../../warehouse/warehouse.ts";
+import type { ActivityOrder } from "../../churn/activity-order.ts";
+import { activityPosition } from "./activity-order.ts";
 import type { OfRun } from "./reading.ts";
 import { rowsOfRun } from "./stored-score.ts";
 
@@ -9,6 +11,8 @@ export interface AccountsAtRiskQuestion {
   readonly run: OfRun;
   /** The earlier run that changes are compared with. */
   readonly earlier: OfRun | undefined;
+  /** Of a run without a model. */
+  readonly activityOrder?: ActivityOrder | undefined;
   readonly limit: number;
 }
 
@@ -30,10 +34,10 @@ export interface AccountAtRisk {
   readonly allMembers: number;
 }
 
-/** Those with the most members; of equal ones, those with the highest churn risk. */
+/** Those with the most members; of equal ones, those with the highest churn risk, or else the least active. */
 export function accountsAtRisk(
   warehouse: Warehouse,
-  { run, earlier, limit }: AccountsAtRiskQuestion,
+  { run, earlier, activityOrder, limit }: AccountsAtRiskQuestion,
 ): Promise<AccountAtRisk[]> {
   const { kind: _, ...ofRun } = run;
   // No run's rows have this version: without an earlier run nothing is found.
@@ -41,7 +45,11 @@ export function accountsAtRisk(
     day: run.day,
     rowsVersion: noVersion,
   };
-  return warehouse.rows<AccountAtRisk>(sql, { ...ofRun, earlierDay, earlierVersion, limit });
+  const position = activityPosition(activityOrder);
+  return warehouse.rows<AccountAtRisk>(queryBy(position.sql), {
+    ...{ ...ofRun, ...position.parameters },
+    ...{ earlierDay, earlierVersion, limit },
+  });
 }
 
 /** How many accounts of a run are there and have a score. */
@@ -55,11 +63,12 @@ export async function scoredAccounts(warehouse: Warehouse, { kind: _, ...run }: 
 
 const noVersion = Number.MAX_SAFE_INTEGER;
 
-const sql = `
+const queryBy = (activityPosition: string) => `
   SELECT entity, id, label, members, activeMembers, health, risk, health - before AS change,
     count() OVER () AS total, sum(members) OVER () AS allMembers
   FROM (
-    SELECT account AS entity, health, risk, active_members_28 AS activeMembers
+    SELECT account AS entity, health, risk, active_members_28 AS activeMembers,
+      ${activityPosition} AS activityPosition
     FROM (SELECT * FROM account_scores FINAL WHERE ${rowsOfRun("account")}) WHERE colour = 'at_risk') AS scores
   LEFT JOIN (
     SELECT account AS entity, health AS before FROM account_scores FINAL
@@ -72,5 +81,5 @@ const sql = `
     SELECT account AS entity, count() AS members FROM users FINAL
     WHERE organization = {organization:UInt32} AND account != 0 AND ${isIncluded("user")}
     GROUP BY account) AS sizes USING (entity)
-  ORDER BY members DESC, risk DESC NULLS LAST, entity
+  ORDER BY members DESC, risk DESC NULLS LAST, activityPosition DESC NULLS LAST, entity
   LIMIT {limit:UInt32}`;

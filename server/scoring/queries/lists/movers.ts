@@ -52,7 +52,7 @@ type Row = Omit<Mover, "now" | "before"> &
  * rose. */
 export async function moversBetween(warehouse: Warehouse, question: MoversQuestion): Promise<Mover[]> {
   const { run, earlier, state, limit } = question;
-  const { sql, parameters } = scoresWithChange(run, earlier, []);
+  const { sql, parameters } = scoresWithChange(run, earlier);
   const rows = await warehouse.rows<Row>(queryOf(run.kind, sql, state), {
     ...{ ...parameters, limit },
     ...(state !== undefined && { state }),

@@ -1,10 +1,13 @@
 /** Reads scores that runs have stored: of one entity, of a page of them, and of all together. */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import { type ActivityOrder, activityOrderOf } from "../../churn/activity-order.ts";
+import type { CountedCell } from "../../churn/bgbb-fit.ts";
 import type { HealthBand } from "../../scores/health.ts";
 import type { RiskBand, RiskLimits } from "../../scores/risk-scale.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
+import { activityPosition, isOrdered } from "./activity-order.ts";
 import { isShown, rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
 
 /** The scores of one finished run. */
@@ -43,6 +46,17 @@ export async function engagementRank(
   return row === undefined || row.all === 0 ? null : row.lower / row.all;
 }
 
+/** The order by activity of all entities of a run that have not churned. The engine counts histories, at most 2,951: no
+ * entity's row leaves it. */
+export async function orderByActivity(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<ActivityOrder> {
+  const counted = await warehouse.rows<CountedCell>(
+    `SELECT x, t, n, count() AS count FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND ${isOrdered}
+     GROUP BY x, t, n ORDER BY n, t, x`,
+    run,
+  );
+  return activityOrderOf(counted);
+}
+
 export interface DayScore {
   readonly day: number;
   readonly state: StoredScore["state"];
@@ -73,6 +87,8 @@ export function historyOf(
 }
 
 export interface ListedScore extends DayScore {
+  /** 1 for the most active. Null where a model serves, and for the churned. */
+  readonly activityPosition: number | null;
   readonly id: string;
   /** A user's name, else their e-mail address, else their id; an account's name. */
   readonly label: string;
@@ -86,6 +102,8 @@ export interface ListQuestion {
   readonly run: OfRun;
   /** The earlier run that changes are compared with. */
   readonly earlier: OfRun | undefined;
+  /** Of a run without a model: then the order by risk is that by activity. */
+  readonly activityOrder?: ActivityOrder | undefined;
   readonly state?: string;
   readonly healthBand?: string;
   readonly riskBand?: RiskBand;
@@ -101,9 +119,11 @@ export interface ListQuestion {
 export async function listScores(warehouse: Warehouse, question: ListQuestion): Promise<ListedScore[]> {
   const { kind } = question.run;
   const { sql, parameters } = selectionQuery(question);
-  const order = `${question.sort} ${question.descending ? "DESC" : "ASC"} NULLS LAST, entity`;
+  const by =
+    question.sort === "risk" && question.activityOrder !== undefined ? "activityPosition" : question.sort;
+  const order = `${by} ${question.descending ? "DESC" : "ASC"} NULLS LAST, entity`;
   return warehouse.rows<ListedScore>(
-    `SELECT id, label, day, state, healthBand, health, risk, engagement, momentum, change
+    `SELECT id, label, day, state, healthBand, health, risk, activityPosition, engagement, momentum, change
      FROM (${sql} ORDER BY ${order} LIMIT {limit:UInt32} OFFSET {offset:UInt32}) AS page
      LEFT JOIN (${nameOf(kind)}) AS names USING (entity)
      ORDER BY ${order} SETTINGS allow_simdjson = 0`,
@@ -118,13 +138,14 @@ export async function countListed(warehouse: Warehouse, question: ListQuestion):
   return row?.count ?? 0;
 }
 
-function selectionQuery({ run, earlier, state, healthBand, riskBand, riskLimits }: ListQuestion): Query {
+function selectionQuery(question: ListQuestion): Query {
+  const { run, earlier, activityOrder, state, healthBand, riskBand, riskLimits } = question;
   const conditions = [
     ...(state === undefined ? [] : ["state = {state:String}"]),
     ...(healthBand === undefined ? [] : ["colour = {healthBand:String}"]),
     ...(riskBand === undefined ? [] : [riskBandCondition(riskBand, riskLimits)]),
   ];
-  const { sql, parameters } = scoresWithChange(run, earlier, conditions);
+  const { sql, parameters } = scoresWithChange(run, earlier, { conditions, activityOrder });
   return {
     sql,
     parameters: {
@@ -137,12 +158,17 @@ function selectionQuery({ run, earlier, state, healthBand, riskBand, riskLimits 
 
 /** The scores of a run by `entity`, with the `change` of health since an earlier one and the `healthBandBefore`,
  * which is empty for entities without one.
- * @param conditions on the columns of the kind's table */
+ * @param conditions on the columns of the kind's table
+ * @param activityOrder for `activityPosition`, which is null without it */
 export function scoresWithChange(
   { kind, ...ofRun }: OfRun,
   earlier: OfRun | undefined,
-  conditions: readonly string[],
+  {
+    conditions = [],
+    activityOrder,
+  }: { readonly conditions?: readonly string[]; readonly activityOrder?: ActivityOrder | undefined } = {},
 ): Query {
+  const position = activityPosition(activityOrder);
   const before =
     earlier === undefined
       ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, '' AS healthBandBefore WHERE false`
@@ -151,13 +177,15 @@ export function scoresWithChange(
            AND version >= {earlierVersion:UInt64} AND ${isShown(kind)}`;
   return {
     sql: `
-      SELECT entity, day, state, healthBand, health, risk, engagement, momentum, health - before AS change,
-        healthBandBefore
-      FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour AS healthBand, health, risk, engagement, momentum
+      SELECT entity, day, state, healthBand, health, risk, activityPosition, engagement, momentum,
+        health - before AS change, healthBandBefore
+      FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour AS healthBand, health, risk,
+          ${position.sql} AS activityPosition, engagement, momentum
         FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun(kind), ...conditions].join(" AND ")})) AS scores
       LEFT JOIN (${before}) AS earlier USING (entity)`,
     parameters: {
       ...ofRun,
+      ...position.parameters,
       ...(earlier !== undefined && { earlierDay: earlier.day, earlierVersion: earlier.rowsVersion }),
     },
   };

@@ -4,8 +4,10 @@
  * the members who were active in the last 90 days; a user counts as one member.
  */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { ActivityOrder } from "../../churn/activity-order.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
+import { activityPosition } from "./activity-order.ts";
 import type { OfRun } from "./reading.ts";
 import { isShown, rowsOfRun } from "./stored-score.ts";
 
@@ -20,6 +22,12 @@ export interface ToCallQuestion {
   readonly highRisk: number;
   /** The scores of a week before; undefined without them: then nothing fell. */
   readonly weekBefore: OfRun | undefined;
+}
+
+interface ToCallLimits {
+  readonly limit: number;
+  /** Of a run without a model. */
+  readonly activityOrder?: ActivityOrder | undefined;
 }
 
 export interface EntityToCall {
@@ -38,19 +46,22 @@ export interface EntityToCall {
   readonly total: number;
 }
 
-/** The first entries of the call list. Without a churn risk the order is the fall of health × members. */
+/** The first entries of the call list. Without a churn risk the order is the fall of health × members, then the order by
+ * activity, the least active first. */
 export function entitiesToCall(
   warehouse: Warehouse,
-  { limit, ...question }: ToCallQuestion & { readonly limit: number },
+  { limit, activityOrder, ...question }: ToCallQuestion & ToCallLimits,
 ): Promise<EntityToCall[]> {
   const { kind } = question.run;
   const { sql, parameters } = toCallQuery(question);
-  const order = "ifNull(risk, 0) * members DESC, least(ifNull(change, 0), 0) * members, entity";
+  const position = activityPosition(activityOrder);
+  const order =
+    "ifNull(risk, 0) * members DESC, least(ifNull(change, 0), 0) * members, activityPosition DESC NULLS LAST, entity";
   return warehouse.rows<EntityToCall>(
     `SELECT entity, id, label, members, health, risk, change, total
-     FROM (SELECT *, count() OVER () AS total FROM (${sql}) ORDER BY ${order} LIMIT {limit:UInt32}) AS first
+     FROM (SELECT *, ${position.sql} AS activityPosition, count() OVER () AS total FROM (${sql}) ORDER BY ${order} LIMIT {limit:UInt32}) AS first
      LEFT JOIN (${nameOf(kind)}) AS names USING (entity) ORDER BY ${order} SETTINGS allow_simdjson = 0`,
-    { ...parameters, limit },
+    { ...parameters, ...position.parameters, limit },
   );
 }
 
@@ -64,9 +75,9 @@ export function toCallQuery({ run: { kind, ...run }, highRisk, weekBefore }: ToC
            AND version >= {weekBeforeVersion:UInt64} AND ${isShown(kind)}`;
   return {
     sql: `
-      SELECT entity, members, health, risk, health - before AS change
+      SELECT entity, members, health, risk, health - before AS change, state, x, t, n
       FROM (
-        SELECT ${kind} AS entity, ${kind === "account" ? "active_members_90" : "toUInt32(1)"} AS members, health, risk
+        SELECT ${kind} AS entity, ${kind === "account" ? "active_members_90" : "toUInt32(1)"} AS members, health, risk, state, x, t, n
         FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND colour NOT IN ('churned', 'none')) AS scores
       LEFT JOIN (${before}) AS week_before USING (entity)
       WHERE ifNull(risk >= ${highRisk}, false) OR ifNull(change <= -${sharpFallPoints}, false)`,

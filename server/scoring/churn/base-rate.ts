@@ -1,0 +1,53 @@
+/** The base rate as it was observed: the share that churned within the horizon from past cut-off dates. */
+
+import type { Outages } from "../scores/observed-days.ts";
+import { type ClusterHits, effectiveSample, shareInterval } from "../statistics/difference.ts";
+import type { Interval } from "../statistics/wilson.ts";
+import { daysBetween, hasKnownOutcomes, maxFolds } from "./folds.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** Outcomes of all cut-offs together, with the 95 % interval of their share. */
+export interface ObservedBaseRate extends Interval {
+  readonly cutoffs: number;
+  /** Entities at cut-offs. */
+  readonly count: number;
+  readonly churned: number;
+  readonly rate: number;
+}
+
+/**
+ * The cut-offs whose outcomes are known, the newest first. They are at least a horizon apart, so that no departure
+ * counts twice. They need no training before them, unlike those of a back-test.
+ */
+export function baseRateDays(
+  firstDay: number,
+  endDay: number,
+  horizonDays: number,
+  {
+    outages = [],
+    atMost = maxFolds,
+  }: { readonly outages?: Outages; readonly atMost?: number | undefined } = {},
+): number[] {
+  const stepDays = Math.max(daysBetween, horizonDays);
+  return Array.from({ length: atMost }, (_, index) => endDay - horizonDays - index * stepDays).filter(
+    (day) => day > firstDay && hasKnownOutcomes(day, horizonDays, outages),
+  );
+}
+
+/** The base rate of these cut-offs; null without any entity. Cut-offs without one do not count. */
+export function observedBaseRate(snapshots: readonly Snapshot[]): ObservedBaseRate | null {
+  const rows = snapshots.flatMap((snapshot) => snapshot.rows);
+  if (rows.length === 0) return null;
+  const count = rows.length;
+  const churned = rows.filter(({ label }) => label).length;
+  const clusters = new Map<number, ClusterHits>();
+  for (const { label, cluster } of rows) {
+    const own = clusters.get(cluster) ?? { hits: 0, count: 0, clusters: 1 };
+    clusters.set(cluster, { ...own, hits: own.hits + Number(label), count: own.count + 1 });
+  }
+  return {
+    cutoffs: snapshots.filter((snapshot) => snapshot.rows.length > 0).length,
+    ...{ count, churned, rate: churned / count },
+    ...shareInterval(effectiveSample([...clusters.values()])),
+  };
+}
