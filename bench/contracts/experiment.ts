@@ -97,9 +97,7 @@ export type Risk = (row: PreparedRow) => number;
 
 /** Trains the ridge on all groups of features, or without one. */
 export function trainContracts(rows: readonly PreparedRow[], without?: ContractGroup): Risk {
-  const columns = contractColumns(designFor(rows.map(({ features }) => features))).filter(
-    ({ featureGroup }) => featureGroup !== without,
-  );
+  const columns = contractColumns(designFor(rows)).filter(({ featureGroup }) => featureGroup !== without);
   const valuesOf = (row: PreparedRow) =>
     Float64Array.from(columns, (column: ContractColumn) => column.of(row) ?? Number.NaN);
   const ridge = fitRidge(

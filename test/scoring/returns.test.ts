@@ -77,7 +77,7 @@ describe("the calibration of the churned", () => {
     return trainRungs({
       ...{ horizonDays, rows, churned, bgbb: fit.parameters },
       counts: countData(snapshot.cells, snapshot.rows, horizonDays),
-      design: designFor(rows.map(({ features }) => features)),
+      design: designFor(rows),
     });
   }
 });

@@ -33,7 +33,7 @@ function trained(entities: readonly EntityLog[]): readonly ChurnModel[] {
       ...row,
       bgbbRisk: silenceOver(horizonDays, tables, row.features.cell),
     })),
-    design: designFor(snapshot.rows.map(({ features }) => features)),
+    design: designFor(snapshot.rows),
   });
 }
 
@@ -120,7 +120,7 @@ describe("the design", () => {
 
   test("has a column for trait values of 30 entities, and none for rarer ones", () => {
     const entities = [...Array(30).fill("pro"), ...Array(29).fill("free")].map(entity);
-    expect(designFor(entities)).toMatchObject({
+    expect(designFor(entities.map((features) => ({ features })))).toMatchObject({
       hasMembers: false,
       traits: [{ trait: "plan", value: "pro" }],
     });
@@ -134,7 +134,7 @@ describe("the design", () => {
       topShare: 0.5,
       meanRiskLogOdds: null,
     };
-    const design = designFor([{ ...entity("pro", 1), members }]);
+    const design = designFor([{ features: { ...entity("pro", 1), members } }]);
     const values = columnsOf(design).map((column) => [
       column.name,
       column.of({ features: { ...entity("pro", 1), members }, bgbbRisk: 0.5 }),

@@ -193,29 +193,14 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
       for (const cutoffDay of cutoffs) {
         const input = await inputOf(population, cutoffDay, model);
         const rows = await scored(population, input);
-        const known = traitsOfModel(model).map(({ value }) => value);
-        const numbers = numbersOfModel(model);
-        const rules = { ...settings, countedEvents: countedBy(model, events, cutoffDay) };
-        const logs = Map.groupBy(events, (one) => one.user);
-        const reference = new Map(
-          [...logs].flatMap(([entity, own]) => {
-            const [plan, hasLeft] = [planOf(entity), hasLeftOf(own, cutoffDay, target)];
-            const told = Object.entries(numbersOf(entity)).filter(([trait]) => numbers.includes(trait));
-            const about = {
-              ...{ traits: known.includes(plan) ? { plan } : {}, hasLeft },
-              ...{ numbers: Object.fromEntries(told), account: accountAt(events, entity, cutoffDay) },
-              planIdleDays: model?.rung === 3 ? planIdleDaysOf(entity, cutoffDay) : null,
-            };
-            const features = featuresOf(logOf(own), cutoffDay, rules, about);
-            return features === null ? [] : [[entity, features] as const];
-          }),
-        );
+        const reference = referenceOf(events, cutoffDay, model, target);
         expect(rows.map(({ entity }) => entity).toSorted(byNumber)).toEqual(
           [...reference.keys()].toSorted(byNumber),
         );
         for (const row of rows) {
           const features = reference.get(row.entity) ?? failed();
-          const stored = featuresOfStored(row, { traits: traitsOfModel(model), numbers });
+          const told = { traits: traitsOfModel(model), numbers: numbersOfModel(model) };
+          const stored = featuresOfStored(row, told);
           expect(stored).toEqual({ ...features, gapVariability: near(features.gapVariability) });
           const { score } = engagementOf(features, scale);
           expect(row).toMatchObject(expected(features, score, input, target, numbersOf(row.entity)));
@@ -267,6 +252,30 @@ function logOf(events: readonly EventRow[]) {
   return [...Map.groupBy(events, ({ day, event: name }) => `${day} ${name}`).values()]
     .map((same) => ({ day: same[0]?.day ?? 0, event: same[0]?.event ?? "", count: same.length }))
     .toSorted((a, b) => a.day - b.day);
+}
+
+/** The features of all users, with what the model looks at. */
+function referenceOf(
+  events: readonly EventRow[],
+  cutoffDay: number,
+  model: ChurnModel | null,
+  target: ChurnTarget,
+): ReadonlyMap<number, Features> {
+  const known = traitsOfModel(model).map(({ value }) => value);
+  const numbers = numbersOfModel(model);
+  const rules = { ...settings, countedEvents: countedBy(model, events, cutoffDay) };
+  return new Map(
+    [...Map.groupBy(events, (one) => one.user)].flatMap(([entity, own]) => {
+      const [plan, hasLeft] = [planOf(entity), hasLeftOf(own, cutoffDay, target)];
+      const told = Object.entries(numbersOf(entity)).filter(([trait]) => numbers.includes(trait));
+      const features = featuresOf(logOf(own), cutoffDay, rules, {
+        ...{ traits: known.includes(plan) ? { plan } : {}, hasLeft },
+        ...{ numbers: Object.fromEntries(told), account: accountAt(events, entity, cutoffDay) },
+        planIdleDays: model?.rung === 3 ? planIdleDaysOf(entity, cutoffDay) : null,
+      });
+      return features === null ? [] : [[entity, features] as const];
+    }),
+  );
 }
 
 /** The counted events of a snapshot that a model counts: key events, and those of 30 users. */

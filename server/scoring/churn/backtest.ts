@@ -130,10 +130,7 @@ export function trainingOf(
     counts: countData(fold.scoring.cells, rows, horizonDays),
     bgbb: scoring.fit.parameters,
     rows,
-    design: designFor(
-      (training[0]?.rows ?? []).map(({ features }) => features),
-      fold.keyEvents,
-    ),
+    design: designFor(training[0]?.rows ?? [], fold.keyEvents),
     isDeclared: fold.scoring.isDeclared,
   };
 }

@@ -41,7 +41,11 @@ export interface Design {
 
 /** The design that suits these entities: one row for each, as of one cut-off.
  * @param keyEvents have columns however rare they are */
-export function designFor(entities: readonly ScoredFeatures[], keyEvents: readonly string[] = []): Design {
+export function designFor(
+  rows: readonly { readonly features: ScoredFeatures }[],
+  keyEvents: readonly string[] = [],
+): Design {
+  const entities = rows.map(({ features }) => features);
   const events = mostFrequent(
     entities.flatMap(({ eventCounts28 }) => Object.keys(eventCounts28)),
     (event) => event,

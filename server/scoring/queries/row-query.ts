@@ -82,7 +82,7 @@ export function snapshotRow(row: LabelledRow, cutoffDay: number, facts: TraitFac
   return { features: { ...features, cell: { x, t, n } }, label, entity, cutoffDay, cluster };
 }
 
-/** What a user's account adds, as it is read or stored. */
+/** The account of a user as it is read or stored. */
 export function accountOf({
   ownAccountActive28 = null,
   ownAccountPrevious28 = null,

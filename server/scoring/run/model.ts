@@ -270,27 +270,16 @@ async function train(
   const counts = countData(cells, rows, horizonDays);
   const bgbb = fitBgbb(cells).parameters;
   const churned: CountedLabels[] = [];
-  for (const cutoffDay of isDeclared(population.settings) ? [] : calibrationDaysOf(trainingDays)) {
-    const fit = fits.get(at(cutoffDay))?.fit;
-    if (fit === undefined) throw new RangeError(`day ${cutoffDay} was not fitted`);
+  for (const [index, { fit }] of isDeclared(population.settings) ? [] : fitted.entries()) {
+    const cutoffDay = trainingDays[index] ?? day;
+    if (!calibrationDaysOf(trainingDays).includes(cutoffDay)) continue;
     churned.push(...(await churnedAt(warehouse, population, { day: cutoffDay, fit, horizonDays })));
   }
-  const design = designFor(
-    (fitted[0]?.rows ?? []).map(({ features }) => features),
-    keyEvents,
-  );
+  const newest = fitted[0]?.rows ?? [];
+  const design = designFor(newest, keyEvents);
+  const input = { horizonDays, counts, bgbb, rows, design, churned };
   return {
-    rungs: await inSteps(
-      trainRungSteps({
-        horizonDays,
-        counts,
-        bgbb,
-        rows,
-        design,
-        churned,
-        isDeclared: isDeclared(population.settings),
-      }),
-    ),
+    rungs: await inSteps(trainRungSteps({ ...input, isDeclared: isDeclared(population.settings) })),
     churnedLabels: counts.churnedLabels,
     retainedLabels: counts.retainedLabels,
     bgbb,

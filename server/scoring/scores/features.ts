@@ -79,7 +79,7 @@ export interface Features {
   readonly members: MemberFeatures | null;
 }
 
-/** What a user's account adds: its active members in [T−28, T), and in the 28 days before those. */
+/** The active members of a user's account in [T−28, T), and in the 28 days before those. */
 export type AccountFeatures = Pick<MemberFeatures, "active28" | "activePrevious28">;
 
 /** How an account's members are doing. */
