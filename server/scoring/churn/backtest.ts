@@ -104,9 +104,9 @@ export interface FittedSnapshot {
   readonly rows: readonly TrainingRow[];
 }
 
-/** Fits BG/BB to a snapshot, and gives its rows the risks by that fit. In steps of a fit. */
+/** Fits BG/BB to a snapshot that has no fit, and gives its rows the risks by that fit. In steps of a fit. */
 export function* fitSnapshot(snapshot: Snapshot, horizonDays: number): Steps<FittedSnapshot> {
-  const fit = fitBgbb(snapshot.cells);
+  const fit = snapshot.fit ?? fitBgbb(snapshot.cells);
   yield;
   const silence = silenceBy(horizonDays, fit.parameters);
   const rows = snapshot.rows.map((row) => ({ ...row, bgbbRisk: silence(row.features.cell) }));

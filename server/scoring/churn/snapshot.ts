@@ -11,7 +11,7 @@ import {
   isDeclared,
 } from "../scores/features.ts";
 import { isScored, type ScoredFeatures } from "../scores/state.ts";
-import type { CountedCell } from "./bgbb-fit.ts";
+import type { BgbbFit, CountedCell } from "./bgbb-fit.ts";
 import type { Outcome } from "./departures.ts";
 
 /** With traits, accounts and settings as they were on that day. */
@@ -21,6 +21,8 @@ export interface Snapshot {
   readonly isDeclared?: boolean;
   /** All entities seen in the window of 26 weeks, silent ones included. */
   readonly cells: readonly CountedCell[];
+  /** BG/BB as it was fitted to the cells before. */
+  readonly fit?: BgbbFit | undefined;
   /** Entities with a churn risk, and their outcomes. */
   readonly rows: readonly SnapshotRow[];
 }

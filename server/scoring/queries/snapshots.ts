@@ -12,6 +12,7 @@ import { tablesFor } from "../churn/churn-model.ts";
 import type { FoldDays } from "../churn/folds.ts";
 import type { Snapshot } from "../churn/snapshot.ts";
 import { isDeclared } from "../scores/features.ts";
+import { storedFit } from "../snapshots/fits.ts";
 import { snapshotFor } from "../snapshots/stored.ts";
 import { type CellRow, cellsQuery } from "./cell-query.ts";
 import { cellLogOdds, cellRisks } from "./cell-table.ts";
@@ -82,6 +83,7 @@ export async function readSnapshots(
     );
     snapshots.set(cutoffDay, {
       cutoffDay,
+      fit: await storedFit(warehouse, population, cutoffDay, cells),
       isDeclared: isDeclared(population.settings),
       cells,
       rows: snapshotRows,

@@ -29,6 +29,7 @@ import type { SnapshotRows } from "../queries/snapshot-rows.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
 import { isDeclared } from "../scores/features.ts";
 import { modelKey } from "../scores/settings.ts";
+import { keepFit } from "../snapshots/fits.ts";
 import { snapshotFor } from "../snapshots/stored.ts";
 import type { CountedLabels } from "../statistics/platt.ts";
 import { inSteps } from "./in-steps.ts";
@@ -259,8 +260,10 @@ async function train(
     ),
   );
   const fitted = await inSteps(fitSteps(trainingDays.map(at), horizonDays, fits));
-  if (population.kind === "user") {
-    for (const [{ cutoffDay }, { fit }] of fits) userFits.set(cutoffDay, fit.parameters);
+  for (const [snapshot, { fit }] of fits) {
+    const { cutoffDay, cells } = snapshot;
+    if (population.kind === "user") userFits.set(cutoffDay, fit.parameters);
+    if (snapshot.fit === undefined) await keepFit(warehouse, population, cutoffDay, { cells, fit });
   }
   const rows = fitted.flatMap((snapshot) => snapshot.rows);
   const cells = await read<CellRow>(

@@ -3,6 +3,7 @@ import type { Settings } from "../../../contract/settings.ts";
 import type { Backtest } from "../churn/backtest.ts";
 import type { ObservedBaseRate } from "../churn/base-rate.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
+import type { BgbbFit } from "../churn/bgbb-fit.ts";
 import type { ChurnModel } from "../churn/churn-model.ts";
 import type { Choice } from "../churn/ladder.ts";
 import type { DataCounts } from "../churn/train.ts";
@@ -75,6 +76,11 @@ export type TrainedRungs = Omit<ModelBody, "settingsKey" | "declaredOutages">;
 
 /** A scale that was measured, and the settings that it was measured under. */
 export type ScaleBody = UsualBehaviour & Pick<ModelBody, "settingsKey" | "declaredOutages">;
+
+/** BG/BB as it was fitted to the cells of a snapshot. `settingsKey` is a hash of these cells. */
+export interface FitBody extends Pick<ModelBody, "settingsKey"> {
+  readonly fit: BgbbFit;
+}
 
 /** A finished snapshot. */
 export interface SnapshotBody {

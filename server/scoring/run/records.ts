@@ -1,8 +1,8 @@
-/** The stored results of scoring: runs, models, scales and snapshots, in a small table of the warehouse. Fields that
+/** The stored results of scoring: runs, models, scales, snapshots and fits, in a small table of the warehouse. Fields that
  * queries read of all days are columns. The rest of a body is JSON. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
-import type { ModelBody, RunBody, ScaleBody, SnapshotBody } from "./record-bodies.ts";
+import type { FitBody, ModelBody, RunBody, ScaleBody, SnapshotBody } from "./record-bodies.ts";
 import {
   modelOfStored,
   runOfStored,
@@ -17,6 +17,7 @@ interface Bodies {
   readonly model: ModelBody;
   readonly scale: ScaleBody;
   readonly snapshot: SnapshotBody;
+  readonly fit: FitBody;
 }
 
 /** The parts of bodies that are columns. */
@@ -33,6 +34,7 @@ const readers: { readonly [W in keyof Bodies]: (text: string, keys: Keys) => Bod
   scale: (text, { settingsKey, declaredOutages }) =>
     scaleOfStored({ ...(JSON.parse(text) as StoredScale), settingsKey, declaredOutages }),
   snapshot: (_, { rowsVersion, settingsKey }) => ({ rowsVersion, settingsKey }),
+  fit: (text, { settingsKey }) => ({ ...(JSON.parse(text) as Pick<FitBody, "fit">), settingsKey }),
 };
 
 type What = keyof Bodies;

@@ -36,7 +36,7 @@ export async function dropOldSnapshots(warehouse: Warehouse, today: number): Pro
   for (const { table, id, isOfMondays, month } of old) {
     await warehouse.command(
       `ALTER TABLE score_records DELETE
-       WHERE what = 'snapshot' AND kind = {kind:String} AND toYYYYMM(day) = {month:UInt32}
+       WHERE what IN ('snapshot', 'fit') AND kind = {kind:String} AND toYYYYMM(day) = {month:UInt32}
          AND (toDayOfWeek(day) = 1) = {isOfMondays:Bool}`,
       { kind: table.startsWith("user") ? "user" : "account", month, isOfMondays },
       noLimitOfTime,
