@@ -13,25 +13,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import { formatDay, msPerDay } from "../server/calendar/calendar.ts";
-import { settingUp } from "../server/ledger/ports/audit.ts";
-import { ledgerFile, openSqliteLedger } from "../server/ledger/sqlite/sqlite.ts";
-import { createLogger } from "../server/process/log.ts";
 import { populationOf, withOutages } from "../server/scoring/run/population.ts";
-import { Scoring, SourceWatch } from "../server/scoring/scoring.ts";
+import type { Scoring } from "../server/scoring/scoring.ts";
 import { snapshotFor } from "../server/scoring/snapshots/stored.ts";
-import { type Analysis, openAnalysis } from "../server/warehouse/analysis.ts";
 import { generateHistory, usersPerAccount } from "./history/generated-in-engine.ts";
 import { loadHistory } from "./history/history.ts";
+import { createOrganization, type Opened, scoringOf, withOpened } from "./history/opened.ts";
 import { peakMemoryBytes, resetPeakMemory } from "./history/peak-memory.ts";
 import { median } from "./load/alternate.ts";
 
 type Organization = Parameters<Scoring["scoredOrganization"]>[0];
-type Ledger = Awaited<ReturnType<typeof openSqliteLedger>>;
 
 /** A Monday. */
 const toDay = Date.UTC(2026, 5, 1) / msPerDay;
 const nightsWithoutTraining = 3;
-const organizationName = "bench";
 
 interface Spent {
   wallMs: number;
@@ -76,20 +71,15 @@ class Steps {
 }
 
 class Nights {
-  readonly #analysis: Analysis;
+  readonly #opened: Opened;
   readonly #scoring: Scoring;
   readonly #organization: Organization;
   #today = 0;
 
-  constructor(ledger: Ledger, analysis: Analysis, organization: Organization) {
-    const nowMs = () => this.#today * msPerDay + msPerDay / 4;
-    const sources = new SourceWatch(ledger, nowMs);
-    this.#analysis = analysis;
+  constructor(opened: Opened, organization: Organization) {
+    this.#opened = opened;
     this.#organization = organization;
-    this.#scoring = new Scoring({
-      host: analysis,
-      ...{ ledger, sources, nowMs, log: createLogger("bench", "warn") },
-    });
+    this.#scoring = scoringOf(opened, () => this.#today * msPerDay + msPerDay / 4);
   }
 
   /** Scores as of this day, and prints what it cost. */
@@ -113,7 +103,7 @@ class Nights {
   /** Stores the snapshots of all Mondays before a day, as the nights of a running service have done. */
   async storeMondays(before: number, weeks: number): Promise<void> {
     const organization = await this.#scoring.scoredOrganization(this.#organization);
-    const { warehouse } = this.#analysis;
+    const { warehouse } = this.#opened.analysis;
     const [startedMs, startedCpuMs] = [performance.now(), cpuMs()];
     resetPeakMemory();
     let days = 0;
@@ -131,29 +121,12 @@ class Nights {
   }
 }
 
-async function opened<Result>(
-  dataDir: string,
-  work: (ledger: Ledger, analysis: Analysis) => Promise<Result>,
-): Promise<Result> {
-  const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
-  try {
-    const analysis = await openAnalysis(dataDir, ledger, createLogger("bench", "warn"));
-    try {
-      return await work(ledger, analysis);
-    } finally {
-      await analysis.close();
-    }
-  } finally {
-    await ledger.close();
-  }
-}
-
 /** In a process of its own, whose memory is that of nights alone. */
 async function measureNights(dataDir: string, weeks: number): Promise<void> {
-  await opened(dataDir, async (ledger, analysis) => {
-    const [organization] = await ledger.organizations.list();
+  await withOpened(dataDir, async (opened) => {
+    const [organization] = await opened.ledger.organizations.list();
     if (organization === undefined) throw new Error("there is no organization");
-    const nights = new Nights(ledger, analysis, organization);
+    const nights = new Nights(opened, organization);
     console.log(`before the first night: peak memory ${megabytes(peakMemoryBytes())}`);
     const monday = toDay - 7;
     await nights.night("first training, without stored Mondays", monday);
@@ -196,11 +169,10 @@ async function measure(users: number, events: number, weeks: number, loadedEvent
   const dataDir = mkdtempSync(join(tmpdir(), "rekindle-nights-"));
   try {
     const startedMs = performance.now();
-    const made = await opened(dataDir, async (ledger, analysis) => {
-      const wanted = { name: organizationName, timezone: "UTC", nowMs: Date.now() };
-      const { id: organization } = await ledger.organizations.create(wanted, settingUp);
-      const size = { organization, users, events, days: 7 * weeks, toDay };
-      return generateHistory(analysis.warehouse, size);
+    const made = await withOpened(dataDir, async (opened) => {
+      const { organization } = await createOrganization(opened, "bench");
+      const size = { organization: organization.id, users, events, days: 7 * weeks, toDay };
+      return generateHistory(opened.analysis.warehouse, size);
     });
     const accounts = Math.ceil(users / usersPerAccount);
     console.log(
