@@ -10,6 +10,7 @@ import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
 import { Retries } from "../../process/process.ts";
 import { settingsKey } from "../scores/settings.ts";
+import { clocksDifferMs } from "./changed-days.ts";
 import { dueDays } from "./due-days.ts";
 import { declaredKey, firstDayOf, type ScoredOrganization } from "./population.ts";
 import { listRuns, recordOf } from "./records.ts";
@@ -25,7 +26,7 @@ interface ScheduledHost extends ScoringHost {
 export interface SchedulerParts {
   readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf" | "noticeChanges" | "stoppedFor">;
   readonly host: ScheduledHost;
-  readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "rebuildsPending">;
+  readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "rebuildsPending" | "lastImportAtMs">;
   readonly log: Logger;
   readonly nowMs: () => number;
   readonly rests?: Rests;
@@ -35,7 +36,8 @@ export interface SchedulerParts {
 interface Rests {
   /** From the end of a run to the next of today. */
   readonly beforeTodayMs: number;
-  /** The same when today only lacks events that came late, as a multiple of the run's time and at most. */
+  /** The same when today only lacks events that came late, as a multiple of the run's time and at most. It is never shorter than the
+   * rest above. */
   readonly beforeLateEvents: { readonly timesRun: number; readonly longestMs: number };
   /** The rest between two runs of earlier days, as a share of the run's time. */
   readonly shareBeforeHistory: number;
@@ -85,6 +87,7 @@ interface Memory {
   plan?: Plan;
   /** The day on which the warehouse was last asked for new events of earlier days. */
   lookedOn?: number;
+  lookedAtMs: number;
   /** Events of earlier days were loaded since then. */
   hasEarlierEvents: boolean;
   lastRunEndedMs: number;
@@ -215,17 +218,27 @@ export class Scheduler {
   }
 
   /** Asks the warehouse for new events of earlier days: once a day, and when the loader has brought some. Days are those of
-   * the organization's timezone, so events of today cost nothing anywhere. */
+   * the organization's timezone, so events of today cost nothing anywhere. Late events that trickle in are looked for when a run
+   * may follow: a look takes 0.1 s of processor time, and such a stream would cause one every 10 s. */
   async #lookForChanges(memory: Memory, organization: ScoredOrganization, today: number): Promise<void> {
     const { host, scoring } = this.#parts;
     if ((host.takeEarliestLoadedDay(organization.id) ?? today) < today) memory.hasEarlierEvents = true;
-    if (memory.lookedOn === today && !memory.hasEarlierEvents) return;
+    if (memory.lookedOn === today && !(await this.#mayLook(memory, organization.id))) return;
     // Yesterday's last events may still wait for the loader.
     if (memory.lookedOn !== today) await host.drain();
     await scoring.noticeChanges(organization, today);
     memory.lookedOn = today;
+    memory.lookedAtMs = this.#parts.nowMs();
     memory.hasEarlierEvents = false;
     delete memory.plan;
+  }
+
+  /** Events of an import are looked for at once. */
+  async #mayLook(memory: Memory, organization: number): Promise<boolean> {
+    if (!memory.hasEarlierEvents) return false;
+    if (!this.#restsForLateEvents(memory)) return true;
+    const importedAtMs = await this.#parts.ledger.lastImportAtMs(organization);
+    return importedAtMs !== null && importedAtMs > memory.lookedAtMs - clocksDifferMs;
   }
 
   async #plan(organization: ScoredOrganization, today: number): Promise<Omit<Plan, "of">> {
@@ -280,7 +293,8 @@ export class Scheduler {
 
   #restsForLateEvents({ lastOfToday }: Memory): boolean {
     const { timesRun, longestMs } = this.#rests.beforeLateEvents;
-    return performance.now() - lastOfToday.endedMs < Math.min(longestMs, timesRun * lastOfToday.tookMs);
+    const restMs = Math.max(this.#rests.beforeTodayMs, Math.min(longestMs, timesRun * lastOfToday.tookMs));
+    return performance.now() - lastOfToday.endedMs < restMs;
   }
 
   /** Scores that were shown before today keep their settings. */
@@ -327,7 +341,7 @@ export class Scheduler {
 function newMemory(): Memory {
   const never = Number.NEGATIVE_INFINITY;
   return {
-    hasEarlierEvents: false,
+    ...{ hasEarlierEvents: false, lookedAtMs: never },
     ...{ lastRunEndedMs: never, lastRunTookMs: 0, lastOfToday: { endedMs: never, tookMs: 0 } },
   };
 }
