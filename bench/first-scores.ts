@@ -102,7 +102,6 @@ async function untilQuiet(key: string, importedAtMs: number): Promise<ScoredRun[
 
 interface SnapshotRecord {
   readonly kind: string;
-  readonly day: number;
   /** When its writing began. */
   readonly atMs: number;
 }
@@ -112,8 +111,7 @@ async function storedMondays(): Promise<SnapshotRecord[]> {
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(bench.dataDir) });
   try {
     return await warehouse.rows<SnapshotRecord>(
-      `SELECT kind, toInt32(day) AS day, JSONExtractUInt(body, 'rowsVersion') AS atMs
-       FROM score_records FINAL
+      `SELECT kind, JSONExtractUInt(body, 'rowsVersion') AS atMs FROM score_records FINAL
        WHERE what = 'snapshot' AND NOT stale AND toDayOfWeek(day) = 1
          AND day > addDays(toDate32('1970-01-01'), {fromDay:Int32})`,
       { fromDay: today - 7 * mondays },
