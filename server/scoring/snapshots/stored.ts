@@ -17,8 +17,8 @@ import { joinedSpans, windowStart } from "../scores/observed-days.ts";
 
 /** Raised when the meaning of a column changes: snapshots of before are computed again. */
 const formulas = 1;
-/** More users are written by several statements. 1,000,000 with 15 million events took more than the 750 MB of a query, and with 6
- * million 743 MB and 28 s of processor time. In parts of this size they take 214 MB and 19 s. */
+/** More users are written by several statements. One for 1,000,000 users with 6.5 million events took 743 of the 750 MB that a query may
+ * have; in parts of this size it is 214 MB. */
 const usersOfStatement = 65_536;
 const maxCountedEvents = 64;
 /** Counts of rarer events tell a model nothing. The name of an event that one user does may be personal. */
