@@ -1,7 +1,7 @@
 /**
  * The cost of the dashboard's main figures in ONE organization of 100,000 users with 60 event names, loaded through
  * the loader and never optimized by hand. Each is compared with the same figure from raw events, and with its aim.
- * Also scoring runs.
+ * Also the fit of BG/BB. Scoring runs are measured by nights.ts.
  *
  *   cli/with-bun bench/analytics.ts [millions of events …, 1 5 20 by default]
  *
@@ -17,7 +17,6 @@ import { msPerDay, Zone } from "../server/calendar/zone.ts";
 import { fitBgbb } from "../server/scoring/churn/bgbb-fit.ts";
 import { cellsQuery } from "../server/scoring/queries/cell-query.ts";
 import { read } from "../server/scoring/queries/query.ts";
-import { type KindSummary, scoreDay } from "../server/scoring/run/score-day.ts";
 import { snapshotFor } from "../server/scoring/snapshots/stored.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { loadHistory, weeklyRetention } from "./history/history.ts";
@@ -28,7 +27,6 @@ const organization = 1;
 const users = 100_000;
 const weeks = 26;
 const zone = new Zone("UTC");
-/** A Monday: the first run of a week trains and back-tests. */
 const today = Date.UTC(2026, 5, 1) / msPerDay;
 
 const cohorts = weeklyRetention(organization, {
@@ -72,7 +70,7 @@ async function compare(
   }
 }
 
-async function scoring(warehouse: Warehouse): Promise<void> {
+async function fitting(warehouse: Warehouse): Promise<void> {
   const population = { organization, kind: "user", settings: {}, zone } as const;
   const readCells = async () =>
     read<Parameters<typeof fitBgbb>[0][number]>(
@@ -86,29 +84,6 @@ async function scoring(warehouse: Warehouse): Promise<void> {
   const cells = await readCells();
   const fit = await timed(async () => fitBgbb(await readCells()), 3);
   printTook(`cells of BG/BB and the fit to ${cells.length}`, fit, withinMs(fit, { ms: 1_000 }));
-  for (const [name, day] of [
-    ["scoring run, the first of all", today],
-    ["scoring run, another night", today + 1],
-    ["scoring run, the first of the next week", today + 7],
-  ] as const) {
-    const run = {
-      organization: { id: organization, zone, settings: defaultSettings },
-      day,
-      report: () => undefined,
-      nowMs: Date.now,
-    };
-    let kinds: readonly KindSummary[] = [];
-    const took = await timed(async () => {
-      kinds = await scoreDay(warehouse, run);
-    }, 1);
-    printTook(name, took);
-    for (const { kind, entities, tookMs } of kinds) {
-      console.log(`  of it ${entities} ${kind}s: ${tookMs} ms`);
-    }
-    const tookMs = kinds.reduce((sum, kind) => sum + kind.tookMs, 0);
-    const aimMs = day === today + 1 ? 5_000 : 20_000;
-    if (day !== today) console.log(`  both kinds ${tookMs} ms, aim ${aimMs} ms: ${verdict(tookMs < aimMs)}`);
-  }
 }
 
 async function measure(warehouse: Warehouse, millions: number): Promise<void> {
@@ -147,7 +122,7 @@ async function measure(warehouse: Warehouse, millions: number): Promise<void> {
   const last = { organization, user: 4_711, limit: 50 };
   const line = await timed(() => timeline(warehouse, last), 9);
   printTook("a user's timeline", line, withinMs(line, { ms: 20 }));
-  await scoring(warehouse);
+  await fitting(warehouse);
 }
 
 const sizes = process.argv.slice(2).map(Number);

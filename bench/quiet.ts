@@ -21,7 +21,8 @@ function request(n: number): string {
 }
 
 async function start(checkout: string): Promise<Installation> {
-  const installation = await Installation.start({ entry: join(checkout, "cli", "main.ts") });
+  const entry = join(checkout, "cli", "main.ts");
+  const installation = await Installation.start({ entry, command: entry });
   await installation.identify(users);
   await installation.drained();
   return installation;

@@ -106,6 +106,8 @@ export interface ServerOptions {
   readonly role?: "all" | "intake" | "analysis";
   /** Another program than the command, which takes the same arguments. */
   readonly entry?: string;
+  /** The command of another version, which runs in processes of its own: one version does not command another's server. */
+  readonly command?: string;
 }
 
 type ServerProcess = Pick<
@@ -142,7 +144,7 @@ export class Server {
   /** Further nodes, which take requests only. */
   readonly #others: readonly Server[];
   readonly #env: Record<string, string>;
-  readonly #removeFolder: boolean;
+  readonly #options: ServerOptions;
   readonly #isShared: boolean;
   readonly #hasAnalysis: boolean;
 
@@ -154,7 +156,7 @@ export class Server {
     this.#urls = [started.url, ...others.map(({ url }) => url)];
     this.#others = others;
     this.#env = options.env ?? {};
-    this.#removeFolder = options.dataDir === undefined;
+    this.#options = options;
     this.#isShared = started.isShared === true;
     this.#hasAnalysis = options.role === undefined || options.role === "all";
   }
@@ -249,6 +251,9 @@ export class Server {
 
   /** Runs `rekindle …` beside the running server, with more in its environment. It may fail. */
   run(env: Record<string, string>, ...parameters: string[]): Promise<CommandResult> {
+    const { command } = this.#options;
+    if (command)
+      return run([process.execPath, command, ...parameters], { env: environment(this.dataDir, env) });
     const isHere = !isOnPostgres && canRunInProcess(parameters, this.#hasAnalysis);
     if (!isHere) return rekindleWith(this.dataDir, env, ...parameters);
     return runInProcess(environment(this.dataDir, env), parameters);
@@ -338,7 +343,7 @@ export class Server {
   async stop(): Promise<number> {
     if (this.#isShared) return 0;
     const exitCode = await this.kill("SIGTERM");
-    if (this.#removeFolder) rmSync(this.dataDir, { recursive: true, force: true });
+    if (this.#options.dataDir === undefined) rmSync(this.dataDir, { recursive: true, force: true });
     return exitCode;
   }
 }

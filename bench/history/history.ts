@@ -153,7 +153,8 @@ function userOf(
   };
 }
 
-const accountOf = (number: number) => Math.ceil(number / usersPerAccount);
+/** The number of a user's account. */
+export const accountOf = (number: number) => Math.ceil(number / usersPerAccount);
 
 function account(organization: number, number: number): Account {
   return {
@@ -170,13 +171,54 @@ function account(organization: number, number: number): Account {
   };
 }
 
+export interface HistoryEvent {
+  readonly number: number;
+  readonly name: string;
+  readonly timeMs: number;
+  readonly day: number;
+}
+
 function* eventRows(
   random: Random,
   people: readonly Person[],
-  { organization, days, toDay }: HistoryOptions,
+  options: HistoryOptions,
 ): Generator<GeneratedRow> {
-  const names = zipf(60);
   let counter = 0;
+  for (const { number, name, timeMs, day } of eventsOf(random, people, options)) {
+    counter += 1;
+    const line = eventRow({
+      organization: options.organization,
+      user: number,
+      account: accountOf(number),
+      event: name,
+      timeMs,
+      day,
+      receivedAtMs: timeMs + 20,
+      id: idOf(counter),
+      messageId: null,
+      properties: `{"page":"home","n":${counter % 1_000}}`,
+    });
+    yield { table: "events", year: new Date(day * msPerDay).getUTCFullYear(), line };
+  }
+}
+
+/** The users and the events of a history, as a file of an import may have them. */
+export function historyItems(options: HistoryOptions): {
+  readonly users: readonly { readonly number: number; readonly fromDay: number }[];
+  readonly events: Generator<HistoryEvent>;
+} {
+  const random = new Random(20_260_301);
+  const people = peopleOf(random, options);
+  return { users: people, events: eventsOf(random, people, options) };
+}
+
+/** In the order of days. */
+function* eventsOf(
+  random: Random,
+  people: readonly Person[],
+  { days, toDay }: HistoryOptions,
+): Generator<HistoryEvent> {
+  const names = zipf(60);
   let present: Person[] = [];
   let next = 0;
   for (let day = toDay - days + 1; day <= toDay; day += 1) {
@@ -184,26 +226,12 @@ function* eventRows(
     for (let person = people[next]; person !== undefined && person.fromDay <= day; person = people[++next]) {
       present.push(person);
     }
-    const year = new Date(day * msPerDay).getUTCFullYear();
     for (const { number, fromDay, activeShare, eventsPerActiveDay } of present) {
       if (day !== fromDay && !random.chance(activeShare)) continue;
       const count = Math.max(day === fromDay ? 1 : 0, poisson(random, eventsPerActiveDay));
       for (let n = 0; n < count; n += 1) {
-        counter += 1;
         const timeMs = day * msPerDay + Math.floor(random.next() * msPerDay);
-        const line = eventRow({
-          organization,
-          user: number,
-          account: accountOf(number),
-          event: names(random),
-          timeMs,
-          day,
-          receivedAtMs: timeMs + 20,
-          id: idOf(counter),
-          messageId: null,
-          properties: `{"page":"home","n":${counter % 1_000}}`,
-        });
-        yield { table: "events", year, line };
+        yield { number, name: names(random), timeMs, day };
       }
     }
   }

@@ -81,7 +81,7 @@ describe("the cut-off dates", () => {
 });
 
 test("a run with few declared departures has the base rate of the reference, and no model", async () => {
-  const { organization, events } = await randomOrganization(subject, "base rate", 30);
+  const { organization, events } = await randomOrganization(subject, "base rate", 150);
   const target = { by: "event", event: "subscription_canceled", undoneBy: null } as const;
   const settings = { ...defaultSettings, churnTargets: { ...defaultSettings.churnTargets, user: target } };
   const day = logDay(90);

@@ -23,6 +23,8 @@ export class Installation {
   restAfterFailureMs = 0;
   /** Read by restart(): how long a run of today waits after the last one. */
   restBeforeTodayMs = 0;
+  /** Read by restart(): how often an organization without work is looked at. */
+  restBetweenLooksMs = 0;
   /** Read by restart(). */
   restTimesRunBeforeLateEvents = 0;
   /** Before each statement of a run. */
@@ -141,6 +143,7 @@ export class Installation {
         beforeTodayMs: this.restBeforeTodayMs,
         beforeLateEvents: { timesRun: this.restTimesRunBeforeLateEvents, longestMs: 3_600_000 },
         shareBeforeHistory: 0,
+        betweenLooks: { eachMs: this.restBetweenLooksMs, longestMs: this.restBetweenLooksMs },
         afterFailureMs: this.restAfterFailureMs,
       },
     });

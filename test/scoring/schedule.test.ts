@@ -98,19 +98,46 @@ describe("by itself", () => {
     expect(await staleDays(id)).toEqual([195, 196, 197, 198, 199]);
   });
 
-  test("today waits for more late events, and new settings do not wait for them", async () => {
+  test("today waits for more late events, which are not looked for meanwhile, and new settings do not wait for them", async () => {
     const installation = new Installation(subject, 200);
     installation.restTimesRunBeforeLateEvents = 1_000_000;
     installation.restart();
     const id = installation.organization();
     await installation.insert(all(id, 6, [188, 190]));
     await installation.finish();
+    const asked: string[] = [];
+    installation.beforeStatement = async (sql) => void asked.push(sql);
     await installation.insert([on(id, 1, 196)]);
     await installation.finish();
-    expect(await staleDays(id)).toEqual([200]);
+    expect(asked.filter((sql) => sql.includes("FROM user_event_days"))).toEqual([]);
     installation.settings = { ...defaultSettings, churnHorizonDays: 56 };
     expect(await installation.work()).toBe(1);
-    expect(await staleDays(id)).toEqual([]);
+    expect((await scoresOf(subject, id, "user", 200))[0]).toMatchObject({ idle_days: 4 });
+    await installation.insert([on(id, 1, 195)]);
+    installation.lastImportAtMs = 200.5 * msPerDay;
+    await installation.work();
+    expect(await staleDays(id)).toContain(196);
+  });
+
+  test("an organization without work costs no statement until events of earlier days come, or a day begins", async () => {
+    const installation = new Installation(subject, 200);
+    installation.restBetweenLooksMs = 3_600_000;
+    installation.restart();
+    const id = installation.organization("America/Los_Angeles");
+    await installation.insert(all(id, 6, [188, 190]));
+    await installation.finish();
+    const asked: string[] = [];
+    installation.beforeStatement = async (sql) => void asked.push(sql);
+    await installation.insert(all(id, 6, [200]));
+    installation.settings = { ...defaultSettings, churnHorizonDays: 56 };
+    expect([await installation.work(), asked]).toEqual([0, []]);
+    await installation.insert([on(id, 1, 196)]);
+    expect(await installation.work()).toBe(1);
+    expect((await runOf(id, 200)).body.settings.churnHorizonDays).toBe(56);
+    await installation.finish();
+    installation.today = 201;
+    expect(await installation.work()).toBe(1);
+    await runOf(id, 201);
   });
 
   test("the events of an import are at once in the scores of all later days, and of no earlier one", async () => {

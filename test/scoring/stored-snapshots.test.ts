@@ -80,6 +80,27 @@ describe.each(kinds)("the patterns of every %s", (kind) => {
 });
 
 describe("a snapshot", () => {
+  test("of many users is written by several statements, and is the same as by one", async () => {
+    const { organization, events } = await randomOrganization(subject, "few", 60);
+    const many = subject.newOrganization();
+    const spread = (user: number) => (user % 4) * 65_536 + Math.floor(user / 4);
+    await insertEvents(
+      subject,
+      events.map((one) => ({ ...one, organization: many, user: spread(one.user) })),
+    );
+    const day = logDay(302);
+    for (const settings of settingsOfPatterns) {
+      const [users, accounts] = [
+        await rowsOf(population(organization, "user", settings), day),
+        await rowsOf(population(organization, "account", settings), day),
+      ];
+      const moved = users.map((row) => ({ ...row, entity: spread(row.entity) }));
+      const sorted = moved.toSorted((a, b) => a.entity - b.entity);
+      expect(await rowsOf(population(many, "user", settings), day)).toEqual(sorted);
+      expect(await rowsOf(population(many, "account", settings), day)).toEqual(accounts);
+    }
+  });
+
   test("is the same in whatever order the events of its days arrive", async () => {
     const { events, random } = await randomOrganization(subject, "orders", 60);
     const orders = [events, shuffled(events, random), events.toReversed()];

@@ -20,6 +20,8 @@ export interface Population {
   readonly entity?: number;
   /** Only users whose numbers this query returns. */
   readonly usersIn?: Query;
+  /** Only users with these numbers: rows of users lie in their order, so only these are read. */
+  readonly numbers?: { readonly from: number; readonly below: number };
   /** Excluded users, too: for rows from which they are left out when these are read. */
   readonly withExcluded?: boolean;
 }
@@ -34,7 +36,7 @@ export type Days = "before" | { readonly daysBefore: number } | { readonly horiz
  * an event to the cut-off, at least 1 before it (observed-days.ts).
  */
 export function engagementEvents(population: Population, cutoffDay: number, days: Days): Query {
-  const { organization, kind, settings, entity, usersIn, withExcluded = false } = population;
+  const { organization, kind, settings, entity, usersIn, numbers, withExcluded = false } = population;
   const passive = [...(settings.passiveEvents ?? [])];
   const outages = joinedSpans(settings.outages ?? [], cutoffDay);
   const span = daysCondition(days, cutoffDay, outages);
@@ -44,6 +46,7 @@ export function engagementEvents(population: Population, cutoffDay: number, days
     ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
     ...(kind === "account" ? ["account != 0"] : []),
     ...(usersIn === undefined ? [] : [`user IN (${usersIn.sql})`]),
+    ...(numbers === undefined ? [] : ["user >= {numbersFrom:UInt32} AND user < {numbersBelow:UInt32}"]),
     span.sql,
     isEngagement(passive),
     ...(withExcluded ? [] : [isIncluded("user")]),
@@ -59,6 +62,7 @@ export function engagementEvents(population: Population, cutoffDay: number, days
       ...ago.parameters,
       ...engagementParameters(passive),
       ...(entity !== undefined && { entity }),
+      ...(numbers !== undefined && { numbersFrom: numbers.from, numbersBelow: numbers.below }),
     },
   };
 }

@@ -5,7 +5,7 @@ import { markStale, markTodayStale } from "./records.ts";
 /** A day changes in bulk when this share of its events, and at least so many, came after the scores of later days. */
 const bulk = { share: 0.005, events: 100 };
 /** The import's time and that of the last look are by the clocks of two processes. */
-const clocksDifferMs = 60_000;
+export const clocksDifferMs = 60_000;
 
 interface DayEvents {
   readonly day: number;
