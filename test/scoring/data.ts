@@ -77,6 +77,15 @@ export function table(file: string): Record<string, string>[] {
   return records(readFileSync(join(folder, file), "utf8"));
 }
 
+/** A packed file of customers, by column. */
+export function crossSection(file: string): Record<string, string>[] {
+  return records(
+    gunzipSync(readFileSync(join(folder, file)))
+      .toString()
+      .replaceAll("\r", ""),
+  );
+}
+
 function records(text: string): Record<string, string>[] {
   const [head = "", ...lines] = text.trim().split("\n");
   const names = head.split(",");

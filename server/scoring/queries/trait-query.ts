@@ -1,4 +1,5 @@
 /** Users' traits as of a time, from their whole history. */
+import { maxNumbers } from "../churn/design.ts";
 import type { Query } from "./query.ts";
 
 /** A value that fewer users ever had is never a column of the model (see design.ts). */
@@ -41,7 +42,6 @@ export function frequentValuesQuery(organization: number): Query {
 
 /** A numeric trait has numbers of so many users. Fewer different ones are values, as those above. */
 const leastDifferentNumbers = 5;
-const maxNumericTraits = 10;
 /** Larger numbers count as this: one outlier would leave nothing of a column. */
 const largestNumber = "1e12";
 
@@ -53,7 +53,7 @@ export function numberOf(raw: string): string {
   return `if(match(${textOf(raw)}, '${decimalNumber}'), toFloat64OrNull(${textOf(raw)}), NULL)`;
 }
 
-/** Rows (trait): traits of which 30 users have numbers, at least 5 different ones; those of the most users, at most 10. */
+/** Rows (trait): traits of which 30 users have numbers, at least 5 different ones; those of the most users. */
 export function numericTraitsQuery(organization: number): Query {
   const sql = `
     SELECT trait
@@ -65,7 +65,7 @@ export function numericTraitsQuery(organization: number): Query {
       WHERE number IS NOT NULL AND lengthUTF8(trait) <= ${maxCharacters})
     GROUP BY trait
     HAVING groupBitmap(user) >= ${leastUsersOfValue} AND uniqUpTo(${leastDifferentNumbers})(number) >= ${leastDifferentNumbers}
-    ORDER BY groupBitmap(user) DESC, trait LIMIT ${maxNumericTraits}
+    ORDER BY groupBitmap(user) DESC, trait LIMIT ${maxNumbers}
     SETTINGS allow_simdjson = 0`;
   return { sql, parameters: { organization } };
 }
