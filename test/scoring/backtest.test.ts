@@ -108,7 +108,7 @@ describe("the back-test", () => {
       })),
       horizonDays,
     );
-    expect(chooseRung(plenty, byLot)).toMatchObject({ rung: null, isProven: false, next: { rung: 0 } });
+    expect(chooseRung(plenty, byLot)).toMatchObject({ rung: null, isProven: false, next: { rung: 1 } });
   });
 
   test("does not change when the future of its last horizon is taken away or added to", () => {
@@ -126,12 +126,12 @@ describe("the back-test", () => {
   });
 
   test.each([
-    ["nobody", []],
-    ["one user", simulateLogs(1, days, 1)],
-    ["five users", simulateLogs(5, days, 2)],
-    ["all active", everyDay(80, days)],
-    ["all silent", everyDay(80, 150)],
-  ] as const)("of %s has finite figures, and proves nothing", (_, few) => {
+    ["nobody", [], null],
+    ["one user", simulateLogs(1, days, 1), null],
+    ["five users", simulateLogs(5, days, 2), null],
+    ["all active", everyDay(80, days), 1],
+    ["all silent", everyDay(80, 150), null],
+  ] as const)("of %s has finite figures, and proves nothing", (_, few, rung) => {
     const result = run(few);
     for (const { metrics } of result.results) {
       expect(
@@ -144,8 +144,10 @@ describe("the back-test", () => {
       horizonDays,
     );
     const choice = chooseRung(counts, result);
-    expect(choice.isProven).toBe(false);
-    expect(choice.why).toContain("not proven");
+    expect([choice.rung, choice.isProven]).toEqual([rung, false]);
+    expect(choice.why).toStartWith(
+      rung === null ? "there is too little data for a churn risk; " : "BG/BB needs no labels; not proven, ",
+    );
     expect(choice.next?.missing.length ?? 0).toBeGreaterThan(0);
   });
 });
