@@ -227,7 +227,7 @@ describe("views", () => {
 });
 
 describe("everywhere", () => {
-  test.each(["/users?healthBand=watch&trait=plan&match=isNotEmpty", "/accounts?riskBand=low"])(
+  test.each(["/users?riskBand=low&trait=plan&match=isNotEmpty", "/accounts?healthBand=healthy"])(
     "%s is right for axe, light and dark, and no wider than a phone",
     async (path) => {
       for (const colorScheme of ["light", "dark"] as const) {

@@ -174,7 +174,7 @@ describe("traits", () => {
 describe("--compare", () => {
   const options = [...columns, "--cutoffs", "4", "--compare", "--traits"];
   const traits = bench.file("compared.csv", traitsText);
-  const groups = ["silence-frequency", "trend", "breadth-volume", "tenure", "bgbb", "traits"];
+  const groups = ["silence-frequency", "trend", "breadth-volume", "tenure", "bgbb", "mix", "traits"];
 
   test("adds the regression without each group to the documented answer", async () => {
     const answer = await bench.json(log, ...options, traits);

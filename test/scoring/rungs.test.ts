@@ -7,13 +7,20 @@ import {
   silenceOver,
   tablesFor,
 } from "../../server/scoring/churn/churn-model.ts";
-import type { DesignInput } from "../../server/scoring/churn/columns.ts";
-import { columnsNamed, columnsOf, designFor, rowOf } from "../../server/scoring/churn/design.ts";
+import type { DesignInput, FeatureGroup } from "../../server/scoring/churn/columns.ts";
+import {
+  affordedColumns,
+  columnsNamed,
+  columnsOf,
+  designFor,
+  rowOf,
+} from "../../server/scoring/churn/design.ts";
 import { type EntityLog, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
-import { reasonGroups, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
+import { fitRidge, reasonGroups, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
 import { calibrate } from "../../server/scoring/statistics/platt.ts";
 import { logistic, logit } from "../../server/scoring/statistics/special.ts";
+import { mean } from "../../server/scoring/statistics/vectors.ts";
 import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
 
 const days = 500;
@@ -126,6 +133,65 @@ describe("the design", () => {
     });
   });
 
+  /** Entities with a number, an event that is named like a column, and different plans. */
+  const rows = Array.from({ length: 60 }, (_, index) => ({
+    features: {
+      ...entity(index % 2 === 0 ? "pro" : "free", index),
+      numbers: index < 40 ? { seats: index % 7 } : {},
+      eventCounts28: { volume: index, rare: 1, ...(index < 10 && { seldom: 1 }) },
+      account: { active28: 2, activePrevious28: index },
+    },
+  }));
+
+  test("counts frequent and key events, and has numbers without columns for single ones", () => {
+    const withTraits = rows.map(({ features }) => ({
+      features: { ...features, traits: { plan: "pro", seats: "3" } },
+    }));
+    expect(designFor(withTraits, ["seldom"])).toMatchObject({
+      events: ["rare", "volume", "seldom"],
+      numbers: ["seats"],
+      traits: [{ trait: "plan", value: "pro" }],
+      hasAccounts: true,
+    });
+    expect(designFor(rows.slice(0, 29)).numbers).toEqual([]);
+  });
+
+  test("takes groups beyond activity while there are 5 departures for each column", () => {
+    const design = designFor(rows);
+    const groupsBy = (departures: number) => [
+      ...new Set(affordedColumns(design, departures).map(({ featureGroup }) => featureGroup)),
+    ];
+    const activity: FeatureGroup[] = ["silence-frequency", "trend", "breadth-volume", "tenure", "bgbb"];
+    const columnsOfGroups = (groups: readonly FeatureGroup[]) =>
+      columnsOf(design).filter(({ featureGroup }) => groups.includes(featureGroup)).length;
+    expect(groupsBy(0).toSorted()).toEqual(activity.toSorted());
+    const upToMix = 5 * columnsOfGroups([...activity, "mix"]);
+    expect(groupsBy(upToMix - 1)).not.toContain("mix");
+    expect(groupsBy(upToMix)).toContain("mix");
+    // Traits do not fit, so that nothing after them is taken either.
+    expect(groupsBy(upToMix)).not.toContain("account");
+    expect(groupsBy(5 * columnsOf(design).length)).toContain("account");
+  });
+
+  test("counts an unknown value as the mean, and tells of it in a column of its own", () => {
+    const columns = columnsOf(designFor(rows)).filter(({ name }) => name.startsWith("number seats"));
+    expect(columns.map(({ name }) => name)).toEqual(["number seats", "number seats, unknown"]);
+    const valuesOf = (index: number) =>
+      rowOf(columns, { features: rows[index]?.features ?? failed(), bgbbRisk: 0.5 });
+    expect([...valuesOf(3)]).toEqual([3, 0]);
+    expect([...valuesOf(50)]).toEqual([Number.NaN, 1]);
+    const ridge = fitRidge(
+      columns,
+      rows.map((_, index) => valuesOf(index)),
+      rows.map((_, index) => index % 3 === 0),
+    );
+    const [seats] = ridge.columns;
+    const known = rows.slice(0, 40).map(({ features }) => features.numbers.seats ?? Number.NaN);
+    expect(seats?.mean).toBeCloseTo(mean(known), 12);
+    const [unknown, average] = [valuesOf(50), Float64Array.from([seats?.mean ?? Number.NaN, 1])];
+    expect(ridgeLogOdds(ridge, unknown)).toBeCloseTo(ridgeLogOdds(ridge, average), 12);
+  });
+
   test("has columns for members where there are members", () => {
     const members = {
       active28: 3,
@@ -149,3 +215,7 @@ describe("the design", () => {
     });
   });
 });
+
+function failed(): never {
+  throw new Error("there is no such entity");
+}

@@ -18,18 +18,17 @@ export interface TraitValue {
   readonly value: string;
 }
 
-/** Groups of features, in the order in which a model takes them. A back-test can leave each out, to see its worth. */
-export const featureGroups = [
+/** Groups of the entity's own activity, and of an account's members. A model always has them. */
+export const activityGroups = [
   "silence-frequency",
   "trend",
   "breadth-volume",
   "tenure",
   "bgbb",
   "members",
-  "mix",
-  "traits",
-  "account",
 ] as const;
+/** All groups of features, in the order in which a model takes them. A back-test can leave each out, to see its worth. */
+export const featureGroups = [...activityGroups, "mix", "traits", "account"] as const;
 export type FeatureGroup = (typeof featureGroups)[number];
 
 export interface DesignColumn extends Column {
@@ -214,7 +213,7 @@ export function eventColumn(event: string, index: number): DesignColumn {
   return {
     event,
     ...column(
-      `${event} in 28`,
+      `event ${event}`,
       ["mix", "mix"],
       ({ features: { eventCounts28, tenureDays } }) =>
         Math.log1p(((eventCounts28[event] ?? 0) * 28) / clamp(tenureDays, 14, 28)),

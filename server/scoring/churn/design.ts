@@ -3,6 +3,7 @@ import type { ScoredFeatures } from "../scores/state.ts";
 import {
   accountColumns,
   activityColumns,
+  activityGroups,
   type DesignColumn,
   type DesignInput,
   eventColumn,
@@ -133,24 +134,14 @@ export function columnsNamed(design: Design, names: readonly string[]): DesignCo
  */
 export function affordedColumns(design: Design, departures: number): DesignColumn[] {
   const columns = columnsOf(design);
-  const taken = new Set<FeatureGroup>();
-  let count = 0;
+  const taken = new Set<FeatureGroup>(activityGroups);
   for (const group of featureGroups) {
-    count += columns.filter(({ featureGroup }) => featureGroup === group).length;
-    if (!alwaysTaken.has(group) && departures < departuresPerColumn * count) break;
+    const withGroup = columns.filter(({ featureGroup }) => taken.has(featureGroup) || featureGroup === group);
+    if (!taken.has(group) && departures < departuresPerColumn * withGroup.length) break;
     taken.add(group);
   }
   return columns.filter(({ featureGroup }) => taken.has(featureGroup));
 }
-
-const alwaysTaken: ReadonlySet<FeatureGroup> = new Set([
-  "silence-frequency",
-  "trend",
-  "breadth-volume",
-  "tenure",
-  "bgbb",
-  "members",
-]);
 
 /** The values of a row; NaN for those that are unknown. */
 export function rowOf(columns: readonly DesignColumn[], input: DesignInput): Float64Array {

@@ -70,8 +70,8 @@ export async function modelFor(
 }
 
 /**
- * The model that would serve under other settings: trained and back-tested on few cut-offs and rows. Snapshots
- * of features that are missing are stored, and nothing else.
+ * The model that would serve under other settings: trained and back-tested on few cut-offs and rows. Missing
+ * snapshots of features are stored with their fits, and nothing else.
  * @param trainedDay the day as of which it is trained
  */
 export async function modelUnder(
