@@ -29,7 +29,7 @@ export async function eventsByValue(
   try {
     return await warehouse.rows<EventsOfPeriod>(once, asked);
   } catch (error) {
-    if (!(error instanceof WarehouseError && error.code === tooManyGroups)) throw error;
+    if (!(error instanceof WarehouseError && tooMuchAtOnce.includes(error.code))) throw error;
     return warehouse.rows<EventsOfPeriod>(twice, asked);
   }
 }
@@ -59,8 +59,9 @@ const periods = `
     sum(timesOfDay) AS count,
     groupBitmapMerge(people) AS users`;
 
-/** The engine's code of a query with more groups than it may have. */
-const tooManyGroups = 158;
+/** The engine's codes of a query with more groups than it may have, and of one that exceeds its memory. It counts groups
+ * anew after it wrote some to disk. */
+const tooMuchAtOnce: readonly number[] = [158, 241];
 
 // Groups by day, because to find a row's period is a look through all of them. Of few values, their users fit into
 // memory for each day, and the rows are read and parsed once.
