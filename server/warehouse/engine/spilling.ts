@@ -23,6 +23,9 @@ export function spillSettings(maxBytes: number): Readonly<Record<string, number>
     // Shares of the server's memory. Beside one the number for sorting has no effect.
     max_bytes_ratio_before_external_group_by: 0,
     max_bytes_ratio_before_external_sort: 0,
+    // By default 100 MB are sorted in memory, and blocks of 16 MB are read again from each file.
+    min_external_sort_block_bytes: Math.floor(bytes / 2),
+    prefer_external_sort_block_bytes: Math.floor(bytes / 64),
     max_temporary_data_on_disk_size_for_query: temporaryBytesOfQuery,
   };
 }
@@ -32,9 +35,6 @@ export function embeddedSpillSettings(maxBytes: number): Readonly<Record<string,
   return {
     ...spillSettings(maxBytes),
     max_bytes_before_external_join: Math.floor(maxBytes * shareOfMemory),
-    // By default 100 MB are sorted in memory, and blocks of 16 MB are read again from each file.
-    min_external_sort_block_bytes: Math.floor((maxBytes * shareOfMemory) / 2),
-    prefer_external_sort_block_bytes: Math.floor((maxBytes * shareOfMemory) / 64),
     min_free_disk_space_for_temporary_data: freeBytes,
   };
 }
