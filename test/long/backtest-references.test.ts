@@ -23,9 +23,10 @@ const names = {
 
 function expectFigures(answer: Answer, reference: ReferenceBacktest | undefined, tolerance: number): void {
   if (reference === undefined) throw new Error("there is no such reference");
-  const { served, publishedCount } = reference;
+  const { served, servedLimit = 1, publishedCount } = reference;
   const figures = (name: string) => answer.models.find((model) => model.name === name);
   expect(answer.n).toBe(publishedCount);
+  expect(figures("logistic")?.logLoss).toBeLessThanOrEqual(servedLimit);
   expect(answer.models.map(({ name }) => name)).toEqual([...Object.values(names), "base"]);
   for (const { model, metrics } of served.results) {
     const found = figures(names[model]);

@@ -32,6 +32,7 @@ export function readGitLog(): ActivityLog {
   return collect(
     records(lines).map(({ unix_time, account, user, event }) => ({
       entity: `${user} at ${account}`,
+      account: account ?? "",
       day: Math.floor((Number(unix_time) * 1_000) / msPerDay),
       event: event ?? "",
     })),
@@ -95,8 +96,17 @@ function records(text: string): Record<string, string>[] {
   });
 }
 
-function collect(events: readonly { entity: string; day: number; event: string }[]): ActivityLog {
+interface LoggedEvent {
+  readonly entity: string;
+  readonly account?: string;
+  readonly day: number;
+  readonly event: string;
+}
+
+function collect(events: readonly LoggedEvent[]): ActivityLog {
   const counts = new Map<string, Map<string, DayEvent>>();
+  const accounts = new Map(events.map(({ entity, account }) => [entity, account]));
+  const numbers = new Map([...new Set(accounts.values())].map((account, index) => [account, index + 1]));
   let [firstDay, lastDay] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { entity, day, event } of events) {
     const own = counts.get(entity) ?? new Map<string, DayEvent>();
@@ -105,8 +115,12 @@ function collect(events: readonly { entity: string; day: number; event: string }
     firstDay = Math.min(firstDay, day);
     lastDay = Math.max(lastDay, day);
   }
-  const entities = [...counts.values()].map((own) => ({
-    log: [...own.values()].sort((a, b) => a.day - b.day),
-  }));
+  const entities = [...counts].map(([entity, own]) => {
+    const account = accounts.get(entity);
+    return {
+      log: [...own.values()].sort((a, b) => a.day - b.day),
+      ...(account !== undefined && { account: numbers.get(account) ?? 0 }),
+    };
+  });
   return { entities, firstDay, endDay: lastDay + 1 };
 }

@@ -377,8 +377,9 @@ describe("by itself", () => {
     const [earlier, later] = await Promise.all([runOf(id, 261), runOf(id, 274)]);
     const away = { organization, kind: "user", entity: 13 } as const;
     const change = await changeBetween(subject.warehouse, away, earlier, later);
-    expect(change?.risk?.behaviour).toBeGreaterThan(0);
-    expect(change?.health?.behaviour).toBeLessThan(0);
-    for (const part of [change?.risk, change?.health]) expect(part?.time).toBeCloseTo(0, 9);
+    for (const part of [change?.engagement, change?.health]) {
+      expect(part?.behaviour).toBeLessThan(0);
+      expect(part?.time).toBeCloseTo(0, 9);
+    }
   });
 });
