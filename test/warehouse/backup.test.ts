@@ -15,6 +15,7 @@ import { freezeTables } from "../../server/warehouse/copies/frozen-tables.ts";
 import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { scoreTables } from "../../server/warehouse/schema/score-tables.ts";
+import { snapshotTables } from "../../server/warehouse/schema/snapshot-tables.ts";
 import { append, needs, writes } from "../ledger/writes.ts";
 import { rekindle } from "../server.ts";
 import { withInserts } from "./failures.ts";
@@ -143,7 +144,7 @@ test("every table of the warehouse is in a backup", async () => {
   const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.replay();
   await applyExclusions(subject.warehouse, 1, { revision: 1, rules: [], accounts: [] });
-  for (const { name } of scoreTables) {
+  for (const { name } of [...scoreTables, ...snapshotTables]) {
     await subject.warehouse.command(`INSERT INTO ${name} (organization) SELECT 1`);
   }
   const tables = await subject.warehouse.rows<{ name: string }>(
