@@ -14,7 +14,7 @@ const hows: Readonly<Record<RiskModel, string>> = {
   bgbb: "Learns how regularly your users visit, and finds those who are silent for longer than their own rhythm explains.",
   "bgbb-platt": "The same, calibrated with the outcomes of past predictions.",
   logistic:
-    "Weighs silence, frequency, trend, breadth of use, tenure and traits by how well they separated users who left from users who stayed.",
+    "Weighs silence, frequency, trend, breadth of use, single events, tenure and traits by how well they separated users who left from users who stayed.",
 };
 
 /** The order by activity and the models, the simplest first. */
