@@ -111,8 +111,9 @@ function userParts(population: Population, { model, snapshot }: UnstoredInput): 
   const [traits, numbers] = [traitsOfModel(model), numbersOfModel(model)];
   const names = [...new Set(traits.map(({ trait }) => trait))];
   const atMs = population.zone.startOfDay(snapshot.day);
-  // The third rung alone looks at traits.
-  const hasTraits = model?.rung === 3;
+  const hasPlanChanges = model?.rung === 3 && model.design.hasPlanChanges === true;
+  // Reading the traits of all users takes three times as long as their features.
+  const hasTraits = traits.length > 0 || numbers.length > 0 || hasPlanChanges;
   return {
     parts: {
       about: accountsOfUsersQuery(snapshot.users),
