@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { silence } from "../../contract/api/churn-targets.ts";
+import { columnsOf } from "../../server/scoring/churn/design.ts";
 import {
   accountEngagementOf,
   engagementOf,
@@ -225,4 +226,37 @@ test("a return has a probability after a horizon of silence, and not with a decl
   const target = { by: "event", event: "bye", undoneBy: null } as const;
   expect([returnOf({}, { target }), returnOf({ hasLeft: true }, { target })]).toEqual([null, null]);
   expect(returnOf({}, { model: null })).toBeNull();
+});
+
+test.each([
+  ["an event that is missing", { report: 0, save: 9 }, 4, "report not used in 28 days: +"],
+  ["an event that is often done", { report: 40, save: 9 }, 4, "report 40 times in 28 days: −"],
+  ["a single use", { report: 12, save: 1 }, 4, "save once in 28 days: +"],
+  ["the last key event", { report: 12, save: 9 }, 150, "last key event 150 days ago: +"],
+  ["no key event", { report: 12, save: 9 }, null, "no key event in 26 weeks: +"],
+])("the reason of the mix of events names %s", (_, eventCounts28, keyEventIdleDays, sentence) => {
+  const design = { hasMembers: false, traits: [], events: ["report", "save"], hasKeyEvents: true };
+  // About the mean of each column nothing is special.
+  const weights: Readonly<Record<string, readonly [mean: number, weight: number]>> = {
+    "event report": [Math.log(13), -1],
+    "event save": [Math.log(10), -1],
+    "days since the last key event": [Math.log(5), 1],
+    "days since the last key event, unknown": [0, 3],
+  };
+  const columns = columnsOf(design).map(({ name, group }) => {
+    const [mean, weight] = weights[name] ?? [0, 0];
+    return { name, group, mean, standardDeviation: 1, weight };
+  });
+  const ridge = { intercept: -1, columns, isConverged: true };
+  const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };
+  const { reasons } = explain(
+    { features: of({ tenureDays: 100, eventCounts28, keyEventIdleDays }) },
+    {
+      ...{ horizonDays: 28, target: silence, healthWeights: defaultHealthWeights, scale },
+      riskScale: absoluteRiskScale,
+      model: { rung: 3, horizonDays: 28, bgbb, referenceLogOdds: -1, design, ridge },
+    },
+  );
+  expect(reasons?.reasons.map(({ group }) => group)).toEqual(["mix"]);
+  expect(reasons?.reasons[0]?.text).toStartWith(sentence);
 });

@@ -89,11 +89,9 @@ function mostFrequent<Value>(values: readonly Value[], nameOf: (value: Value) =>
 
 /** Traits with numbers of at least 30 entities, and with at least 5 different ones. */
 function numericTraits(entities: readonly ScoredFeatures[]): string[] {
-  const numbers = new Map<string, number[]>();
-  for (const [trait, value] of entities.flatMap((entity) => Object.entries(entity.numbers))) {
-    numbers.set(trait, [...(numbers.get(trait) ?? []), value]);
-  }
-  return [...numbers]
+  const told = entities.flatMap(({ numbers }) => Object.entries(numbers));
+  return [...Map.groupBy(told, ([trait]) => trait)]
+    .map(([trait, own]) => [trait, own.map(([, value]) => value)] as const)
     .filter(
       ([, values]) => values.length >= leastEntitiesOfTrait && new Set(values).size >= leastNumbersOfTrait,
     )

@@ -273,9 +273,10 @@ async function train(
   const counts = countData(cells, rows, horizonDays);
   const bgbb = fitBgbb(cells).parameters;
   const churned: CountedLabels[] = [];
-  for (const [index, { fit }] of isDeclared(population.settings) ? [] : fitted.entries()) {
+  const calibrationDays = isDeclared(population.settings) ? [] : calibrationDaysOf(trainingDays);
+  for (const [index, { fit }] of fitted.entries()) {
     const cutoffDay = trainingDays[index] ?? day;
-    if (!calibrationDaysOf(trainingDays).includes(cutoffDay)) continue;
+    if (!calibrationDays.includes(cutoffDay)) continue;
     churned.push(...(await churnedAt(warehouse, population, { day: cutoffDay, fit, horizonDays })));
   }
   const newest = fitted[0]?.rows ?? [];
