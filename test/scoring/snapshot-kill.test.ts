@@ -40,12 +40,14 @@ async function check(warehouse: Warehouse): Promise<number> {
   let valid = 0;
   for (const kind of ["user", "account"] as const) {
     const record = await recordOf(warehouse, { organization: 1, kind, what: "snapshot" }, 100);
-    if (record === undefined) throw new Error("nothing was ever written");
-    const { settingsKey, rowsVersion } = record.body;
-    const { weights } = JSON.parse(settingsKey) as { weights: [string, number][] };
     const computed = (weight: number) => volumes(warehouse, computedRows(weightedBy(kind, weight), 100));
-    if (!record.stale) {
+    if (record === undefined) {
+      // The process writes users first and is killed after that, at the earliest.
+      expect(kind).toBe("account");
+    } else if (!record.stale) {
       valid += 1;
+      const { settingsKey, rowsVersion } = record.body;
+      const { weights } = JSON.parse(settingsKey) as { weights: [string, number][] };
       const rows = storedRows({ kind, organization: 1, day: 100, rowsVersion });
       expect(await volumes(warehouse, rows)).toEqual([...(await computed(weights[0]?.[1] ?? 0))]);
     }
@@ -80,7 +82,8 @@ test("a process that is killed while it writes snapshots leaves whole ones, or n
     );
     let valid = 0;
     for (let kill = 0; kill < kills; kill += 1) {
-      await writeUntilKilled(folder, random.between(0, 400));
+      // The first kill comes before accounts have a snapshot.
+      await writeUntilKilled(folder, kill === 0 ? 0 : random.between(0, 400));
       await opened(async (warehouse) => {
         valid += await check(warehouse);
       });
