@@ -1,6 +1,14 @@
 /** The accounts that users' events carry: whose members they are, and how much they do there. */
 import { daysPerPeriod, maxCountPerDay, windowPeriods } from "../scores/features.ts";
-import { engagementEvents, type Population, weightOf } from "./engagement-events.ts";
+import {
+  engagementEvents,
+  eventNumber,
+  eventNumbers,
+  lowerOf,
+  type Population,
+  pairSql,
+  upperOf,
+} from "./engagement-events.ts";
 import type { Query } from "./query.ts";
 
 /** A user is a member of an account for so many observed days after an event that carries it. */
@@ -19,33 +27,32 @@ export interface CarriedAccounts {
   readonly accountVolumes28: readonly number[];
 }
 
-/** One number for a user and an account. With the two as keys, the engine would group in the order of the table's key, which begins
- * with the user and has a hash table for each: 7.3 s of processor time for 100,000 users, and 0.2 with one key. */
-const pair = (account: string) => `toUInt64(entity) * 4294967296 + ${account}`;
-
 /** Rows (entity and `CarriedAccounts`) of users with an event that carries an account. */
 export function carriedAccountsQuery(population: Population, cutoffDay: number): Query {
   const events = engagementEvents(population, cutoffDay, { daysBefore: daysPerPeriod * windowPeriods });
   const recent = engagementEvents(population, cutoffDay, { daysBefore: 28 });
-  const weight = weightOf(population.settings);
+  const numbers = eventNumbers(population, cutoffDay);
+  const pair = pairSql("entity", "account");
+  const carried = lowerOf("pair");
   const isMember = `newest <= ${memberDays}`;
   const sql = `
-    SELECT toUInt32(bitShiftRight(pair, 32)) AS entity,
-      argMax(toUInt32(pair), (lastDay, toUInt32(pair))) AS account,
-      groupArrayIf(toUInt32(pair), ${isMember}) AS accountNumbers,
+    WITH ${numbers.sql}
+    SELECT ${upperOf("pair")} AS entity,
+      argMax(${carried}, (lastDay, ${carried})) AS account,
+      groupArrayIf(${carried}, ${isMember}) AS accountNumbers,
       groupArrayIf(toUInt8(newest), ${isMember}) AS accountIdleDays,
       groupArrayIf(toBool(wasActivePrevious28), ${isMember}) AS accountPrevious28,
       groupArrayIf(volume28, ${isMember}) AS accountVolumes28
     FROM (
-      SELECT ${pair("account")} AS pair, min(daysAgo) AS newest, max(epochDay) AS lastDay,
+      SELECT ${pair} AS pair, min(daysAgo) AS newest, max(epochDay) AS lastDay,
         max(daysAgo BETWEEN 29 AND 56) AS wasActivePrevious28
       FROM (${events.sql}) WHERE account != 0 GROUP BY pair) AS carried
     LEFT JOIN (
-      SELECT ${pair("carriedAccount")} AS pair, sum(least(times, ${maxCountPerDay}) * ${weight.sql}) AS volume28
+      SELECT pair, sum(least(times, ${maxCountPerDay}) * weights[number]) AS volume28
       FROM (
-        SELECT entity, recent.account AS carriedAccount, event, sum(count) AS times
-        FROM (${recent.sql}) AS recent WHERE carriedAccount != 0 GROUP BY entity, epochDay, event, carriedAccount)
+        SELECT ${pair} AS pair, ${eventNumber} AS number, sum(count) AS times
+        FROM (${recent.sql}) WHERE account != 0 GROUP BY pair, number, epochDay)
       GROUP BY pair) AS volumes USING (pair)
     GROUP BY entity`;
-  return { sql, parameters: { ...events.parameters, ...recent.parameters, ...weight.parameters } };
+  return { sql, parameters: { ...events.parameters, ...recent.parameters, ...numbers.parameters } };
 }

@@ -70,7 +70,7 @@ export function engagementEvents(population: Population, cutoffDay: number, days
 /** Rows (entity, user, volume28): Σ weight · min(count, 50) over events and days of the 28 before the cut-off. */
 export function volumeQuery(population: Population, cutoffDay: number): Query {
   const events = engagementEvents(population, cutoffDay, { daysBefore: 28 });
-  const weight = weightOf(population.settings);
+  const weight = weightOf(population.settings, "toString(event)");
   const sql = `
     SELECT entity, user, sum(least(times, ${maxCountPerDay}) * ${weight.sql}) AS volume28
     FROM (
@@ -79,16 +79,60 @@ export function volumeQuery(population: Population, cutoffDay: number): Query {
   return { sql, parameters: { ...events.parameters, ...weight.parameters } };
 }
 
-/** The weight of the event in a column `event`. */
-export function weightOf({ weights }: FeatureSettings): Query {
+/** The weight of the event whose name is the value of this expression. */
+function weightOf({ weights }: FeatureSettings, name: string): Query {
   return {
-    sql: "transform(toString(event), {weightedEvents:Array(String)}, {weights:Array(Float64)}, 1.)",
+    sql: `transform(${name}, {weightedEvents:Array(String)}, {weights:Array(Float64)}, 1.)`,
     parameters: {
       weightedEvents: [...(weights?.keys() ?? [])],
       weights: [...(weights?.values() ?? [])],
     },
   };
 }
+
+/**
+ * Numbers for the names of events in the 28 days before the cut-off. As part of a group's key a text costs more than twice what a number does.
+ *
+ * The text is for a `WITH`. `names` are all names in these days, the counted ones first, and `weights` their weights. The number of a name
+ * is its place, from 1. Names are sorted, because the engine may compute them more than once in a statement. They are those of all users,
+ * which stand in a projection.
+ */
+export function eventNumbers(
+  { numbers: _, withExcluded: _excluded, ...population }: Population,
+  cutoffDay: number,
+  counted: readonly string[] = [],
+): Query {
+  const events = engagementEvents({ ...population, withExcluded: true }, cutoffDay, { daysBefore: 28 });
+  const weight = weightOf(population.settings, "name");
+  const all = (condition: string) =>
+    `(SELECT arraySort(groupArray(toString(event))) FROM (SELECT event FROM (${events.sql}) ${condition} GROUP BY event))`;
+  const names =
+    counted.length === 0
+      ? `${all("")} AS names`
+      : `${all("WHERE event NOT IN {countedEvents:Array(String)}")} AS otherNames,
+         arrayConcat({countedEvents:Array(String)}, otherNames) AS names`;
+  return {
+    sql: `${names}, arrayMap(name -> ${weight.sql}, names) AS weights`,
+    parameters: {
+      ...events.parameters,
+      ...weight.parameters,
+      ...(counted.length > 0 && { countedEvents: [...counted] }),
+    },
+  };
+}
+
+/** The number of a row's event by `eventNumbers`, in SQL. */
+export const eventNumber = "transform(event, names, arrayEnumerate(names), toUInt32(0))";
+
+/**
+ * One number for two of 32 bits, in SQL. As keys of groups two columns cost more, and when the first one is that of the table's order the engine
+ * may make a hash table for each of its values: 7.3 s of processor time for 100,000 users and their accounts, and 0.2 with one number.
+ */
+export const pairSql = (upper: string, lower: string) => `(toUInt64(${upper}) * 4294967296 + ${lower})`;
+/** The first of the two. */
+export const upperOf = (pair: string) => `toUInt32(bitShiftRight(${pair}, 32))`;
+/** The second one. */
+export const lowerOf = (pair: string) => `toUInt32(${pair})`;
 
 /** `observedCutoff` − `observedDay`. */
 function daysAgo(outages: Outages, cutoffDay: number): Query {

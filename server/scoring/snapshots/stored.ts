@@ -17,9 +17,9 @@ import { joinedSpans, windowStart } from "../scores/observed-days.ts";
 
 /** Raised when the meaning of a column changes: snapshots of before are computed again. */
 const formulas = 1;
-/** More users are written by several statements. One for 1,000,000 users with 6.5 million events took 743 of the 750 MB that a query may
- * have; in parts of this size it is 214 MB. */
-const usersOfStatement = 65_536;
+/** More users are written by several statements, whose groups need little memory and lie close together: 100,000 users with 20 million events
+ * take 3.5 s of processor time in parts of this size, and 5.5 s in parts of 65,536. */
+const usersOfStatement = 16_384;
 const maxCountedEvents = 64;
 /** Counts of rarer events tell a model nothing. The name of an event that one user does may be personal. */
 const leastUsersOfEvent = 30;
@@ -72,16 +72,12 @@ async function storedSnapshot(
 async function partsOf(warehouse: Warehouse, population: Population): Promise<readonly Population[]> {
   const { organization, kind } = population;
   if (kind === "account") return [population];
-  const [row] = await warehouse.rows<{ highest: number }>(
-    "SELECT max(user) AS highest FROM user_spans WHERE organization = {organization:UInt32}",
+  const parts = await warehouse.rows<{ from: number }>(
+    `SELECT DISTINCT toUInt64(intDiv(user, ${usersOfStatement})) * ${usersOfStatement} AS from FROM user_spans
+     WHERE organization = {organization:UInt32} ORDER BY from`,
     { organization },
   );
-  const parts = Math.ceil(((row?.highest ?? 0) + 1) / usersOfStatement);
-  if (parts <= 1) return [population];
-  return Array.from({ length: parts }, (_, part) => ({
-    ...population,
-    numbers: { from: part * usersOfStatement, below: (part + 1) * usersOfStatement },
-  }));
+  return parts.map(({ from }) => ({ ...population, numbers: { from, below: from + usersOfStatement } }));
 }
 
 async function newestVersion(

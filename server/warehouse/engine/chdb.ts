@@ -241,16 +241,11 @@ class ChdbWarehouse implements Warehouse {
     if (this.#closed) throw closedError();
   }
 
-  #settings({
-    maxSeconds = defaults.maxSeconds,
-    maxBytes = this.#memoryBytes / 2,
-    groupsInOrder,
-  }: QueryLimits) {
+  #settings({ maxSeconds = defaults.maxSeconds, maxBytes = this.#memoryBytes / 2 }: QueryLimits) {
     return {
       max_execution_time: maxSeconds,
       max_memory_usage: Math.floor(maxBytes),
       ...embeddedSpillSettings(maxBytes),
-      optimize_aggregation_in_order: groupsInOrder ? 1 : 0,
     };
   }
 }

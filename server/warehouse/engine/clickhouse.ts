@@ -308,18 +308,13 @@ class ClickHouseWarehouse implements ServerWarehouse {
     if (this.#closing.signal.aborted) throw closedError();
   }
 
-  #settings({
-    maxSeconds = defaults.maxSeconds,
-    maxBytes = this.#queryMemoryBytes,
-    groupsInOrder,
-  }: QueryLimits): Settings {
+  #settings({ maxSeconds = defaults.maxSeconds, maxBytes = this.#queryMemoryBytes }: QueryLimits): Settings {
     return {
       ...always,
       ...clusterSettings(this.topology),
       max_execution_time: maxSeconds,
       max_memory_usage: Math.floor(maxBytes),
       ...spillSettings(maxBytes),
-      optimize_aggregation_in_order: groupsInOrder ? 1 : 0,
     };
   }
 }

@@ -91,6 +91,8 @@ export function sessionOpener(engine: Engine, folder: string, memoryBytes: numbe
     "--index_mark_cache_size=16777216",
     "--uncompressed_cache_size=0",
     `--max_server_memory_usage=${memoryBytes}`,
+    // The least free memory for each thread of a query. With the engine's own 1 GiB, a query of ours had one thread on every machine.
+    "--max_threads_min_free_memory_per_thread=268435456",
     // How often the engine reads its resident memory for the limit above. By default this takes 0.2 % of a core.
     "--memory_worker_period_ms=500",
     // Bound values are part of a statement. 200 exclusion rules of 1,000 characters can be 4.8 MB, and 256 KiB are the default.

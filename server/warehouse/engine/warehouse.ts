@@ -12,9 +12,6 @@ export type Parameter = string | number | bigint | boolean | readonly Parameter[
 export interface QueryLimits {
   readonly maxSeconds?: number;
   readonly maxBytes?: number;
-  /** Groups rows in the order of the table's key, where the query allows it. Each group is finished before the next,
-   * so memory holds a few groups, not all. */
-  readonly groupsInOrder?: boolean;
   /** The owner of the query; left out for the service's own work. When its signal is aborted the query leaves the
    * queue, or is killed. */
   readonly asker?: Asker;

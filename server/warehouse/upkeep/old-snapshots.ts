@@ -18,20 +18,35 @@ interface Partition {
   readonly month: number;
 }
 
-/** Drops what is older. @param today in days since 1970-01-01 @returns the dropped partitions */
-export async function dropOldSnapshots(warehouse: Warehouse, today: number): Promise<number> {
+/** A partition that was written later than this may have a snapshot that scores or a training still read: of a day long ago, after an import. */
+const restSeconds = 86_400;
+
+/**
+ * Drops what is older.
+ *
+ * @param today in days since 1970-01-01
+ * @param unwrittenForSeconds partitions that were written later stay for now
+ * @returns the dropped partitions
+ */
+export async function dropOldSnapshots(
+  warehouse: Warehouse,
+  today: number,
+  unwrittenForSeconds = restSeconds,
+): Promise<number> {
   const old = await warehouse.rows<Partition>(
     `SELECT table, id, isOfMondays = 1 AS isOfMondays, month
      FROM (
-       SELECT DISTINCT table, partition_id AS id,
+       SELECT table, partition_id AS id,
          toUInt8(splitByChar('-', partition_id)[1]) AS isOfMondays,
          toUInt32(splitByChar('-', partition_id)[2]) AS month
        FROM system.parts
-       WHERE database = currentDatabase() AND active AND table IN {tables:Array(String)})
+       WHERE database = currentDatabase() AND active AND table IN {tables:Array(String)}
+       GROUP BY table, partition_id
+       HAVING max(modification_time) <= now() - {unwrittenForSeconds:UInt32})
      WHERE toInt32(toLastDayOfMonth(YYYYMMDDToDate32(month * 100 + 1)))
        < {today:Int32} - if(isOfMondays = 1, ${keptMondays}, ${keptDays})
      ORDER BY table, id`,
-    { today, tables: snapshotTables.map(({ name }) => name) },
+    { today, unwrittenForSeconds, tables: snapshotTables.map(({ name }) => name) },
   );
   for (const { table, id, isOfMondays, month } of old) {
     await warehouse.command(
