@@ -241,8 +241,9 @@ describe("a snapshot", () => {
   });
 });
 
+/** Its name is new in the organization, so it changes the features of the user and of account 1. */
 function lateEvent(organization: number, user: number, day: number): EventRow {
-  return event(organization, { user, account: 1, event: "open", day, timeMs: zone.startOfDay(day) + 1_000 });
+  return event(organization, { user, account: 1, event: "late", day, timeMs: zone.startOfDay(day) + 1_000 });
 }
 
 function shuffled<Value>(values: readonly Value[], random: { next(): number }): Value[] {
