@@ -155,7 +155,7 @@ describe("with too little data", () => {
       .waitFor();
     await page.getByText("number 3 of 3 by activity").waitFor();
     await page.goto(page.url().replace("/users/cleo", "/users?sort=risk&order=descending"));
-    await page.getByText("No. 3", { exact: true }).waitFor();
+    await page.getByText("No. 3 by activity", { exact: true }).waitFor();
     expect(complaints).toEqual([]);
   });
 });

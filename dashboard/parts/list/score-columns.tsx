@@ -51,7 +51,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
             title="No churn risk: this is the position by activity, from the most active"
             className="text-soft"
           >
-            No. {numbers.count(activityPosition)}
+            No. {numbers.count(activityPosition)} by activity
           </span>
         ) : risk === null ? (
           <None why="Only active and new ones have a churn risk" />

@@ -1,10 +1,10 @@
 /** How many entities change their band of health or of churn risk under other settings. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Population } from "../queries/engagement-events.ts";
-import { type HealthRules, healthExpressions, healthValuesQuery } from "../queries/health-sql.ts";
+import { type HealthRules, healthSteps, healthValuesQuery } from "../queries/health-sql.ts";
 import type { OfRun } from "../queries/lists/reading.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
-import { type Query, scoringLimits } from "../queries/query.ts";
+import { type Query, scoringLimits, withColumns } from "../queries/query.ts";
 import { type ScoreInput, scoresQuery } from "../queries/score-query.ts";
 import type { HealthBand } from "../scores/health.ts";
 import type { RiskBand, RiskLimits } from "../scores/risk-scale.ts";
@@ -26,19 +26,19 @@ export function storedScoresUnder(
   rules: HealthRules,
 ): Query {
   const { healthTraits = [], riskScale } = rules;
-  const health = healthExpressions(rules);
+  const health = healthSteps(rules);
   const names = healthTraits.map(({ trait }) => trait);
   const values = names.length === 0 ? undefined : healthValuesQuery(population, run.day, names);
-  const columns = Object.entries(health.columns).map(([name, sql]) => `${sql} AS ${name}`);
+  const rows = `
+    SELECT *
+    FROM (
+      SELECT ${kind} AS entity, state, engagement AS engagementScore, momentum AS momentumScore, risk, adoption
+      FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}) AS scores
+    ${values === undefined ? "" : `LEFT JOIN (${values.sql}) AS numbers USING (entity)`}`;
   return {
     sql: `
       SELECT entity, colour AS healthBand, ${riskBandSql(riskScale)} AS riskBand
-      FROM (
-        SELECT *, ${columns.join(", ")}
-        FROM (
-          SELECT ${kind} AS entity, state, engagement AS engagementScore, momentum AS momentumScore, risk, adoption
-          FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}) AS scores
-        ${values === undefined ? "" : `LEFT JOIN (${values.sql}) AS numbers USING (entity)`})`,
+      FROM (${withColumns(rows, health.steps)})`,
     parameters: { ...values?.parameters, ...health.parameters, ...run },
   };
 }

@@ -5,8 +5,7 @@ import { accountOwners, isIncluded } from "../../warehouse/warehouse.ts";
 import { type HealthParts, healthLimits } from "../scores/health.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
 import type { Population } from "./engagement-events.ts";
-import type { Expressions } from "./lists/user-engagement.ts";
-import { type Query, read } from "./query.ts";
+import { type Query, read, type Steps } from "./query.ts";
 import { numberOf } from "./trait-query.ts";
 
 /** The settings and limits that health follows from. */
@@ -21,7 +20,7 @@ export interface HealthRules {
  * Health and its band (`colour`) of a row with state, engagementScore, risk, momentumScore, adoption and healthValues,
  * the values of `healthTraits` in their order: none, or null, for a trait without a number.
  */
-export function healthExpressions({ healthWeights, healthTraits = [], riskScale }: HealthRules): Expressions {
+export function healthSteps({ healthWeights, healthTraits = [], riskScale }: HealthRules): Steps {
   const { healthyFrom, watchFrom, cappedTo } = healthLimits;
   const parts: readonly (readonly [score: string, weight: number])[] = [
     ["engagementScore", healthWeights.engagement],
@@ -30,18 +29,23 @@ export function healthExpressions({ healthWeights, healthTraits = [], riskScale 
     ["100 * adoption", healthWeights.adoption],
     ...healthTraits.map(({ weight }, at) => [scoreOfTraitSql(at), weight] as const),
   ];
-  const weight = (at: number) => `{healthWeight${at}:Float64}`;
-  const total = parts.map(([score], at) => `if(isNull(${score}), 0, ${weight(at)})`);
-  const points = parts.map(([score], at) => `ifNull(${score}, 0) * ${weight(at)}`);
+  const places = [...parts.keys()];
+  const total = places.map((at) => `if(isNull(healthPart${at}), 0, {healthWeight${at}:Float64})`);
+  const points = places.map((at) => `ifNull(healthPart${at}, 0) * {healthWeight${at}:Float64}`);
   return {
-    columns: {
-      totalWeight: total.join(" + "),
-      uncapped: `(${points.join(" + ")}) / totalWeight`,
-      health: `multiIf(state = 'churned', 0, totalWeight = 0, NULL,
-        ifNull(risk, 0) >= {cappedRisk:Float64}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
-      colour: `multiIf(state = 'churned', 'churned', totalWeight = 0, 'none', state = 'new', 'onboarding',
-        health >= ${healthyFrom}, 'healthy', health >= ${watchFrom}, 'watch', 'at_risk')`,
-    },
+    steps: [
+      Object.fromEntries(parts.map(([score], at) => [`healthPart${at}`, score])),
+      { totalWeight: total.join(" + "), totalPoints: points.join(" + ") },
+      { uncapped: "totalPoints / totalWeight" },
+      {
+        health: `multiIf(state = 'churned', 0, totalWeight = 0, NULL,
+          ifNull(risk, 0) >= {cappedRisk:Float64}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
+      },
+      {
+        colour: `multiIf(state = 'churned', 'churned', totalWeight = 0, 'none', state = 'new', 'onboarding',
+          health >= ${healthyFrom}, 'healthy', health >= ${watchFrom}, 'watch', 'at_risk')`,
+      },
+    ],
     parameters: {
       evenOdds: riskScale.evenOdds,
       cappedRisk: riskScale.cap,

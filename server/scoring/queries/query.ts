@@ -21,6 +21,36 @@ export function withParts(parts: Readonly<Record<string, Query>>, select: Query)
   };
 }
 
+/** Names of columns, and the expressions that they have. */
+export type Columns = Readonly<Record<string, string>>;
+
+/** Columns, and the values that they bind. */
+export interface Expressions<Name extends string = string> {
+  readonly columns: Readonly<Record<Name, string>>;
+  readonly parameters: Query["parameters"];
+}
+
+/** The same in steps, of which each may use the columns of those before. */
+export interface Steps {
+  readonly steps: readonly Columns[];
+  readonly parameters: Query["parameters"];
+}
+
+/**
+ * Rows with more columns. Each step is a `SELECT` of its own: within one the engine copies an expression to each place that names it.
+ * Scores in one step took 270 ms of analysis a statement, whatever their number.
+ */
+export function withColumns(rows: string, steps: readonly Columns[]): string {
+  return steps.reduce((from, columns) => `SELECT *, ${columnList(columns)} FROM (${from})`, rows);
+}
+
+/** `expression AS name, …` */
+export function columnList(columns: Columns): string {
+  return Object.entries(columns)
+    .map(([name, sql]) => `${sql} AS ${name}`)
+    .join(",\n");
+}
+
 /** All of an organization's history is read: seconds, and minutes on a busy machine. */
 export const scoringLimits = { maxSeconds: 600 };
 

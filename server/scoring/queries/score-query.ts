@@ -12,15 +12,23 @@ import type { RiskScale } from "../scores/risk-scale.ts";
 import { newForDays } from "../scores/state.ts";
 import { type CellRisks, cellNumberSql } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
-import { healthExpressions, healthValuesQuery } from "./health-sql.ts";
+import { healthSteps, healthValuesQuery } from "./health-sql.ts";
 import {
   accountsOfUsersQuery,
   type CellLogOdds,
   engagedMembersQuery,
   ownAccountColumns,
 } from "./lists/member-query.ts";
-import { type Columns, type Expressions, userEngagement } from "./lists/user-engagement.ts";
-import { type Query, withParts } from "./query.ts";
+import { userEngagement } from "./lists/user-engagement.ts";
+import {
+  type Columns,
+  columnList,
+  type Expressions,
+  type Query,
+  type Steps,
+  withColumns,
+  withParts,
+} from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { isScoredRow, withLeft } from "./target-query.ts";
@@ -77,16 +85,14 @@ export function scoresQuery(
 ): Query {
   const about = withHealthValues(aboutParts(population, input), population, input);
   const engagement = population.kind === "account" ? accountEngagement : userEngagement(input.scale);
-  const expressions = scoreExpressions(population, input, engagement);
+  const scores = scoreSteps(population, input, engagement);
   return withParts(
     { features: withLeft(population, input.snapshot.day, input.snapshot.entities), ...about.parts },
     {
       sql: `
         SELECT ${selected.join(", ")}
-        FROM (
-          SELECT *, ${asList(expressions.columns)}
-          FROM (SELECT *, ${asList(about.columns)} FROM features ${about.joins}))`,
-      parameters: { ...expressions.parameters, ...about.parameters },
+        FROM (${withColumns(`SELECT *, ${columnList(about.columns)} FROM features ${about.joins}`, scores.steps)})`,
+      parameters: { ...scores.parameters, ...about.parameters },
     },
   );
 }
@@ -177,29 +183,29 @@ const accountEngagement: Expressions = {
   parameters: {},
 };
 
-function scoreExpressions(
-  population: Population,
-  input: UnstoredInput,
-  engagement: Expressions,
-): Expressions {
+function scoreSteps(population: Population, input: UnstoredInput, engagement: Expressions): Steps {
   const { horizonDays, cells, model } = input;
   const isBySilence = !isDeclared(population.settings);
   const risk = riskExpression(model);
   const returns = returnExpression(isBySilence ? model : null);
-  const health = healthExpressions(input);
+  const health = healthSteps(input);
   const change = "toInt32(activeDays28) - toInt32(activeDaysPrevious28)";
   return {
-    columns: {
-      bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
-      state: `multiIf(hasLeft, 'churned', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
-        tenureDays < ${newForDays}, 'new', 'active')`,
-      ...engagement.columns,
-      momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,
-        50 + 50 * (${change}) / (activeDays28 + activeDaysPrevious28 + ${damping}))`,
-      risk: `if(${isScoredRow(population, horizonDays).sql}, ${risk.sql}, NULL)`,
-      returnProbability: isBySilence ? `if(state = 'churned' AND n >= 0, ${returns.sql}, NULL)` : "NULL",
-      ...health.columns,
-    },
+    steps: [
+      {
+        bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
+        state: `multiIf(hasLeft, 'churned', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
+          tenureDays < ${newForDays}, 'new', 'active')`,
+        ...engagement.columns,
+        momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,
+          50 + 50 * (${change}) / (activeDays28 + activeDaysPrevious28 + ${damping}))`,
+      },
+      {
+        risk: `if(${isScoredRow(population, horizonDays).sql}, ${risk.sql}, NULL)`,
+        returnProbability: isBySilence ? `if(state = 'churned' AND n >= 0, ${returns.sql}, NULL)` : "NULL",
+      },
+      ...health.steps,
+    ],
     parameters: {
       horizonDays,
       cells: cells.numbers,
@@ -282,9 +288,3 @@ const memberColumns: Columns = {
   ...{ active_members_90: "active90", top_share: "topShare", mean_risk_log_odds: "meanRiskLogOdds" },
   mean_engagement: "meanEngagement",
 };
-
-function asList(columns: Columns): string {
-  return Object.entries(columns)
-    .map(([name, sql]) => `${sql} AS ${name}`)
-    .join(",\n");
-}

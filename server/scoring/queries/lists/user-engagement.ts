@@ -1,15 +1,6 @@
 /** The engagement of users in SQL. */
 import { type EngagementScale, mostPoints } from "../../scores/engagement.ts";
-import type { Query } from "../query.ts";
-
-/** A column of the table of scores, and the expression that it is filled with. */
-export type Columns = Readonly<Record<string, string>>;
-
-/** Columns of scores, and the values that they bind. */
-export interface Expressions<Name extends string = string> {
-  readonly columns: Readonly<Record<Name, string>>;
-  readonly parameters: Query["parameters"];
-}
+import type { Expressions } from "../query.ts";
 
 /** `engagementOf`, of a row of `featuresQuery`. */
 export function userEngagement(scale: EngagementScale): Expressions<"engagementScore"> {
