@@ -13,7 +13,7 @@ import { populationOf } from "../../server/scoring/run/population.ts";
 import { recordOf } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
-import { fitPlattToCounts } from "../../server/scoring/statistics/platt.ts";
+import { fitPlatt } from "../../server/scoring/statistics/platt.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { randomFrom } from "./random.ts";
 import { on } from "./run-support.ts";
@@ -58,7 +58,7 @@ test("the churned are calibrated by BG/BB as it was fitted at each cut-off, and 
     cutoffs.push({ fit: fitBgbb(cells).parameters, churned });
   }
   const plattBy = (fitOf: (index: number) => BgbbParameters | undefined) =>
-    fitPlattToCounts(
+    fitPlatt(
       cutoffs.flatMap(({ fit, churned }, index) => {
         const silence = silenceBy(horizonDays, fitOf(index) ?? fit);
         return churned.map(({ count, returned, ...cell }) => ({

@@ -168,19 +168,51 @@ describe("ridge regression", () => {
   });
 });
 
+test("a row of the ridge regression that counts for three is the same as three rows", () => {
+  const columns: Column[] = [
+    { name: "x", group: "silence" },
+    { name: "sometimes unknown", group: "trend" },
+  ];
+  const { xs, labels } = sample(200, (x) => x);
+  const rows = xs.map((x, index) => Float64Array.of(x, index % 4 === 0 ? Number.NaN : Math.cos(index) + x));
+  const counts = rows.map((_, index) => 1 + (index % 3));
+  const repeated = <Value>(values: readonly Value[]) =>
+    values.flatMap((value, index) => Array.from({ length: counts[index] ?? 0 }, () => value));
+  const [counted, each] = [
+    fitRidge(columns, rows, labels, counts),
+    fitRidge(columns, repeated(rows), repeated(labels)),
+  ];
+  expect(counted.intercept).toBeCloseTo(each.intercept, 9);
+  for (const [index, { mean, standardDeviation, weight }] of counted.columns.entries()) {
+    const other = each.columns[index];
+    expect(mean).toBeCloseTo(other?.mean ?? Number.NaN, 9);
+    expect(standardDeviation).toBeCloseTo(other?.standardDeviation ?? Number.NaN, 9);
+    expect(weight).toBeCloseTo(other?.weight ?? Number.NaN, 9);
+  }
+});
+
 describe("Platt calibration", () => {
+  const fit = (logOdds: readonly number[], labels: readonly boolean[]) =>
+    fitPlatt(
+      logOdds.map((one, index) => ({
+        logOdds: one,
+        positives: Number(labels[index] === true),
+        negatives: Number(labels[index] === false),
+      })),
+    );
+
   test("bends overconfident log-odds back", () => {
     const { xs, labels } = sample(20_000, (x) => 0.3 + 0.5 * x);
-    const platt = fitPlatt(xs, labels);
+    const platt = fit(xs, labels);
     expect(Math.abs(calibrate(platt, 0) - 0.3)).toBeLessThan(0.1);
     expect(Math.abs(platt.slope - 0.5)).toBeLessThan(0.05);
   });
 
   test("is finite for separated classes and changes nothing with one class", () => {
-    const { intercept, slope } = fitPlatt([-3, -2, 2, 3], [false, false, true, true]);
+    const { intercept, slope } = fit([-3, -2, 2, 3], [false, false, true, true]);
     expect([intercept, slope].every(Number.isFinite)).toBe(true);
     expect(slope).toBeWithin(0, 5);
-    expect(fitPlatt([1, 2], [true, true])).toEqual({ intercept: 0, slope: 1 });
-    expect(fitPlatt([], [])).toEqual({ intercept: 0, slope: 1 });
+    expect(fit([1, 2], [true, true])).toEqual({ intercept: 0, slope: 1 });
+    expect(fit([], [])).toEqual({ intercept: 0, slope: 1 });
   });
 });

@@ -20,7 +20,7 @@ import { type Features, featuresOf } from "../../server/scoring/scores/features.
 import { isScored } from "../../server/scoring/scores/state.ts";
 import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
-import { type CountedLabels, fitPlatt, fitPlattToCounts } from "../../server/scoring/statistics/platt.ts";
+import { type CountedLabels, fitPlatt } from "../../server/scoring/statistics/platt.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { readGitLog } from "./data.ts";
 import { logDay, logsOf, manySettings, population, randomOrganization } from "./engine-support.ts";
@@ -40,13 +40,12 @@ describe("the calibration of the churned", () => {
       ...Array.from({ length: negatives }, () => ({ logOdds, label: false })),
     ]);
     const one = fitPlatt(
-      rows.map(({ logOdds }) => logOdds),
-      rows.map(({ label }) => label),
+      rows.map(({ logOdds, label }) => ({ logOdds, positives: Number(label), negatives: Number(!label) })),
     );
-    const counted = fitPlattToCounts(groups);
+    const counted = fitPlatt(groups);
     expect(counted.intercept).toBeCloseTo(one.intercept, 8);
     expect(counted.slope).toBeCloseTo(one.slope, 8);
-    expect(fitPlattToCounts([{ logOdds: 1, positives: 5, negatives: 0 }])).toEqual({
+    expect(fitPlatt([{ logOdds: 1, positives: 5, negatives: 0 }])).toEqual({
       intercept: 0,
       slope: 1,
     });
@@ -155,7 +154,7 @@ test("on a real log BG/BB's own probability of a return is too bold, and the cal
       });
     });
     const model = { rung: 1, horizonDays, bgbb: scoring.bgbb, referenceLogOdds: 0 } as const;
-    const churnedPlatt = fitPlattToCounts(labels);
+    const churnedPlatt = fitPlatt(labels);
     for (const { cell, returned: label } of scoring.people) {
       raw.push({ predicted: returnProbability(model, cell), label });
       calibrated.push({ predicted: returnProbability({ ...model, churnedPlatt }, cell), label });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { fitSnapshot } from "../../server/scoring/churn/backtest.ts";
 import { priorParameters } from "../../server/scoring/churn/bgbb.ts";
-import { fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import {
   type ChurnModel,
   riskScorer,
@@ -15,7 +15,8 @@ import {
   designFor,
   rowOf,
 } from "../../server/scoring/churn/design.ts";
-import { type EntityLog, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import { atOnce } from "../../server/scoring/churn/steps.ts";
 import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
 import { fitRidge, reasonGroups, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
 import { calibrate } from "../../server/scoring/statistics/platt.ts";
@@ -27,19 +28,21 @@ const days = 500;
 const horizonDays = 28;
 const endDay = simulatedFrom + days;
 
-/** All rungs, trained on simulated entities when most of them are still there. */
+/** A day when most of the simulated entities are still there. */
+const trainingDay = simulatedFrom + 260;
+
+/** All rungs, trained on simulated entities. */
 function trained(entities: readonly EntityLog[]): readonly ChurnModel[] {
-  const snapshot = snapshotOf(entities, simulatedFrom + 260, horizonDays);
-  const bgbb = fitBgbb(snapshot.cells).parameters;
-  const tables = tablesFor(bgbb, horizonDays);
+  return trainedOn(snapshotOf(entities, trainingDay, horizonDays));
+}
+
+function trainedOn(snapshot: Snapshot): readonly ChurnModel[] {
+  const { fit, rows } = atOnce(fitSnapshot(snapshot, horizonDays));
   return trainRungs({
     horizonDays,
-    counts: countData(snapshot.cells, snapshot.rows, horizonDays),
-    bgbb,
-    rows: snapshot.rows.map((row) => ({
-      ...row,
-      bgbbRisk: silenceOver(horizonDays, tables, row.features.cell),
-    })),
+    counts: countData(snapshot.cells, rows, horizonDays),
+    bgbb: fit.parameters,
+    rows,
     design: designFor(snapshot.rows),
   });
 }
@@ -103,6 +106,34 @@ describe("every rung", () => {
       12,
     );
   });
+});
+
+test("rungs that are trained on a sample, and on all churned ones beside it, say as much risk as those of all rows", () => {
+  const all = snapshotOf(simulateLogs(3_000, days, 13), trainingDay, horizonDays);
+  const [rows, others] = [0, 1].map((half) => all.rows.filter((_, index) => index % 2 === half));
+  const countOf = (label: boolean, of: readonly { readonly label: boolean }[] = []) =>
+    of.filter((row) => row.label === label).length;
+  const sample = {
+    ...all,
+    rows: rows ?? [],
+    beside: {
+      churned: (others ?? []).filter(({ label }) => label),
+      churnedWeight: 1,
+      retainedWeight: countOf(false, all.rows) / countOf(false, rows),
+    },
+  };
+  const meanRisks = (models: readonly ChurnModel[]) =>
+    models.map((model) => {
+      const score = riskScorer(model);
+      return mean(all.rows.map(({ features }) => score(features).risk));
+    });
+  const [expected, bySample] = [meanRisks(trainedOn(all)), meanRisks(trainedOn(sample))];
+  expect(bySample).toHaveLength(4);
+  for (const [rung, risk] of bySample.entries()) {
+    expect(risk / (expected[rung] ?? Number.NaN)).toBeWithin(0.95, 1.05);
+  }
+  const unweighted = { ...sample, beside: { ...sample.beside, retainedWeight: 1 } };
+  expect((meanRisks(trainedOn(unweighted))[3] ?? 0) / (expected[3] ?? Number.NaN)).toBeGreaterThan(1.15);
 });
 
 function formula(model: ChurnModel, input: DesignInput): number {

@@ -174,7 +174,7 @@ describe("the rows", () => {
     expect(all.rows.some(({ features }) => features.idleDays >= horizonDays)).toBe(true);
   });
 
-  test("are a sample when there are too many: at most so many, of the same users every time, cells of all", async () => {
+  test("are a sample when there are too many: at most so many, the same every time, cells of all", async () => {
     const { organization } = await randomOrganization(subject, "sample", 150);
     const who = population(organization, "user");
     const days = [120, 200, 300].map(logDay);
@@ -190,6 +190,28 @@ describe("the rows", () => {
       expect(cells).toEqual(allCells ?? []);
       // Those with the lowest hashes come first.
       expect(rows).toEqual(allRows.slice(0, rows.length));
+    }
+  });
+
+  test("have more churned ones beside a sample, and weights by which both classes are as many as in all rows", async () => {
+    const { organization } = await randomOrganization(subject, "churned beside", 150);
+    const who = population(organization, "user");
+    const day = logDay(300);
+    const read = async (maxRows: number) =>
+      (await readSnapshots(subject.warehouse, who, [day], { horizonDays, maxRows, everyone: true })).get(day);
+    const all = (await read(50_000))?.rows ?? [];
+    expect((await read(50_000))?.beside).toBeUndefined();
+    const isChurned = ({ label }: { readonly label: boolean }) => label;
+    const counts = [all.filter(isChurned).length, all.filter((row) => !isChurned(row)).length] as const;
+    for (const maxRows of [10, 20]) {
+      const { rows = [], beside } = (await read(maxRows)) ?? {};
+      const { churned = [], churnedWeight = 0, retainedWeight = 0 } = beside ?? {};
+      const left = all.slice(rows.length).filter(isChurned);
+      expect(left.length).toBeGreaterThan(maxRows / 2);
+      expect(churned).toEqual(left.slice(0, maxRows / 2));
+      const taken = [...rows, ...churned];
+      expect(churnedWeight * taken.filter(isChurned).length).toBeCloseTo(counts[0], 9);
+      expect(retainedWeight * rows.filter((row) => !isChurned(row)).length).toBeCloseTo(counts[1], 9);
     }
   });
 });

@@ -101,6 +101,7 @@ export function* backtestSteps(
 
 export interface FittedSnapshot {
   readonly fit: BgbbFit;
+  /** With the churned ones beside a sample. */
   readonly rows: readonly TrainingRow[];
 }
 
@@ -109,7 +110,12 @@ export function* fitSnapshot(snapshot: Snapshot, horizonDays: number): Steps<Fit
   const fit = snapshot.fit ?? fitBgbb(snapshot.cells);
   yield;
   const silence = silenceBy(horizonDays, fit.parameters);
-  const rows = snapshot.rows.map((row) => ({ ...row, bgbbRisk: silence(row.features.cell) }));
+  const { churned = [], churnedWeight = 1, retainedWeight = 1 } = snapshot.beside ?? {};
+  const rows = [...snapshot.rows, ...churned].map((row) => ({
+    ...row,
+    bgbbRisk: silence(row.features.cell),
+    weight: row.label ? churnedWeight : retainedWeight,
+  }));
   yield;
   return { fit, rows };
 }
@@ -130,7 +136,7 @@ export function trainingOf(
     counts: countData(fold.scoring.cells, rows, horizonDays),
     bgbb: scoring.fit.parameters,
     rows,
-    design: designFor(training[0]?.rows ?? [], fold.keyEvents),
+    design: designFor(fold.training[0]?.rows ?? [], fold.keyEvents),
     isDeclared: fold.scoring.isDeclared,
   };
 }
@@ -160,9 +166,9 @@ function* predictFold(
   horizonDays: number,
 ): Steps<FoldPredictions | null> {
   const training = trainingOf(fold, fits, horizonDays);
-  const { rows } = training;
-  const recency = recencyBaseline(rows);
-  const hiatus = fitHiatus(rows);
+  const sample = fold.training.flatMap(({ rows }) => rows);
+  const recency = recencyBaseline(sample);
+  const hiatus = fitHiatus(sample);
   if (recency === null || hiatus === null || fold.scoring.rows.length === 0) return null;
   yield;
   const rungs = yield* trainRungSteps(training);

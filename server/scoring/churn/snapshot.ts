@@ -23,8 +23,19 @@ export interface Snapshot {
   readonly cells: readonly CountedCell[];
   /** BG/BB as it was fitted to the cells before. */
   readonly fit?: BgbbFit | undefined;
-  /** Entities with a churn risk, and their outcomes. */
+  /** Entities with a churn risk, and their outcomes. A sample, if there are too many. */
   readonly rows: readonly SnapshotRow[];
+  /** Of a sample. */
+  readonly beside?: BesideSample;
+}
+
+/** More rows than a sample has, for training alone. Models are judged by the sample. */
+export interface BesideSample {
+  /** More churned entities. */
+  readonly churned: readonly SnapshotRow[];
+  /** How many entities a churned row stands for, in the sample and beside it: the inverse of the sampling rate. */
+  readonly churnedWeight: number;
+  readonly retainedWeight: number;
 }
 
 export interface SnapshotRow extends Outcome {

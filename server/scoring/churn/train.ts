@@ -2,8 +2,8 @@
 
 import type { ScoredFeatures } from "../scores/state.ts";
 import { fitRidge } from "../statistics/logistic.ts";
-import { type CountedLabels, fitPlatt, fitPlattToCounts } from "../statistics/platt.ts";
-import { mean } from "../statistics/vectors.ts";
+import { type CountedLabels, fitPlatt } from "../statistics/platt.ts";
+import { weightedMean } from "../statistics/vectors.ts";
 import { type BgbbParameters, priorParameters } from "./bgbb.ts";
 import type { CountedCell } from "./bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "./churn-model.ts";
@@ -17,6 +17,8 @@ export interface TrainingRow extends Outcome {
   readonly features: ScoredFeatures;
   /** BG/BB's risk by the fit of the row's own cut-off, as it would have been predicted then. */
   readonly bgbbRisk: number;
+  /** How many entities the row stands for; one unless given. */
+  readonly weight?: number;
 }
 
 export interface DataCounts {
@@ -120,20 +122,31 @@ function calibrationOfChurned(churned: readonly CountedLabels[]): Pick<ChurnMode
   const least = leastLabelsOfEachClass[2];
   const silent = churned.reduce((sum, { positives }) => sum + positives, 0);
   const returned = churned.reduce((sum, { negatives }) => sum + negatives, 0);
-  return silent < least || returned < least ? {} : { churnedPlatt: fitPlattToCounts(churned) };
+  return silent < least || returned < least ? {} : { churnedPlatt: fitPlatt(churned) };
 }
 
 function trainRung(rung: Rung, input: TrainingInput): ChurnModel {
   const { horizonDays, bgbb, rows, churned = [] } = input;
-  const labels = rows.map(({ label }) => label);
   if (rung === 3) return { ...trainRidge(input), ...calibrationOfChurned(churned) };
   const parameters = rung === 0 ? priorParameters : bgbb;
   const logOdds = rows.map(({ bgbbRisk }) => bgbbLogOdds(bgbbRisk));
   const newcomer = silenceBy(horizonDays, parameters)({ x: 0, t: 0, n: 0 });
-  const referenceLogOdds = rows.length === 0 ? bgbbLogOdds(newcomer) : mean(logOdds);
+  const referenceLogOdds =
+    rows.length === 0 ? bgbbLogOdds(newcomer) : weightedMean(logOdds, rows.map(weightOf));
   const common = { horizonDays, bgbb: parameters, referenceLogOdds };
   if (rung !== 2) return { ...common, rung };
-  return { ...common, rung, platt: fitPlatt(logOdds, labels), ...calibrationOfChurned(churned) };
+  const platt = fitPlatt(
+    rows.map((row) => ({
+      logOdds: bgbbLogOdds(row.bgbbRisk),
+      positives: row.label ? weightOf(row) : 0,
+      negatives: row.label ? 0 : weightOf(row),
+    })),
+  );
+  return { ...common, rung, platt, ...calibrationOfChurned(churned) };
+}
+
+function weightOf({ weight = 1 }: TrainingRow): number {
+  return weight;
 }
 
 /** The ridge regression on the columns of the design that the number of departures can carry.
@@ -155,6 +168,7 @@ export function trainRidge(
     columns.map(({ name, group }) => ({ name, group })),
     rows.map((row) => rowOf(columns, row)),
     rows.map(({ label }) => label),
+    rows.map(weightOf),
   );
   return { rung: 3, horizonDays, bgbb, design, ridge, referenceLogOdds: ridge.intercept };
 }

@@ -15,13 +15,16 @@ import {
 import { type Query, withParts } from "./query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { isScoredRow, withLeft } from "./target-query.ts";
+import { sampleHash } from "./trait-query.ts";
 import type { TraitFacts } from "./trait-reading.ts";
 
 /** A row with members is an account's, one without is a user's. */
 export type LabelledRow = FeatureRow & {
   readonly label: boolean;
-  /** Of the entity's number: rows are in its order. */
+  /** `sampleHash`: rows are in its order. */
   readonly hash: string;
+  /** How many rows there are without the limit. */
+  readonly ofAll: number;
   /** Of a user: the account of the latest events of 26 weeks that carry one; 0 without. */
   readonly account?: number;
   /** Of a user with an account. */
@@ -32,10 +35,12 @@ export type LabelledRow = FeatureRow & {
 export interface RowsInput {
   readonly snapshot: SnapshotRows;
   readonly horizonDays: number;
-  /** The entities whose numbers have the lowest hashes, so the same ones at every cut-off. */
+  /** The entities with the lowest hashes at this cut-off. */
   readonly maxRows: number;
   /** All entities seen in the window, instead of only those with a churn risk. */
   readonly everyone: boolean;
+  /** Only churned ones, with higher hashes than this. */
+  readonly churnedAbove?: string;
   /** For accounts. */
   readonly memberRisks?: CellLogOdds;
 }
@@ -46,29 +51,35 @@ const userColumns = [
   ...Object.entries(ownAccountColumns).map(([name, sql]) => `${sql} AS ${name}`),
 ].join(", ");
 
-/** The rows of entities with a churn risk, in the order of a hash of their numbers; without traits. */
+/** The rows of entities with a churn risk, in the order of `sampleHash`; without traits. */
 export function rowsQuery(population: Population, input: RowsInput): Query {
-  const { snapshot, horizonDays, maxRows, everyone, memberRisks } = input;
+  const { snapshot, horizonDays, maxRows, everyone, memberRisks, churnedAbove } = input;
   const { day: cutoffDay, entities, users } = snapshot;
   const isOfAccounts = memberRisks !== undefined;
+  const hash = sampleHash("entity");
   const { churned, isLabelled } = labelsOf(population, { cutoffDay, horizonDays });
   const isScored = everyone ? { sql: "n >= 0", parameters: {} } : isScoredRow(population, horizonDays);
   return withParts(
     {
       features: withLeft(population, cutoffDay, entities),
       scored: {
-        sql: `SELECT * FROM features WHERE ${isScored.sql} AND ${isLabelled.sql}
-          ORDER BY cityHash64(entity), entity LIMIT {maxRows:UInt32}`,
-        parameters: { ...isScored.parameters, ...isLabelled.parameters, maxRows },
+        sql: `SELECT *, count() OVER () AS ofAll FROM features
+          WHERE ${isScored.sql} AND ${isLabelled.sql}
+            ${churnedAbove === undefined ? "" : `AND ${churned.sql} AND ${hash} > {churnedAbove:UInt64}`}
+          ORDER BY ${hash}, entity LIMIT {maxRows:UInt32}`,
+        parameters: {
+          ...{ ...isScored.parameters, ...isLabelled.parameters, maxRows, sampledDay: cutoffDay },
+          ...(churnedAbove !== undefined && { churnedAbove: BigInt(churnedAbove) }),
+        },
       },
       about: isOfAccounts ? membersQuery(users, memberRisks) : accountsOfUsersQuery(users),
     },
     {
       sql: `
-        SELECT entity, ${featureColumns}, ${churned.sql} AS label, toString(cityHash64(entity)) AS hash,
+        SELECT entity, ${featureColumns}, ${churned.sql} AS label, toString(${hash}) AS hash, ofAll,
           ${isOfAccounts ? memberColumns : userColumns}
         FROM scored LEFT JOIN about ${isOfAccounts ? "USING (entity)" : "USING (account)"}
-        ORDER BY cityHash64(entity), entity SETTINGS allow_simdjson = 0`,
+        ORDER BY ${hash}, entity SETTINGS allow_simdjson = 0`,
       parameters: { ...churned.parameters, ...(isOfAccounts && { horizonDays }) },
     },
   );

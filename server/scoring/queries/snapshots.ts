@@ -10,7 +10,7 @@ import type { BgbbParameters } from "../churn/bgbb.ts";
 import { fitBgbb } from "../churn/bgbb-fit.ts";
 import { tablesFor } from "../churn/churn-model.ts";
 import type { FoldDays } from "../churn/folds.ts";
-import type { Snapshot } from "../churn/snapshot.ts";
+import type { BesideSample, Snapshot } from "../churn/snapshot.ts";
 import { isDeclared } from "../scores/features.ts";
 import { storedFit } from "../snapshots/fits.ts";
 import { snapshotFor } from "../snapshots/stored.ts";
@@ -19,7 +19,7 @@ import { cellLogOdds, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { type CellLogOdds, logOddsOfCells } from "./lists/member-query.ts";
 import { read } from "./query.ts";
-import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
+import { type LabelledRow, type RowsInput, rowsQuery, snapshotRow } from "./row-query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { largestHash } from "./trait-query.ts";
 import { noTraitFacts, readKnownTraits, readTraits } from "./trait-reading.ts";
@@ -38,10 +38,12 @@ export interface SnapshotOptions {
 
 /** Limits of training and back-tests. */
 const defaultMaxRows = 50_000;
+/** Churned rows beside a sample, as a share of its rows: few leave, and a model learns most from them. */
+const shareOfChurned = 1 / 2;
 
 /**
- * The snapshots of these days, by day. When there are more rows than `maxRows`, the largest snapshots are sampled by
- * a hash of the entity's number: the same entities on every day.
+ * The snapshots of these days, by day. When there are more rows than `maxRows`, the largest snapshots are sampled:
+ * other entities on each day, so that the rows are of as many entities as they can be.
  */
 export async function readSnapshots(
   warehouse: Warehouse,
@@ -70,27 +72,63 @@ export async function readSnapshots(
     const memberRisks =
       population.kind === "account" &&
       (await readMemberRisks(warehouse, population, { snapshot, horizonDays, userFits }));
-    const query = rowsQuery(population, {
-      ...{ snapshot, horizonDays, everyone },
-      maxRows: maxRowsOfEach,
-      ...(memberRisks && { memberRisks }),
-    });
-    const rows = rowsOf(counted) === 0 ? [] : await read<LabelledRow>(warehouse, query);
-    const hashUpTo = rows.length < maxRowsOfEach ? largestHash : rows.at(-1)?.hash;
-    const traits = await readTraits(warehouse, population, { cutoffDay, known, hashUpTo });
-    const snapshotRows = rows.map((row) =>
-      snapshotRow(row, cutoffDay, traits.get(row.entity) ?? noTraitFacts),
-    );
+    const input = { snapshot, horizonDays, everyone, ...(memberRisks && { memberRisks }) };
+    const sample =
+      rowsOf(counted) === 0 ? noSample : await readSample(warehouse, population, input, maxRowsOfEach);
+    const traits = await readTraits(warehouse, population, { cutoffDay, known, ...sample });
+    const asRows = (found: readonly LabelledRow[]) =>
+      found.map((row) => snapshotRow(row, cutoffDay, traits.get(row.entity) ?? noTraitFacts));
     snapshots.set(cutoffDay, {
       cutoffDay,
       fit: await storedFit(warehouse, population, cutoffDay, cells),
       isDeclared: isDeclared(population.settings),
       cells,
-      rows: snapshotRows,
+      rows: asRows(sample.rows),
+      ...(sample.weights && { beside: { churned: asRows(sample.churned), ...sample.weights } }),
     });
     progress();
   }
   return snapshots;
+}
+
+interface Sample {
+  readonly rows: readonly LabelledRow[];
+  /** More churned ones. */
+  readonly churned: readonly LabelledRow[];
+  /** No row has a higher hash; undefined without rows. */
+  readonly hashUpTo: string | undefined;
+  /** Undefined when the rows are all there are. */
+  readonly weights?: Omit<BesideSample, "churned">;
+}
+
+const noSample: Sample = { rows: [], churned: [], hashUpTo: undefined };
+
+async function readSample(
+  warehouse: Warehouse,
+  population: Population,
+  input: Omit<RowsInput, "maxRows" | "churnedAbove">,
+  maxRows: number,
+): Promise<Sample> {
+  const readRows = (limits: Pick<RowsInput, "maxRows" | "churnedAbove">) =>
+    read<LabelledRow>(warehouse, rowsQuery(population, { ...input, ...limits }));
+  const rows = await readRows({ maxRows });
+  const last = rows.at(-1)?.hash;
+  if (last === undefined || rows.length < maxRows) return { rows, churned: [], hashUpTo: largestHash };
+  const churned = await readRows({ maxRows: Math.ceil(shareOfChurned * maxRows), churnedAbove: last });
+  return { rows, churned, hashUpTo: last, weights: weightsOf(rows, churned) };
+}
+
+function weightsOf(
+  rows: readonly LabelledRow[],
+  churned: readonly LabelledRow[],
+): Omit<BesideSample, "churned"> {
+  const churnedInSample = rows.filter(({ label }) => label).length;
+  const allChurned = churnedInSample + (churned[0]?.ofAll ?? 0);
+  const allRetained = (rows[0]?.ofAll ?? 0) - allChurned;
+  return {
+    churnedWeight: allChurned / Math.max(1, churnedInSample + churned.length),
+    retainedWeight: allRetained / Math.max(1, rows.length - churnedInSample),
+  };
 }
 
 /** The folds of these days; a day that is in many of them is read once. */

@@ -74,8 +74,13 @@ export function numericTraitsQuery(organization: number): Query {
 export type TraitFilter = (
   | { readonly names: readonly string[] /** Only of this one. */; readonly user?: number }
   | {
-      readonly values: readonly string[] /** Of users whose number has at most this hash. */;
-      readonly hashUpTo: string;
+      readonly values: readonly string[];
+      /** Of users with at most this hash at a cut-off, and of these. */
+      readonly sample: {
+        readonly hashUpTo: string;
+        readonly cutoffDay: number;
+        readonly users: readonly number[];
+      };
     }
 ) & {
   /** Traits that are read as numbers. */
@@ -85,6 +90,8 @@ export type TraitFilter = (
 /** The trait that names the plan. */
 const planTrait = "plan";
 
+/** The hash by which rows are sampled: of an entity at a cut-off, so that other entities are taken at each. Binds `sampledDay`. */
+export const sampleHash = (entity: string) => `cityHash64(${entity}, {sampledDay:Int32})`;
 /** No hash is larger. */
 export const largestHash = String(2n ** 64n - 1n);
 
@@ -130,9 +137,10 @@ export function traitsQuery(organization: number, atMs: number, filter: TraitFil
 
 function sampleCondition(filter: TraitFilter): Query {
   if ("values" in filter) {
+    const { hashUpTo, cutoffDay, users } = filter.sample;
     return {
-      sql: "cityHash64(user) <= {hashUpTo:UInt64}",
-      parameters: { hashUpTo: BigInt(filter.hashUpTo) },
+      sql: `(${sampleHash("user")} <= {hashUpTo:UInt64} OR user IN {sampledUsers:Array(UInt32)})`,
+      parameters: { hashUpTo: BigInt(hashUpTo), sampledDay: cutoffDay, sampledUsers: [...users] },
     };
   }
   const { user } = filter;

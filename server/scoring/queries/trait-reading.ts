@@ -31,18 +31,21 @@ export async function readKnownTraits(
 interface TraitsQuestion {
   readonly cutoffDay: number;
   readonly known: KnownTraits;
-  /** Undefined when there is no row. */
+  /** Of the sample; undefined when it has no row. */
   readonly hashUpTo: string | undefined;
+  /** Rows beside the sample. */
+  readonly churned: readonly { readonly entity: number }[];
 }
 
 /** Traits of a sample's users by their number: reading those of all users takes three times as long as features. */
 export async function readTraits(
   warehouse: Warehouse,
   { organization, zone }: Population,
-  { cutoffDay, known: { values, numbers }, hashUpTo }: TraitsQuestion,
+  { cutoffDay, known: { values, numbers }, hashUpTo, churned }: TraitsQuestion,
 ): Promise<ReadonlyMap<number, TraitFacts>> {
   if ((values.length === 0 && numbers.length === 0) || hashUpTo === undefined) return new Map();
-  return readRows(warehouse, organization, zone.startOfDay(cutoffDay), { values, numbers, hashUpTo });
+  const sample = { hashUpTo, cutoffDay, users: churned.map(({ entity }) => entity) };
+  return readRows(warehouse, organization, zone.startOfDay(cutoffDay), { values, numbers, sample });
 }
 
 /** A user's traits with these names, as they were at the start of a day. */

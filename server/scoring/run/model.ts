@@ -279,8 +279,8 @@ async function train(
     if (!calibrationDays.includes(cutoffDay)) continue;
     churned.push(...(await churnedAt(warehouse, population, { day: cutoffDay, fit, horizonDays })));
   }
-  const newest = fitted[0]?.rows ?? [];
-  const design = designFor(newest, keyEvents);
+  const [newest] = trainingDays;
+  const design = designFor(newest === undefined ? [] : at(newest).rows, keyEvents);
   const input = { horizonDays, counts, bgbb, rows, design, churned };
   return {
     rungs: await inSteps(trainRungSteps({ ...input, isDeclared: isDeclared(population.settings) })),

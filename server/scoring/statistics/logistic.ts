@@ -44,18 +44,21 @@ export interface RidgeModel {
 const penalty = 10;
 
 /** Fits rows of values, one per column, to labels. A column that never varies gets no weight. An unknown value is NaN, and
- * counts as the mean. */
+ * counts as the mean.
+ * @param counts how many observations each row represents; one unless given */
 export function fitRidge(
   columns: readonly Column[],
   rows: readonly Float64Array[],
   labels: readonly boolean[],
+  counts: readonly number[] = labels.map(() => 1),
 ): RidgeModel {
-  const scaled = columns.map((column, i) => ({ ...column, ...momentsOf(rows, i) }));
+  const scaled = columns.map((column, i) => ({ ...column, ...momentsOf(rows, counts, i) }));
   const { weights, isConverged } = solveLogistic({
     rows: rows.map((row) =>
       Float64Array.from([1, ...scaled.map((column, i) => standardized(column, at(row, i)))]),
     ),
     targets: labels.map(Number),
+    counts,
     penalties: [0, ...columns.map(() => penalty)],
   });
   return {
@@ -102,12 +105,21 @@ function standardized(column: Pick<FittedColumn, "mean" | "standardDeviation">, 
     : (value - column.mean) / column.standardDeviation;
 }
 
-function momentsOf(rows: readonly Float64Array[], i: number): { mean: number; standardDeviation: number } {
-  const values = Float64Array.from(rows, (row) => at(row, i)).filter((value) => !Number.isNaN(value));
-  if (values.length === 0) return { mean: 0, standardDeviation: 0 };
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
-  const deviation = Math.sqrt(variance);
+/** Of the rows whose value is known. */
+function momentsOf(rows: readonly Float64Array[], counts: readonly number[], i: number) {
+  const meanOf = (of: (value: number) => number) => {
+    let [sum, total] = [0, 0];
+    for (const [index, row] of rows.entries()) {
+      const value = at(row, i);
+      if (Number.isNaN(value)) continue;
+      const count = counts[index] ?? 1;
+      sum += count * of(value);
+      total += count;
+    }
+    return total === 0 ? 0 : sum / total;
+  };
+  const mean = meanOf((value) => value);
+  const deviation = Math.sqrt(meanOf((value) => (value - mean) ** 2));
   // Rounding gives a constant column a deviation of 1e-16 of its value.
   return { mean, standardDeviation: deviation <= 1e-12 * (1 + Math.abs(mean)) ? 0 : deviation };
 }

@@ -17,6 +17,12 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** The mean of values that count for several; NaN of nothing. */
+export function weightedMean(values: readonly number[], weights: readonly number[]): number {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return values.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0) / total;
+}
+
 /** `value`, moved to the nearest end when it is outside of [low, high]. */
 export function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
