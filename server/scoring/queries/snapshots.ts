@@ -38,8 +38,8 @@ export interface SnapshotOptions {
 
 /** Limits of training and back-tests. */
 const defaultMaxRows = 50_000;
-/** Churned rows beside a sample, as a share of its rows: few leave, and a model learns most from them. */
-const shareOfChurned = 1 / 2;
+/** Of the rows that a sample may have, so many are of churned entities beside it: few leave, and a model learns most from them. */
+const shareBeside = 1 / 3;
 
 /**
  * The snapshots of these days, by day. When there are more rows than `maxRows`, the largest snapshots are sampled:
@@ -73,8 +73,7 @@ export async function readSnapshots(
       population.kind === "account" &&
       (await readMemberRisks(warehouse, population, { snapshot, horizonDays, userFits }));
     const input = { snapshot, horizonDays, everyone, ...(memberRisks && { memberRisks }) };
-    const sample =
-      rowsOf(counted) === 0 ? noSample : await readSample(warehouse, population, input, maxRowsOfEach);
+    const sample = await readSample(warehouse, population, input, { all: rowsOf(counted), maxRowsOfEach });
     const traits = await readTraits(warehouse, population, { cutoffDay, known, ...sample });
     const asRows = (found: readonly LabelledRow[]) =>
       found.map((row) => snapshotRow(row, cutoffDay, traits.get(row.entity) ?? noTraitFacts));
@@ -101,21 +100,23 @@ interface Sample {
   readonly weights?: Omit<BesideSample, "churned">;
 }
 
-const noSample: Sample = { rows: [], churned: [], hashUpTo: undefined };
-
 async function readSample(
   warehouse: Warehouse,
   population: Population,
   input: Omit<RowsInput, "maxRows" | "churnedAbove">,
-  maxRows: number,
+  { all, maxRowsOfEach }: { readonly all: number; readonly maxRowsOfEach: number },
 ): Promise<Sample> {
+  if (all === 0) return { rows: [], churned: [], hashUpTo: undefined };
   const readRows = (limits: Pick<RowsInput, "maxRows" | "churnedAbove">) =>
     read<LabelledRow>(warehouse, rowsQuery(population, { ...input, ...limits }));
-  const rows = await readRows({ maxRows });
-  const last = rows.at(-1)?.hash;
-  if (last === undefined || rows.length < maxRows) return { rows, churned: [], hashUpTo: largestHash };
-  const churned = await readRows({ maxRows: Math.ceil(shareOfChurned * maxRows), churnedAbove: last });
-  return { rows, churned, hashUpTo: last, weights: weightsOf(rows, churned) };
+  if (all <= maxRowsOfEach) {
+    return { rows: await readRows({ maxRows: all }), churned: [], hashUpTo: largestHash };
+  }
+  const maxChurned = Math.floor(shareBeside * maxRowsOfEach);
+  const rows = await readRows({ maxRows: maxRowsOfEach - maxChurned });
+  const churnedAbove = rows.at(-1)?.hash ?? largestHash;
+  const churned = await readRows({ maxRows: maxChurned, churnedAbove });
+  return { rows, churned, hashUpTo: churnedAbove, weights: weightsOf(rows, churned) };
 }
 
 function weightsOf(
