@@ -1,6 +1,6 @@
 /**
  * The history of history.ts, made by the engine itself, for sizes at which rows would take hours through the loader. Rollups
- * are filled by the views, week after week in the order of time, so parts and merges are like the loader's.
+ * are filled by the views, a week or less at a time and in the order of time, so parts and merges are like the loader's.
  */
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
@@ -17,6 +17,8 @@ export interface EngineHistory {
 export const usersPerAccount = 8;
 const eventNames = 60;
 const limits = { maxSeconds: 3_600 };
+/** Of one statement, on average: those of the last days are twice as many. */
+const eventsOfStatement = 1_000_000;
 
 /** A number from 0 to 1 that follows from these columns. */
 const uniform = (...of: string[]) => `(sipHash64(${of.join(", ")}) / 18446744073709551616.)`;
@@ -86,11 +88,12 @@ export async function generateHistory(
     "SELECT sum((1 + (untilDay - fromDay - 1) * activeShare) * liveliness) AS liveliness FROM bench_people",
   );
   const eventsPerLiveliness = events / (expected?.liveliness ?? 1);
-  for (let from = toDay - days + 1; from <= toDay; from += 7) {
+  const step = Math.max(1, Math.min(7, Math.floor((days * eventsOfStatement) / events)));
+  for (let from = toDay - days + 1; from <= toDay; from += step) {
     await warehouse.command(
       `INSERT INTO events (organization, user, account, event, time, day, received_at, id, id_is_message_id,
          message_id, properties) ${eventsQuery}`,
-      { organization, eventsPerLiveliness, from, until: Math.min(from + 7, toDay + 1) },
+      { organization, eventsPerLiveliness, from, until: Math.min(from + step, toDay + 1) },
       limits,
     );
   }
