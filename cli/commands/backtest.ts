@@ -16,6 +16,7 @@ import {
   planFolds,
   readFolds,
   type Snapshot,
+  trainingOf,
 } from "../../server/scoring/scoring.ts";
 import { type LoadedLog, loadLog, maxNames, organization } from "../backtest/log.ts";
 import { type BacktestOptions, backtestOptions, refuseContradictions } from "../backtest/options.ts";
@@ -60,7 +61,7 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
     const fits = new Map<Snapshot, FittedSnapshot>();
     const result = backtest(folds, horizonDays, fits);
     const without = compare ? compareGroups(folds, horizonDays, fits) : null;
-    const choice = chooseAsOf(folds.at(-1), result, horizonDays);
+    const choice = chooseAsOf(folds.at(-1), result, fits, horizonDays);
     return { log, traits, target, options, folds: days, result, without, choice };
   });
 }
@@ -104,8 +105,13 @@ function foldDays({ firstDay, endDay }: LoadedLog, options: BacktestOptions): Fo
 }
 
 /** The model that would serve with the data of the last cut-off. */
-function chooseAsOf(fold: Fold | undefined, result: Backtest, horizonDays: number): Choice {
-  const rows = fold?.training.flatMap((snapshot) => snapshot.rows) ?? [];
-  const counts = countData(fold?.scoring.cells ?? [], rows, horizonDays);
+function chooseAsOf(
+  fold: Fold | undefined,
+  result: Backtest,
+  fits: ReadonlyMap<Snapshot, FittedSnapshot>,
+  horizonDays: number,
+): Choice {
+  const counts =
+    fold === undefined ? countData([], [], horizonDays) : trainingOf(fold, fits, horizonDays).counts;
   return chooseRung(counts, result, undefined, null, fold?.scoring.isDeclared);
 }

@@ -7,6 +7,7 @@ export {
   type FittedSnapshot,
   type Fold,
   type ModelResult,
+  trainingOf,
 } from "./churn/backtest.ts";
 export { compareGroups, type WithoutGroup } from "./churn/compare.ts";
 export { daysBetween, type FoldDays, foldsAt, leastLogDays, maxFolds, planFolds } from "./churn/folds.ts";

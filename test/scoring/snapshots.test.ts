@@ -197,8 +197,11 @@ describe("the rows", () => {
     const { organization } = await randomOrganization(subject, "churned beside", 150);
     const who = population(organization, "user");
     const day = logDay(300);
-    const read = async (maxRows: number) =>
-      (await readSnapshots(subject.warehouse, who, [day], { horizonDays, maxRows, everyone: true })).get(day);
+    const read = async (maxRows: number, trainingDays: readonly number[] = [day]) => {
+      const options = { horizonDays, maxRows, trainingDays, everyone: true };
+      return (await readSnapshots(subject.warehouse, who, [day], options)).get(day);
+    };
+    expect((await read(9, []))?.beside).toBeUndefined();
     const all = (await read(50_000))?.rows ?? [];
     expect((await read(50_000))?.beside).toBeUndefined();
     const isChurned = ({ label }: { readonly label: boolean }) => label;
@@ -208,7 +211,7 @@ describe("the rows", () => {
       const { churned = [], churnedWeight = 0, retainedWeight = 0 } = beside ?? {};
       const left = all.slice(rows.length).filter(isChurned);
       expect(left.length).toBeGreaterThan(maxRows / 3);
-      expect(rows).toHaveLength((2 * maxRows) / 3);
+      expect(rows).toHaveLength(maxRows);
       expect(churned).toEqual(left.slice(0, maxRows / 3));
       const taken = [...rows, ...churned];
       expect(churnedWeight * taken.filter(isChurned).length).toBeCloseTo(counts[0], 9);

@@ -56,7 +56,7 @@ const textOfTrait = (trait: string) =>
 
 // In steps, because the engine copies an expression to each place that names it: in one step it took 90 ms to analyse.
 const signUps = `
-  SELECT user, if(empty(days), ${localDay("intDiv(toUnixTimestamp64Milli(first_identified_at), 1000)")}, days[1]) AS day
+  SELECT user, if(empty(days), ${localDay("intDiv(toUnixTimestamp64Milli(first_identified_at), 1000)")}, assumeNotNull(days[1])) AS day
   FROM (
     SELECT user, first_identified_at, arrayFilter(day -> ifNull(day >= ${firstYearDay}, false),
         arrayMap((text, parts, numbers, seconds) -> ${dayOfText}, texts, partsOfTexts, numbersOfTexts, secondsOfTexts)) AS days

@@ -3,7 +3,7 @@
 import type { ScoredFeatures } from "../scores/state.ts";
 import { fitRidge } from "../statistics/logistic.ts";
 import { type CountedLabels, fitPlatt } from "../statistics/platt.ts";
-import { weightedMean } from "../statistics/vectors.ts";
+import { mean, weightedMean } from "../statistics/vectors.ts";
 import { type BgbbParameters, priorParameters } from "./bgbb.ts";
 import type { CountedCell } from "./bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "./churn-model.ts";
@@ -131,22 +131,25 @@ function trainRung(rung: Rung, input: TrainingInput): ChurnModel {
   const parameters = rung === 0 ? priorParameters : bgbb;
   const logOdds = rows.map(({ bgbbRisk }) => bgbbLogOdds(bgbbRisk));
   const newcomer = silenceBy(horizonDays, parameters)({ x: 0, t: 0, n: 0 });
-  const referenceLogOdds =
-    rows.length === 0 ? bgbbLogOdds(newcomer) : weightedMean(logOdds, rows.map(weightOf));
+  const weights = weightsOf(rows);
+  const referenceLogOdds = rows.length === 0 ? bgbbLogOdds(newcomer) : weightedMean(logOdds, weights);
   const common = { horizonDays, bgbb: parameters, referenceLogOdds };
   if (rung !== 2) return { ...common, rung };
   const platt = fitPlatt(
-    rows.map((row) => ({
-      logOdds: bgbbLogOdds(row.bgbbRisk),
-      positives: row.label ? weightOf(row) : 0,
-      negatives: row.label ? 0 : weightOf(row),
-    })),
+    rows.map(({ bgbbRisk, label }, index) => {
+      const weight = weights[index] ?? 1;
+      const logOdds = bgbbLogOdds(bgbbRisk);
+      return { logOdds, positives: label ? weight : 0, negatives: label ? 0 : weight };
+    }),
   );
   return { ...common, rung, platt, ...calibrationOfChurned(churned) };
 }
 
-function weightOf({ weight = 1 }: TrainingRow): number {
-  return weight;
+/** The rows' weights with a mean of 1: penalties are held by as many rows as were read, and not as these stand for. */
+function weightsOf(rows: readonly TrainingRow[]): number[] {
+  const weights = rows.map(({ weight = 1 }) => weight);
+  const meanWeight = mean(weights);
+  return weights.map((weight) => weight / meanWeight);
 }
 
 /** The ridge regression on the columns of the design that the number of departures can carry.
@@ -168,7 +171,7 @@ export function trainRidge(
     columns.map(({ name, group }) => ({ name, group })),
     rows.map((row) => rowOf(columns, row)),
     rows.map(({ label }) => label),
-    rows.map(weightOf),
+    weightsOf(rows),
   );
   return { rung: 3, horizonDays, bgbb, design, ridge, referenceLogOdds: ridge.intercept };
 }

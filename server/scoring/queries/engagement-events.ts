@@ -94,15 +94,18 @@ function weightOf({ weights }: FeatureSettings, name: string): Query {
  * Numbers for the names of events in the 28 days before the cut-off. As part of a group's key a text costs more than twice what a number does.
  *
  * The text is for a `WITH`. `names` are all names in these days, the counted ones first, and `weights` their weights. The number of a name
- * is its place, from 1. Names are sorted, because the engine may compute them more than once in a statement. They are those of all users,
- * which stand in a projection.
+ * is its place, from 1. Names are sorted, because the engine may compute them more than once in a statement. Of parts of a population they are
+ * those of all users, which stand in a projection.
  */
 export function eventNumbers(
   { numbers: _, withExcluded: _excluded, ...population }: Population,
   cutoffDay: number,
   counted: readonly string[] = [],
 ): Query {
-  const events = engagementEvents({ ...population, withExcluded: true }, cutoffDay, { daysBefore: 28 });
+  const { entity, usersIn } = population;
+  const isOfAll = entity === undefined && usersIn === undefined;
+  const named: Population = { ...population, withExcluded: true, ...(isOfAll && { kind: "user" }) };
+  const events = engagementEvents(named, cutoffDay, { daysBefore: 28 });
   const weight = weightOf(population.settings, "name");
   const all = (condition: string) =>
     `(SELECT arraySort(groupArray(toString(event))) FROM (SELECT event FROM (${events.sql}) ${condition} GROUP BY event))`;

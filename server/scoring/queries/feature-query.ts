@@ -102,7 +102,7 @@ function historyQuery(population: Population, cutoffDay: number): Query {
 function activityQuery(population: Population, cutoffDay: number, counted: readonly string[]): Query {
   const events = engagementEvents(population, cutoffDay, { daysBefore: 28 });
   const numbers = eventNumbers(population, cutoffDay, counted);
-  const isCounted = `number <= ${counted.length}`;
+  const isCounted = `number BETWEEN 1 AND ${counted.length}`;
   const sql = `
     WITH ${numbers.sql}
     SELECT entity, sum(capped * weights[number]) AS volume28, count() AS eventNames28,

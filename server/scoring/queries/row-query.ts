@@ -23,8 +23,6 @@ export type LabelledRow = FeatureRow & {
   readonly label: boolean;
   /** `sampleHash`: rows are in its order. */
   readonly hash: string;
-  /** How many rows there are without the limit. */
-  readonly ofAll: number;
   /** Of a user: the account of the latest events of 26 weeks that carry one; 0 without. */
   readonly account?: number;
   /** Of a user with an account. */
@@ -63,7 +61,7 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
     {
       features: withLeft(population, cutoffDay, entities),
       scored: {
-        sql: `SELECT *, count() OVER () AS ofAll FROM features
+        sql: `SELECT * FROM features
           WHERE ${isScored.sql} AND ${isLabelled.sql}
             ${churnedAbove === undefined ? "" : `AND ${churned.sql} AND ${hash} > {churnedAbove:UInt64}`}
           ORDER BY ${hash}, entity LIMIT {maxRows:UInt32}`,
@@ -76,11 +74,29 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
     },
     {
       sql: `
-        SELECT entity, ${featureColumns}, ${churned.sql} AS label, toString(${hash}) AS hash, ofAll,
+        SELECT entity, ${featureColumns}, ${churned.sql} AS label, toString(${hash}) AS hash,
           ${isOfAccounts ? memberColumns : userColumns}
         FROM scored LEFT JOIN about ${isOfAccounts ? "USING (entity)" : "USING (account)"}
         ORDER BY ${hash}, entity SETTINGS allow_simdjson = 0`,
       parameters: { ...churned.parameters, ...(isOfAccounts && { horizonDays }) },
+    },
+  );
+}
+
+/** One row: how many entities with a churn risk there are, and how many of them churned. */
+export function outcomesQuery(
+  population: Population,
+  { snapshot, horizonDays, everyone }: Omit<RowsInput, "maxRows" | "churnedAbove">,
+): Query {
+  const { churned, isLabelled } = labelsOf(population, { cutoffDay: snapshot.day, horizonDays });
+  const isScored = everyone ? { sql: "n >= 0", parameters: {} } : isScoredRow(population, horizonDays);
+  return withParts(
+    { features: withLeft(population, snapshot.day, snapshot.entities) },
+    {
+      sql: `
+        SELECT count() AS entities, countIf(${churned.sql}) AS churned
+        FROM features WHERE ${isScored.sql} AND ${isLabelled.sql} SETTINGS allow_simdjson = 0`,
+      parameters: { ...isScored.parameters, ...isLabelled.parameters, ...churned.parameters },
     },
   );
 }

@@ -19,15 +19,17 @@ import { cellLogOdds, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { type CellLogOdds, logOddsOfCells } from "./lists/member-query.ts";
 import { read } from "./query.ts";
-import { type LabelledRow, type RowsInput, rowsQuery, snapshotRow } from "./row-query.ts";
+import { type LabelledRow, outcomesQuery, type RowsInput, rowsQuery, snapshotRow } from "./row-query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { largestHash } from "./trait-query.ts";
 import { noTraitFacts, readKnownTraits, readTraits } from "./trait-reading.ts";
 
 export interface SnapshotOptions {
   readonly horizonDays: number;
-  /** Rows of all snapshots together. */
+  /** Rows of all snapshots together, without those beside a sample. */
   readonly maxRows?: number;
+  /** Days that are trained at: a sample has rows beside it there. None by default. */
+  readonly trainingDays?: readonly number[];
   /** All entities seen in the window are scored, instead of only active and new ones. */
   readonly everyone?: boolean;
   /** For accounts: BG/BB as it was fitted to their users, by day, where that was done before. */
@@ -38,7 +40,7 @@ export interface SnapshotOptions {
 
 /** Limits of training and back-tests. */
 const defaultMaxRows = 50_000;
-/** Of the rows that a sample may have, so many are of churned entities beside it: few leave, and a model learns most from them. */
+/** Churned rows beside a sample, as a share of its rows: few leave, and a model learns most from them. */
 const shareBeside = 1 / 3;
 
 /**
@@ -49,7 +51,14 @@ export async function readSnapshots(
   warehouse: Warehouse,
   population: Population,
   cutoffDays: Iterable<number>,
-  { horizonDays, maxRows = defaultMaxRows, everyone = false, onProgress, userFits }: SnapshotOptions,
+  {
+    horizonDays,
+    maxRows = defaultMaxRows,
+    trainingDays = [],
+    everyone = false,
+    onProgress,
+    userFits,
+  }: SnapshotOptions,
 ): Promise<Map<number, Snapshot>> {
   const days = new Set(cutoffDays);
   const stored = new Map<number, SnapshotRows>();
@@ -73,7 +82,9 @@ export async function readSnapshots(
       population.kind === "account" &&
       (await readMemberRisks(warehouse, population, { snapshot, horizonDays, userFits }));
     const input = { snapshot, horizonDays, everyone, ...(memberRisks && { memberRisks }) };
-    const sample = await readSample(warehouse, population, input, { all: rowsOf(counted), maxRowsOfEach });
+    const sample = await readSample(warehouse, population, input, {
+      ...{ all: rowsOf(counted), maxRowsOfEach, isTraining: trainingDays.includes(cutoffDay) },
+    });
     const traits = await readTraits(warehouse, population, { cutoffDay, known, ...sample });
     const asRows = (found: readonly LabelledRow[]) =>
       found.map((row) => snapshotRow(row, cutoffDay, traits.get(row.entity) ?? noTraitFacts));
@@ -104,31 +115,35 @@ async function readSample(
   warehouse: Warehouse,
   population: Population,
   input: Omit<RowsInput, "maxRows" | "churnedAbove">,
-  { all, maxRowsOfEach }: { readonly all: number; readonly maxRowsOfEach: number },
+  of: { readonly all: number; readonly maxRowsOfEach: number; readonly isTraining: boolean },
 ): Promise<Sample> {
-  if (all === 0) return { rows: [], churned: [], hashUpTo: undefined };
+  if (of.all === 0) return { rows: [], churned: [], hashUpTo: undefined };
   const readRows = (limits: Pick<RowsInput, "maxRows" | "churnedAbove">) =>
     read<LabelledRow>(warehouse, rowsQuery(population, { ...input, ...limits }));
-  if (all <= maxRowsOfEach) {
-    return { rows: await readRows({ maxRows: all }), churned: [], hashUpTo: largestHash };
-  }
-  const maxChurned = Math.floor(shareBeside * maxRowsOfEach);
-  const rows = await readRows({ maxRows: maxRowsOfEach - maxChurned });
-  const churnedAbove = rows.at(-1)?.hash ?? largestHash;
-  const churned = await readRows({ maxRows: maxChurned, churnedAbove });
-  return { rows, churned, hashUpTo: churnedAbove, weights: weightsOf(rows, churned) };
+  const rows = await readRows({ maxRows: of.maxRowsOfEach });
+  const isAll = of.all <= of.maxRowsOfEach;
+  const hashUpTo = isAll ? largestHash : (rows.at(-1)?.hash ?? largestHash);
+  if (isAll || !of.isTraining) return { rows, churned: [], hashUpTo };
+  const maxRows = Math.ceil(shareBeside * of.maxRowsOfEach);
+  const churned = await readRows({ maxRows, churnedAbove: hashUpTo });
+  const [all] = await read<Outcomes>(warehouse, outcomesQuery(population, input));
+  return { rows, churned, hashUpTo, ...(all && { weights: weightsOf(rows, churned, all) }) };
+}
+
+interface Outcomes {
+  readonly entities: number;
+  readonly churned: number;
 }
 
 function weightsOf(
   rows: readonly LabelledRow[],
-  churned: readonly LabelledRow[],
+  beside: readonly LabelledRow[],
+  { entities, churned }: Outcomes,
 ): Omit<BesideSample, "churned"> {
   const churnedInSample = rows.filter(({ label }) => label).length;
-  const allChurned = churnedInSample + (churned[0]?.ofAll ?? 0);
-  const allRetained = (rows[0]?.ofAll ?? 0) - allChurned;
   return {
-    churnedWeight: allChurned / Math.max(1, churnedInSample + churned.length),
-    retainedWeight: allRetained / Math.max(1, rows.length - churnedInSample),
+    churnedWeight: churned / Math.max(1, churnedInSample + beside.length),
+    retainedWeight: (entities - churned) / Math.max(1, rows.length - churnedInSample),
   };
 }
 
@@ -140,7 +155,8 @@ export async function readFolds(
   options: SnapshotOptions,
 ): Promise<Fold[]> {
   const days = folds.flatMap(({ cutoffDay, trainingDays }) => [cutoffDay, ...trainingDays]);
-  const snapshots = await readSnapshots(warehouse, population, days, options);
+  const trainingDays = folds.flatMap((fold) => fold.trainingDays);
+  const snapshots = await readSnapshots(warehouse, population, days, { ...options, trainingDays });
   const at = (day: number) => {
     const snapshot = snapshots.get(day);
     if (snapshot === undefined) throw new RangeError(`day ${day} was not read`);

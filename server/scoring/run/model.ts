@@ -245,7 +245,11 @@ async function train(
     ...rateDays,
   ];
   const snapshots = await readSnapshots(warehouse, population, days, {
-    ...{ horizonDays, userFits },
+    ...{
+      horizonDays,
+      userFits,
+      trainingDays: [...trainingDays, ...folds.flatMap((fold) => fold.trainingDays)],
+    },
     ...(maxRows !== undefined && { maxRows }),
   });
   const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);

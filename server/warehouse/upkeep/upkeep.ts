@@ -298,7 +298,7 @@ export class Upkeep {
     const nowMs = Date.now();
     const today = zoneOf("UTC").dayOf(nowMs);
     if (this.#scoresDroppedOn === today) return;
-    const partitions = await this.#inTurn(() => dropOldSnapshots(warehouse, today));
+    const partitions = await this.#inTurn(() => dropOldSnapshots(warehouse, nowMs));
     if (partitions > 0) log.info({ partitions }, "old snapshots of features are dropped");
     const rows = await this.#inTurn(() => thinScores(warehouse, nowMs));
     if (rows > 0) log.info({ rows }, "old daily scores are deleted");
