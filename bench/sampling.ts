@@ -137,11 +137,11 @@ for (const baseRate of baseRates) {
   const found: Readonly<Record<string, number>>[] = [];
   for (let round = 1; round <= rounds; round += 1) found.push(measure(baseRate, new Random(round)));
   console.log(`base rate ${baseRate}`);
-  const [baseline = 0, ...others] = Object.keys(found[0] ?? {}).map((way) => {
-    return mean(found.map((one) => one[way] ?? Number.NaN));
+  const losses = Object.keys(found[0] ?? {}).map((way) => {
+    return [way, mean(found.map((one) => one[way] ?? Number.NaN))] as const;
   });
-  for (const [index, way] of Object.keys(found[0] ?? {}).entries()) {
-    const loss = index === 0 ? baseline : (others[index - 1] ?? Number.NaN);
+  const [, baseline] = losses[0] ?? ["", Number.NaN];
+  for (const [way, loss] of losses) {
     console.log(`  ${way}: ${(1e6 * loss).toFixed(0)} millionths, ratio ${(loss / baseline).toFixed(2)}`);
   }
 }

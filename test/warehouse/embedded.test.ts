@@ -17,6 +17,12 @@ test("a second process is refused the folder while the first has it open", async
   await child.exited;
 });
 
+test("a query has as many threads as it asks for while memory is free", async () => {
+  const sql = "SELECT sum(cityHash64(number)) AS sum FROM numbers_mt(100000000) SETTINGS max_threads = 2";
+  const lines = await subject.warehouse.rows<{ explain: string }>(`EXPLAIN PIPELINE ${sql}`);
+  expect(lines.map(({ explain }) => explain).join("\n")).toMatch(/AggregatingTransform × 2/);
+});
+
 test("what a query writes has limits, and what a killed process has left is deleted at the start", async () => {
   const names = ["max_temporary_data_on_disk_size_for_query", "min_free_disk_space_for_temporary_data"];
   const sql =

@@ -38,7 +38,7 @@ const isOfCalendar = (day: string) => `ifNull(toString(toDate32OrNull(${day})) =
 /**
  * The day that a text says, in the forms of an event's `timestamp`: a date, or a date-time with an offset. Null for any other text, and for
  * an impossible date or time. Over `text`, `parts` (those of a date-time, from 1), `numbers` (hours, minutes, seconds, hours and minutes of
- * the offset) and `seconds`.
+ * the offset) and `seconds`. A leap second is the start of the next second, and there are none but at the end of a day of UTC.
  */
 const dayOfText = `multiIf(
   match(text, '${date}'), if(${isOfCalendar("text")}, toInt32(toDate32OrZero(text)), NULL),
@@ -46,7 +46,6 @@ const dayOfText = `multiIf(
     ${isOfCalendar("parts[1]")} AND numbers[1] < 24 AND numbers[2] < 60 AND numbers[4] < 24 AND numbers[5] < 60
       AND (numbers[3] < 60 OR numbers[3] = 60 AND seconds % 86400 = 0), ${localDay("seconds")}, NULL),
   NULL)`;
-// A leap second is the start of the next second, and there are none but at the end of a day of UTC.
 const secondsOfParts = `toInt64(toInt32(toDate32OrZero(parts[1]))) * 86400 + numbers[1] * 3600 + numbers[2] * 60 + numbers[3]
   - if(parts[5] = '-', -1, 1) * (numbers[4] * 3600 + numbers[5] * 60)`;
 

@@ -51,22 +51,21 @@ const userColumns = [
 
 /** The rows of entities with a churn risk, in the order of `sampleHash`; without traits. */
 export function rowsQuery(population: Population, input: RowsInput): Query {
-  const { snapshot, horizonDays, maxRows, everyone, memberRisks, churnedAbove } = input;
-  const { day: cutoffDay, entities, users } = snapshot;
+  const { snapshot, horizonDays, maxRows, memberRisks, churnedAbove } = input;
+  const { day: cutoffDay, users } = snapshot;
   const isOfAccounts = memberRisks !== undefined;
   const hash = sampleHash("entity");
-  const { churned, isLabelled } = labelsOf(population, { cutoffDay, horizonDays });
-  const isScored = everyone ? { sql: "n >= 0", parameters: {} } : isScoredRow(population, horizonDays);
+  const { features, candidates, churned } = outcomesOf(population, input);
   return withParts(
     {
-      features: withLeft(population, cutoffDay, entities),
+      features,
       scored: {
         sql: `SELECT * FROM features
-          WHERE ${isScored.sql} AND ${isLabelled.sql}
+          WHERE ${candidates.sql}
             ${churnedAbove === undefined ? "" : `AND ${churned.sql} AND ${hash} > {churnedAbove:UInt64}`}
           ORDER BY ${hash}, entity LIMIT {maxRows:UInt32}`,
         parameters: {
-          ...{ ...isScored.parameters, ...isLabelled.parameters, maxRows, sampledDay: cutoffDay },
+          ...{ ...candidates.parameters, maxRows, sampledDay: cutoffDay },
           ...(churnedAbove !== undefined && { churnedAbove: BigInt(churnedAbove) }),
         },
       },
@@ -83,22 +82,32 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
   );
 }
 
+type OutcomesInput = Pick<RowsInput, "snapshot" | "horizonDays" | "everyone">;
+
 /** One row: how many entities with a churn risk there are, and how many of them churned. */
-export function outcomesQuery(
-  population: Population,
-  { snapshot, horizonDays, everyone }: Omit<RowsInput, "maxRows" | "churnedAbove">,
-): Query {
-  const { churned, isLabelled } = labelsOf(population, { cutoffDay: snapshot.day, horizonDays });
-  const isScored = everyone ? { sql: "n >= 0", parameters: {} } : isScoredRow(population, horizonDays);
+export function outcomesQuery(population: Population, input: OutcomesInput): Query {
+  const { features, candidates, churned } = outcomesOf(population, input);
   return withParts(
-    { features: withLeft(population, snapshot.day, snapshot.entities) },
+    { features },
     {
       sql: `
         SELECT count() AS entities, countIf(${churned.sql}) AS churned
-        FROM features WHERE ${isScored.sql} AND ${isLabelled.sql} SETTINGS allow_simdjson = 0`,
-      parameters: { ...isScored.parameters, ...isLabelled.parameters, ...churned.parameters },
+        FROM features WHERE ${candidates.sql} SETTINGS allow_simdjson = 0`,
+      parameters: { ...candidates.parameters, ...churned.parameters },
     },
   );
+}
+
+/** The rows of a day, the condition of those that are taken, and whether they churned. */
+function outcomesOf(population: Population, { snapshot, horizonDays, everyone }: OutcomesInput) {
+  const { day: cutoffDay, entities } = snapshot;
+  const { churned, isLabelled } = labelsOf(population, { cutoffDay, horizonDays });
+  const isScored = everyone ? { sql: "n >= 0", parameters: {} } : isScoredRow(population, horizonDays);
+  const candidates: Query = {
+    sql: `${isScored.sql} AND ${isLabelled.sql}`,
+    parameters: { ...isScored.parameters, ...isLabelled.parameters },
+  };
+  return { features: withLeft(population, cutoffDay, entities), candidates, churned };
 }
 
 /** A row as the models take it. @param facts of a user's traits */
