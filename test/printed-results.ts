@@ -21,6 +21,33 @@ export function print(name: string, result: FileResult, milliseconds: number): v
   }
 }
 
+/** Lines of a failing test's own output that are worth reading again. */
+const linesOfFailure = 40;
+/** Failing tests that are printed again. The output of each file has them all. */
+const maxFailures = 20;
+
+/** The failing tests in an output of `bun test`: the last lines that each printed, its name behind them. */
+export function failuresIn(output: string): string[] {
+  const failures: string[] = [];
+  let lines: string[] = [];
+  for (const line of output.split("\n")) {
+    // Bun repeats the names of all failing tests at the end.
+    if (/^\d+ tests failed:$/.test(line)) break;
+    lines.push(line);
+    if (line.startsWith("(fail) ")) failures.push(lines.slice(-linesOfFailure).join("\n"));
+    if (/^\((pass|fail)\) /.test(line)) lines = [];
+  }
+  return failures;
+}
+
+/** Prints failing tests again, so that they are among the last lines of a long run. */
+export function printFailures(failures: readonly string[]): void {
+  if (failures.length === 0) return;
+  const more = failures.length - maxFailures;
+  const shown = failures.slice(0, maxFailures).join("\n");
+  console.log(`what failed:\n${shown}${more > 0 ? `\n… and ${more} more tests` : ""}`);
+}
+
 /** A figure that was measured for a file, or the sum of a folder's. */
 export interface Measured {
   readonly name: string;

@@ -15,7 +15,14 @@ import { testVariables } from "./engines.ts";
 import { killRunningFiles, runFile } from "./file-process.ts";
 import { temporaryFilesInMemory } from "./memory-folder.ts";
 import { PostgresServer } from "./postgres.ts";
-import { type Counted, type Measured, print, printSlowest } from "./printed-results.ts";
+import {
+  type Counted,
+  failuresIn,
+  type Measured,
+  print,
+  printFailures,
+  printSlowest,
+} from "./printed-results.ts";
 import { SharedServer } from "./shared-server.ts";
 import { chosenRuns, type Run, withSharedProcesses } from "./tiers.ts";
 
@@ -43,6 +50,7 @@ interface Options {
 let postgres: PostgresServer | undefined;
 const sharedServers = new Set<SharedServer>();
 let removeMemoryFolder = () => {};
+const failures: string[] = [];
 /** Whether a signal has ended the run. */
 let isInterrupted = false;
 
@@ -72,6 +80,7 @@ async function main(options: Options): Promise<number> {
     );
     total.failed += 1;
   }
+  printFailures(failures);
   console.log(`${total.cpuSeconds.toFixed(0)} s of processor time`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;
@@ -117,6 +126,7 @@ async function runAll(
       if (run.nodes === 0 && run.beside === undefined) timings.set(run.file, Math.round(milliseconds));
       measured.push({ name: run.name, cpuSeconds: result.cpuSeconds });
       print(run.name, result, milliseconds);
+      if (result.failed > 0) failures.push(...failuresIn(result.output));
     }
   };
   try {
