@@ -4,8 +4,8 @@
  */
 import type { Group } from "../../server/analytics/retention/cohorts.ts";
 import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
+import { parseEventTime } from "../../server/calendar/calendar.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { parseEventTime } from "../../server/intake/admission/time.ts";
 
 export interface Facts {
   readonly timezone: string;

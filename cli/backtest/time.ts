@@ -1,6 +1,6 @@
 /** Times in the files of a back-test. */
-import type { Zone } from "../../server/calendar/calendar.ts";
-import { isInvalid, parseEventTime } from "../../server/intake/intake.ts";
+import { parseEventTime, type Zone } from "../../server/calendar/calendar.ts";
+import { isInvalid } from "../../server/intake/intake.ts";
 import { apiTime } from "../import/time.ts";
 
 /** The time of a cell in unix milliseconds; undefined when it is none. Date-times without an offset are in UTC, as

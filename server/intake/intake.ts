@@ -22,7 +22,6 @@ export type {
   SourcedPerson,
   SourcedTrack,
 } from "./admission/sourced.ts";
-export { parseEventTime } from "./admission/time.ts";
 export { minFreeDiskBytes } from "./commit/room.ts";
 export type { Outcome, SourcedOutcome } from "./decide/requests.ts";
 export { errorOf, isStored } from "./decide/requests.ts";

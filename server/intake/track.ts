@@ -9,10 +9,9 @@
 import type { JsonObject } from "../../contract/json.ts";
 import { timestampAliases } from "../../contract/timestamp-aliases.ts";
 import { TrackBody } from "../../contract/write-api.ts";
-import type { Zone } from "../calendar/calendar.ts";
+import { parseEventTime, type Zone } from "../calendar/calendar.ts";
 import { type Arrival, compile, explain, identifier, messageIdOf, wrong } from "./admission/admit-event.ts";
 import { type Invalid, isInvalid, type ParsedBody } from "./admission/json.ts";
-import { parseEventTime } from "./admission/time.ts";
 
 /** An event that may be stored if its user is known. */
 export interface AdmittedTrack {

@@ -1,7 +1,7 @@
 /** Parses the fields that all sources have: times and ids. docs/decisions/0023-sources.md has the rule for times. */
 import { limits } from "../../contract/limits.ts";
-import { msPerDay, Zone } from "../calendar/calendar.ts";
-import { type Invalid, isInvalid, parseEventTime } from "../intake/intake.ts";
+import { msPerDay, parseEventTime, Zone } from "../calendar/calendar.ts";
+import { type Invalid, isInvalid } from "../intake/intake.ts";
 import type { Delivery } from "./source.ts";
 
 /**

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import Format from "typebox/format";
+import { parseEventTime } from "../../server/calendar/calendar.ts";
 import { dayNumber, Zone } from "../../server/calendar/zone.ts";
-import { parseEventTime } from "../../server/intake/admission/time.ts";
 import { seeded } from "./support.ts";
 
 const utc = new Zone("UTC");

@@ -1,8 +1,8 @@
 /** Days in timezones that do what timezones must not do: known instants as facts, random ones against Intl. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { parseEventTime } from "../../server/calendar/calendar.ts";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
-import { parseEventTime } from "../../server/intake/admission/time.ts";
 import { seeded } from "./support.ts";
 
 const options = seeded("zone.test.ts", 800);

@@ -7,13 +7,12 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import { IdentifyBody, reservedTraits } from "../../../contract/write-api.ts";
-import type { Zone } from "../../calendar/calendar.ts";
+import { isKeptTime, type Zone } from "../../calendar/calendar.ts";
 import type { WarningKind } from "../../ledger/ledger.ts";
 import type { SentAccount } from "../identify.ts";
 import { type Arrival, compile, isPictureUrl } from "./admit-event.ts";
 import { type Invalid, isInvalid, whyUnstorable } from "./json.ts";
 import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedTrack } from "./sourced.ts";
-import { isKeptTime } from "./time.ts";
 
 interface Admitted {
   readonly organization: number;

@@ -6,6 +6,7 @@
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import { BatchBody, BatchIdentify } from "../../../contract/write-api.ts";
+import { parseEventTime } from "../../calendar/calendar.ts";
 import type { Admitted } from "../decide/requests.ts";
 import { admitIdentify } from "../identify.ts";
 import { admitTrack } from "../track.ts";
@@ -19,7 +20,6 @@ import {
   whyUnstorable,
 } from "./json.ts";
 import { mayRoundIntegers, NumberTexts } from "./number-texts.ts";
-import { parseEventTime } from "./time.ts";
 
 /** A batch with a valid envelope. Its items are not checked yet. */
 export interface ParsedBatch {

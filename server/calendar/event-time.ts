@@ -2,8 +2,8 @@
  * Parses the time of an event. `Date.parse` is not strict enough: it reads February 31 as March, and a time
  * without an offset in the server's own zone. Both would put events on wrong days.
  */
-import { limits } from "../../../contract/limits.ts";
-import { dayNumber, msPerDay, type Zone } from "../../calendar/calendar.ts";
+import { limits } from "../../contract/limits.ts";
+import { dayNumber, msPerDay, type Zone } from "./zone.ts";
 
 const dateOnly = /^(\d{4})-(\d{2})-(\d{2})$/;
 /** RFC 3339 `date-time`. */
