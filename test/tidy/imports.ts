@@ -13,7 +13,7 @@ const layers: readonly (readonly string[])[] = [
   ["between"],
   ["http"],
   ["sources", "analytics", "members"],
-  ["intake", "scoring"],
+  ["intake", "scoring", "revenue"],
   ["ledger/sqlite", "ledger/postgres", "warehouse"],
   ["ledger"],
   ["process", "calendar"],

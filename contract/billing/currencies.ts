@@ -1,0 +1,29 @@
+/** Currencies and their minor units, as ISO 4217 has them. */
+
+/** Codes that are in use, and codes that were withdrawn since 2005, which an imported history may have. */
+const twoDigits =
+  "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUC " +
+  "CUP CVE CYP CZK DKK DOP DZD EEK EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IRR " +
+  "JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL LTL LVL MAD MDL MGA MKD MMK MNT MOP MRO MRU MTL MUR MVR MWK MXN MYR MZN " +
+  "NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SIT SKK SLE SLL SOS SRD SSP " +
+  "STD STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VEF VES WST XCD XCG YER ZAR ZMK ZMW ZWG ZWL";
+const noDigits = "BIF BYR CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF";
+const threeDigits = "BHD IQD JOD KWD LYD OMR TND";
+
+const digitsByCode: ReadonlyMap<string, number> = new Map(
+  Object.entries({ 0: noDigits, 2: twoDigits, 3: threeDigits }).flatMap(([digits, codes]) =>
+    codes.split(" ").map((code) => [code, Number(digits)] as const),
+  ),
+);
+
+/** The code of a currency in upper case, from any case; undefined when ISO 4217 has none. */
+export function currencyCode(text: string): string | undefined {
+  // Upper case alone makes letters of ASCII from others: "ısk" becomes "ISK".
+  const code = /^[a-z]{3}$/i.test(text) ? text.toUpperCase() : "";
+  return digitsByCode.has(code) ? code : undefined;
+}
+
+/** Digits of a currency's minor unit: 2 for USD, 0 for JPY, 3 for KWD. 2 for a code that ISO 4217 does not have. */
+export function currencyDigits(code: string): number {
+  return digitsByCode.get(code) ?? 2;
+}

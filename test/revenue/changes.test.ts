@@ -1,0 +1,346 @@
+/** A case for each rule of a subscription's history. Times are days of 2026. */
+import { describe, expect, test } from "bun:test";
+import {
+  type BillingEvent,
+  changesOf,
+  isUnconfirmed,
+  type Payer,
+  type SubscriptionChange,
+} from "../../server/revenue/revenue.ts";
+import { billing, dayMs, monthly, timeOf, told } from "./support.ts";
+
+const started = billing(0, "subscription_started", monthly);
+
+describe("an event", () => {
+  test("that starts a subscription makes it active", () => {
+    expect(told(started)).toEqual(["0 active 4900"]);
+    expect(changesOf([started])[0]).toMatchObject({
+      plan: "pro",
+      currency: "USD",
+      payer: { user: 1, account: 0 },
+    });
+  });
+
+  test("that changes it keeps the fields that it omits, by time and not by arrival", () => {
+    const seats = billing(10, "subscription_changed", { quantity: 5 });
+    const price = billing(20, "subscription_changed", { amount: 9_900, currency: "usd" });
+    const yearly = billing(30, "subscription_changed", { interval: "year" });
+    for (const events of [
+      [started, seats, price, yearly],
+      [yearly, price, seats, started],
+    ]) {
+      expect(told(...events)).toEqual(["0 active 4900", "10 active 4900", "20 active 9900", "30 active 825"]);
+      expect(changesOf(events).map(({ quantity }) => quantity)).toEqual([undefined, 5, 5, 5]);
+    }
+  });
+
+  test("that cancels it ends it", () => {
+    expect(told(started, billing(30, "subscription_canceled"))).toEqual(["0 active 4900", "30 canceled 0"]);
+  });
+
+  test("that pauses it counts 0 until it is resumed", () => {
+    expect(told(started, billing(10, "subscription_paused"), billing(40, "subscription_resumed"))).toEqual([
+      "0 active 4900",
+      "10 paused 0",
+      "40 active 4900",
+    ]);
+  });
+
+  test("that starts it again after its end reopens it, without its failed payments", () => {
+    const failed = billing(20, "payment_failed");
+    const again = billing(60, "subscription_started", { amount: 5_900, currency: "usd" });
+    expect(told(started, failed, billing(30, "subscription_canceled"), again)).toEqual([
+      "0 active 4900",
+      "20 past_due 4900",
+      "30 canceled 0",
+      "60 active 5900",
+    ]);
+  });
+
+  test("other than a start opens no subscription that has ended", () => {
+    const late = [
+      billing(40, "subscription_resumed"),
+      billing(41, "payment_succeeded", { amount: 4_900 }),
+      billing(42, "subscription_changed", monthly),
+      billing(43, "trial_converted"),
+    ];
+    expect(told(started, billing(30, "subscription_canceled"), ...late)).toEqual([
+      "0 active 4900",
+      "30 canceled 0",
+    ]);
+  });
+
+  test("of a subscription whose start is unknown shows that it exists", () => {
+    expect(told(billing(5, "subscription_changed", monthly))).toEqual(["5 active 4900"]);
+    expect(told(billing(5, "trial_ending", monthly))).toEqual(["5 trialing 0"]);
+    expect(told(billing(5, "subscription_paused", monthly))).toEqual(["5 paused 0"]);
+    expect(told(billing(5, "subscription_canceled", monthly))).toEqual(["5 canceled 0"]);
+  });
+
+  test("of a payment opens none, and a payment's amount is no price", () => {
+    const payment = { amount: 100, currency: "eur" };
+    expect(told(billing(0, "payment_succeeded", payment))).toEqual([]);
+    const [change] = changesOf([started, billing(1, "payment_succeeded", payment)]);
+    expect(change).toMatchObject({ mrr: 4_900, currency: "USD" });
+  });
+
+  test("without a price counts 0", () => {
+    for (const field of ["amount", "currency", "interval"]) {
+      expect(told(billing(0, "subscription_started", { ...monthly, [field]: null }))).toEqual(["0 active 0"]);
+    }
+  });
+});
+
+describe("events of one time apply in the order of their ranks", () => {
+  test("start, trial, change, pause, resumption, end", () => {
+    const all = [
+      billing(0, "subscription_canceled"),
+      billing(0, "subscription_resumed"),
+      billing(0, "subscription_paused"),
+      billing(0, "subscription_changed", { amount: 100, currency: "usd" }),
+      billing(0, "trial_started"),
+      started,
+    ];
+    const told0 = (from: number) => told(...all.slice(from));
+    expect([0, 1, 2, 3, 4, 5].map(told0)).toEqual([
+      ["0 canceled 0"],
+      ["0 trialing 0"],
+      ["0 paused 0"],
+      ["0 trialing 0"],
+      ["0 trialing 0"],
+      ["0 active 4900"],
+    ]);
+  });
+
+  test("a scheduled end, then its withdrawal", () => {
+    const scheduled = billing(5, "cancellation_scheduled", { endsAt: timeOf(30) });
+    expect(told(billing(5, "cancellation_withdrawn"), scheduled, started)).toEqual(["0 active 4900"]);
+  });
+
+  test("a failed payment, then one that succeeded", () => {
+    expect(told(billing(5, "payment_succeeded"), billing(5, "payment_failed"), started)).toEqual([
+      "0 active 4900",
+    ]);
+  });
+
+  test("and those of one rank in the order of their message ids", () => {
+    const to = (amount: number, tieBreak: string) =>
+      billing(5, "subscription_changed", { amount, currency: "usd" }, { tieBreak });
+    expect(told(started, to(200, "b"), to(100, "a"))).toEqual(["0 active 4900", "5 active 200"]);
+    expect(told(started, to(200, "a"), to(100, "b"))).toEqual(["0 active 4900", "5 active 100"]);
+  });
+});
+
+describe("a trial", () => {
+  const trial = billing(0, "trial_started", { ...monthly, trialEndsAt: timeOf(14) });
+
+  test("counts 0, also after its end, until it is converted", () => {
+    expect(told(trial)).toEqual(["0 trialing 0"]);
+    expect(told(trial, billing(15, "trial_converted"))).toEqual(["0 trialing 0", "15 active 4900"]);
+  });
+
+  test("begins with a start whose trial ends later, and with no other", () => {
+    const start = (trialEndsAt: string) => billing(0, "subscription_started", { ...monthly, trialEndsAt });
+    expect(told(start(timeOf(14)))).toEqual(["0 trialing 0"]);
+    expect(told(start(timeOf(0)))).toEqual(["0 active 4900"]);
+  });
+
+  test("is converted by the first payment above 0, at the last amount", () => {
+    const change = billing(5, "subscription_changed", { amount: 9_900, currency: "usd" });
+    const paid = (day: number, amount: number) =>
+      billing(day, "payment_succeeded", { amount, currency: "usd" });
+    expect(told(trial, change, paid(6, 0))).toEqual(["0 trialing 0"]);
+    expect(told(trial, change, paid(6, 0), paid(14, 9_900))).toEqual(["0 trialing 0", "14 active 9900"]);
+  });
+
+  test("is ended by a start without a trial", () => {
+    expect(told(trial, billing(14, "subscription_started"))).toEqual(["0 trialing 0", "14 active 4900"]);
+  });
+
+  test("stays one when its payment fails, and its end is no involuntary one", () => {
+    const events = [trial, billing(14, "payment_failed"), billing(20, "subscription_canceled")];
+    expect(told(...events)).toEqual(["0 trialing 0", "20 canceled 0"]);
+    expect(changesOf(events).at(-1)?.isInvoluntary).toBe(false);
+  });
+});
+
+describe("a failed payment", () => {
+  test("makes a subscription past due until a payment succeeds, and it counts", () => {
+    expect(told(started, billing(30, "payment_failed"), billing(33, "payment_succeeded"))).toEqual([
+      "0 active 4900",
+      "30 past_due 4900",
+      "33 active 4900",
+    ]);
+  });
+
+  test("is not undone by refunds and disputes", () => {
+    const others = [billing(31, "payment_refunded"), billing(32, "payment_disputed")];
+    expect(told(started, billing(30, "payment_failed"), ...others)).toEqual([
+      "0 active 4900",
+      "30 past_due 4900",
+    ]);
+  });
+
+  test.each([
+    [60, true],
+    [61, false],
+  ])("%p days before the end makes the end involuntary: %p", (days, isInvoluntary) => {
+    const events = [started, billing(10, "payment_failed"), billing(10 + days, "subscription_canceled")];
+    expect(changesOf(events).at(-1)).toMatchObject({ status: "canceled", isInvoluntary });
+  });
+
+  test("that was followed by a payment leaves the end voluntary", () => {
+    const paid = [billing(10, "payment_failed"), billing(11, "payment_succeeded")];
+    const events = [started, ...paid, billing(20, "subscription_canceled")];
+    expect(changesOf(events).at(-1)?.isInvoluntary).toBe(false);
+  });
+
+  test("as the reason of an end makes it involuntary without a failed payment", () => {
+    const end = (reason: string) => billing(20, "subscription_canceled", { reason });
+    expect(changesOf([started, end("payment_failed")]).at(-1)?.isInvoluntary).toBe(true);
+    expect(changesOf([started, end("cancellation_requested")]).at(-1)?.isInvoluntary).toBe(false);
+  });
+});
+
+describe("a scheduled end", () => {
+  const scheduled = billing(10, "cancellation_scheduled", { endsAt: timeOf(30) });
+
+  test("takes effect without another event", () => {
+    expect(told(started, scheduled)).toEqual(["0 active 4900", "10 active 4900", "30 canceled 0"]);
+    expect(changesOf([started, scheduled]).map(({ endsAtMs }) => endsAtMs)).toEqual([
+      undefined,
+      dayMs(30),
+      undefined,
+    ]);
+  });
+
+  test("is not moved by an end that is reported later", () => {
+    expect(told(started, scheduled, billing(31, "subscription_canceled"))).toEqual([
+      "0 active 4900",
+      "10 active 4900",
+      "30 canceled 0",
+    ]);
+  });
+
+  test("gives way to an earlier end", () => {
+    expect(told(started, scheduled, billing(20, "subscription_canceled"))).toEqual([
+      "0 active 4900",
+      "10 active 4900",
+      "20 canceled 0",
+    ]);
+  });
+
+  test("is withdrawn, also at the very time, and not afterwards", () => {
+    const withdrawn = (day: number) =>
+      told(started, scheduled, billing(day, "cancellation_withdrawn")).at(-1);
+    expect([20, 30, 31].map(withdrawn)).toEqual(["20 active 4900", "30 active 4900", "30 canceled 0"]);
+  });
+
+  test("is moved by another one", () => {
+    const later = billing(20, "cancellation_scheduled", { endsAt: timeOf(60) });
+    expect(told(started, scheduled, later).at(-1)).toBe("60 canceled 0");
+  });
+
+  test("in the past is at once", () => {
+    const past = billing(10, "cancellation_scheduled", { endsAt: timeOf(5) });
+    expect(told(started, past)).toEqual(["0 active 4900", "10 canceled 0"]);
+  });
+
+  test("without a date is at the end of the period, and without a period at no time", () => {
+    const open = billing(10, "cancellation_scheduled");
+    const paid = billing(0, "subscription_started", { ...monthly, currentPeriodEnd: timeOf(31) });
+    expect(told(paid, open).at(-1)).toBe("31 canceled 0");
+    expect(told(started, open)).toEqual(["0 active 4900"]);
+  });
+
+  test("is followed by a start at its very time", () => {
+    expect(told(started, scheduled, billing(30, "subscription_started"))).toEqual([
+      "0 active 4900",
+      "10 active 4900",
+      "30 active 4900",
+    ]);
+  });
+
+  test("for a failed payment is involuntary", () => {
+    const failed = billing(10, "cancellation_scheduled", { endsAt: timeOf(30), reason: "payment_failed" });
+    expect(changesOf([started, failed]).map(({ isInvoluntary }) => isInvoluntary)).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+});
+
+describe("a discount of limited time", () => {
+  const discounted = billing(0, "subscription_started", {
+    ...{ ...monthly, amount: 2_900, discountEndsAt: timeOf(90), amountAfterDiscount: 4_900 },
+  });
+
+  test("ends on its date without an event", () => {
+    expect(told(discounted)).toEqual(["0 active 2900", "90 active 4900"]);
+    expect(told(discounted, billing(90, "payment_failed"))).toEqual(["0 active 2900", "90 past_due 4900"]);
+  });
+
+  test("is gone with the next amount", () => {
+    const change = billing(30, "subscription_changed", { amount: 9_900, currency: "usd" });
+    expect(told(discounted, change)).toEqual(["0 active 2900", "30 active 9900"]);
+  });
+
+  test("of a subscription that ends before has no effect", () => {
+    const end = billing(30, "cancellation_scheduled", { endsAt: timeOf(60) });
+    expect(told(discounted, end)).toEqual(["0 active 2900", "30 active 2900", "60 canceled 0"]);
+  });
+});
+
+describe("the payer", () => {
+  const payers = (...events: readonly BillingEvent[]): Payer[] => changesOf(events).map(({ payer }) => payer);
+
+  test("is the account of the first event, and stays it when the user moves", () => {
+    const first = { ...started, account: 7 };
+    const moved = billing(10, "subscription_changed", { amount: 1, currency: "usd" }, { account: 8 });
+    expect(payers(first, moved)).toEqual([
+      { account: 7, user: 1 },
+      { account: 7, user: 1 },
+    ]);
+  });
+
+  test("is the user without an account, also when the user joins one", () => {
+    expect(payers(started, billing(10, "subscription_paused", {}, { account: 8 }))).toEqual([
+      { account: 0, user: 1 },
+      { account: 0, user: 1 },
+    ]);
+  });
+
+  test("becomes the account that an event names", () => {
+    const named = { account: 9, user: 2, isAccountNamed: true };
+    expect(payers({ ...started, account: 7 }, billing(10, "payment_succeeded", {}, named))).toEqual([
+      { account: 7, user: 1 },
+      { account: 9, user: 2 },
+    ]);
+  });
+});
+
+describe("a subscription is unconfirmed", () => {
+  const paid = billing(0, "subscription_started", { ...monthly, currentPeriodEnd: timeOf(31) });
+  const is = (day: number, ...events: readonly BillingEvent[]) => {
+    const last: SubscriptionChange | undefined = changesOf(events).findLast(
+      ({ fromMs }) => fromMs <= dayMs(day),
+    );
+    return last !== undefined && isUnconfirmed(last, dayMs(day));
+  };
+
+  test("30 days after the end of its period, and still counts", () => {
+    expect([60, 61, 300].map((day) => is(day, paid))).toEqual([false, true, true]);
+    expect(told(paid)).toEqual(["0 active 4900"]);
+  });
+
+  test("unless an event came since, or it has no period or has ended", () => {
+    expect([61, 69, 70].map((day) => is(day, paid, billing(40, "payment_succeeded")))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(is(300, started)).toBe(false);
+    expect(is(300, paid, billing(31, "subscription_canceled"))).toBe(false);
+  });
+});
