@@ -57,6 +57,13 @@ describe("an event", () => {
     ]);
   });
 
+  test("that starts a trial after its end reopens it, too", () => {
+    const again = billing(60, "trial_started");
+    expect(
+      told(started, billing(30, "subscription_canceled"), again, billing(70, "trial_converted")),
+    ).toEqual(["0 active 4900", "30 canceled 0", "60 trialing 0", "70 active 4900"]);
+  });
+
   test("other than a start opens no subscription that has ended", () => {
     const late = [
       billing(40, "subscription_resumed"),

@@ -87,7 +87,7 @@ class History {
 
   /** Applies an event. Events come by time. */
   add(event: BillingEvent): void {
-    const isStart = event.event === "subscription_started";
+    const isStart = event.event === "subscription_started" || event.event === "trial_started";
     this.#passTo(event.atMs, isStart);
     this.#lastEventMs = event.atMs;
     if (!isPayment(event.event)) this.#takeFields(event);
@@ -146,14 +146,14 @@ class History {
   }
 
   #apply({ event, atMs, properties }: BillingEvent): void {
-    if (event === "subscription_started") this.#start(atMs, properties.trialEndsAtMs);
+    if (event === "subscription_started") this.#start((properties.trialEndsAtMs ?? atMs) > atMs);
+    if (event === "trial_started") this.#start(true);
     if (event === "payment_failed") [this.#isFailing, this.#lastFailureMs] = [true, atMs];
     if (event === "payment_succeeded") {
       this.#isFailing = false;
       if ((properties.amount ?? 0) > 0) this.#isTrial = false;
     }
     if (this.#isEnded) return;
-    if (event === "trial_started") this.#isTrial = true;
     if (event === "trial_ending" && this.#payer === undefined) this.#isTrial = true;
     if (event === "trial_converted") this.#isTrial = false;
     if (event === "subscription_paused") this.#isPaused = true;
@@ -168,8 +168,8 @@ class History {
   }
 
   /** A start of a subscription that has ended is a new life: nothing of the old one's payments or pauses is left. */
-  #start(atMs: number, trialEndsAtMs: number | undefined): void {
-    this.#isTrial = trialEndsAtMs !== undefined && trialEndsAtMs > atMs;
+  #start(isTrial: boolean): void {
+    this.#isTrial = isTrial;
     if (!this.#isEnded) return;
     [this.#isEnded, this.#isInvoluntary, this.#isPaused, this.#isFailing] = [false, false, false, false];
     this.#lastFailureMs = Number.NEGATIVE_INFINITY;

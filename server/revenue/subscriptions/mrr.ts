@@ -1,5 +1,6 @@
 /** The MRR of a subscription, in exact integer arithmetic. */
 import type { BillingInterval } from "../../../contract/billing/events.ts";
+import { divideHalfEven } from "../half-even.ts";
 
 /** Units of an interval in a month, as fractions: a month has 365/12 days and 52/12 weeks. */
 const unitsOfMonth: Readonly<Record<BillingInterval["unit"], readonly [bigint, bigint]>> = {
@@ -13,12 +14,4 @@ const unitsOfMonth: Readonly<Record<BillingInterval["unit"], readonly [bigint, b
 export function mrrOf(amount: number, { count, unit }: BillingInterval): number {
   const [numerator, denominator] = unitsOfMonth[unit];
   return Number(divideHalfEven(BigInt(amount) * numerator, denominator * BigInt(count)));
-}
-
-/** A quotient of whole numbers that are not negative, rounded to the nearest whole number, halves to the even one. */
-function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
-  const quotient = dividend / divisor;
-  const twice = 2n * (dividend % divisor);
-  const isUp = twice > divisor || (twice === divisor && quotient % 2n === 1n);
-  return isUp ? quotient + 1n : quotient;
 }

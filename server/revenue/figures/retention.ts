@@ -1,0 +1,52 @@
+/** NRR, GRR and logo churn between two edges. */
+import type { Balance } from "./balances.ts";
+
+/** Of the payers with MRR at the first edge. Ratios are null without such payers. */
+export interface RevenueRetention {
+  readonly startMrr: number;
+  /** Their MRR at the second edge. */
+  readonly endMrr: number;
+  /** The sum of the lower one of a payer's two MRRs. */
+  readonly keptMrr: number;
+  /** Net revenue retention: end / start. */
+  readonly nrr: number | null;
+  /** Gross revenue retention: kept / start. */
+  readonly grr: number | null;
+  readonly payers: number;
+  /** Payers without MRR at the second edge. */
+  readonly left: number;
+  /** Those of them whose last subscriptions ended involuntarily. */
+  readonly leftInvoluntarily: number;
+  /** Logo churn: left / payers. */
+  readonly churn: number | null;
+  readonly voluntaryChurn: number | null;
+  readonly involuntaryChurn: number | null;
+}
+
+/**
+ * The retention of the payers with MRR at one edge, at a later one. It is computed per payer and never from totals.
+ * Payers that are new or reactivated are in no sum. A payer that left and came back between the edges is kept.
+ */
+export function retentionBetween(balances: readonly Balance[], from: number, to: number): RevenueRetention {
+  let [startMrr, endMrr, keptMrr, payers, left, leftInvoluntarily] = [0, 0, 0, 0, 0, 0];
+  for (const { mrrs, leftInvoluntarily: involuntary } of balances) {
+    const [start = 0, end = 0] = [mrrs[from], mrrs[to]];
+    if (start === 0) continue;
+    startMrr += start;
+    endMrr += end;
+    keptMrr += Math.min(start, end);
+    payers += 1;
+    if (end > 0) continue;
+    left += 1;
+    if (involuntary[to] === true) leftInvoluntarily += 1;
+  }
+  const ratio = (part: number, whole: number) => (whole === 0 ? null : part / whole);
+  return {
+    ...{ startMrr, endMrr, keptMrr, payers, left, leftInvoluntarily },
+    nrr: ratio(endMrr, startMrr),
+    grr: ratio(keptMrr, startMrr),
+    churn: ratio(left, payers),
+    voluntaryChurn: ratio(left - leftInvoluntarily, payers),
+    involuntaryChurn: ratio(leftInvoluntarily, payers),
+  };
+}
