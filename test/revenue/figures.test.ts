@@ -158,6 +158,7 @@ describe("the churn of a payer is involuntary", () => {
   test("if all that ended last ended so", () => {
     expect(involuntary(...both, end(50, one, true), end(50, other, true))).toBe(1);
     expect(involuntary(...both, end(50, one, true), end(50, other, false))).toBe(0);
+    expect(involuntary(...both, end(50, one, false), end(50, other, true))).toBe(0);
   });
 
   test("not if the payer pays at the end", () => {
