@@ -1,5 +1,6 @@
-/** Maps Stripe's events by their types. Amounts are in minor units: cents, or whole yen. */
+/** Maps Stripe's events by their types. Amounts are in minor units of ISO 4217: cents, or whole yen. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isoAmount } from "./minor-units.ts";
 import {
   fieldOf,
   idOf,
@@ -78,7 +79,8 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
     }),
   "charge.refunded": ({ object, before }) => {
     const total = numberOf(object, "amount_refunded");
-    const amount = total === undefined ? undefined : total - (numberOf(before, "amount_refunded") ?? 0);
+    const refunded = total === undefined ? undefined : total - (numberOf(before, "amount_refunded") ?? 0);
+    const amount = isoAmount(refunded, textOf(object, "currency"));
     const isWhole = fieldOf(object, "refunded") === true;
     return one("payment_refunded", { ...money(object), amount, isWhole, chargeId: textOf(object, "id") });
   },
@@ -211,9 +213,10 @@ function invoiceFacts(event: string, invoice: JsonObject, amount: string, more: 
 }
 
 function money(object: JsonObject, amount?: string): JsonObject {
+  const currency = textOf(object, "currency");
   return {
-    ...(amount !== undefined && { amount: numberOf(object, amount) }),
-    currency: textOf(object, "currency"),
+    ...(amount !== undefined && { amount: isoAmount(numberOf(object, amount), currency) }),
+    currency,
   };
 }
 

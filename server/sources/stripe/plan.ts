@@ -1,5 +1,6 @@
 /** Reads the plan of a Stripe subscription, in every form that the API has had. */
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
+import { isoAmount } from "./minor-units.ts";
 
 /** The price and name of a subscription. Values that the payload lacks are undefined. */
 export interface Plan {
@@ -102,10 +103,11 @@ function lineOf(item: JsonObject): Line {
   const quantity = numberOf(item, "quantity");
   const unit = numberOf(price, "unit_amount") ?? numberOf(plan, "amount");
   const recurring = fieldOf(price, "recurring") ?? plan;
+  const currency = textOf(price, "currency") ?? textOf(plan, "currency");
   return {
     name: nameOf(price) ?? nameOf(plan),
-    amount: numberOf({ amount: unit === undefined ? undefined : unit * (quantity ?? 1) }, "amount"),
-    currency: textOf(price, "currency") ?? textOf(plan, "currency"),
+    amount: isoAmount(unit === undefined ? undefined : unit * (quantity ?? 1), currency),
+    currency,
     interval: intervalOf(recurring),
     quantity,
     isMetered: textOf(recurring, "usage_type") === "metered",
