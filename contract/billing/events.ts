@@ -49,7 +49,7 @@ export interface BillingInterval {
 
 /** Whether an event is a billing event: its name is one of them, and it carries a `subscriptionId`, or, when it is a
  * payment, an `amount`. Null counts as absent. */
-export function isBillingEvent(event: string, properties: JsonObject): boolean {
+export function isBillingEvent(event: string, properties: JsonObject): event is BillingEventName {
   if (!names.has(event)) return false;
   return isSent(properties.subscriptionId) || (namesOfPayments.has(event) && isSent(properties.amount));
 }
@@ -90,7 +90,8 @@ export function billingId(value: unknown): string | undefined {
 /**
  * The first problem of a billing event's properties, as a sentence that names the field and says what to send;
  * undefined without one. Fields that are not sent keep their last value, so few are required: an amount needs its
- * currency in the same event, and `subscription_started` with an amount needs its interval.
+ * currency in the same event, and `subscription_started` with an amount needs its interval. Other properties of a payment
+ * mean nothing here and are not judged.
  * @param isTime whether a text is a time as the write API reads them
  */
 export function whyNotBilling(
@@ -99,7 +100,7 @@ export function whyNotBilling(
   isTime: (text: string) => boolean,
 ): string | undefined {
   if (!isBillingEvent(event, properties)) return undefined;
-  for (const [field, isValid, isWhat] of rules) {
+  for (const [field, isValid, isWhat] of isPayment(event) ? rulesOfPayments : rules) {
     const value = properties[field];
     if (isSent(value) && !isValid(value, isTime)) return `properties.${field} is ${isWhat}.`;
   }
@@ -108,13 +109,13 @@ export function whyNotBilling(
 
 function whatIsMissing(event: string, properties: JsonObject): string | undefined {
   const has = (field: string) => isSent(properties[field]);
-  if ((has("amount") || has("amountAfterDiscount")) && !has("currency")) {
+  if (has("amount") && !has("currency")) {
     return "properties.currency is missing: send it with every amount, USD say.";
   }
   if (event === "subscription_started" && has("amount") && !has("interval")) {
     return "properties.interval is missing: send the interval that the amount is for, month say.";
   }
-  if (has("discountEndsAt") !== has("amountAfterDiscount")) {
+  if (!namesOfPayments.has(event) && has("discountEndsAt") !== has("amountAfterDiscount")) {
     const [missing, sent] = has("discountEndsAt")
       ? ["amountAfterDiscount", "discountEndsAt"]
       : ["discountEndsAt", "amountAfterDiscount"];
@@ -148,15 +149,19 @@ const textRule = (field: string, maxCharacters: number): Rule => [
   `not a text: send a string of at most ${maxCharacters} characters`,
 ];
 
-const rules: readonly Rule[] = [
+const rulesOfPayments: readonly Rule[] = [
   ...["subscriptionId", "accountId", "invoiceId"].map(identifierRule),
   ["amount", isAmount, notAnAmount],
-  ["amountAfterDiscount", isAmount, notAnAmount],
   [
     "currency",
     (value) => typeof value === "string" && currencyCode(value) !== undefined,
     "not a currency of ISO 4217: send three letters, USD say",
   ],
+];
+
+const rules: readonly Rule[] = [
+  ...rulesOfPayments,
+  ["amountAfterDiscount", isAmount, notAnAmount],
   [
     "interval",
     (value) => typeof value === "string" && billingInterval(value) !== undefined,

@@ -30,8 +30,9 @@ function shuffled(events: readonly Sent[]): Sent[] {
     .map(({ event }) => event);
 }
 
-function toEvent({ event, atMs, payer, messageId, properties }: Sent): BillingEvent {
-  const who = { user: payer, account: payer % 2 === 0 ? payer : 0, isAccountNamed: false };
+/** Users with even numbers have accounts. An event that names an account is of an account of any number. */
+function toEvent({ event, atMs, from, isNamed, messageId, properties }: Sent): BillingEvent {
+  const who = { user: from, account: isNamed || from % 2 === 0 ? from : 0, isAccountNamed: isNamed };
   return { event, atMs, tieBreak: messageId, ...who, properties: billingProperties(properties, utc) };
 }
 

@@ -91,6 +91,8 @@ describe("a billing event is refused with the field and what to send:", () => {
     ["subscription_changed", { ...priced, discountEndsAt: "2026-05-01", amountAfterDiscount: 9_900 }],
     ["cancellation_scheduled", { subscriptionId: "s", endsAt: "2026-05-17T09:30:00+02:00" }],
     ["payment_failed", { amount: 4_900, currency: "USD" }],
+    ["payment_failed", { amount: 4_900, currency: "USD", plan: { id: 1 }, interval: "monthly", endsAt: 5 }],
+    ["payment_failed", { amount: 4_900, currency: "USD", discountEndsAt: "2026-05-01" }],
     ["order_completed", { subscriptionId: "", amount: "49.00" }],
     ["subscription_started", { amount: "49.00" }],
   ])("but not %s %j", (event, properties) => {

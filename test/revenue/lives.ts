@@ -9,7 +9,10 @@ import { Books, type CentRates, type Money, quotient } from "./books.ts";
 export interface Sent {
   readonly event: BillingEventName;
   readonly atMs: number;
-  readonly payer: number;
+  /** The user and account that the event carries. */
+  readonly from: number;
+  /** Whether the event names the account. */
+  readonly isNamed: boolean;
   readonly messageId: string;
   readonly properties: JsonObject;
 }
@@ -53,7 +56,7 @@ class Life {
   readonly #random: Random;
   readonly #books: Books;
   readonly #id: string;
-  readonly #payer: number;
+  #payer: number;
   readonly #send: (sent: Sent) => void;
   readonly #currency: string;
   #atMs: number;
@@ -123,6 +126,7 @@ class Life {
       () => this.#change(),
       () => this.#change(),
       () => this.#pause(),
+      () => this.#move(),
       () => this.#fail(),
       () => this.#fail(),
       () => this.#schedule(),
@@ -143,6 +147,17 @@ class Life {
       this.#emit("subscription_changed", this.#price());
     }
     this.#book(this.#atMs, false);
+  }
+
+  /** An event names another account: it pays from then on. */
+  #move(): void {
+    const before = this.#payer;
+    this.#payer += this.#random.between(1, 20);
+    this.#emit("subscription_changed", {}, true);
+    const [booked, nothing] = [this.#booked, { amount: 0, currency: this.#currency }];
+    const money = { amount: booked, currency: this.#currency };
+    this.#books.post(this.#atMs, `payer ${before}`, money, nothing, false);
+    this.#books.post(this.#atMs, `payer ${this.#payer}`, nothing, money, false);
   }
 
   #pause(): void {
@@ -221,12 +236,15 @@ class Life {
     return this.#random.chance(0.1) ? firstMs : ms;
   }
 
-  #emit(event: BillingEventName, properties: JsonObject = {}): void {
+  /** Sends an event: now and then by another user, whose account does not pay. */
+  #emit(event: BillingEventName, properties: JsonObject = {}, isNamed = false): void {
     if (event === "payment_failed") this.#failedMs = this.#atMs;
     if (event === "payment_succeeded" || event === "subscription_started") this.#failedMs = undefined;
     this.#number += 1;
+    const isOther = this.#number > 1 && !isNamed && this.#random.chance(0.1);
+    const from = isOther ? this.#random.between(1, 300) : this.#payer;
     this.#send({
-      ...{ event, atMs: this.#atMs, payer: this.#payer, messageId: `${this.#id}-${this.#number}` },
+      ...{ event, atMs: this.#atMs, from, isNamed, messageId: `${this.#id}-${this.#number}` },
       properties: { subscriptionId: this.#id, ...properties },
     });
   }
