@@ -1,7 +1,8 @@
 /** The translation of Stripe's events, for tests that look at parts of it. */
 import { expect } from "bun:test";
 import type { SourcedIdentify, SourcedItem, SourcedTrack } from "../../server/intake/intake.ts";
-import { type KnownPerson, translateStripe } from "../../server/sources/stripe/stripe.ts";
+import type { KnownPerson } from "../../server/sources/billing/person.ts";
+import { translateStripe } from "../../server/sources/stripe/stripe.ts";
 import { startSeconds, stripeEvent } from "./stripe-objects.ts";
 
 export const nobody: KnownPerson = {

@@ -1,14 +1,20 @@
 /** Signatures as Stripe's own package makes them for tests, and what it takes for one, beside what we do. */
 import { describe, expect, test } from "bun:test";
 import Stripe from "stripe";
-import { whyNotSigned } from "../../server/sources/stripe/signature.ts";
+import { stripeScheme, whyNotSigned } from "../../server/sources/billing/signature.ts";
 import { customer, signed, signingSecret, startSeconds, stripeEvent } from "./stripe-objects.ts";
 
 const payload = JSON.stringify(stripeEvent("customer.created", customer({ name: "Zoë 🦉" })));
 const body = new TextEncoder().encode(payload);
 const nowMs = startSeconds * 1_000;
 const why = (header: string | null, at = nowMs, secrets: readonly string[] = [signingSecret]) =>
-  whyNotSigned(header, body, secrets, at);
+  whyNotSigned(
+    stripeScheme,
+    new Headers(header === null ? {} : { "Stripe-Signature": header }),
+    body,
+    secrets,
+    at,
+  );
 
 describe("a signature", () => {
   test("of Stripe's package is taken, as that package takes it", async () => {

@@ -7,6 +7,8 @@ import {
   posthogToken,
   type SegmentCall,
   senderOf,
+  stripePerson,
+  stripeScheme,
   translatePosthog,
   translateSegment,
   translateStripe,
@@ -120,11 +122,10 @@ function stripeRoute(ledger: WebhookLedger): SourceRoute {
     translate: async (body, delivery, { organization, headers, bytes }) => {
       const { signingSecrets, unknownCustomers } = await ledger.sourceSettings.stripe(organization);
       if (signingSecrets.length > 0) {
-        const signature = headers.get("stripe-signature");
-        const why = whyNotSigned(signature, bytes, signingSecrets, delivery.receivedAtMs);
+        const why = whyNotSigned(stripeScheme, headers, bytes, signingSecrets, delivery.receivedAtMs);
         if (why !== undefined) return { invalid: why };
       }
-      const known = await findPerson(ledger, organization, body);
+      const known = await findPerson(ledger, organization, stripePerson(body));
       return translateStripe(body, delivery, known, unknownCustomers);
     },
   };

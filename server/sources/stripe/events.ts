@@ -1,35 +1,15 @@
 /** Maps Stripe's events by their types. Amounts are in minor units of ISO 4217: cents, or whole yen. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import type { BillingEvent, CustomerFacts } from "../billing/facts.ts";
+import { defined, fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
+import { endedTraits, type Plan, planTraits } from "../billing/plan.ts";
 import { isoAmount } from "./minor-units.ts";
-import {
-  fieldOf,
-  idOf,
-  isOtherPlan,
-  numberOf,
-  type Plan,
-  planBefore,
-  planOf,
-  planOfInvoice,
-  textOf,
-} from "./plan.ts";
+import { idOf, isOtherPlan, planBefore, planOf, planOfInvoice } from "./plan.ts";
 
 /** The object that an event is about, and what an update had before. */
 export interface Happened {
   readonly object: JsonObject;
   readonly before: JsonObject;
-}
-
-interface Event {
-  readonly event: string;
-  readonly properties: JsonObject;
-  /** Two types of events for one fact have the same id, and the second is a duplicate. */
-  readonly id?: string | undefined;
-}
-
-/** Events and traits of a customer. */
-export interface CustomerFacts {
-  readonly events: readonly Event[];
-  readonly traits?: JsonObject;
 }
 
 /** Why an event is ignored. */
@@ -50,8 +30,7 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
   "customer.subscription.updated": updated,
   "customer.subscription.deleted": ({ object }) => ({
     events: [subscriptionEvent("subscription_canceled", object, reasons(object))],
-    // Null, not "free": a free plan may not exist.
-    traits: { plan: null, planAmount: null, planCurrency: null, planInterval: null, ...statusOf(object) },
+    traits: endedTraits(textOf(object, "status")),
   }),
   "customer.subscription.paused": ({ object }) => subscriptionFacts("subscription_paused", object),
   "customer.subscription.resumed": ({ object }) => subscriptionFacts("subscription_resumed", object),
@@ -111,7 +90,7 @@ function subscriptionFacts(event: string, subscription: JsonObject, more: JsonOb
   return { events: [subscriptionEvent(event, subscription, more)], traits: traitsOf(subscription) };
 }
 
-function subscriptionEvent(event: string, subscription: JsonObject, more: JsonObject = {}): Event {
+function subscriptionEvent(event: string, subscription: JsonObject, more: JsonObject = {}): BillingEvent {
   const { name: plan, amount, currency, interval, quantity } = planOf(subscription);
   const subscriptionId = textOf(subscription, "id");
   return {
@@ -126,7 +105,7 @@ function updated({ object, before }: Happened): CustomerFacts | Ignored {
   if (isNotStarted(status)) return `A subscription is ${status} and not started.`;
   const statusBefore = textOf(before, "status");
   if (isNotStarted(statusBefore)) return started(object);
-  const events: Event[] = [];
+  const events: BillingEvent[] = [];
   const add = (event: string, more?: JsonObject) => events.push(subscriptionEvent(event, object, more));
   const planWas = planBefore(object, before);
   if (planWas !== undefined && isOtherPlan(planWas, planOf(object)))
@@ -174,14 +153,7 @@ function reasons(subscription: JsonObject): JsonObject {
 }
 
 function traitsOf(subscription: JsonObject): JsonObject {
-  const { name, amount, currency, interval } = planOf(subscription);
-  return defined({
-    plan: name,
-    planAmount: amount,
-    planCurrency: currency,
-    planInterval: interval,
-    ...statusOf(subscription),
-  });
+  return planTraits(planOf(subscription), textOf(subscription, "status"));
 }
 
 function statusOf(subscription: JsonObject): JsonObject {
@@ -218,18 +190,4 @@ function money(object: JsonObject, amount?: string): JsonObject {
     ...(amount !== undefined && { amount: isoAmount(numberOf(object, amount), currency) }),
     currency,
   };
-}
-
-/** The last second that a Date holds. */
-const maxSeconds = 8.64e12;
-
-function instantOf(value: unknown, key: string): string | undefined {
-  const seconds = numberOf(value, key);
-  if (seconds === undefined || Math.abs(seconds) > maxSeconds) return undefined;
-  return new Date(seconds * 1_000).toISOString();
-}
-
-/** Without undefined values. */
-function defined(properties: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
 }

@@ -1,39 +1,8 @@
 /** Reads the plan of a Stripe subscription, in every form that the API has had. */
-import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
+import { type JsonObject, objectOf } from "../../../contract/json.ts";
+import { fieldOf, intervalText, numberOf, objectsOf, textOf } from "../billing/fields.ts";
+import type { Plan } from "../billing/plan.ts";
 import { isoAmount } from "./minor-units.ts";
-
-/** The price and name of a subscription. Values that the payload lacks are undefined. */
-export interface Plan {
-  readonly name: string | undefined;
-  /** For one interval and the whole quantity, in the currency's minor units. */
-  readonly amount: number | undefined;
-  readonly currency: string | undefined;
-  /** `month`, or `3 months`. */
-  readonly interval: string | undefined;
-  readonly quantity: number | undefined;
-}
-
-/** A field of an object; undefined for null, for an absent field, and without an object. */
-export function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
-  let found = value;
-  for (const key of keys) {
-    if (!isJsonObject(found) || !Object.hasOwn(found, key)) return undefined;
-    found = found[key];
-  }
-  return found ?? undefined;
-}
-
-/** As `fieldOf`, if it is a non-empty string. */
-export function textOf(value: unknown, ...keys: readonly string[]): string | undefined {
-  const found = fieldOf(value, ...keys);
-  return typeof found === "string" && found !== "" ? found : undefined;
-}
-
-/** As `fieldOf`, if it is a number that JSON represents exactly. */
-export function numberOf(value: unknown, ...keys: readonly string[]): number | undefined {
-  const found = fieldOf(value, ...keys);
-  return typeof found === "number" && Math.abs(found) <= Number.MAX_SAFE_INTEGER ? found : undefined;
-}
 
 /** The id of an object that is either expanded or given by its id. */
 export function idOf(value: unknown, ...keys: readonly string[]): string | undefined {
@@ -43,8 +12,7 @@ export function idOf(value: unknown, ...keys: readonly string[]): string | undef
 
 /** Objects of a list of Stripe's, `{data: […]}`. */
 function listOf(value: unknown, ...keys: readonly string[]): readonly JsonObject[] {
-  const data = fieldOf(value, ...keys, "data");
-  return Array.isArray(data) ? data.filter(isJsonObject) : [];
+  return objectsOf(value, ...keys, "data");
 }
 
 /**
@@ -126,7 +94,5 @@ function nameOf(price: JsonObject): string | undefined {
 }
 
 function intervalOf(recurring: unknown): string | undefined {
-  const interval = textOf(recurring, "interval");
-  const count = numberOf(recurring, "interval_count") ?? 1;
-  return interval === undefined || count === 1 ? interval : `${count} ${interval}s`;
+  return intervalText(textOf(recurring, "interval"), numberOf(recurring, "interval_count"));
 }

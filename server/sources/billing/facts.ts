@@ -1,0 +1,52 @@
+/** Makes items of the events and traits that a billing tool's message says of a customer. */
+import type { JsonObject } from "../../../contract/json.ts";
+import type { SourcedItem } from "../../intake/intake.ts";
+import type { Owner } from "./person.ts";
+
+/** An event of billing. */
+export interface BillingEvent {
+  readonly event: string;
+  readonly properties: JsonObject;
+  /** Two messages for one fact have the same id, and the second is a duplicate. */
+  readonly id?: string | undefined;
+}
+
+/** Events and traits of a customer. */
+export interface CustomerFacts {
+  readonly events: readonly BillingEvent[];
+  readonly traits?: JsonObject;
+}
+
+/** The message that the facts come from. */
+interface Message {
+  readonly id: string;
+  readonly atMs: number;
+  readonly accountId: string | undefined;
+}
+
+/** The items of a message: perhaps an alias, a user with traits, then its events. */
+export function billingItems(
+  { id, atMs, accountId }: Message,
+  facts: CustomerFacts,
+  { userId, anonymousId, email, known }: Owner,
+): readonly SourcedItem[] {
+  const person = { userId, anonymousId };
+  const account = accountId === undefined ? undefined : { id: accountId };
+  const traits = facts.traits ?? {};
+  const hasFacts = Object.keys(traits).length > 0 || account !== undefined;
+  const identify: SourcedItem = {
+    ...{ type: "identify", ...person, atMs, messageId: `${id}:identify` },
+    ...{ email, traits, account },
+  };
+  const tracks = facts.events.map(
+    ({ event, properties, id: ownId }): SourcedItem => ({
+      ...{ type: "track", ...person, atMs, messageId: ownId ?? `${id}:${event}` },
+      // Cards are charged at night: billing events are no use of the product.
+      ...{ event, properties, isActivity: false, account },
+    }),
+  );
+  const waiting: SourcedItem[] =
+    known === undefined ? [] : [{ type: "alias", ...known, atMs, messageId: `${id}:address` }];
+  // Without a user and without traits an identify would be empty.
+  return [...waiting, ...(userId !== undefined || hasFacts ? [identify] : []), ...tracks];
+}
