@@ -10,6 +10,7 @@ export const sourceSettingLimits = {
   keyCharacters: 100,
   signingSecrets: 2,
   signingSecretCharacters: 200,
+  webhookSecretCharacters: 200,
   /** Of a request that tries a mapping. */
   tryBytes: 256 * 1024,
 } as const;
@@ -104,10 +105,32 @@ const webhookName = Type.String({
   "x-send": "1 to 40 small letters, digits, hyphens and underscores",
 });
 
+/** Billing tools whose webhooks are read without a mapping. */
+export const webhookPresets = ["paddle", "chargebee", "revenuecat"] as const;
+export type WebhookPreset = (typeof webhookPresets)[number];
+
+const preset = Type.Enum([...webhookPresets], {
+  description:
+    "The billing tool that sends, instead of a mapping: its events become those of subscriptions and payments.",
+  "x-send": `one of ${webhookPresets.join(", ")}`,
+});
+
+const secret = Type.String({
+  maxLength: sourceSettingLimits.webhookSecretCharacters,
+  pattern: "^[!-~][ -~]{6,}[!-~]$",
+  description:
+    "Verified from now on. Paddle: the secret key of the destination. Chargebee: user:password of basic authentication. RevenueCat: the value of the Authorization header.",
+  "x-send": `8 to ${sourceSettingLimits.webhookSecretCharacters} characters of ASCII, as the tool has them`,
+});
+
 export const WebhookAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   name: webhookName,
-  mapping: WebhookMapping,
+  mapping: nullable(WebhookMapping, { description: "Null if the webhook has a preset." }),
+  preset: nullable(preset, { description: "Null if the webhook has a mapping." }),
+  secret: nullable(Type.Object({ lastFour: Type.String() }), {
+    description: "Never shown again but for its last four characters. Null: requests are not verified.",
+  }),
   createdAt: Field.instant("When it was made."),
   updatedAt: Field.instant("When it was changed last."),
 });
@@ -116,11 +139,28 @@ export const WebhooksAnswer = Type.Object({
   webhooks: Type.Array(WebhookAnswer, { description: "By name." }),
 });
 
-export const WebhookCreateBody = closedObject({ name: webhookName, mapping: WebhookMapping });
-export const WebhookChangeBody = closedObject({ mapping: WebhookMapping });
+export const WebhookCreateBody = closedObject({
+  name: webhookName,
+  mapping: Type.Optional(WebhookMapping),
+  preset: Type.Optional(preset),
+  secret: Type.Optional(secret),
+});
+export type WebhookCreateBody = Static<typeof WebhookCreateBody>;
+
+export const WebhookChangeBody = closedObject(
+  {
+    mapping: Type.Optional(WebhookMapping),
+    secret: Type.Optional(
+      nullable(secret, { description: "Null stops verifying.", "x-send": "the secret, or null" }),
+    ),
+  },
+  { minProperties: 1, "x-send": "a JSON object with mapping, or with secret for a webhook with a preset" },
+);
+export type WebhookChangeBody = Static<typeof WebhookChangeBody>;
 
 export const WebhookTryBody = closedObject({
-  mapping: WebhookMapping,
+  mapping: Type.Optional(WebhookMapping),
+  preset: Type.Optional(preset),
   payload: Type.Unknown({ description: "A body as the tool sends it.", "x-send": "any JSON" }),
 });
 

@@ -156,19 +156,20 @@ export const intakeRoutes = {
     answer: sourceSettings.WebhooksAnswer,
   }),
   "POST /api/webhooks": intakeRoute.manage({
-    summary: "Add a webhook; it is sent to /v1/webhooks/NAME/TOKEN",
+    summary:
+      "Add a webhook with a mapping, or with the preset of a billing tool; it is sent to /v1/webhooks/NAME/TOKEN",
     body: sourceSettings.WebhookCreateBody,
     status: 201,
     answer: sourceSettings.WebhookAnswer,
   }),
   "POST /api/webhooks/try": intakeRoute.manage({
-    summary: "Tries a mapping on a body; nothing is stored",
+    summary: "Tries a mapping or a preset on a body; nothing is stored",
     body: sourceSettings.WebhookTryBody,
     maxBodyBytes: sourceSettings.sourceSettingLimits.tryBytes,
     answer: sourceSettings.WebhookTryAnswer,
   }),
   "PATCH /api/webhooks/:id": intakeRoute.manage({
-    summary: "Change how a webhook's bodies are read",
+    summary: "Change how a webhook's bodies are read, or the secret of its preset",
     body: sourceSettings.WebhookChangeBody,
     answer: sourceSettings.WebhookAnswer,
   }),

@@ -87,7 +87,7 @@ export {
   settingDifferences,
   settingsAfter,
 } from "./ports/settings.ts";
-export type { StripeSettings, Webhook } from "./ports/source-settings.ts";
+export type { StripeSettings, Webhook, WebhookChange, WebhookSettings } from "./ports/source-settings.ts";
 export type { CountedHour, SourceHour, SourceStore, SourceTotals } from "./ports/sources.ts";
 export {
   type KnownUser,

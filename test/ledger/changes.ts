@@ -193,7 +193,7 @@ const sourceSettings: Kinds["sourceSettings"] = {
     const changed = { ...mapping, userId: "person.id" };
     return {
       action: "webhook.changed",
-      of: (of) => ledger.sourceSettings.changeWebhook(of, id, changed, by, nowMs + 1),
+      of: (of) => ledger.sourceSettings.changeWebhook(of, id, { mapping: changed }, by, nowMs + 1),
     };
   },
   removeWebhook: async ({ ledger, id: organization, nowMs }) => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { viewLimits } from "../../contract/views.ts";
+import type { WebhookChange } from "../../server/ledger/ledger.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { needs, user, writes } from "./writes.ts";
@@ -86,7 +87,13 @@ export function sourceSettingsContract(subject: LedgerUnderTest): void {
       expect(await sourceSettings.webhook(other.id, "crm")).toBeUndefined();
       const changed = { ...mapping, userId: hostile };
       const change = (organization: number) =>
-        sourceSettings.changeWebhook(organization, crm?.id ?? 0, changed, commandLine, subject.nowMs + 5);
+        sourceSettings.changeWebhook(
+          organization,
+          crm?.id ?? 0,
+          { mapping: changed },
+          commandLine,
+          subject.nowMs + 5,
+        );
       expect(await change(other.id)).toBeUndefined();
       const { createdAtMs } = (await change(id)) ?? {};
       expect(createdAtMs).toBe(subject.nowMs);
@@ -97,6 +104,27 @@ export function sourceSettingsContract(subject: LedgerUnderTest): void {
       expect(kept[1]).toMatchObject({ mapping: changed, updatedAtMs: subject.nowMs + 5 });
       expect(await subject.ledger.sourceSettings.removeWebhook(id, crm?.id ?? 0, commandLine, 1)).toBe(true);
       expect(await subject.ledger.sourceSettings.webhook(id, "crm")).toBeUndefined();
+    });
+
+    test("a webhook with a preset keeps its secret, and has either a mapping or a preset", async () => {
+      const { id } = await subject.organization();
+      const { sourceSettings } = subject.ledger;
+      const billing = { name: "billing", preset: "paddle", secret: hostile } as const;
+      const added = await sourceSettings.addWebhook(id, billing, commandLine, subject.nowMs);
+      const crm = await sourceSettings.addWebhook(id, { name: "crm", mapping }, commandLine, subject.nowMs);
+      const change = (webhook: number, to: WebhookChange) =>
+        subject.ledger.sourceSettings.changeWebhook(id, webhook, to, commandLine, subject.nowMs + 5);
+      await expect(change(added.id, { mapping })).rejects.toThrow("mapping cannot be set");
+      await expect(change(crm.id, { secret: null })).rejects.toThrow("secret cannot be set");
+      await subject.reopen();
+      expect(await subject.ledger.sourceSettings.webhook(id, "billing")).toEqual(added);
+      expect(added).toMatchObject(billing);
+      expect(await change(added.id, { secret: hostile })).toEqual(added);
+      const { secret: _, ...without } = { ...added, secret: hostile };
+      expect(await change(added.id, { secret: null })).toEqual({
+        ...without,
+        updatedAtMs: subject.nowMs + 5,
+      });
     });
 
     test("there are twenty webhooks at most", async () => {

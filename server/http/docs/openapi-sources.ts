@@ -63,8 +63,8 @@ const webhooks: Readonly<Record<string, { readonly summary: string; readonly mor
     more: "Stripe-Signature is verified once a signing secret is set; a wrong one is a `validation_error`.",
   },
   "{name}": {
-    summary: "A body of any tool, read by the mapping that the webhook of this name has",
-    more: "A webhook that nobody has added is a `validation_error`.",
+    summary: "A body of any tool, read by the mapping or the preset of the webhook of this name",
+    more: "A webhook that nobody has added is a `validation_error`. So is a body that is not of the preset's tool, and a request that the secret of the preset does not verify.",
   },
 };
 

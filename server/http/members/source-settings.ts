@@ -1,9 +1,15 @@
 /** Settings of an organization's sources: the mappings of webhooks and Stripe's signing secrets. The right to read shows them
  * without secrets. Changes need the right to manage. */
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
-import { reservedWebhookNames } from "../../../contract/source-settings.ts";
-import type { StripeSettings, Webhook } from "../../ledger/ledger.ts";
-import { checkMapping, translateWebhook, triedItem } from "../../sources/sources.ts";
+import {
+  reservedWebhookNames,
+  type WebhookChangeBody,
+  type WebhookCreateBody,
+  type WebhookMapping,
+  type WebhookPreset,
+} from "../../../contract/source-settings.ts";
+import type { StripeSettings, Webhook, WebhookChange, WebhookSettings } from "../../ledger/ledger.ts";
+import { checkMapping, translateUnknown, translateWebhook, triedItem } from "../../sources/sources.ts";
 import { idIn } from "../api/request.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
@@ -21,25 +27,29 @@ export const sourceSettingsHandlers = {
     if (reservedWebhookNames.some((name) => name === body.name)) {
       throw new Refusal(`name is taken: ${body.name} means something else in an address.`);
     }
-    checkMapping(body.mapping);
     const { organization, actor } = place;
+    const webhook = { name: body.name, ...settingsIn(body) };
     return {
-      answer: webhookAnswer(await ledger.sourceSettings.addWebhook(organization.id, body, actor, nowMs)),
+      answer: webhookAnswer(await ledger.sourceSettings.addWebhook(organization.id, webhook, actor, nowMs)),
     };
   },
 
   "POST /api/webhooks/try": async ({ body, nowMs }) => {
-    checkMapping(body.mapping);
-    const translated = translateWebhook(body.payload, body.mapping, { receivedAtMs: nowMs });
+    const reading = readingIn(body);
+    const delivery = { receivedAtMs: nowMs };
+    const translated =
+      "mapping" in reading
+        ? translateWebhook(body.payload, reading.mapping, delivery)
+        : translateUnknown(body.payload, reading.preset, delivery);
     if ("invalid" in translated) return { answer: { invalid: translated.invalid, items: [] } };
     return { answer: { invalid: null, items: translated.slice(0, maxTriedItems).map(triedItem) } };
   },
 
   "PATCH /api/webhooks/:id": async ({ ledger, place, path, body, nowMs }) => {
-    checkMapping(body.mapping);
+    const change = changeIn(body);
     const { organization, actor } = place;
     const id = idIn(path.id, "webhook");
-    const after = await ledger.sourceSettings.changeWebhook(organization.id, id, body.mapping, actor, nowMs);
+    const after = await ledger.sourceSettings.changeWebhook(organization.id, id, change, actor, nowMs);
     if (after === undefined) throw noSuch("webhook");
     return { answer: webhookAnswer(after) };
   },
@@ -64,8 +74,49 @@ export const sourceSettingsHandlers = {
   },
 } satisfies Partial<IntakeHandlers>;
 
-function webhookAnswer({ createdAtMs, updatedAtMs, ...webhook }: Webhook) {
-  return { ...webhook, createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) };
+/** The mapping or the preset of a body. @throws Refusal unless it has one of them */
+function readingIn({
+  mapping,
+  preset,
+}: {
+  readonly mapping?: WebhookMapping;
+  readonly preset?: WebhookPreset;
+}): { readonly mapping: WebhookMapping } | { readonly preset: WebhookPreset } {
+  if (mapping !== undefined && preset !== undefined) {
+    throw new Refusal("mapping and preset exclude each other: send one of them.");
+  }
+  if (preset !== undefined) return { preset };
+  if (mapping === undefined) {
+    throw new Refusal("mapping is missing: send an object of paths, or the preset of a billing tool.");
+  }
+  checkMapping(mapping);
+  return { mapping };
+}
+
+function settingsIn({ secret, ...body }: WebhookCreateBody): WebhookSettings {
+  const reading = readingIn(body);
+  if (secret === undefined) return reading;
+  if ("mapping" in reading) throw new Refusal("secret belongs to a preset: leave it out of a mapping.");
+  return { ...reading, secret };
+}
+
+function changeIn({ mapping, secret }: WebhookChangeBody): WebhookChange {
+  if (mapping !== undefined && secret !== undefined) {
+    throw new Refusal(
+      "mapping and secret exclude each other: a webhook has a mapping, or a preset with a secret.",
+    );
+  }
+  if (mapping === undefined) return { secret: secret ?? null };
+  checkMapping(mapping);
+  return { mapping };
+}
+
+function webhookAnswer({ id, name, createdAtMs, updatedAtMs, ...settings }: Webhook) {
+  const { mapping, preset, secret } = { mapping: null, preset: null, secret: undefined, ...settings };
+  return {
+    ...{ id, name, mapping, preset, secret: secret === undefined ? null : { lastFour: secret.slice(-4) } },
+    ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
+  };
 }
 
 function stripeAnswer({ signingSecrets, unknownCustomers, updatedAtMs }: StripeSettings) {

@@ -10,10 +10,12 @@ import {
   stripePerson,
   stripeScheme,
   translatePosthog,
+  translatePreset,
   translateSegment,
   translateStripe,
   translateWebhook,
   whyNotSigned,
+  whyNotVerified,
 } from "../../sources/sources.ts";
 import { notFound, payloadTooLarge } from "../port/answers.ts";
 import type { Handler } from "../port/handler.ts";
@@ -136,14 +138,21 @@ function webhookRoute(ledger: WebhookLedger): SourceRoute {
     ...{ source: "webhook", path: `${webhookPrefix}NAME`, unwrap: unwrapGzip },
     senderOf: () => "webhook",
     success: () => Response.json({ success: true }),
-    translate: async (body, delivery, { organization, url, bytes }) => {
+    translate: async (body, delivery, { organization, url, headers, bytes }) => {
       const name = webhookAddress(url)?.name ?? "";
       const webhook = await ledger.sourceSettings.webhook(organization, name);
       if (webhook === undefined) {
-        return { invalid: `There is no webhook called ${name}: add it among the sources, with its mapping.` };
+        return { invalid: `There is no webhook called ${name}: add it among the sources.` };
+      }
+      if ("preset" in webhook) {
+        const why = whyNotVerified(webhook, { headers, bytes }, delivery.receivedAtMs);
+        if (why !== undefined) return { invalid: why };
       }
       const text = () => new TextDecoder().decode(bytes);
-      const items = translateWebhook(body, webhook.mapping, delivery, text);
+      const items =
+        "preset" in webhook
+          ? await translatePreset(ledger, organization, { preset: webhook.preset, body }, delivery)
+          : translateWebhook(body, webhook.mapping, delivery, text);
       return "invalid" in items ? items : items.map((item) => ofWebhook(name, item));
     },
   };

@@ -1,17 +1,33 @@
 /** An organization's settings of its sources: signing secrets, and the mapping of its webhooks. */
 
 import { Refusal } from "../../../contract/refusal.ts";
-import { sourceSettingLimits, type WebhookMapping } from "../../../contract/source-settings.ts";
+import {
+  sourceSettingLimits,
+  type WebhookMapping,
+  type WebhookPreset,
+} from "../../../contract/source-settings.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 
-export interface Webhook {
+/** A billing tool that sends to a webhook. */
+export interface PresetSettings {
+  readonly preset: WebhookPreset;
+  /** In plain text: a signature cannot be checked with a hash of the secret. Without one, requests are not verified. */
+  readonly secret?: string;
+}
+
+/** How a webhook's bodies are read. */
+export type WebhookSettings = { readonly mapping: WebhookMapping } | PresetSettings;
+
+export type Webhook = WebhookSettings & {
   readonly id: number;
   /** A part of its address, unique among the organization's webhooks. */
   readonly name: string;
-  readonly mapping: WebhookMapping;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-}
+};
+
+/** A change of a webhook: its mapping, or the secret of its preset. Null removes the secret. */
+export type WebhookChange = { readonly mapping: WebhookMapping } | { readonly secret: string | null };
 
 export interface StripeSettings {
   /** In plain text: a signature cannot be checked with a hash of the secret. Any of them may be used for a signature. */
@@ -31,15 +47,16 @@ export interface SourceSettingsStore {
   /** @throws Refusal when another webhook has the name, there are too many, or the organization does not exist. */
   addWebhook(
     organization: number,
-    webhook: Pick<Webhook, "name" | "mapping">,
+    webhook: WebhookSettings & { readonly name: string },
     by: Actor,
     nowMs: number,
   ): Promise<Webhook>;
-  /** @returns undefined when the organization has no such webhook. */
+  /** @returns undefined when the organization has no such webhook.
+   * @throws Refusal when the webhook has a preset and the change a mapping, or the reverse. */
   changeWebhook(
     organization: number,
     id: number,
-    mapping: WebhookMapping,
+    change: WebhookChange,
     by: Actor,
     nowMs: number,
   ): Promise<Webhook | undefined>;
@@ -73,22 +90,45 @@ export type StripeStored = Omit<StripeSettings, "updatedAtMs">;
 /** The initial settings of Stripe. */
 export const stripeInitially: StripeStored = { signingSecrets: [], unknownCustomers: "wait" };
 
+/** The settings of a webhook after a change. @throws Refusal for a change of the other kind */
+export function webhookSettingsAfter(before: WebhookSettings, change: WebhookChange): WebhookSettings {
+  if ("mapping" in change) {
+    if ("mapping" in before) return { mapping: change.mapping };
+    throw new Refusal(`mapping cannot be set: this webhook is read by the preset ${before.preset}.`);
+  }
+  if ("mapping" in before) {
+    throw new Refusal("secret cannot be set: only a webhook with a preset is verified. Leave it out.");
+  }
+  return { preset: before.preset, ...(change.secret !== null && { secret: change.secret }) };
+}
+
 /** The entry of a webhook that was added or deleted. */
 export function webhookNote(
   action: "webhook.created" | "webhook.deleted",
-  { name, mapping }: Pick<Webhook, "name" | "mapping">,
+  webhook: WebhookSettings & { readonly name: string },
 ): AuditNote {
+  const { name } = webhook;
   const summary = action === "webhook.created" ? `Added the webhook ${name}` : `Deleted the webhook ${name}`;
-  return { action, summary, detail: { name, mapping } };
+  return { action, summary, detail: { name, ...shownSettings(webhook) } };
 }
 
-/** The entry of a webhook whose mapping was changed. */
-export function webhookChangedNote({ name, mapping }: Webhook, to: WebhookMapping): AuditNote {
+/** The entry of a webhook whose settings were changed. */
+export function webhookChangedNote(before: Webhook, after: WebhookSettings): AuditNote {
+  const { name } = before;
   return {
     action: "webhook.changed",
-    summary: `Changed how the webhook ${name} is read`,
-    detail: { name, from: mapping, to },
+    summary: `Changed how the webhook ${name} is ${"mapping" in before ? "read" : "verified"}`,
+    detail:
+      "mapping" in before && "mapping" in after
+        ? { name, from: before.mapping, to: after.mapping }
+        : { name, from: shownSettings(before), to: shownSettings(after) },
   };
+}
+
+/** Settings with only the last four characters of the secret. */
+function shownSettings(settings: WebhookSettings) {
+  if ("mapping" in settings) return { mapping: settings.mapping };
+  return { preset: settings.preset, secret: settings.secret?.slice(-4) ?? null };
 }
 
 /** The entry of changed settings of Stripe. Undefined if nothing changed. It has only the last four characters of

@@ -1,6 +1,7 @@
 /** Stores settings of sources: a row for each webhook, and one for Stripe after its first change. */
 import type { WebhookMapping } from "../../../contract/source-settings.ts";
 import {
+  type PresetSettings,
   refuseTooManyWebhooks,
   type SourceSettingsStore,
   type StripeSettings,
@@ -8,9 +9,11 @@ import {
   stripeChangedNote,
   stripeInitially,
   type Webhook,
+  type WebhookSettings,
   webhookChangedNote,
   webhookNameTaken,
   webhookNote,
+  webhookSettingsAfter,
 } from "../ports/source-settings.ts";
 import { forUpdate } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -30,10 +33,17 @@ import {
 } from "./engine/sql.ts";
 import { lockKnownOrganization } from "./organization-rows.ts";
 
-const webhook = new RowOf<Webhook>({
+/** A mapping has no field `preset`, so it is stored as it is. */
+type StoredWebhook = WebhookMapping | PresetSettings;
+
+type WebhookRow = Pick<Webhook, "id" | "name" | "createdAtMs" | "updatedAtMs"> & {
+  readonly settings: StoredWebhook;
+};
+
+const webhook = new RowOf<WebhookRow>({
   id: integer(),
   name: text(),
-  mapping: json("settings"),
+  settings: json(),
   createdAtMs: integer(),
   updatedAtMs: integer(),
 });
@@ -52,35 +62,40 @@ export function sourceSettingsStore(engine: Engine): SourceSettingsStore {
 
 function webhookStore(engine: Engine): Omit<SourceSettingsStore, "stripe" | "changeStripe"> {
   return {
-    webhooks: (organization) =>
-      engine.alone(select(webhook)`FROM source_settings WHERE ${ofWebhooks(organization)} ORDER BY name`),
+    webhooks: async (organization) => {
+      const rows = await engine.alone(
+        select(webhook)`FROM source_settings WHERE ${ofWebhooks(organization)} ORDER BY name`,
+      );
+      return rows.map(webhookOf);
+    },
 
     webhook: async (organization, name) => {
       const [found] = await engine.alone(
         select(webhook)`FROM source_settings WHERE ${ofWebhooks(organization)} AND name = ${name}`,
       );
-      return found;
+      return found && webhookOf(found);
     },
 
-    addWebhook: (organization, { name, mapping }, by, nowMs) =>
+    addWebhook: (organization, { name, ...settings }, by, nowMs) =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
         if (yield* exists`FROM source_settings WHERE ${ofWebhooks(organization)} AND name = ${name}`) {
           throw webhookNameTaken(name);
         }
         refuseTooManyWebhooks(yield* count`FROM source_settings WHERE ${ofWebhooks(organization)}`);
-        const added = yield* putWebhook(organization, name, mapping, nowMs);
-        yield* audit.note(organization, webhookNote("webhook.created", { name, mapping }), by, nowMs);
+        const added = yield* putWebhook(organization, name, settings, nowMs);
+        yield* audit.note(organization, webhookNote("webhook.created", added), by, nowMs);
         return added;
       }),
 
-    changeWebhook: (organization, id, mapping, by, nowMs) =>
+    changeWebhook: (organization, id, change, by, nowMs) =>
       engine.transaction(function* (audit) {
         const before = yield* lockWebhook(organization, id);
         if (before === undefined) return undefined;
-        if (JSON.stringify(before.mapping) === JSON.stringify(mapping)) return before;
-        const after = yield* putWebhook(organization, before.name, mapping, nowMs);
-        yield* audit.note(organization, webhookChangedNote(before, mapping), by, nowMs);
+        const settings = webhookSettingsAfter(before, change);
+        if (JSON.stringify(stored(before)) === JSON.stringify(stored(settings))) return before;
+        const after = yield* putWebhook(organization, before.name, settings, nowMs);
+        yield* audit.note(organization, webhookChangedNote(before, settings), by, nowMs);
         return after;
       }),
 
@@ -121,11 +136,28 @@ function ofWebhooks(organization: number) {
 function* lockWebhook(organization: number, id: number): Work<Webhook | undefined> {
   const [found] = yield* select(webhook)`
     FROM source_settings WHERE ${ofWebhooks(organization)} AND id = ${id} ${forUpdate}`;
-  return found;
+  return found && webhookOf(found);
 }
 
-function putWebhook(organization: number, name: string, mapping: WebhookMapping, nowMs: number) {
-  return returningOne(webhook)`${put(organization, "webhook", name, mapping, nowMs)}`;
+function* putWebhook(
+  organization: number,
+  name: string,
+  settings: WebhookSettings,
+  nowMs: number,
+): Work<Webhook> {
+  return webhookOf(
+    yield* returningOne(webhook)`${put(organization, "webhook", name, stored(settings), nowMs)}`,
+  );
+}
+
+function stored(settings: WebhookSettings): StoredWebhook {
+  if ("mapping" in settings) return settings.mapping;
+  const { preset, secret } = settings;
+  return { preset, ...(secret !== undefined && { secret }) };
+}
+
+function webhookOf({ settings, ...row }: WebhookRow): Webhook {
+  return "preset" in settings ? { ...row, ...settings } : { ...row, mapping: settings };
 }
 
 function* findStripe(organization: number): Work<StripeSettings> {

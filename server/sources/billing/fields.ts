@@ -1,5 +1,7 @@
 /** Reads fields of billing tools' payloads. A value of another kind counts as absent. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isInvalid } from "../../intake/intake.ts";
+import { isPlaceholderId, parseId, readTime } from "../parse.ts";
 
 /** A field of an object; undefined for null, for an absent field, and without an object. */
 export function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
@@ -29,19 +31,41 @@ export function objectsOf(value: unknown, ...keys: readonly string[]): readonly 
   return Array.isArray(found) ? found.filter(isJsonObject) : [];
 }
 
-/** The last second that a Date holds. */
-const maxSeconds = 8.64e12;
-
-/** Unix seconds as an instant. */
+/** A time as tools write it, as an instant: Unix seconds or milliseconds, or ISO 8601. */
 export function instantOf(value: unknown, ...keys: readonly string[]): string | undefined {
-  const seconds = numberOf(value, ...keys);
-  if (seconds === undefined || Math.abs(seconds) > maxSeconds) return undefined;
-  return new Date(seconds * 1_000).toISOString();
+  const ms = msOf(value, ...keys);
+  return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
-/** `month`, or `3 months`. */
+/** As `instantOf`, in Unix milliseconds. */
+export function msOf(value: unknown, ...keys: readonly string[]): number | undefined {
+  const ms = readTime(fieldOf(value, ...keys), "time");
+  return isInvalid(ms) ? undefined : ms;
+}
+
+/** An amount in minor units: an integer, or a text of digits. */
+export function amountOf(value: unknown, ...keys: readonly string[]): number | undefined {
+  const text = textOf(value, ...keys);
+  if (text !== undefined && /^-?\d{1,15}$/.test(text)) return Number(text);
+  const number = numberOf(value, ...keys);
+  return Number.isInteger(number) ? number : undefined;
+}
+
+/** The first id of a user or an account under one of the keys. Ids in custom data are often numbers, and often placeholders. */
+export function namedIn(holders: readonly unknown[], keys: readonly string[]): string | undefined {
+  for (const holder of holders) {
+    for (const key of keys) {
+      const id = parseId(fieldOf(holder, key), key);
+      if (id !== undefined && !isInvalid(id) && !isPlaceholderId(id)) return id;
+    }
+  }
+  return undefined;
+}
+
+/** `month`, or `3 months`. Undefined for a count that is no whole number from 1. */
 export function intervalText(unit: string | undefined, count = 1): string | undefined {
-  return unit === undefined || count === 1 ? unit : `${count} ${unit}s`;
+  if (unit === undefined || count === 1) return unit;
+  return Number.isInteger(count) && count > 0 ? `${count} ${unit}s` : undefined;
 }
 
 /** Without undefined values. */

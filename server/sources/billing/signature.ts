@@ -23,6 +23,12 @@ export const stripeScheme: Scheme = {
   ...{ time: /^t=(\d{1,12})$/, signature: /^v1=([0-9a-f]{64})$/, signatureName: "v1" },
 };
 
+/** `ts=<seconds>;h1=<hex>;h1=<hex>` */
+export const paddleScheme: Scheme = {
+  ...{ tool: "Paddle", header: "Paddle-Signature", separator: ";", joint: ":" },
+  ...{ time: /^ts=(\d{1,12})$/, signature: /^h1=([0-9a-f]{64})$/, signatureName: "h1" },
+};
+
 /** The limit of Stripe's libraries. An older request may be a replay. Paddle's libraries allow 5 seconds, which a slow network
  * exceeds. */
 const toleranceMs = 5 * 60_000;

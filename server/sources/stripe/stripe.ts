@@ -1,9 +1,9 @@
 /** Translates Stripe's events. events.ts has the table of their types. */
 
 import { isJsonObject, type JsonObject, objectOf } from "../../../contract/json.ts";
-import { isEmailAddress, isInvalid } from "../../intake/intake.ts";
+import { isEmailAddress } from "../../intake/intake.ts";
 import { billingItems } from "../billing/facts.ts";
-import { fieldOf, textOf } from "../billing/fields.ts";
+import { fieldOf, msOf, textOf } from "../billing/fields.ts";
 import {
   accountIdKeys,
   type BillingPerson,
@@ -11,7 +11,6 @@ import {
   ownerOf,
   userIdKeys,
 } from "../billing/person.ts";
-import { readTime } from "../parse.ts";
 import type { Delivery, TranslatedItem } from "../source.ts";
 import { stripeEvents } from "./events.ts";
 import { idOf } from "./plan.ts";
@@ -113,10 +112,9 @@ function eventOf(body: unknown): StripeEvent | undefined {
   const [id, type] = [textOf(body, "id"), textOf(body, "type")];
   if (id === undefined || type === undefined) return undefined;
   const object = fieldOf(body, "data", "object");
-  const createdMs = readTime(fieldOf(body, "created"), "created");
   return {
     ...{ id, type },
-    createdMs: isInvalid(createdMs) ? undefined : createdMs,
+    createdMs: msOf(body, "created"),
     object: isJsonObject(object) ? object : undefined,
     before: objectOf(fieldOf(body, "data", "previous_attributes")),
   };

@@ -1,0 +1,95 @@
+/** Reads the plan of a Chargebee subscription, in both of its product catalogs. */
+import type { JsonObject } from "../../../contract/json.ts";
+import { amountOf, intervalText, msOf, numberOf, objectsOf, textOf } from "../billing/fields.ts";
+import type { Plan } from "../billing/plan.ts";
+
+/** A recurring part of a subscription. */
+interface Line {
+  readonly id: string | undefined;
+  /** For the whole quantity. Undefined if the payload has none. */
+  readonly amount: number | undefined;
+  readonly quantity: number | undefined;
+  readonly interval: string | undefined;
+}
+
+/**
+ * The plan of a subscription. Product Catalog 2.0 has `subscription_items`, 1.0 has `plan_id` and `addons`.
+ * @param atMs the time of the event: a discount that ended before does not count
+ */
+export function planOf(subscription: JsonObject, atMs: number): Plan {
+  const interval = intervalOf(subscription);
+  const items = objectsOf(subscription, "subscription_items");
+  const lines = items.length > 0 ? linesOfItems(items) : linesOfPlan(subscription);
+  const [first] = lines;
+  const amounts = lines.map((line) => (isOf(interval, line) ? line.amount : undefined));
+  const isKnown = lines.length > 0 && amounts.every((amount) => amount !== undefined);
+  return {
+    name: first?.id ?? textOf(subscription, "plan_id"),
+    amount: isKnown ? discounted(lines, objectsOf(subscription, "discounts"), atMs) : undefined,
+    currency: textOf(subscription, "currency_code"),
+    interval,
+    quantity: first?.quantity,
+  };
+}
+
+/** Whether a line is billed as often as the subscription. */
+function isOf(interval: string | undefined, line: Line): boolean {
+  return line.interval === undefined || line.interval === interval;
+}
+
+/** The plan's item first. One-off charges and metered items have no recurring amount. */
+function linesOfItems(items: readonly JsonObject[]): readonly Line[] {
+  const recurring = items.filter(
+    (item) => textOf(item, "item_type") !== "charge" && item.metered_quantity === undefined,
+  );
+  const isPlan = (item: JsonObject) => textOf(item, "item_type") === "plan";
+  return [...recurring.filter(isPlan), ...recurring.filter((item) => !isPlan(item))].map((item) =>
+    lineOf(item, textOf(item, "item_price_id")),
+  );
+}
+
+function linesOfPlan(subscription: JsonObject): readonly Line[] {
+  const quantity = numberOf(subscription, "plan_quantity");
+  const plan = {
+    amount: subscription.plan_amount,
+    unit_price: subscription.plan_unit_price,
+    quantity,
+  };
+  const addons = objectsOf(subscription, "addons");
+  return [
+    lineOf(plan, textOf(subscription, "plan_id")),
+    ...addons.map((addon) => lineOf(addon, textOf(addon, "id"))),
+  ];
+}
+
+function lineOf(item: JsonObject, id: string | undefined): Line {
+  const quantity = numberOf(item, "quantity");
+  const unit = amountOf(item, "unit_price");
+  const amount = amountOf(item, "amount") ?? (unit === undefined ? undefined : unit * (quantity ?? 1));
+  return { id, amount: amountOf({ amount }, "amount"), quantity, interval: intervalOf(item) };
+}
+
+function intervalOf(holder: JsonObject): string | undefined {
+  return intervalText(textOf(holder, "billing_period_unit"), numberOf(holder, "billing_period"));
+}
+
+/** The amount after recurring discounts. Those of one invoice do not count. */
+function discounted(
+  lines: readonly Line[],
+  discounts: readonly JsonObject[],
+  atMs: number,
+): number | undefined {
+  let total = lines.reduce((sum, { amount }) => sum + (amount ?? 0), 0);
+  const amounts = new Map(lines.map(({ id, amount }) => [id, amount]));
+  for (const discount of discounts) {
+    const endMs = msOf(discount, "apply_till");
+    if (textOf(discount, "duration_type") === "one_time" || (endMs !== undefined && endMs <= atMs)) continue;
+    const itemId = textOf(discount, "item_price_id");
+    const base = itemId === undefined ? total : (amounts.get(itemId) ?? 0);
+    const percentage = numberOf(discount, "percentage");
+    const off = percentage === undefined ? (amountOf(discount, "amount") ?? 0) : (base * percentage) / 100;
+    total -= Math.min(base, Math.max(0, off));
+  }
+  const rounded = Math.max(0, Math.round(total));
+  return Number.isSafeInteger(rounded) ? rounded : undefined;
+}

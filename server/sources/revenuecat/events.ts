@@ -1,0 +1,153 @@
+/**
+ * Maps RevenueCat's events by their types. Stores report purchases, not the price of a plan: the last purchase is what it costs.
+ * https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields
+ */
+import type { JsonObject } from "../../../contract/json.ts";
+import type { CustomerFacts } from "../billing/facts.ts";
+import { defined, instantOf, msOf, numberOf, textOf } from "../billing/fields.ts";
+import type { Ignored } from "../billing/message.ts";
+import type { Plan } from "../billing/plan.ts";
+import {
+  type Before,
+  endedFacts,
+  goesOnFacts,
+  oneEvent,
+  type Subscription,
+  subscriptionFacts,
+} from "../billing/subscription.ts";
+import { intervalBetween, minorUnits } from "./price.ts";
+
+type Reading = (event: JsonObject, before: Before) => CustomerFacts | Ignored;
+
+/** Every type that is read; all others are ignored. */
+export const revenuecatEvents: Readonly<Record<string, Reading>> = {
+  INITIAL_PURCHASE: (event, before) => {
+    const isTrial = textOf(event, "period_type") === "TRIAL";
+    const trialEndsAt = isTrial ? endOf(event) : undefined;
+    const subscription = bought(event, isTrial ? "trialing" : "active");
+    return withPayment(
+      event,
+      subscriptionFacts(subscription, before, ["subscription_started", { trialEndsAt }]),
+    );
+  },
+  RENEWAL: (event, before) => withPayment(event, renewed(event, before)),
+  NON_RENEWING_PURCHASE: (event) => {
+    const paid = priceOf(event);
+    return paid === 0
+      ? "A purchase of price 0 is no payment."
+      : oneEvent("payment_succeeded", money(event, paid));
+  },
+  SUBSCRIPTION_EXTENDED: (event, before) =>
+    subscriptionFacts(unpriced(event, undefined), before, ["subscription_changed"]),
+  CANCELLATION: canceled,
+  UNCANCELLATION: (event, before) =>
+    subscriptionFacts({ ...unpriced(event, undefined), endsAt: null }, before, ["cancellation_withdrawn"]),
+  BILLING_ISSUE: (event, before) => {
+    const { traits } = subscriptionFacts(unpriced(event, "past_due"), before);
+    const failed = {
+      ...money(event, positive(priceOf(event))),
+      subscriptionId: subscriptionIdOf(event),
+      graceEndsAt: instantOf(event, "grace_period_expiration_at_ms"),
+    };
+    return { ...oneEvent("payment_failed", failed), traits: traits ?? {} };
+  },
+  EXPIRATION: (event, before) =>
+    textOf(event, "expiration_reason") === "SUBSCRIPTION_PAUSED"
+      ? subscriptionFacts(unpriced(event, "paused"), before, ["subscription_paused"])
+      : endedFacts(unpriced(event, "canceled"), before, { reason: reasonOf(event, "expiration_reason") }),
+};
+
+/** The store does not say whether the subscription had been paused, or had ended. */
+function renewed(event: JsonObject, before: Before): CustomerFacts {
+  const subscription = bought(event, "active");
+  if (event.is_trial_conversion === true) return goesOnFacts(subscription, before, "trial_converted");
+  const ended = { canceled: "subscription_started", paused: "subscription_resumed" } as const;
+  if (before.status === "canceled" || before.status === "paused") {
+    return subscriptionFacts(subscription, before, [ended[before.status]]);
+  }
+  return goesOnFacts(subscription, before, "subscription_changed");
+}
+
+/** A refund is a cancellation with a negative price, after which the subscription may go on. */
+function canceled(event: JsonObject, before: Before): CustomerFacts | Ignored {
+  const price = priceOf(event);
+  if (price !== undefined && price < 0) {
+    const refunded = { ...money(event, -price), subscriptionId: subscriptionIdOf(event) };
+    return oneEvent("payment_refunded", { ...refunded, reason: reasonOf(event, "cancel_reason") });
+  }
+  if (textOf(event, "cancel_reason") === "BILLING_ERROR") return "BILLING_ISSUE says that a payment failed.";
+  const endsAt = endOf(event);
+  if (endsAt === undefined) return "A purchase that does not renew has no end.";
+  return subscriptionFacts({ ...unpriced(event, undefined), endsAt }, before, [
+    "cancellation_scheduled",
+    { endsAt, reason: reasonOf(event, "cancel_reason") },
+  ]);
+}
+
+/** `payment_failed` is what Stripe says of an end that its customer did not choose. */
+function reasonOf(event: JsonObject, key: string): string | undefined {
+  const reason = textOf(event, key);
+  return reason === "BILLING_ERROR" ? "payment_failed" : reason?.toLowerCase();
+}
+
+/** The state after a purchase. The price of a trial is not that of the plan. A shared subscription is paid by another user. */
+function bought(event: JsonObject, status: string): Subscription {
+  const currency = textOf(event, "currency");
+  const price = event.is_family_share === true ? 0 : netPriceOf(event);
+  const amount = status === "trialing" ? undefined : minorUnits(positive(price), currency);
+  const interval = intervalBetween(msOf(event, "purchased_at_ms"), msOf(event, "expiration_at_ms"));
+  return {
+    ...unpriced(event, status),
+    plan: {
+      ...{ name: textOf(event, "product_id"), amount, currency, quantity: undefined },
+      interval: amount === undefined ? undefined : interval,
+    },
+    endsAt: null,
+  };
+}
+
+/** The state in other events, whose price may be that of another period. */
+function unpriced(event: JsonObject, status: string | undefined): Subscription {
+  const plan: Plan = {
+    ...{ name: textOf(event, "product_id"), amount: undefined, currency: undefined },
+    ...{ interval: undefined, quantity: undefined },
+  };
+  const [id, currentPeriodEnd] = [subscriptionIdOf(event), endOf(event)];
+  return { ...{ id, plan, status, currentPeriodEnd }, endsAt: undefined };
+}
+
+function subscriptionIdOf(event: JsonObject): string | undefined {
+  return textOf(event, "original_transaction_id") ?? textOf(event, "transaction_id");
+}
+
+function endOf(event: JsonObject): string | undefined {
+  return instantOf(event, "expiration_at_ms");
+}
+
+function priceOf(event: JsonObject): number | undefined {
+  return numberOf(event, "price_in_purchased_currency");
+}
+
+/** The price without tax, by the store's estimate. */
+function netPriceOf(event: JsonObject): number | undefined {
+  const [price, tax] = [priceOf(event), numberOf(event, "tax_percentage") ?? 0];
+  return price === undefined || tax < 0 || tax >= 1 ? price : price * (1 - tax);
+}
+
+function positive(price: number | undefined): number | undefined {
+  return price !== undefined && price >= 0 ? price : undefined;
+}
+
+function money(event: JsonObject, price: number | undefined): JsonObject {
+  const currency = textOf(event, "currency");
+  const [plan, invoiceId] = [textOf(event, "product_id"), textOf(event, "transaction_id")];
+  return { amount: minorUnits(price, currency), currency, plan, invoiceId, store: textOf(event, "store") };
+}
+
+/** The purchase's payment beside the event of its subscription. */
+function withPayment(event: JsonObject, facts: CustomerFacts): CustomerFacts {
+  const price = event.is_family_share === true ? 0 : priceOf(event);
+  if (price === undefined || price <= 0) return facts;
+  const paid = { ...money(event, price), subscriptionId: subscriptionIdOf(event) };
+  return { ...facts, events: [...facts.events, { event: "payment_succeeded", properties: defined(paid) }] };
+}

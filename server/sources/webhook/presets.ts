@@ -1,0 +1,74 @@
+/** Presets of webhooks: billing tools that are read by their own tables of types, without a mapping. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { WebhookPreset } from "../../../contract/source-settings.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { type ReadMessage, translateMessage } from "../billing/message.ts";
+import { findPerson, ownerOf } from "../billing/person.ts";
+import { paddleScheme, whyNotSigned } from "../billing/signature.ts";
+import { readChargebee } from "../chargebee/chargebee.ts";
+import { readPaddle } from "../paddle/paddle.ts";
+import { readRevenuecat } from "../revenuecat/revenuecat.ts";
+import type { Delivery, TranslatedItem } from "../source.ts";
+
+const readers: Readonly<Record<WebhookPreset, (body: unknown) => ReadMessage>> = {
+  paddle: readPaddle,
+  chargebee: readChargebee,
+  revenuecat: readRevenuecat,
+};
+
+type Translation = readonly TranslatedItem[] | { readonly invalid: string };
+
+/** Translates a body with the ledger's knowledge of its customer. @returns invalid for a body that is not the tool's */
+export async function translatePreset(
+  ledger: Pick<Ledger, "identities" | "findUser">,
+  organization: number,
+  { preset, body }: { readonly preset: WebhookPreset; readonly body: unknown },
+  delivery: Delivery,
+): Promise<Translation> {
+  const read = readers[preset](body);
+  if (!("facts" in read)) return withoutFacts(body, read);
+  const owner = ownerOf(read.person, await findPerson(ledger, organization, read.person), "wait");
+  const user = owner?.userId === undefined ? undefined : await ledger.findUser(organization, owner.userId);
+  return translateMessage(body, read, delivery, owner, user?.user.traits ?? {});
+}
+
+/** Translates a body as if the ledger had no user. */
+export function translateUnknown(body: unknown, preset: WebhookPreset, delivery: Delivery): Translation {
+  const read = readers[preset](body);
+  if (!("facts" in read)) return withoutFacts(body, read);
+  const unknown = { linked: undefined, referenced: undefined, withEmail: undefined };
+  const known = { ...unknown, isEmailShared: false, hasEmail: false };
+  return translateMessage(body, read, delivery, ownerOf(read.person, known, "wait"), {});
+}
+
+function withoutFacts(body: unknown, read: Exclude<ReadMessage, { facts: unknown }>): Translation {
+  return "invalid" in read ? read : [{ sent: body, translated: read }];
+}
+
+interface Request {
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+}
+
+/** Why a request is not the tool's; undefined when it is, or when the webhook has no secret. */
+export function whyNotVerified(
+  { preset, secret }: { readonly preset: WebhookPreset; readonly secret?: string },
+  { headers, bytes }: Request,
+  nowMs: number,
+): string | undefined {
+  if (secret === undefined) return undefined;
+  if (preset === "paddle") return whyNotSigned(paddleScheme, headers, bytes, [secret], nowMs);
+  const authorization = headers.get("authorization");
+  if (authorization === null)
+    return "Authorization is missing: this webhook accepts only requests that have it.";
+  const expected = preset === "revenuecat" ? secret : `Basic ${Buffer.from(secret).toString("base64")}`;
+  return areEqual(authorization, expected)
+    ? undefined
+    : "Authorization is not valid: check the secret of this webhook.";
+}
+
+/** Compares hashes in constant time, so that the duration reveals neither content nor length. */
+function areEqual(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((text) => createHash("sha256").update(text).digest());
+  return first !== undefined && second !== undefined && timingSafeEqual(first, second);
+}
