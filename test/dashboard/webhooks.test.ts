@@ -3,6 +3,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { fieldsOf, mappingOf } from "../../dashboard/pages/sources/webhook-fields.ts";
 import { joined } from "../people/support.ts";
+import { notification, subscription } from "../sources/presets/paddle/payloads.ts";
 import {
   axe,
   notedMessages,
@@ -63,6 +64,48 @@ test("a webhook is tried before it is saved, has its address, is changed and del
   expect(await sidewaysPixels(page)).toBe(0);
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "Delete the webhook forms" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No webhook yet").waitFor();
+  expect(complaints.filter((complaint) => !complaint.includes("400"))).toEqual([]);
+});
+
+test("a preset is chosen, tried, saved with its secret, and has its address", async () => {
+  const { page, complaints } = await openInOrganization(browser, server, "/sources?open=webhook", "Hooked");
+  await page.getByText("No webhook yet").waitFor();
+  await page.getByRole("button", { name: "Add webhook" }).click();
+  for (const [preset, secret] of [
+    ["RevenueCat", "Authorization header"],
+    ["Chargebee", "Basic authentication"],
+    ["Paddle", "Secret key of the destination"],
+  ] as const) {
+    await page.getByLabel("Sent by").selectOption({ label: preset });
+    await page.getByLabel(secret).waitFor();
+    expect(await axe(page)).toEqual([]);
+  }
+  expect(await page.getByLabel("The user's id").count()).toBe(0);
+  expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("paddle");
+  const body = notification("subscription.created", subscription());
+  await page.getByLabel("Sample body").fill(JSON.stringify(body));
+  await page.getByRole("button", { name: "Try", exact: true }).click();
+  await page.getByText("The event subscription_started of paddle:ctm_1").waitFor();
+  await page.getByLabel("Sample body").fill(JSON.stringify({ ...body, event_type: "price.created" }));
+  await page.getByRole("button", { name: "Try", exact: true }).click();
+  await page.getByText("Ignored: price.created is not used.").waitFor();
+  await page.getByLabel("Secret key").fill("short");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("This is not valid: send 8 to 200 characters").waitFor();
+  await page.getByLabel("Secret key").fill("pdl_ntfset_secretABCD");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText(`${server.url}/v1/webhooks/paddle/YOUR_TOKEN`).waitFor();
+  await page.getByText("Only requests that Paddle signed with …ABCD are accepted.").waitFor();
+  expect(await page.content()).not.toContain("pdl_ntfset_secretABCD");
+  await page.getByRole("button", { name: "Change the webhook paddle" }).click();
+  await page.setViewportSize(phone);
+  expect(await sidewaysPixels(page)).toBe(0);
+  await page.getByRole("button", { name: "Remove the secret" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Remove the secret" }).click();
+  await page.getByText("Requests are not verified. Anyone who has this URL can post.").waitFor();
+  await page.getByRole("button", { name: "Delete the webhook paddle" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText("No webhook yet").waitFor();
   expect(complaints.filter((complaint) => !complaint.includes("400"))).toEqual([]);

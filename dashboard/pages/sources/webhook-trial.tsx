@@ -1,20 +1,22 @@
-/** Tries a mapping on a sample body. Nothing is stored. */
+/** Tries a mapping or a preset on a sample body. Nothing is stored. */
 import { type ReactElement, useState } from "react";
-import type { WebhookMapping } from "../../../contract/source-settings.ts";
+import type { WebhookMapping, WebhookPreset } from "../../../contract/source-settings.ts";
 import { type Changes, useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError, TextArea } from "../../parts/form/field.tsx";
 
 type Tried = Changes["POST /api/webhooks/try"]["answer"]["items"][number];
 
-export function WebhookTrial({ mapping }: { mapping: WebhookMapping }): ReactElement {
+type Reading = { readonly mapping: WebhookMapping } | { readonly preset: WebhookPreset };
+
+export function WebhookTrial({ reading }: { reading: Reading }): ReactElement {
   const [text, setText] = useState("");
   const [problem, setProblem] = useState<Error | null>(null);
   const attempt = useChange("POST /api/webhooks/try");
   const send = () => {
     const parsed = parse(text);
     setProblem(parsed === undefined ? new Error("The sample is not valid JSON.") : null);
-    if (parsed !== undefined) attempt.mutate({ body: { mapping, payload: parsed.value } });
+    if (parsed !== undefined) attempt.mutate({ body: { ...reading, payload: parsed.value } });
   };
   return (
     <fieldset className="grid gap-3 rounded border border-line p-3">
@@ -53,16 +55,13 @@ function Results({ answer }: { answer: Changes["POST /api/webhooks/try"]["answer
 
 function Result({ answer }: { answer: Tried }): ReactElement {
   if (answer.invalid !== null) return <li className="text-at-risk">{answer.invalid}</li>;
+  if (answer.ignored !== null) return <li>Ignored: {answer.ignored}</li>;
+  const items = answer.items.map((item, place) => ({ item, place }));
   return (
     <li className="grid gap-1">
-      {answer.items.map((item) => (
-        <div key={item.type}>
-          <p>
-            {item.type === "track" ? `The event ${item.event}` : "The user"}{" "}
-            {item.type === "track" ? "of " : ""}
-            {item.userId ?? item.anonymousId}
-            {item.account !== null && `, of the account ${item.account.name ?? item.account.id}`}
-          </p>
+      {items.map(({ item, place }) => (
+        <div key={place}>
+          <p>{nameOf(item)}</p>
           <pre className="font-mono text-sm whitespace-pre-wrap text-soft [overflow-wrap:anywhere]">
             {JSON.stringify(item.type === "track" ? item.properties : { email: item.email, ...item.traits })}
           </pre>
@@ -70,6 +69,13 @@ function Result({ answer }: { answer: Tried }): ReactElement {
       ))}
     </li>
   );
+}
+
+function nameOf({ type, event, userId, anonymousId, account }: Tried["items"][number]): string {
+  if (type === "alias") return `The id ${anonymousId} belongs to ${userId}`;
+  const person = userId ?? anonymousId;
+  const of = account === null ? "" : `, of the account ${account.name ?? account.id}`;
+  return `${type === "track" ? `The event ${event} of` : "The user"} ${person}${of}`;
 }
 
 function parse(text: string): { readonly value: unknown } | undefined {

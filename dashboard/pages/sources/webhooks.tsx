@@ -1,5 +1,6 @@
 /** The organization's webhooks, with address and mapping. */
 import { type FormEvent, type ReactElement, useState } from "react";
+import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import { type Reads, useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
@@ -9,6 +10,7 @@ import { FormError, Input, TextArea } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
+import { PresetForm, ToolSelect, Verification } from "./preset-form.tsx";
 import { fieldsOf, mappingOf, problemsOf, type WebhookFields } from "./webhook-fields.ts";
 import { WebhookTrial } from "./webhook-trial.tsx";
 
@@ -27,7 +29,11 @@ export function Webhooks({ token }: { token: string }): ReactElement {
         asked={asked}
         empty={({ webhooks }) =>
           webhooks.length === 0 &&
-          open === undefined && <Empty title="No webhook yet">A webhook maps the messages of one tool.</Empty>
+          open === undefined && (
+            <Empty title="No webhook yet">
+              A webhook reads the messages of one tool. Paddle, Chargebee and RevenueCat have presets.
+            </Empty>
+          )
         }
       >
         {({ webhooks }) => (
@@ -42,19 +48,43 @@ export function Webhooks({ token }: { token: string }): ReactElement {
                   label={`The address of ${webhook.name}`}
                   text={`${location.origin}/v1/webhooks/${webhook.name}/${token}`}
                 />
-                {open === webhook.id && <WebhookForm webhook={webhook} onDone={close} />}
+                <Verification preset={webhook.preset} secret={webhook.secret} />
+                {open === webhook.id && <Form webhook={webhook} onDone={close} />}
               </li>
             ))}
           </ul>
         )}
       </Figures>
-      {open === "new" && <WebhookForm webhook={undefined} onDone={close} />}
+      {open === "new" && <NewWebhook onDone={close} />}
       {mayChange && open === undefined && (
         <div>
           <Button isSmall icon="plus" onClick={() => setOpen("new")}>
             Add webhook
           </Button>
         </div>
+      )}
+    </div>
+  );
+}
+
+function Form({ webhook, onDone }: { webhook: Webhook; onDone: () => void }): ReactElement {
+  return webhook.preset === null ? (
+    <WebhookForm webhook={webhook} onDone={onDone} />
+  ) : (
+    <PresetForm preset={webhook.preset} webhook={webhook} onDone={onDone} />
+  );
+}
+
+function NewWebhook({ onDone }: { onDone: () => void }): ReactElement {
+  const [tool, setTool] = useState<WebhookPreset | "mapping">("mapping");
+  return (
+    <div className="grid gap-4">
+      <ToolSelect chosen={tool} onChoose={setTool} />
+      {tool === "mapping" ? (
+        <WebhookForm webhook={undefined} onDone={onDone} />
+      ) : (
+        // A form of another tool begins anew.
+        <PresetForm key={tool} preset={tool} onDone={onDone} />
       )}
     </div>
   );
@@ -191,7 +221,7 @@ function WebhookForm({
         />
         Counts as activity of the user
       </label>
-      <WebhookTrial mapping={mappingOf(fields)} />
+      <WebhookTrial reading={{ mapping: mappingOf(fields) }} />
       <FormError error={errors.rest} />
       <div className="flex gap-2">
         <Button type="submit" look="primary" isBusy={add.isPending || change.isPending}>

@@ -1,0 +1,162 @@
+/** The form of a webhook with a preset: the events to switch on in the tool, and the secret that verifies its requests. */
+import { type FormEvent, type ReactElement, useState } from "react";
+import { type WebhookPreset, webhookPresets } from "../../../contract/source-settings.ts";
+import { type Reads, useChange } from "../../api/query.ts";
+import { Button } from "../../parts/form/button.tsx";
+import { useConfirm } from "../../parts/form/confirm.tsx";
+import { FormError, Input, PasswordInput, Select } from "../../parts/form/field.tsx";
+import { fieldErrors } from "../../parts/form/form-errors.ts";
+import { useTell } from "../../parts/toast.tsx";
+import { presetTexts } from "./presets.ts";
+import { WebhookTrial } from "./webhook-trial.tsx";
+
+type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
+
+const choices = [
+  { value: "mapping", label: "Any tool, by a mapping of paths" },
+  ...webhookPresets.map((value) => ({ value, label: presetTexts[value].tool })),
+] as const;
+
+/** The choice between a mapping and the preset of a billing tool. */
+export function ToolSelect({
+  chosen,
+  onChoose,
+}: {
+  chosen: WebhookPreset | "mapping";
+  onChoose: (chosen: WebhookPreset | "mapping") => void;
+}): ReactElement {
+  return <Select label="Sent by" value={chosen} choices={choices} onChoose={onChoose} />;
+}
+
+/** Whether requests of a webhook are verified. */
+export function Verification({ preset, secret }: Pick<Webhook, "preset" | "secret">): ReactElement | null {
+  if (preset === null) return null;
+  const { tool, verified } = presetTexts[preset];
+  const said =
+    secret === null
+      ? "Requests are not verified. Anyone who has this URL can post."
+      : verified(secret.lastFour);
+  return (
+    <p className="text-sm text-soft">
+      Preset {tool}. {said}
+    </p>
+  );
+}
+
+/** @param webhook undefined for a new one @param onDone called when it is saved, or not wanted any more */
+export function PresetForm({
+  preset,
+  webhook,
+  onDone,
+}: {
+  preset: WebhookPreset;
+  webhook?: Webhook;
+  onDone: () => void;
+}): ReactElement {
+  const texts = presetTexts[preset];
+  const [name, setName] = useState(webhook?.name ?? preset);
+  const [secret, setSecret] = useState("");
+  const tell = useTell();
+  const add = useChange("POST /api/webhooks");
+  const change = useChange("PATCH /api/webhooks/:id");
+  const errors = fieldErrors(add.error ?? change.error, ["name", "secret"]);
+  const onSuccess = () => {
+    tell(`The webhook ${name} is saved.`);
+    onDone();
+  };
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    const typed = secret.trim();
+    if (webhook === undefined) {
+      add.mutate({ body: { name, preset, ...(typed !== "" && { secret: typed }) } }, { onSuccess });
+    } else if (typed !== "") {
+      change.mutate({ path: { id: webhook.id }, body: { secret: typed } }, { onSuccess });
+    } else onDone();
+  };
+  return (
+    <form onSubmit={save} className="grid gap-4">
+      <Guide preset={preset} />
+      <div className="grid gap-x-4 gap-y-3 sm:grid-cols-2">
+        <Input
+          label="Name"
+          value={name}
+          onChange={({ target }) => setName(target.value)}
+          required
+          disabled={webhook !== undefined}
+          maxLength={40}
+          spellCheck={false}
+          help="Part of its address: lower-case letters, digits, hyphens"
+          error={errors.of("name")}
+        />
+        <PasswordInput
+          label={texts.secret}
+          value={secret}
+          onChange={({ target }) => setSecret(target.value)}
+          autoComplete="off"
+          maxLength={200}
+          help={`${texts.secretHelp} Without it, requests are not verified.`}
+          error={errors.of("secret")}
+        />
+      </div>
+      <WebhookTrial reading={{ preset }} />
+      <FormError error={errors.rest} />
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="primary" isBusy={add.isPending || change.isPending}>
+          Save
+        </Button>
+        {webhook !== undefined && webhook.secret !== null && (
+          <RemoveSecret webhook={webhook} onDone={onDone} />
+        )}
+        <Button onClick={onDone}>Cancel</Button>
+      </div>
+    </form>
+  );
+}
+
+function Guide({ preset }: { preset: WebhookPreset }): ReactElement {
+  const { place, events, user, amounts } = presetTexts[preset];
+  const lines = [
+    ["Address", place],
+    ["Events", events],
+    ["User", user],
+    ["Amounts", amounts],
+  ] as const;
+  return (
+    <dl className="grid gap-x-4 gap-y-1.5 text-sm sm:grid-cols-[auto_minmax(0,1fr)]">
+      {lines.map(([term, text]) => (
+        <div key={term} className="contents">
+          <dt className="font-medium">{term}</dt>
+          <dd className="text-soft [overflow-wrap:anywhere]">{text}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function RemoveSecret({ webhook, onDone }: { webhook: Webhook; onDone: () => void }): ReactElement {
+  const confirm = useConfirm();
+  const tell = useTell();
+  const change = useChange("PATCH /api/webhooks/:id");
+  const remove = async () => {
+    const isSure = await confirm({
+      title: "Remove the secret?",
+      text: "Rekindle no longer verifies requests: anyone who has the address can post. To undo this you need the secret again.",
+      action: "Remove the secret",
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    const onSuccess = () => {
+      tell("Saved. Requests are not verified.");
+      onDone();
+    };
+    change.mutate({ path: { id: webhook.id }, body: { secret: null } }, { onSuccess });
+  };
+  return (
+    <>
+      <Button isBusy={change.isPending} onClick={() => void remove()}>
+        Remove the secret
+      </Button>
+      <FormError error={change.error} />
+    </>
+  );
+}
