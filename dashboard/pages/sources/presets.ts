@@ -37,7 +37,7 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
       "customer_created, customer_changed, customer_deleted, all events of subscriptions, payment_succeeded, payment_failed, payment_refunded, transaction_created.",
     user: "meta_data.user_id or the custom field cf_user_id of the subscription or the customer. Otherwise the user who has the customer's id, or the customer's e-mail address. account_id and cf_account_id are the account.",
     amounts:
-      "Plan amounts are those of all recurring items after discounts of the subscription. Coupons are not in Chargebee's events. Metered items count 0.",
+      "Plan amounts are those of all recurring items after discounts of the subscription. Coupons have no amounts in Chargebee's events. Metered items count 0.",
     secret: "Basic authentication",
     secretHelp: "As user:password, as you set them in Chargebee.",
     verified: (lastFour) => `Only requests with the basic authentication …${lastFour} are accepted.`,
