@@ -124,6 +124,21 @@ describe("events of one time apply in the order of their ranks", () => {
     expect(told(billing(5, "cancellation_withdrawn"), scheduled, started)).toEqual(["0 active 4900"]);
   });
 
+  test("a scheduled end, then a state without one, in any order", () => {
+    const scheduled = billing(5, "cancellation_scheduled", { endsAt: timeOf(30) });
+    const goesOn = billing(6, "subscription_changed", { endsAt: null });
+    for (const events of [
+      [started, scheduled, goesOn],
+      [goesOn, scheduled, started],
+    ]) {
+      expect(changesOf(events).map(({ endsAtMs }) => endsAtMs)).toEqual([undefined, dayMs(30), undefined]);
+    }
+    const silent = billing(6, "subscription_changed");
+    expect(told(started, scheduled, silent).at(-1)).toBe("30 canceled 0");
+    const paid = billing(6, "payment_succeeded", { endsAt: null });
+    expect(told(started, scheduled, paid).at(-1)).toBe("30 canceled 0");
+  });
+
   test("a failed payment, then one that succeeded", () => {
     expect(told(billing(5, "payment_succeeded"), billing(5, "payment_failed"), started)).toEqual([
       "0 active 4900",

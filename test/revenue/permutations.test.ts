@@ -23,7 +23,7 @@ const properties: fc.Arbitrary<BillingProperties> = fc.record({
   quantity: maybe(fc.integer({ min: 0, max: 2 })),
   currentPeriodEndMs: maybe(day),
   trialEndsAtMs: maybe(day),
-  endsAtMs: maybe(day),
+  endsAtMs: fc.oneof(maybe(day), fc.constant(null)),
   discountEndsAtMs: maybe(day),
   amountAfterDiscount: maybe(fc.integer({ min: 6, max: 9 })),
   reason: maybe(fc.constantFrom("payment_failed", "cancellation_requested")),

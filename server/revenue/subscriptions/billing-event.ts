@@ -41,7 +41,8 @@ export interface BillingProperties {
   readonly quantity?: number | undefined;
   readonly currentPeriodEndMs?: number | undefined;
   readonly trialEndsAtMs?: number | undefined;
-  readonly endsAtMs?: number | undefined;
+  /** Null: the event tells that no end is scheduled. */
+  readonly endsAtMs?: number | null | undefined;
   readonly reason?: string | undefined;
   readonly feedback?: string | undefined;
   readonly invoiceId?: string | undefined;
@@ -73,7 +74,7 @@ export function billingProperties(properties: JsonObject, zone: Zone): BillingPr
     quantity: isQuantity(properties.quantity) ? properties.quantity : undefined,
     currentPeriodEndMs: timeOf("currentPeriodEnd"),
     trialEndsAtMs: timeOf("trialEndsAt"),
-    endsAtMs: timeOf("endsAt"),
+    endsAtMs: properties.endsAt === null ? null : timeOf("endsAt"),
     reason: words("reason", billingLimits.textCharacters),
     feedback: words("feedback", billingLimits.textCharacters),
     invoiceId: billingId(properties.invoiceId),

@@ -158,6 +158,8 @@ class History {
     if (event === "trial_converted") this.#isTrial = false;
     if (event === "subscription_paused") this.#isPaused = true;
     if (event === "subscription_resumed") this.#isPaused = false;
+    // Tools that report a whole subscription tell so that an end was withdrawn.
+    if (properties.endsAtMs === null && !isPayment(event)) this.#scheduledEnd = undefined;
     if (event === "cancellation_scheduled") {
       const endMs = properties.endsAtMs ?? this.#periodEndMs;
       this.#scheduledEnd =

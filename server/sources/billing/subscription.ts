@@ -13,6 +13,8 @@ export interface Subscription {
   readonly currentPeriodEnd: string | undefined;
   /** When it is scheduled to end. Null if it is not; undefined if the message does not say. */
   readonly endsAt: string | null | undefined;
+  /** The end of a discount, and the amount from then on. */
+  readonly discount?: { readonly discountEndsAt: string; readonly amountAfterDiscount: number } | undefined;
 }
 
 /** The state that the user's traits hold from earlier messages. */
@@ -32,10 +34,10 @@ export function beforeOf(traits: JsonObject): Before {
 /** An event with the subscription's state. */
 function subscriptionEvent(
   event: string,
-  { id, plan: { name, ...plan }, currentPeriodEnd }: Subscription,
+  { id, plan: { name, ...plan }, currentPeriodEnd, discount }: Subscription,
   more: JsonObject = {},
 ): BillingEvent {
-  const properties = { subscriptionId: id, plan: name, ...plan, currentPeriodEnd, ...more };
+  const properties = { subscriptionId: id, plan: name, ...plan, ...discount, currentPeriodEnd, ...more };
   return { event, properties: defined(properties) };
 }
 

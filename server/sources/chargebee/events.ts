@@ -13,7 +13,7 @@ import {
   type Subscription,
   subscriptionFacts,
 } from "../billing/subscription.ts";
-import { planOf } from "./plan.ts";
+import { discountEndOf, planOf } from "./plan.ts";
 
 /** The content of an event, and its time. */
 interface Happened {
@@ -120,6 +120,7 @@ function subscriptionOf({ content, atMs }: Happened): Subscription {
   return {
     id: textOf(subscription, "id"),
     plan: planOf(subscription, atMs),
+    discount: discountEndOf(subscription, atMs),
     status: textOf(subscription, "status"),
     currentPeriodEnd: instantOf(subscription, "current_term_end"),
     // `cancelled_at` is also the time for which an end is scheduled.

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import { amountOf, intervalText, msOf, numberOf, objectsOf, textOf } from "../billing/fields.ts";
 import type { Plan } from "../billing/plan.ts";
+import type { Subscription } from "../billing/subscription.ts";
 
 /** A recurring part of a subscription. */
 interface Line {
@@ -17,19 +18,48 @@ interface Line {
  * @param atMs the time of the event: a discount that ended before does not count
  */
 export function planOf(subscription: JsonObject, atMs: number): Plan {
-  const interval = intervalOf(subscription);
-  const items = objectsOf(subscription, "subscription_items");
-  const lines = items.length > 0 ? linesOfItems(items) : linesOfPlan(subscription);
-  const [first] = lines;
-  const amounts = lines.map((line) => (isOf(interval, line) ? line.amount : undefined));
-  const isKnown = lines.length > 0 && amounts.every((amount) => amount !== undefined);
+  const [first] = linesOf(subscription);
   return {
     name: first?.id ?? textOf(subscription, "plan_id"),
-    amount: isKnown ? discounted(lines, objectsOf(subscription, "discounts"), atMs) : undefined,
+    amount: amountAt(subscription, atMs),
     currency: textOf(subscription, "currency_code"),
-    interval,
+    interval: intervalOf(subscription),
     quantity: first?.quantity,
   };
+}
+
+/** The discount that ends first after the event, and the amount from then on. Renewals tell of later ends. */
+export function discountEndOf(subscription: JsonObject, atMs: number): Subscription["discount"] {
+  const ends = objectsOf(subscription, "discounts")
+    .filter(isRecurring)
+    .flatMap((discount) => msOf(discount, "apply_till") ?? [])
+    .filter((endMs) => endMs > atMs);
+  if (ends.length === 0) return undefined;
+  const endMs = ends.reduce((first, one) => Math.min(first, one));
+  const amountAfterDiscount = amountAt(subscription, endMs);
+  if (amountAfterDiscount === undefined) return undefined;
+  return { discountEndsAt: new Date(endMs).toISOString(), amountAfterDiscount };
+}
+
+/** The amount at a time; undefined if the payload does not tell it. */
+function amountAt(subscription: JsonObject, atMs: number): number | undefined {
+  const interval = intervalOf(subscription);
+  const lines = linesOf(subscription);
+  const amounts = lines.map((line) => (isOf(interval, line) ? line.amount : undefined));
+  const isKnown =
+    textOf(subscription, "currency_code") !== undefined &&
+    lines.length > 0 &&
+    amounts.every((amount) => amount !== undefined);
+  return isKnown ? discounted(lines, objectsOf(subscription, "discounts"), atMs) : undefined;
+}
+
+function linesOf(subscription: JsonObject): readonly Line[] {
+  const items = objectsOf(subscription, "subscription_items");
+  return items.length > 0 ? linesOfItems(items) : linesOfPlan(subscription);
+}
+
+function isRecurring(discount: JsonObject): boolean {
+  return textOf(discount, "duration_type") !== "one_time";
 }
 
 /** Whether a line is billed as often as the subscription. */
@@ -83,7 +113,7 @@ function discounted(
   const amounts = new Map(lines.map(({ id, amount }) => [id, amount]));
   for (const discount of discounts) {
     const endMs = msOf(discount, "apply_till");
-    if (textOf(discount, "duration_type") === "one_time" || (endMs !== undefined && endMs <= atMs)) continue;
+    if (!isRecurring(discount) || (endMs !== undefined && endMs <= atMs)) continue;
     const itemId = textOf(discount, "item_price_id");
     const base = itemId === undefined ? total : (amounts.get(itemId) ?? 0);
     const percentage = numberOf(discount, "percentage");

@@ -9,7 +9,8 @@ export function planOf(data: JsonObject): Plan {
   const items = objectsOf(data, "items").filter(({ recurring }) => recurring !== false);
   const [first] = items;
   const amounts = items.map((item) => itemAmount(item, currency));
-  const isKnown = amounts.length > 0 && amounts.every((amount) => amount !== undefined);
+  const isKnown =
+    currency !== undefined && amounts.length > 0 && amounts.every((amount) => amount !== undefined);
   const sum = amounts.reduce<number>((total, amount) => total + (amount ?? 0), 0);
   return {
     name: nameOf(first),

@@ -60,12 +60,19 @@ export const revenuecatEvents: Readonly<Record<string, Reading>> = {
 /** The store does not say whether the subscription had been paused, or had ended. */
 function renewed(event: JsonObject, before: Before): CustomerFacts {
   const subscription = bought(event, "active");
-  if (event.is_trial_conversion === true) return goesOnFacts(subscription, before, "trial_converted");
-  const ended = { canceled: "subscription_started", paused: "subscription_resumed" } as const;
-  if (before.status === "canceled" || before.status === "paused") {
-    return subscriptionFacts(subscription, before, [ended[before.status]]);
+  const converted = event.is_trial_conversion === true ? [["trial_converted"] as const] : [];
+  if (hadEnded(event, before)) {
+    return subscriptionFacts(subscription, before, ["subscription_started"], ...converted);
   }
-  return goesOnFacts(subscription, before, "subscription_changed");
+  if (before.status === "paused") return subscriptionFacts(subscription, before, ["subscription_resumed"]);
+  return goesOnFacts(subscription, before, converted.length > 0 ? "trial_converted" : "subscription_changed");
+}
+
+/** Whether the subscription ended before a renewal. A scheduled end also takes effect without an event. */
+function hadEnded(event: JsonObject, { status, endsAt }: Before): boolean {
+  const atMs = msOf(event, "event_timestamp_ms");
+  const endMs = msOf({ endsAt }, "endsAt");
+  return status === "canceled" || (endMs !== undefined && atMs !== undefined && endMs <= atMs);
 }
 
 /** A refund is a cancellation with a negative price, after which the subscription may go on. */
@@ -94,8 +101,9 @@ function reasonOf(event: JsonObject, key: string): string | undefined {
 function bought(event: JsonObject, status: string): Subscription {
   const currency = textOf(event, "currency");
   const price = event.is_family_share === true ? 0 : netPriceOf(event);
-  const amount = status === "trialing" ? undefined : minorUnits(positive(price), currency);
   const interval = intervalBetween(msOf(event, "purchased_at_ms"), msOf(event, "expiration_at_ms"));
+  const isPriced = status !== "trialing" && interval !== undefined;
+  const amount = isPriced ? minorUnits(positive(price), currency) : undefined;
   return {
     ...unpriced(event, status),
     plan: {

@@ -1,19 +1,13 @@
 /** Amounts and intervals of RevenueCat, whose prices are decimals and whose periods are two instants. */
+import { currencyCode, currencyDigits } from "../../../contract/billing/currencies.ts";
 import { msPerDay } from "../../calendar/calendar.ts";
 import { intervalText } from "../billing/fields.ts";
 
-/** Digits of minor units by ISO 4217, where they are not two. */
-const digits: ReadonlyMap<string, number> = new Map([
-  ...("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"
-    .split(" ")
-    .map((code) => [code, 0]) as [string, number][]),
-  ...("BHD IQD JOD KWD LYD OMR TND".split(" ").map((code) => [code, 3]) as [string, number][]),
-]);
-
-/** A price in minor units of its currency. */
+/** A price in minor units of its currency. Undefined without a currency of ISO 4217. */
 export function minorUnits(price: number | undefined, currency: string | undefined): number | undefined {
-  if (price === undefined || currency === undefined) return undefined;
-  const amount = Math.round(price * 10 ** (digits.get(currency.toUpperCase()) ?? 2));
+  const code = currencyCode(currency ?? "");
+  if (price === undefined || code === undefined) return undefined;
+  const amount = Math.round(price * 10 ** currencyDigits(code));
   return Number.isSafeInteger(amount) ? amount : undefined;
 }
 

@@ -1,5 +1,6 @@
 /** The translation of billing tools' payloads, for tests that look at parts of it. */
 import { expect } from "bun:test";
+import { whyNotBilling } from "../../../contract/billing/events.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import type { SourcedIdentify, SourcedItem, SourcedTrack } from "../../../server/intake/intake.ts";
@@ -55,12 +56,18 @@ export async function ignored(preset: WebhookPreset, body: unknown, known?: Know
   return one.translated.ignored;
 }
 
-/** The events of a payload with their properties. None of them is activity. */
+/** Whether a text is an ISO 8601 instant, as all times of billing events are here. */
+const isInstant = (text: string) => !Number.isNaN(Date.parse(text)) && text.endsWith("Z");
+
+/** The events of a payload with their properties. None of them is activity, and billing events are valid. */
 export async function eventsOf(preset: WebhookPreset, body: unknown, known?: Known) {
   const tracks = (await itemsOf(preset, body, known)).filter(
     (item): item is SourcedTrack => item.type === "track",
   );
-  for (const { isActivity } of tracks) expect(isActivity).toBe(false);
+  for (const { event, properties, isActivity } of tracks) {
+    expect(isActivity).toBe(false);
+    expect(whyNotBilling(event, properties, isInstant)).toBeUndefined();
+  }
   return tracks.map(({ event, properties }) => [event, properties] as const);
 }
 

@@ -174,6 +174,22 @@ describe("the amount", () => {
   });
 });
 
+test("a discount that ends is told with the amount from then on", async () => {
+  const limited = (percentage: number, apply_till: number) => ({
+    ...{ type: "percentage", percentage, duration_type: "limited_period", apply_till },
+    apply_on: "invoice_amount",
+  });
+  const later = endSeconds + 86_400;
+  const discounts = [limited(50, later), limited(10, endSeconds), limited(99, startSeconds)];
+  const told = await events("subscription_created", content(subscription({ discounts })));
+  expect(told[0]?.[1]).toMatchObject({
+    ...{ amount: 4_500, discountEndsAt: endsAt, amountAfterDiscount: 5_000 },
+  });
+  const once = [{ ...limited(10, endSeconds), duration_type: "one_time" }];
+  const whole = await events("subscription_created", content(subscription({ discounts: once })));
+  expect(whole[0]?.[1]).toEqual(state);
+});
+
 describe("a payment", () => {
   const payment = { amount: 11_900, currency: "EUR", subscriptionId: "sub_1", invoiceId: "42" };
 

@@ -46,6 +46,9 @@ describe("a purchase", () => {
     expect(paused).toEqual([["subscription_resumed", renewed], paid]);
     const ended = await events("RENEWAL", {}, { subscriptionStatus: "canceled" });
     expect(ended).toEqual([["subscription_started", renewed], paid]);
+    const lapsed = { subscriptionStatus: "trialing", subscriptionEndsAt: "2026-05-01T10:00:00.000Z" };
+    const again = await events("RENEWAL", { is_trial_conversion: true }, lapsed);
+    expect(again).toEqual([["subscription_started", renewed], ["trial_converted", renewed], paid]);
   });
 
   test("NON_RENEWING_PURCHASE is a payment of no subscription", async () => {
