@@ -4,10 +4,11 @@ import { type WebhookPreset, webhookPresets } from "../../../contract/source-set
 import { type Reads, useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirm } from "../../parts/form/confirm.tsx";
-import { FormError, Input, PasswordInput, Select } from "../../parts/form/field.tsx";
+import { FormError, PasswordInput, Select } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { useTell } from "../../parts/toast.tsx";
 import { presetTexts } from "./presets.ts";
+import { WebhookName } from "./webhook-name.tsx";
 import { WebhookTrial } from "./webhook-trial.tsx";
 
 type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
@@ -77,17 +78,7 @@ export function PresetForm({
     <form onSubmit={save} className="grid gap-4">
       <Guide preset={preset} />
       <div className="grid gap-x-4 gap-y-3 sm:grid-cols-2">
-        <Input
-          label="Name"
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-          required
-          disabled={webhook !== undefined}
-          maxLength={40}
-          spellCheck={false}
-          help="Part of its address: lower-case letters, digits, hyphens"
-          error={errors.of("name")}
-        />
+        <WebhookName name={name} isNew={webhook === undefined} error={errors.of("name")} onName={setName} />
         <PasswordInput
           label={texts.secret}
           value={secret}

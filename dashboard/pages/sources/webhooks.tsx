@@ -12,6 +12,7 @@ import { Empty, Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { PresetForm, ToolSelect, Verification } from "./preset-form.tsx";
 import { fieldsOf, mappingOf, problemsOf, type WebhookFields } from "./webhook-fields.ts";
+import { WebhookName } from "./webhook-name.tsx";
 import { WebhookTrial } from "./webhook-trial.tsx";
 
 type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
@@ -179,17 +180,7 @@ function WebhookForm({
   return (
     <form onSubmit={save} className="grid gap-4">
       <div className="grid gap-x-4 gap-y-3 sm:grid-cols-2">
-        <Input
-          label="Name"
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-          required
-          disabled={webhook !== undefined}
-          maxLength={40}
-          spellCheck={false}
-          help="Part of its address: lower-case letters, digits, hyphens"
-          error={errors.of("name")}
-        />
+        <WebhookName name={name} isNew={webhook === undefined} error={errors.of("name")} onName={setName} />
         {lines.map(([field, label, help]) => (
           <Input
             key={field}
