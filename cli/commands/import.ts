@@ -1,71 +1,108 @@
 /** `rekindle import` */
 
+import { basename, dirname, extname, join } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import type { ImportService } from "../../server/between/between.ts";
 import type { ImportRecord, Organization } from "../../server/ledger/ledger.ts";
-import { refuseDamaged } from "../import/bytes.ts";
+import { exportPlan } from "../import/exports/export-plan.ts";
 import { ImportFile } from "../import/file.ts";
-import { itemOf } from "../import/item.ts";
 import { type Mapping, resolveMapping } from "../import/mapping.ts";
 import { addImportOptions, type ImportOptions, mappingOptionsOf, readingOf } from "../import/options.ts";
+import { type ImportPlan, mappedPlan } from "../import/plan.ts";
 import { printFinished, Report } from "../import/report.ts";
-import type { Reading, Row } from "../import/row.ts";
+import type { Row, RowSource } from "../import/row.ts";
 import { runImport } from "../import/run.ts";
 import { importService } from "../import/service.ts";
 import { openRows } from "../import/source.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
+import { printLine } from "../print.ts";
 import { Progress } from "../progress.ts";
 
 export function importCommand(): Command {
   return addImportOptions(
     new Command("import")
       .description(
-        "Import events or users from CSV, JSON lines or Parquet. After an interruption, run it again: it resumes",
+        "Import events or users from CSV, JSON lines or Parquet, or the exports of another tool. After an interruption, run it again: it resumes",
       )
-      .argument("<file>", "its path; .csv and .jsonl may be compressed as .gz"),
-  ).action((path: string, options: ImportOptions) =>
+      .argument("<files...>", "their paths; .csv and .jsonl may be compressed as .gz"),
+  ).action((paths: readonly string[], options: ImportOptions) =>
     withInstallation(async (installation) => {
       const organization = await organizationNamed(installation.ledger, options.organization);
-      const file = new ImportFile(path);
-      const reading = readingOf(file, options);
-      const first = await firstRows(reading, file.bytes);
-      if (first.length === 0) {
-        process.stdout.write("the file has no rows: there is nothing to import\n");
-        return;
+      const service = await importService(installation);
+      const files = paths.map((path) => new ImportFile(path));
+      const records: ImportRecord[] = [];
+      for (const file of files) {
+        if (files.length > 1) printLine(`file       ${file.name}`);
+        const report = reportPath(options.report, file, files.length > 1);
+        const record = await importFile({ service, organization, file, options: { ...options, ...report } });
+        if (record !== undefined) records.push(record);
       }
-      const mapping = resolveMapping(mappingOptionsOf(options), columnsOf(first), reading.format !== "jsonl");
-      const job = {
-        service: await importService(installation),
-        organization,
-        file,
-        reading,
-        mapping,
-        options,
-      };
-      if (options.preview || process.stderr.isTTY) await preview(job, first);
-      if (!options.preview) await importAll(job);
+      refuseRejected(records, options);
     }),
   );
+}
+
+/** Each of several files has a report of its own. */
+function reportPath(report: string | undefined, { name }: ImportFile, isOneOfSeveral: boolean) {
+  if (report === undefined || !isOneOfSeveral) return {};
+  const extension = extname(report);
+  return { report: join(dirname(report), `${basename(report, extension)}-${name}${extension}`) };
 }
 
 interface Job {
   readonly service: ImportService;
   readonly organization: Organization;
   readonly file: ImportFile;
-  readonly reading: Reading;
-  readonly mapping: Mapping;
   readonly options: ImportOptions;
+}
+
+/** @returns the record of the import. Undefined if there is none */
+async function importFile(job: Job): Promise<ImportRecord | undefined> {
+  const planned = await planOf(job.file, job.options);
+  if (planned === undefined) {
+    process.stdout.write("the file has no rows: there is nothing to import\n");
+    return undefined;
+  }
+  const { plan, first } = planned;
+  if (job.options.preview || process.stderr.isTTY) await preview(job, plan, first);
+  return job.options.preview ? undefined : importAll(job, plan);
+}
+
+interface Planned {
+  readonly plan: ImportPlan;
+  readonly first: readonly Row[];
+}
+
+/** Reads the first rows, and decides what the file's rows are. @returns undefined for a file without rows */
+async function planOf(file: ImportFile, options: ImportOptions): Promise<Planned | undefined> {
+  const { from } = options;
+  if (from !== undefined) {
+    const plan = exportPlan(file, from, options);
+    const first = await firstRows(plan.open());
+    return first.length === 0 ? undefined : { plan, first };
+  }
+  refuseToolOptions(options);
+  const reading = readingOf(file, options);
+  const first = await firstRows(openRows(reading, file.bytes));
+  if (first.length === 0) return undefined;
+  const mapping = resolveMapping(mappingOptionsOf(options), columnsOf(first), reading.format !== "jsonl");
+  return { plan: mappedPlan(reading, file.bytes, mapping), first };
+}
+
+function refuseToolOptions({ timezone, accountProperty }: ImportOptions): void {
+  const given = timezone === undefined ? accountProperty && "--account-property" : "--timezone";
+  if (given !== undefined) throw new Refusal(`${given} is for exports of a tool: give --from, too.`);
 }
 
 /** The columns of JSON lines may differ from row to row: the first rows of this number are read. */
 const firstRowsRead = 100;
 
-async function firstRows(reading: Reading, bytes: number): Promise<readonly Row[]> {
+async function firstRows(source: RowSource): Promise<readonly Row[]> {
   const rows: Row[] = [];
   try {
-    for await (const row of openRows(reading, bytes)) {
+    for await (const row of source) {
       rows.push(row);
       if (rows.length === firstRowsRead) break;
     }
@@ -88,48 +125,47 @@ function columnsOf(rows: readonly Row[]): readonly string[] {
 const previewedRows = 5;
 
 async function preview(
-  { service, organization, mapping, options }: Job,
+  { service, organization, options }: Job,
+  plan: ImportPlan,
   first: readonly Row[],
 ): Promise<void> {
   const rows = first.slice(0, previewedRows);
-  const items = rows.map((row) => itemOf(row, mapping));
+  const items = rows.map(plan.translator());
   const verdicts = await service.check(organization.id, items);
   const lines = rows.flatMap(({ line }, index) => {
     const item = items[index];
-    const verdict = verdicts[index] ?? "";
-    return [`line ${line}: ${verdict}`, ...(typeof item === "string" ? [`  ${item}`] : [])];
+    const sent = typeof item === "string" ? [item] : item !== undefined && "items" in item ? item.items : [];
+    const texts = sent.map((one) => `  ${typeof one === "string" ? one : JSON.stringify(one)}`);
+    return [`line ${line}: ${verdicts[index] ?? ""}`, ...texts];
   });
   const output = options.preview ? process.stdout : process.stderr;
-  output.write(`${mapping.type}, the first rows as they are sent:\n${lines.map(printable).join("\n")}\n`);
+  output.write(`${plan.what}, the first rows as they are sent:\n${lines.map(printable).join("\n")}\n`);
 }
 
-async function importAll(job: Job): Promise<void> {
-  const { service, organization, file, reading, mapping, options } = job;
-  const { format, delimiter, header } = reading;
+async function importAll(job: Job, plan: ImportPlan): Promise<ImportRecord> {
+  const { service, organization, file, options } = job;
   if (options.report !== undefined) file.refuseAsReport(options.report);
-  // Every option that decides the meaning of a row, besides the mapping: another text is another import.
-  const text = JSON.stringify({ version: 1, format, delimiter, header, ...mapping });
   const sha256 = await file.sha256();
-  if (!options.asAnotherImport) await refuseOtherMapping(job, sha256, text);
+  if (!options.asAnotherImport) await refuseOtherMapping(job, sha256, plan);
   const record = await service.begin({
     organization: organization.id,
     sha256,
-    mapping: text,
+    mapping: plan.text,
     fileName: file.name,
   });
   if (record.finishedAtMs !== null) {
     printFinished(record, options.report);
-    return refuseRejected(record, options);
+    return record;
   }
-  if (reading.gzip && record.rowsDone === 0) await refuseDamaged(file.path);
+  if (record.rowsDone === 0) await plan.refuseDamaged();
   const report = new Report(options.report, record);
-  const rows = openRows(reading, file.bytes);
+  const rows = plan.open();
   const progress = new Progress("rows");
   const startedMs = performance.now();
   let reached = record;
   try {
     await runImport({
-      ...{ service, record, rows, mapping },
+      ...{ service, record, rows, itemOf: plan.translator() },
       onPassed: (row, line) => report.passed(row, line),
       onRejected: (rejected) => report.add(rejected),
       onProgress: (now, waiting) => {
@@ -143,11 +179,13 @@ async function importAll(job: Job): Promise<void> {
     report.print(reached, (performance.now() - startedMs) / 1_000);
     report.close();
   }
-  refuseRejected(reached, options);
+  return reached;
 }
 
 /** Exits with 1 when all rows were rejected, or more than allowed, so that a scheduler notices wrong options. */
-function refuseRejected({ rowsDone, rejected }: ImportRecord, { maxRejected }: ImportOptions): void {
+function refuseRejected(records: readonly ImportRecord[], { maxRejected }: ImportOptions): void {
+  const rowsDone = records.reduce((sum, record) => sum + record.rowsDone, 0);
+  const rejected = records.reduce((sum, record) => sum + record.rejected, 0);
   if (rejected === 0) return;
   if (rejected < rowsDone) {
     if (maxRejected === undefined || rejected <= maxRejected.rowsOf(rowsDone)) return;
@@ -161,10 +199,10 @@ function refuseRejected({ rowsDone, rejected }: ImportRecord, { maxRejected }: I
 }
 
 /** Re-importing users is harmless; events would be duplicated. */
-async function refuseOtherMapping({ service, organization, mapping }: Job, sha256: string, text: string) {
-  if (mapping.type !== "events") return;
+async function refuseOtherMapping({ service, organization }: Job, sha256: string, plan: ImportPlan) {
+  if (!plan.holdsEvents) return;
   const known = await service.ofFile(organization.id, sha256);
-  if (known.some((record) => record.mapping === text)) return;
+  if (known.some((record) => record.mapping === plan.text)) return;
   const other = known.find((record) => record.stored > 0 && holdsEvents(record));
   if (other === undefined) return;
   throw new Refusal(

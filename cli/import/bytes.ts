@@ -16,7 +16,11 @@ export interface Counter {
  * @throws Refusal for UTF-16, and for a damaged .gz when the damage is reached */
 export async function* contentOf(path: string, gzip: boolean, counter: Counter): AsyncIterable<Buffer> {
   const read = counted(path, counter);
-  const chunks: AsyncIterable<Buffer> = gzip ? inflated(read) : read;
+  yield* withoutMarks(gzip ? inflated(read) : read);
+}
+
+/** The chunks without a byte order mark. @throws Refusal for UTF-16 */
+export async function* withoutMarks(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   let first: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of chunks) {
     if (first === undefined) {
@@ -38,14 +42,16 @@ export async function refuseDamaged(path: string): Promise<void> {
   for await (const _chunk of inflated(counted(path, { bytes: 0 })));
 }
 
-async function* counted(path: string, counter: Counter): AsyncIterable<Buffer> {
+/** The bytes of a file, counted. */
+export async function* counted(path: string, counter: Counter): AsyncIterable<Buffer> {
   for await (const chunk of createReadStream(path, { highWaterMark: readBytes })) {
     counter.bytes += chunk.length;
     yield chunk;
   }
 }
 
-async function* inflated(read: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+/** The content of a .gz. @throws Refusal when it is damaged or cut off */
+export async function* inflated(read: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   const source = Readable.from(read);
   const gunzip = createGunzip();
   source.on("error", (error) => gunzip.destroy(error));

@@ -54,8 +54,13 @@ function withoutReturn(bytes: Buffer): Buffer {
 export const tooLong = `is longer than ${limits.bodyBytes} bytes: send less.`;
 
 /** One JSON object a line; empty lines are none. A number that an id is made of keeps its spelling. */
-export async function* jsonLines({ path, gzip }: Reading, counter: Counter): AsyncIterable<Row> {
-  for await (const { number: line, bytes } of linesOf(contentOf(path, gzip, counter))) {
+export function jsonLines({ path, gzip }: Reading, counter: Counter): AsyncIterable<Row> {
+  return jsonRows(contentOf(path, gzip, counter));
+}
+
+/** The same of any content. */
+export async function* jsonRows(content: AsyncIterable<Buffer>): AsyncIterable<Row> {
+  for await (const { number: line, bytes } of linesOf(content)) {
     if (bytes === undefined) yield { line, unreadable: `line ${tooLong}` };
     else if (bytes.some((byte) => byte !== 32 && byte !== 9)) yield jsonRow(line, bytes);
   }

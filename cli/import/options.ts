@@ -1,5 +1,7 @@
 /** The options of `rekindle import`, and their combined meaning. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { Refusal } from "../../contract/refusal.ts";
+import { type ExportTool, exportTools } from "../../server/sources/sources.ts";
 import type { ImportFile } from "./file.ts";
 import { columnRoles, type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
 import { type Format, formats, type Reading, whiteSpace } from "./row.ts";
@@ -14,6 +16,10 @@ export interface ReadingOptions {
 
 export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Role, "properties">, string>> {
   readonly organization: string;
+  /** The tool whose export the file is. */
+  readonly from?: ExportTool;
+  readonly timezone?: string;
+  readonly accountProperty?: string;
   readonly type?: ImportType;
   readonly eventName?: string;
   readonly emailTemplate?: string;
@@ -59,6 +65,16 @@ export function addImportOptions(command: Command): Command {
   return addReadingOptions(command)
     .requiredOption("--organization <name>", "the organization")
     .addOption(
+      new Option("--from <tool>", "the file is an export of this tool, whose columns are known").choices(
+        exportTools,
+      ),
+    )
+    .option("--timezone <name>", "with --from mixpanel: the project's, if it was made before 2023")
+    .option(
+      "--account-property <name>",
+      "with --from mixpanel or amplitude: the property, or type of group, that is the account",
+    )
+    .addOption(
       new Option("--type <type>", "the kind of rows; by default guessed from the columns").choices(
         importTypes,
       ),
@@ -72,7 +88,7 @@ export function addImportOptions(command: Command): Command {
         .choices(timestampFormats)
         .default("auto"),
     )
-    .option("--message-id <column>", "an id by which a repeated event is known for 24 hours")
+    .option("--message-id <column>", "an id by which a repeated event is known, in any file and for good")
     .option(
       "--is-activity <column>",
       "false: the event is kept and counts for no figure, as an export says it",
@@ -128,6 +144,30 @@ export function mappingOptionsOf(options: ImportOptions): MappingOptions {
     ...(properties && { properties: Object.fromEntries(properties) }),
     numbers,
   };
+}
+
+/** @throws Refusal when an option says what the columns of an export are */
+export function refuseColumnOptions(options: ImportOptions): void {
+  const { format, delimiter, header, properties, ...mapped } = options;
+  const isGiven: Readonly<Record<string, boolean>> = {
+    "--format": format !== undefined,
+    "--delimiter": delimiter !== undefined,
+    "--no-header": !header,
+    "--type": mapped.type !== undefined,
+    "--event-name": mapped.eventName !== undefined,
+    "--email-template": mapped.emailTemplate !== undefined,
+    "--timestamp-format": mapped.timestampFormat !== "auto",
+    "--property": mapped.property !== undefined,
+    "--no-properties": !properties,
+    "--number": mapped.number.length > 0,
+    ...Object.fromEntries(columnRoles.map((role) => [optionOf(role), options[role] !== undefined])),
+  };
+  const given = Object.keys(isGiven).find((option) => isGiven[option] === true);
+  if (given !== undefined) throw new Refusal(`--from knows the columns: leave out ${given}.`);
+}
+
+function optionOf(role: string): string {
+  return `--${role.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 function nameAndProperty(text: string): readonly [string, string] {

@@ -43,6 +43,7 @@ export class Report {
       `new        ${record.stored}`,
       `duplicate  ${record.duplicates}`,
       `rejected   ${record.rejected}`,
+      ...ignoredLine(record),
       `this run   ${rows} rows in ${seconds.toFixed(1)} s, ${rate} rows/s`,
       ...this.#shown.map(({ line, reason }) => `  line ${line}: ${reason}`),
       ...this.#others(record),
@@ -64,6 +65,12 @@ export class Report {
   }
 }
 
+/** Rows that say nothing that is kept here are counted as nothing else. */
+function ignoredLine({ rowsDone, stored, duplicates, rejected }: ImportRecord): readonly string[] {
+  const ignored = rowsDone - stored - duplicates - rejected;
+  return ignored === 0 ? [] : [`ignored    ${ignored}`];
+}
+
 /** Prints the result of a run without work: every row is known. */
 export function printFinished(record: ImportRecord, reportPath: string | undefined): void {
   const at = new Date(record.finishedAtMs ?? record.updatedAtMs).toISOString();
@@ -74,6 +81,7 @@ export function printFinished(record: ImportRecord, reportPath: string | undefin
     "new        0",
     `duplicate  ${record.stored + record.duplicates}`,
     `rejected   ${record.rejected} (then)`,
+    ...ignoredLine(record),
     ...(record.rejected === 0
       ? []
       : [

@@ -9,15 +9,14 @@ import { type Appended, type ImportRow, maxImportRows } from "../../server/intak
 import type { ImportRecord } from "../../server/ledger/ledger.ts";
 import { Unreachable } from "../../server/process/process.ts";
 import { doneBefore } from "./file.ts";
-import { itemOf } from "./item.ts";
-import type { Mapping } from "./mapping.ts";
-import type { RowSource } from "./row.ts";
+import type { Row, RowSource } from "./row.ts";
 
 export interface Run {
   readonly service: ImportService;
   readonly record: ImportRecord;
   readonly rows: RowSource;
-  readonly mapping: Mapping;
+  /** The item of a row, called in the order of the file. */
+  readonly itemOf: (row: Row) => ImportRow;
   /** Called for every row that earlier runs have done, with its number, counted from 0, and its line. */
   readonly onPassed: (row: number, line: number) => void;
   /** Called for every rejected row. */
@@ -50,9 +49,10 @@ export async function runImport(run: Run): Promise<ImportRecord> {
   return record;
 }
 
-async function* chunksOf({ rows, mapping, record, onPassed }: Run): AsyncIterable<Chunk> {
+async function* chunksOf({ rows, itemOf, record, onPassed }: Run): AsyncIterable<Chunk> {
   let chunk: Chunk = { rows: [], lines: [] };
   let characters = 0;
+  let items = 0;
   let passed = 0;
   try {
     for await (const row of rows) {
@@ -61,17 +61,17 @@ async function* chunksOf({ rows, mapping, record, onPassed }: Run): AsyncIterabl
         onPassed(passed - 1, row.line);
         continue;
       }
-      const item = itemOf(row, mapping);
-      const length = typeof item === "string" ? item.length : item.invalid.length;
-      if (
-        chunk.rows.length === maxImportRows ||
-        (chunk.rows.length > 0 && characters + length > maxChunkCharacters)
-      ) {
+      const item = itemOf(row);
+      const size = sizeOf(item);
+      const isFull = items + size.items > maxImportRows || characters + size.characters > maxChunkCharacters;
+      if (chunk.rows.length > 0 && (isFull || chunk.rows.length === maxImportRows)) {
         yield chunk;
         chunk = { rows: [], lines: [] };
         characters = 0;
+        items = 0;
       }
-      characters += length;
+      characters += size.characters;
+      items += size.items;
       chunk.rows.push(item);
       chunk.lines.push(row.line);
     }
@@ -82,6 +82,11 @@ async function* chunksOf({ rows, mapping, record, onPassed }: Run): AsyncIterabl
     throw new Refusal(`${error.message} Import the repaired file without ${doneBefore(passed)}.`);
   }
   if (chunk.rows.length > 0) yield chunk;
+}
+
+function sizeOf(row: ImportRow): { readonly characters: number; readonly items: number } {
+  if (typeof row === "string") return { characters: row.length, items: 1 };
+  return { characters: JSON.stringify(row).length, items: "items" in row ? row.items.length : 0 };
 }
 
 /** Sends a chunk until all of it is taken: for users with very many held events the service takes a part at a time. */

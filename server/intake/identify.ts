@@ -24,6 +24,8 @@ export interface AdmittedIdentify {
   /** Null: the user leaves the account. */
   readonly account: SentAccount | null | undefined;
   readonly messageId: string | null;
+  /** As in `MessageKey`. Only imports set it. */
+  readonly lastingDay?: number;
   readonly receivedAtMs: number;
   /** The time of its values. `receivedAtMs` means now: no timestamp was sent, or a future one (see `hasNoPastTimestamp`). */
   readonly timestampMs: number;

@@ -4,19 +4,22 @@
  * record's position stores nothing. So a client may repeat a chunk after a lost answer or its own restart.
  */
 import { errorMessages } from "../../contract/errors.ts";
-import { limits } from "../../contract/limits.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { Zone } from "../calendar/calendar.ts";
 import type { ImportRecord, Ledger, RejectedRow, Writes } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission/admit-event.ts";
-import { admitItem } from "./admission/batch.ts";
-import { type Invalid, isInvalid, parseBody } from "./admission/json.ts";
+import { isInvalid } from "./admission/json.ts";
 import { decide, maxMovedInRequest, maxWorkInCommit } from "./decide/decide.ts";
-import { type Admitted, asWriteOutcome, isStored, NeedsOf, type Outcome } from "./decide/requests.ts";
+import { isStored, NeedsOf } from "./decide/requests.ts";
+import {
+  admitRow,
+  type ImportRow,
+  isAdmitted,
+  outcomesOfRows,
+  type RowOutcome,
+  type RowVerdict,
+} from "./import-rows.ts";
 import { about, type NoteTaker, noteIgnored } from "./watch/notes.ts";
-
-/** A row as the text of its item, `{"type":"track" | "identify", …}`, or the reason why it could not become one. */
-export type ImportRow = string | Invalid;
 
 /** Rows of one commit. The decision blocks the write API, for 4 ms with 500 rows. */
 export const maxImportRows = 500;
@@ -89,15 +92,32 @@ export class Importer {
     const before = await this.#find(importId);
     if (before.rowsDone !== fromRow) return before;
     const arrival = await this.#arrival(before.organization);
-    // The event loop does not run between here and the commit, so the organization's timezone cannot change.
-    const stored = await this.#decide(rows, arrival, maxWorkInCommit, (outcomes, writes, identified) => ({
-      ...writes,
-      importProgress: { importId, fromRow, rows: outcomes.length, ...counted(outcomes, fromRow, identified) },
-    }));
-    for (const { row, outcome } of stored) {
-      if (!isInvalid(row) && isStored(outcome)) noteIgnored(this.#warnings, about("import", row), outcome);
-    }
+    let stored: readonly DecidedRow[];
+    do {
+      // The event loop does not run between here and the commit, so the organization's timezone cannot change.
+      stored = await this.#decide(rows, arrival, maxWorkInCommit, (outcomes, writes, identified) => ({
+        ...writes,
+        importProgress: {
+          importId,
+          fromRow,
+          rows: outcomes.length,
+          ...counted(outcomes, fromRow, identified),
+        },
+      }));
+      // The first item of a row may attach so many held items that its others are left to a further commit.
+    } while (stored.length === 0 && rows.length > 0);
+    for (const { row, outcome } of stored) this.#note(row, outcome, arrival);
     return this.#find(importId);
+  }
+
+  #note(row: RowVerdict, outcome: RowOutcome, { organization, receivedAtMs: atMs }: Arrival): void {
+    if (!isAdmitted(row)) return;
+    if (row.own !== undefined && outcome !== "ignored" && isStored(outcome)) {
+      noteIgnored(this.#warnings, about("import", row.own), outcome);
+    }
+    for (const left of row.leftOut) {
+      this.#warnings.note({ organization, atMs, endpoint: "import", ...left });
+    }
   }
 
   /** The outcomes that the rows would have, in order: new, duplicate, or the reason of a rejection. Stores nothing. */
@@ -106,7 +126,7 @@ export class Importer {
     let verdicts: readonly string[] = [];
     const arrival = await this.#arrival(organization);
     await this.#decide(rows, arrival, Number.POSITIVE_INFINITY, (outcomes, { nowMs }) => {
-      verdicts = outcomes.map((outcome) => reasonOf(outcome) ?? (isStored(outcome) ? "new" : "duplicate"));
+      verdicts = outcomes.map((outcome, index) => reasonOf(outcome) ?? nameOf(outcome, rows[index]));
       return { ...nothing, nowMs };
     });
     return verdicts;
@@ -117,24 +137,25 @@ export class Importer {
     rows: readonly ImportRow[],
     arrival: Arrival,
     maxWork: number,
-    write: (outcomes: readonly Outcome[], writes: Writes, changedUsers: Identified) => Writes,
+    write: (outcomes: readonly RowOutcome[], writes: Writes, changedUsers: Identified) => Writes,
   ): Promise<readonly DecidedRow[]> {
     let decided: readonly DecidedRow[] = [];
     const verdicts = rows.map((row) => admitRow(row, arrival));
-    const admitted = verdicts.filter((verdict): verdict is Admitted => !isInvalid(verdict));
+    const admitted = verdicts.flatMap((verdict) => (isAdmitted(verdict) ? verdict.entries : []));
     await this.#ledger.transact(new NeedsOf(admitted), (stored) => {
       const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs, {
         ...{ maxWork, mayMove: maxMovedInRequest },
       });
-      const all = outcomesOfRows(verdicts, outcomes.map(asWriteOutcome));
+      const all = outcomesOfRows(verdicts, outcomes);
       decided = all.flatMap((outcome, index) => {
         const row = verdicts[index];
         return row === undefined ? [] : [{ row, outcome }];
       });
       const before = (userId: string) => stored.user(arrival.organization, userId)?.version ?? 0;
-      const changes = writes.users.reduce((sum, { userId, version }) => sum + version - before(userId), 0);
-      const kinds = verdicts.map((verdict) => !isInvalid(verdict) && verdict.kind === "identify");
-      const identified = all.filter((outcome, index) => kinds[index] && isStored(outcome)).length;
+      const isIdentify = (row: RowVerdict) => isAdmitted(row) && row.own?.kind === "identify";
+      const identified = decided.filter(({ row, outcome }) => isIdentify(row) && isTaken(outcome)).length;
+      const changed = identified === 0 ? [] : writes.users;
+      const changes = changed.reduce((sum, { userId, version }) => sum + version - before(userId), 0);
       return write(all, writes, { stored: identified, changes });
     });
     return decided;
@@ -156,8 +177,8 @@ export class Importer {
 }
 
 interface DecidedRow {
-  readonly row: Admitted | Invalid;
-  readonly outcome: Outcome;
+  readonly row: RowVerdict;
+  readonly outcome: RowOutcome;
 }
 
 /** Identifies that were stored, and how many of them changed a user. */
@@ -166,51 +187,33 @@ interface Identified {
   readonly changes: number;
 }
 
-/** An identify without a new value is counted as a duplicate. */
-function counted(outcomes: readonly Outcome[], fromRow: number, identified: Identified) {
+/** An identify without a new value is counted as a duplicate. Ignored rows are counted as nothing else. */
+function counted(outcomes: readonly RowOutcome[], fromRow: number, identified: Identified) {
   const rejected: RejectedRow[] = [];
   outcomes.forEach((outcome, index) => {
     const reason = reasonOf(outcome);
     if (reason !== undefined) rejected.push({ row: fromRow + index, reason });
   });
-  const taken = outcomes.filter(isStored).length;
+  const ignored = outcomes.filter((outcome) => outcome === "ignored").length;
+  const taken = outcomes.filter(isTaken).length;
   const stored = taken - identified.stored + identified.changes;
-  return { stored, duplicates: outcomes.length - rejected.length - stored, rejected };
+  return { stored, duplicates: outcomes.length - rejected.length - ignored - stored, rejected };
 }
 
-function reasonOf(outcome: Outcome): string | undefined {
+/** Whether a row was stored, or is held until its user is identified. */
+function isTaken(outcome: RowOutcome): boolean {
+  return outcome !== "ignored" && (outcome === "held" || isStored(outcome));
+}
+
+function reasonOf(outcome: RowOutcome): string | undefined {
   if (outcome === "not_found") return errorMessages.userNotFound;
   return isInvalid(outcome) ? outcome.invalid : undefined;
 }
 
-function admitRow(row: ImportRow, arrival: Arrival): Admitted | Invalid {
-  if (typeof row !== "string") return row;
-  const bytes = Buffer.from(row);
-  if (bytes.length > limits.bodyBytes) {
-    return { invalid: `body has ${bytes.length} bytes: send at most ${limits.bodyBytes}.` };
+function nameOf(outcome: RowOutcome, row: ImportRow | undefined): string {
+  if (outcome === "held") return "new, held until its user is identified";
+  if (outcome === "ignored") {
+    return typeof row === "object" && "ignored" in row ? `ignored: ${row.ignored}` : "ignored";
   }
-  const body = parseBody(bytes);
-  if (isInvalid(body)) return body;
-  const admitted = admitItem(body, arrival);
-  const { isActivity = true } = body.value;
-  if (isInvalid(admitted) || admitted.kind !== "track" || isActivity === true || isActivity === null) {
-    return admitted;
-  }
-  if (isActivity === false) return { ...admitted, isActivity };
-  return { invalid: "isActivity is not valid: send true or false." };
-}
-
-/** The outcomes of the rows before the first that was left to a further commit. */
-function outcomesOfRows(
-  verdicts: readonly (Admitted | Invalid)[],
-  decided: readonly Outcome[],
-): readonly Outcome[] {
-  const next = decided.values();
-  const all: Outcome[] = [];
-  for (const verdict of verdicts) {
-    const outcome = isInvalid(verdict) ? verdict : next.next().value;
-    if (outcome === undefined) break;
-    all.push(outcome);
-  }
-  return all;
+  return outcome === "duplicate" ? "duplicate" : "new";
 }

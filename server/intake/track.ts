@@ -25,6 +25,8 @@ export interface AdmittedTrack {
   /** JSON text. */
   readonly properties: string;
   readonly messageId: string | null;
+  /** As in `MessageKey`. Only imports set it. */
+  readonly lastingDay?: number;
   readonly receivedAtMs: number;
   /** False: no figure counts the event. Only imports set it, for events that were exported with it. Default: true. */
   readonly isActivity?: boolean;

@@ -11,6 +11,7 @@ import { erasuresContract } from "./contract-erasures.ts";
 import { heldEventsContract } from "./contract-held-events.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract, rejectedEventsOfInboxContract } from "./contract-inbox.ts";
+import { lastingIdsContract } from "./contract-lasting-ids.ts";
 import { linksContract } from "./contract-links.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
@@ -33,6 +34,7 @@ const parts = {
   deletions: deletionsContract,
   imports: importsContract,
   importer: importerContract,
+  lastingIds: lastingIdsContract,
   settings: settingsContract,
   people: peopleStoreContract,
   heldEvents: heldEventsContract,

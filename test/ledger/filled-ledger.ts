@@ -114,7 +114,7 @@ async function fillOperation(ledger: Ledger, id: number, other: number, nowMs: n
   );
   const file = { organization: id, sha256: "aa", mapping: oddText, fileName: oddText, nowMs };
   const { id: importId } = await ledger.imports.begin(file);
-  const track = JSON.stringify({ type: "track", userId: "ada", event: "opened" });
+  const track = JSON.stringify({ type: "track", userId: "ada", event: "opened", messageId: "row-1" });
   await importer.append(importId, 0, [track, { invalid: oddText }]);
   await ledger.imports.finish(importId, nowMs + 3);
   const seen = { utcDay: day, firstSeenMs: nowMs, lastSeenMs: nowMs + 1, count: 3, message: oddText };

@@ -112,6 +112,9 @@ export async function remember(
 }
 
 /** The stored state of a message id. */
-export function messageOf(stored: Stored, { organization, kind, messageId }: MessageKey): Message {
-  return stored.message({ organization, kind, messageId });
+export function messageOf(
+  stored: Stored,
+  { organization, kind, messageId, lastingDay }: MessageKey,
+): Message {
+  return stored.message({ organization, kind, messageId, lastingDay });
 }

@@ -25,6 +25,7 @@ const personOf = (key: string): PersonKey => {
 class LookedUpMessage implements Message {
   readonly key: string;
   readonly remembered: boolean;
+  readonly isNewForGood = false;
 
   constructor(key: string, remembered: boolean) {
     this.key = key;

@@ -17,6 +17,8 @@ import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedTrack } from 
 interface Admitted {
   readonly organization: number;
   readonly messageId: string | null;
+  /** As in `MessageKey`. */
+  readonly lastingDay?: number | undefined;
   readonly receivedAtMs: number;
   readonly atMs: number;
   /** Of the item's JSON. */
@@ -96,7 +98,9 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
   if (problem !== undefined) return problem;
   const { organization, zone, receivedAtMs, isBrowser } = arrival;
   const atMs = Math.floor(item.atMs);
-  const admitted = { organization, zone, receivedAtMs, messageId: item.messageId || null, bytes, isBrowser };
+  const { lastingDay } = item;
+  const messageId = item.messageId || null;
+  const admitted = { organization, zone, receivedAtMs, messageId, lastingDay, bytes, isBrowser };
   if (item.type === "alias") {
     const { previousId, userId } = item;
     return { ...admitted, kind: "alias", previousId, userId, atMs: Math.min(atMs, receivedAtMs) };

@@ -90,7 +90,11 @@ class Decision {
     const key = keyOf(messageKey.organization, `${messageKey.kind} ${messageKey.messageId}`);
     if (this.#messages.has(key)) return "duplicate";
     const message = this.#stored.message(messageKey);
-    if (message.remembered) return "duplicate";
+    if (message.remembered) {
+      // It came in by a request of the last 24 hours. From now on its id is remembered for good.
+      if (message.isNewForGood) this.#messages.set(key, message);
+      return "duplicate";
+    }
     const outcome = this.#store(entry);
     // Only successes are remembered. A rejected message may be sent again under the same id.
     if (isStored(outcome) || outcome === "held") this.#messages.set(key, message);

@@ -115,10 +115,10 @@ export class NeedsOf implements Needs {
 
 /** The key of an entry's message id. Undefined if it has none. */
 export function messageKeyOf(entry: Decidable): MessageKey | undefined {
-  const { organization, messageId } = entry;
+  const { organization, messageId, lastingDay } = entry;
   if (messageId === null) return undefined;
   const isTrack = entry.kind === "track" || (entry.kind === "person" && entry.content.kind === "track");
-  return { organization, kind: isTrack ? "track" : "identify", messageId };
+  return { organization, kind: isTrack ? "track" : "identify", messageId, lastingDay };
 }
 
 function emailOf(entry: Decidable): string | undefined {

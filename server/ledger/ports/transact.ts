@@ -41,6 +41,9 @@ export interface MessageKey {
   readonly organization: number;
   readonly kind: MessageKind;
   readonly messageId: string;
+  /** The day, counted in UTC from 1970-01-01, under which the id is remembered for good. Undefined: it is remembered for
+   * 24 hours. The same id under another day is another id. */
+  readonly lastingDay?: number | undefined;
 }
 
 /** The kind of a message. All items of connected sources except tracks count as identifies, including aliases and
@@ -49,8 +52,10 @@ export type MessageKind = "identify" | "track";
 
 /** A message id in the ledger's form. A decision that stores its message returns it in `Writes`. */
 export interface Message {
-  /** Whether it was acknowledged in the last 24 hours. */
+  /** Whether it was acknowledged in the last 24 hours, or ever if it is to be remembered for good. */
   readonly remembered: boolean;
+  /** Whether it is to be remembered for good, and is not yet. */
+  readonly isNewForGood: boolean;
 }
 
 /** Look-ups of stored rows. They return `undefined` for missing ones. Only the needs may be looked up, and everything to

@@ -41,6 +41,25 @@ export function hashWithoutKind({ second, ...hash }: MessageIdHash): MessageIdHa
   return { ...hash, second: (second ^ identifyBits) >>> 0 };
 }
 
+/** An id that is remembered for good, as a row of `lasting_message_ids`. The hash is two whole numbers of 48 bits, which
+ * SQLite, PostgreSQL and JavaScript hold exactly. */
+export interface LastingId {
+  readonly organization: number;
+  readonly utcDay: number;
+  readonly high: number;
+  readonly low: number;
+}
+
+/** The row of an id. Undefined if its key is not to be remembered for good. */
+export function lastingIdOf(
+  { organization, lastingDay }: MessageKey,
+  { first, second, third }: MessageIdHash,
+): LastingId | undefined {
+  if (lastingDay === undefined) return undefined;
+  const high = first * 2 ** 16 + (second >>> 16);
+  return { organization, utcDay: lastingDay, high, low: (second & 0xffff) * 2 ** 32 + third };
+}
+
 /** The hash in PostgreSQL's form of a uuid. Its last 32 bits are 0. */
 export function uuidOf({ first, second, third }: MessageIdHash): string {
   const hex = [first, second, third].map((word) => word.toString(16).padStart(8, "0")).join("");

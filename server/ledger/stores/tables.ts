@@ -185,6 +185,22 @@ export function outagesTable({ id, integer, end }: TableTypes): string {
 `;
 }
 
+/**
+ * Message ids that are remembered for good. The day comes before the hash: rows of a file are in the order of time, so
+ * that inserts change neighbouring pages (decision 0076).
+ */
+export function lastingMessageIdsTable({ integer, keyed }: TableTypes): string {
+  return `
+  CREATE TABLE lasting_message_ids (
+    organization ${integer} NOT NULL,
+    utc_day ${integer} NOT NULL,
+    high ${integer} NOT NULL,
+    low ${integer} NOT NULL,
+    PRIMARY KEY (organization, utc_day, high, low)
+  )${keyed};
+`;
+}
+
 /** Renames columns. Kinds of warnings and actions of the audit log get the names that the API has. */
 export const renamedColumnsAndWords = `
   ALTER TABLE erasures RENAME COLUMN dead_letters TO rejected_events;

@@ -9,6 +9,8 @@ export interface BillingEvent {
   readonly properties: JsonObject;
   /** Two messages for one fact have the same id, and the second is a duplicate. */
   readonly id?: string | undefined;
+  /** As in `MessageKey`. With it the id is remembered for good. */
+  readonly lastingDay?: number | undefined;
 }
 
 /** Events and traits of a customer. */
@@ -39,8 +41,8 @@ export function billingItems(
     ...{ email, traits, account },
   };
   const tracks = facts.events.map(
-    ({ event, properties, id: ownId }): SourcedItem => ({
-      ...{ type: "track", ...person, atMs, messageId: ownId ?? `${id}:${event}` },
+    ({ event, properties, id: ownId, lastingDay }): SourcedItem => ({
+      ...{ type: "track", ...person, atMs, messageId: ownId ?? `${id}:${event}`, lastingDay },
       // Cards are charged at night: billing events are no use of the product.
       ...{ event, properties, isActivity: false, account },
     }),

@@ -28,10 +28,7 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
       ? `A subscription is ${textOf(object, "status")} and not started.`
       : started(object),
   "customer.subscription.updated": updated,
-  "customer.subscription.deleted": ({ object }) => ({
-    events: [subscriptionEvent("subscription_canceled", object, reasons(object))],
-    traits: endedTraits(textOf(object, "status")),
-  }),
+  "customer.subscription.deleted": ({ object }) => ended(object),
   "customer.subscription.paused": ({ object }) => subscriptionFacts("subscription_paused", object),
   "customer.subscription.resumed": ({ object }) => subscriptionFacts("subscription_resumed", object),
   "customer.subscription.trial_will_end": ({ object }) =>
@@ -39,11 +36,7 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
 
   "invoice.paid": paid,
   "invoice.payment_succeeded": paid,
-  "invoice.payment_failed": ({ object }) =>
-    invoiceFacts("payment_failed", object, "amount_due", {
-      attempt: numberOf(object, "attempt_count"),
-      nextAttemptAt: instantOf(object, "next_payment_attempt"),
-    }),
+  "invoice.payment_failed": ({ object }) => failed(object),
   "invoice.payment_action_required": ({ object }) =>
     invoiceFacts("payment_action_required", object, "amount_due"),
   "invoice.overdue": ({ object }) => invoiceFacts("payment_overdue", object, "amount_due"),
@@ -75,12 +68,38 @@ function one(event: string, properties: JsonObject, id?: string): CustomerFacts 
   return { events: [{ event, properties: defined(properties), id }] };
 }
 
+/**
+ * The id of a fact is made of the object, so that its row in an export has it, too. It is remembered for good under this
+ * day: an export and a webhook may differ in a fact's time.
+ */
+const dayOfFacts = 0;
+
+/** The facts of a subscription that has ended. */
+export function ended(subscription: JsonObject): CustomerFacts {
+  return {
+    events: [subscriptionEvent("subscription_canceled", subscription, reasons(subscription))],
+    traits: endedTraits(textOf(subscription, "status")),
+  };
+}
+
+/** The facts of a trial that became a paid subscription. */
+export function converted(subscription: JsonObject): CustomerFacts {
+  return { events: [subscriptionEvent("trial_converted", subscription)] };
+}
+
+/** The facts of a scheduled cancellation. @param endsAt when it takes effect, if the subscription does not say so itself */
+export function scheduled(subscription: JsonObject, endsAt?: string): CustomerFacts {
+  const more = { endsAt: endsAt ?? endOf(subscription), ...reasons(subscription) };
+  return { events: [subscriptionEvent("cancellation_scheduled", subscription, more)] };
+}
+
 /** A subscription is `incomplete` until its first payment, and never starts without one. */
-function isNotStarted(status: string | undefined): boolean {
+export function isNotStarted(status: string | undefined): boolean {
   return status === "incomplete" || status === "incomplete_expired";
 }
 
-function started(subscription: JsonObject): CustomerFacts {
+/** The facts of a subscription that begins. */
+export function started(subscription: JsonObject): CustomerFacts {
   return subscriptionFacts("subscription_started", subscription, {
     trialEndsAt: instantOf(subscription, "trial_end"),
   });
@@ -96,7 +115,26 @@ function subscriptionEvent(event: string, subscription: JsonObject, more: JsonOb
   return {
     event,
     properties: defined({ plan, amount, currency, interval, quantity, subscriptionId, ...more }),
+    ...factId(event, subscription),
   };
+}
+
+/** Facts that happen once, with the field that tells one time from another. */
+const factsOfSubscriptions: Readonly<Record<string, string | null>> = {
+  subscription_started: null,
+  subscription_canceled: null,
+  trial_converted: "trial_end",
+  cancellation_scheduled: "canceled_at",
+};
+
+/** The id of a fact about a subscription. None if the object cannot tell it from another time. */
+function factId(event: string, subscription: JsonObject): Pick<BillingEvent, "id" | "lastingDay"> {
+  const field = Object.hasOwn(factsOfSubscriptions, event) ? factsOfSubscriptions[event] : undefined;
+  const id = textOf(subscription, "id");
+  if (field === undefined || id === undefined) return {};
+  if (field === null) return { id: `${id}:${event}`, lastingDay: dayOfFacts };
+  const time = numberOf(subscription, field);
+  return time === undefined ? {} : { id: `${id}:${event}:${time}`, lastingDay: dayOfFacts };
 }
 
 /** One update may mean several events, or none. */
@@ -113,9 +151,7 @@ function updated({ object, before }: Happened): CustomerFacts | Ignored {
   if (statusBefore === "trialing" && status === "active") add("trial_converted");
   const isEnding = isCancellationScheduled(object);
   const wasEnding = isCancellationScheduled({ ...object, ...before });
-  if (isEnding && !wasEnding) {
-    add("cancellation_scheduled", { endsAt: endOf(object), ...reasons(object) });
-  }
+  if (isEnding && !wasEnding) events.push(...scheduled(object).events);
   // An ended subscription is no longer scheduled to end. Its end has its own event.
   if (!isEnding && wasEnding && status !== "canceled") add("cancellation_withdrawn");
   const isPaused = isJsonObject(object.pause_collection);
@@ -126,7 +162,7 @@ function updated({ object, before }: Happened): CustomerFacts | Ignored {
 }
 
 /** Newer versions of the API send only `cancel_at`, and `cancel_at_period_end` stays false. */
-function isCancellationScheduled(subscription: JsonObject): boolean {
+export function isCancellationScheduled(subscription: JsonObject): boolean {
   return subscription.cancel_at_period_end === true || numberOf(subscription, "cancel_at") !== undefined;
 }
 
@@ -161,15 +197,29 @@ function statusOf(subscription: JsonObject): JsonObject {
 }
 
 /** A payment has both `invoice.paid` and `invoice.payment_succeeded`. A payment outside of Stripe has only the first. */
-function paid({ object }: Happened): CustomerFacts | Ignored {
+export function paid({ object }: Happened): CustomerFacts | Ignored {
   const amount = numberOf(object, "amount_paid");
   const outside = numberOf(object, "amount_paid_off_stripe");
   const isOutside = fieldOf(object, "paid_out_of_band") === true || outside !== undefined;
   if (amount === 0 && !isOutside) return "An invoice of amount 0 is no payment.";
-  const id = textOf(object, "id");
-  const paidOnce = id === undefined ? undefined : `${id}:payment_succeeded`;
   const { events } = invoiceFacts("payment_succeeded", object, "amount_paid");
-  return { events: events.map((event) => ({ ...event, id: paidOnce })) };
+  return { events: events.map((event) => withId(event, object, ":payment_succeeded")) };
+}
+
+/** Each attempt to collect an invoice fails once. */
+export function failed(invoice: JsonObject): CustomerFacts {
+  const attempt = numberOf(invoice, "attempt_count");
+  const { events } = invoiceFacts("payment_failed", invoice, "amount_due", {
+    attempt,
+    nextAttemptAt: instantOf(invoice, "next_payment_attempt"),
+  });
+  if (attempt === undefined) return { events };
+  return { events: events.map((event) => withId(event, invoice, `:payment_failed:${attempt}`)) };
+}
+
+function withId(event: BillingEvent, invoice: JsonObject, fact: string): BillingEvent {
+  const id = textOf(invoice, "id");
+  return id === undefined ? event : { ...event, id: `${id}${fact}`, lastingDay: dayOfFacts };
 }
 
 function invoiceFacts(event: string, invoice: JsonObject, amount: string, more: JsonObject = {}) {

@@ -23,6 +23,11 @@ interface StripeEvent {
   readonly before: JsonObject;
 }
 
+/** The visitor id of a customer. */
+export function stripeAnonymousId(customerId: string | undefined): string | undefined {
+  return customerId === undefined ? undefined : `stripe:${customerId}`;
+}
+
 /** The person of an event; undefined for types that are ignored. @param body parsed JSON */
 export function stripePerson(body: unknown): BillingPerson | undefined {
   const event = eventOf(body);
@@ -35,7 +40,7 @@ export function stripePerson(body: unknown): BillingPerson | undefined {
     isOwnEmail: textOf(object, "object") === "customer",
     reference: textOf(object, "client_reference_id"),
     customerId,
-    anonymousId: customerId === undefined ? undefined : `stripe:${customerId}`,
+    anonymousId: stripeAnonymousId(customerId),
     email: [emailOf(object)].find((email) => email !== undefined && isEmailAddress(email)),
   };
 }
@@ -79,7 +84,8 @@ const metadataPaths = [
   ["customer", "metadata"],
 ] as const;
 
-function metadataOf(object: unknown, keys: readonly string[]): string | undefined {
+/** The first of several keys of the metadata that is there. */
+export function metadataOf(object: unknown, keys: readonly string[]): string | undefined {
   for (const path of metadataPaths) {
     for (const key of keys) {
       const value = textOf(object, ...path, key);
@@ -98,7 +104,8 @@ const emailPaths = [
   ["receipt_email"],
 ] as const;
 
-function emailOf(object: JsonObject): string | undefined {
+/** The first e-mail address of an object. */
+export function emailOf(object: JsonObject): string | undefined {
   if (textOf(object, "object") === "customer") return textOf(object, "email");
   for (const path of emailPaths) {
     const email = textOf(object, ...path);

@@ -4,6 +4,7 @@
  */
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
+  lastingMessageIdsTable,
   outagesTable,
   peopleAndAudit,
   postgresTypes,
@@ -65,6 +66,7 @@ export const migrations: readonly Migration[] = [
   organizationDeletions,
   renamedTables + renamedEvents,
   outagesTable(postgresTypes),
+  lastingMessageIdsTable(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -47,6 +47,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: "sources" },
   { name: "source_hours" },
   { name: "source_settings", encoded: ["name"] },
+  { name: "lasting_message_ids" },
 ];
 
 /** Tables that move-in.ts moves with code of its own. */

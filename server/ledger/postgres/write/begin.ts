@@ -1,10 +1,10 @@
 /** The locks and reads of a transaction before the decision, in one round trip. */
 import type { Needs } from "../../ports/transact.ts";
-import { MessageIdHasher } from "../../rules/message-id-hash.ts";
+import { lastingIdOf, MessageIdHasher } from "../../rules/message-id-hash.ts";
 import type { Tx } from "../client/connect.ts";
 import { advisoryLocks } from "../client/locks.ts";
 import type { Key } from "./keys.ts";
-import { claimIds } from "./message-ids.ts";
+import { claimIds, claimLastingIds, textOfLasting } from "./message-ids.ts";
 import { byIndex, lockInTime, OrganizationLockTimedOut, organizationsOf } from "./organization-locks.ts";
 import { Known, Reads } from "./reads.ts";
 
@@ -19,6 +19,7 @@ export async function begin(tx: Tx, needs: Needs, nowMs: number): Promise<Reads>
   const organizations = organizationsOf(needs);
   const needed = [...new Set([...organizations, ...known.map(({ organization }) => organization)])];
   const hasher = new MessageIdHasher();
+  const lasting = needs.messageIds.flatMap((key) => lastingIdOf(key, hasher.hash(key)) ?? []);
   const answers = new Known();
   const begun = byIndex(tx);
   // It comes first: a transaction that waits for an organization must not hold the inbox or message ids.
@@ -32,6 +33,7 @@ export async function begin(tx: Tx, needs: Needs, nowMs: number): Promise<Reads>
         ARRAY(SELECT id FROM organizations WHERE id = ANY (${needed}::bigint[]) AND deletion_upto_inbox_id IS NULL) AS there
       FROM inbox_segments WHERE NOT sealed`,
     needs.messageIds.length === 0 ? [] : claimIds(tx, needs.messageIds, hasher, nowMs),
+    lasting.length === 0 ? [] : claimLastingIds(tx, lasting),
     answers.load(tx, {
       known: known.map(keyOfUser),
       users: users.map(keyOfUser),
@@ -40,7 +42,7 @@ export async function begin(tx: Tx, needs: Needs, nowMs: number): Promise<Reads>
       facts: organizations.map((organization) => ({ organization, id: "" })),
     }),
   ]);
-  const [, numbers, , [current], claimed] = await loading.catch((error: unknown) => {
+  const [, numbers, , [current], claimed, claimedForGood] = await loading.catch((error: unknown) => {
     throw locking?.timedOutBy(error)
       ? new OrganizationLockTimedOut("no lock in time", { cause: error })
       : error;
@@ -52,6 +54,7 @@ export async function begin(tx: Tx, needs: Needs, nowMs: number): Promise<Reads>
       ...inbox,
       organizations: new Set(there.map(Number)),
       claimed: new Set([...claimed].map(({ id }) => id)),
+      lasting: new Map([...claimedForGood].map((id) => [textOfLasting(id), id])),
       numbers,
     },
     answers,

@@ -1,7 +1,12 @@
 /** Message ids of the last 24 hours. The transaction of their message claims them. Older ids are deleted. */
 import { limits } from "../../../../contract/limits.ts";
 import type { MessageKey } from "../../ports/transact.ts";
-import { hashWithoutKind, type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
+import {
+  hashWithoutKind,
+  type LastingId,
+  type MessageIdHasher,
+  uuidOf,
+} from "../../rules/message-id-hash.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import { tryLock } from "../client/locks.ts";
 import { inTransaction } from "../client/transaction.ts";
@@ -40,6 +45,36 @@ export function claimIds(tx: Tx, keys: readonly MessageKey[], hasher: MessageIdH
     ON CONFLICT (id) DO UPDATE SET at_ms = excluded.at_ms
     WHERE message_ids.at_ms <= ${nowMs - rememberedMs}::bigint
     RETURNING id`;
+}
+
+/** A row of `lasting_message_ids` as text. */
+export function textOfLasting({ organization, utcDay, high, low }: LastingId): string {
+  return `${organization} ${utcDay} ${high} ${low}`;
+}
+
+/** Claims the ids that are to be remembered for good and are not yet, as `claimIds` does.
+ * @returns the claimed ids */
+export function claimLastingIds(tx: Tx, ids: readonly LastingId[]) {
+  return tx<LastingId[]>`
+    INSERT INTO lasting_message_ids (organization, utc_day, high, low)
+    SELECT organization, utc_day, high, low FROM ${tableOfLasting(tx, ids)}
+    ORDER BY organization, utc_day, high, low
+    ON CONFLICT DO NOTHING
+    RETURNING organization, utc_day AS "utcDay", high, low`;
+}
+
+/** Releases claimed ids whose messages are not stored. */
+export function releaseLastingIds(tx: Tx, ids: readonly LastingId[]) {
+  return tx`
+    DELETE FROM lasting_message_ids AS claimed USING ${tableOfLasting(tx, ids)}
+    WHERE claimed.organization = given.organization AND claimed.utc_day = given.utc_day
+      AND claimed.high = given.high AND claimed.low = given.low`;
+}
+
+function tableOfLasting(tx: Tx, ids: readonly LastingId[]) {
+  return tx`unnest(${ids.map(({ organization }) => organization)}::bigint[],
+    ${ids.map(({ utcDay }) => utcDay)}::bigint[], ${ids.map(({ high }) => high)}::bigint[],
+    ${ids.map(({ low }) => low)}::bigint[]) AS given (organization, utc_day, high, low)`;
 }
 
 /** Deletes ids that are older than 24 hours, oldest first. Does nothing while another node deletes some. */

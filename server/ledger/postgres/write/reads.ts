@@ -6,23 +6,31 @@
 import type { Account, User } from "../../ports/entities.ts";
 import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../ports/held-events.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
-import { type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
+import { type LastingId, lastingIdOf, type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import type { Tx } from "../client/connect.ts";
 import { findHeldEvents, findLabels, findLinks, findLinksTo } from "../identity/held-event-reads.ts";
 import { findAccounts, findEmails, findErased, findFacts, findKnown, findUsers } from "./finders.ts";
 import type { Key } from "./keys.ts";
 import { Lookup } from "./lookup.ts";
+import { textOfLasting } from "./message-ids.ts";
 import type { LastNumbers } from "./organization-locks.ts";
 
 /** A message id, claimed in the transaction that looked it up. */
 export class ClaimedMessage implements Message {
   readonly id: string;
   readonly remembered: boolean;
+  /** The id, if this transaction claimed it for good. */
+  readonly newForGood: LastingId | undefined;
 
-  constructor(id: string, remembered: boolean) {
+  constructor(id: string, remembered: boolean, newForGood: LastingId | undefined) {
     this.id = id;
     this.remembered = remembered;
+    this.newForGood = newForGood;
+  }
+
+  get isNewForGood(): boolean {
+    return this.newForGood !== undefined;
   }
 }
 
@@ -73,6 +81,8 @@ export interface Begun {
   readonly segment: number;
   /** Message ids that were not acknowledged in the last 24 hours. */
   readonly claimed: ReadonlySet<string>;
+  /** Message ids that are to be remembered for good and were not yet, by their text. */
+  readonly lasting: ReadonlyMap<string, LastingId>;
   /** The needed organizations that exist. */
   readonly organizations: ReadonlySet<number>;
   /** The last numbers of the locked organizations. */
@@ -134,8 +144,11 @@ export class Reads implements Stored {
   }
 
   message(key: MessageKey): ClaimedMessage {
-    const id = uuidOf(this.#hasher.hash(key));
-    return new ClaimedMessage(id, !this.begun.claimed.has(id));
+    const hash = this.#hasher.hash(key);
+    const id = uuidOf(hash);
+    const lasting = lastingIdOf(key, hash);
+    const isKnown = lasting !== undefined && !this.begun.lasting.has(textOfLasting(lasting));
+    return new ClaimedMessage(id, isKnown || !this.begun.claimed.has(id), isKnown ? undefined : lasting);
   }
 
   hasHeldEvents(organization: number): boolean {

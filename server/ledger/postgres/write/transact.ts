@@ -25,6 +25,7 @@ import { appendRows } from "../inbox/inbox-segments.ts";
 import { begin } from "./begin.ts";
 import { addDayCounts, addVersionRows } from "./counts.ts";
 import type { Key } from "./keys.ts";
+import { releaseLastingIds, textOfLasting } from "./message-ids.ts";
 import { heldOrganizations, OrganizationLockTimedOut, organizationsOf } from "./organization-locks.ts";
 import { ClaimedMessage, type Reads, type Wanted } from "./reads.ts";
 
@@ -194,14 +195,20 @@ function keyOfPerson(person: PersonKey): Key {
 
 /** Releases claimed ids whose messages are not stored. */
 function releaseIds(tx: Tx, writes: Pick<Writes, "messages">, { begun }: Reads) {
-  const stored = new Set(
-    writes.messages.map((message) => {
-      if (message instanceof ClaimedMessage) return message.id;
-      throw new Error("A message was written that this ledger did not look up.");
-    }),
-  );
+  const claimed = writes.messages.map((message) => {
+    if (message instanceof ClaimedMessage) return message;
+    throw new Error("A message was written that this ledger did not look up.");
+  });
+  const stored = new Set(claimed.map(({ id }) => id));
   const released = [...begun.claimed].filter((id) => !stored.has(id));
-  return released.length === 0 ? [] : [tx`DELETE FROM message_ids WHERE id = ANY (${released}::uuid[])`];
+  const forGood = new Set(
+    claimed.flatMap(({ newForGood }) => (newForGood === undefined ? [] : textOfLasting(newForGood))),
+  );
+  const releasedForGood = [...begun.lasting].flatMap(([text, id]) => (forGood.has(text) ? [] : [id]));
+  return [
+    ...(released.length === 0 ? [] : [tx`DELETE FROM message_ids WHERE id = ANY (${released}::uuid[])`]),
+    ...(releasedForGood.length === 0 ? [] : [releaseLastingIds(tx, releasedForGood)]),
+  ];
 }
 
 function writePeople(

@@ -9,6 +9,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
+  lastingMessageIdsTable,
   outagesTable,
   peopleAndAudit,
   settingsTable,
@@ -238,6 +239,7 @@ const migrations: readonly Migration[] = [
   organizationDeletions,
   renamedTables + renamedEvents,
   outagesTable(sqliteTypes),
+  lastingMessageIdsTable(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

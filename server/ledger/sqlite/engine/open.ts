@@ -12,6 +12,7 @@ import { SqliteHeldEvents } from "../identity/held-events.ts";
 import { SqliteInbox } from "../inbox/inbox.ts";
 import { Journal } from "../journal/journal.ts";
 import { SqliteLedger } from "../ledger.ts";
+import { LastingIds } from "../message-ids/lasting-ids.ts";
 import { MessageIds } from "../message-ids/message-ids.ts";
 import { Accounts } from "../write/accounts.ts";
 import { Counts } from "../write/counts.ts";
@@ -76,6 +77,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       accounts: new Accounts(db),
       knownUsers: new KnownUsers(sizes.knownUsersCapacity),
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), sizes.messageIdsPerRun, clock()),
+      lastingIds: new LastingIds(db),
       tombstones: new Tombstones(db),
       heldEvents: new SqliteHeldEvents(db, engine, sizes.maxWaitingLinks),
       counts: new Counts(db),

@@ -2,9 +2,10 @@
 import type { Account, User } from "../../ports/entities.ts";
 import type { HeldEvent, PersonId, PersonKey, PersonLink } from "../../ports/held-events.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
-import type { MessageIdHash } from "../../rules/message-id-hash.ts";
+import { type LastingId, lastingIdOf, type MessageIdHash } from "../../rules/message-id-hash.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 import type { SqliteHeldEvents } from "../identity/held-events.ts";
+import type { LastingIds } from "../message-ids/lasting-ids.ts";
 import type { MessageIds } from "../message-ids/message-ids.ts";
 import type { Accounts } from "./accounts.ts";
 import type { KnownOrganizations } from "./known-organizations.ts";
@@ -18,6 +19,7 @@ export interface Sources {
   readonly accounts: Accounts;
   readonly knownUsers: KnownUsers;
   readonly messageIds: MessageIds;
+  readonly lastingIds: LastingIds;
   readonly tombstones: Tombstones;
   readonly heldEvents: SqliteHeldEvents;
 }
@@ -32,10 +34,17 @@ interface FoundUser {
 export class HashedMessage implements Message {
   readonly hash: MessageIdHash;
   readonly remembered: boolean;
+  /** The id, if it is to be remembered for good and is not yet. */
+  readonly newForGood: LastingId | undefined;
 
-  constructor(hash: MessageIdHash, remembered: boolean) {
+  constructor(hash: MessageIdHash, remembered: boolean, newForGood: LastingId | undefined) {
     this.hash = hash;
     this.remembered = remembered;
+    this.newForGood = newForGood;
+  }
+
+  get isNewForGood(): boolean {
+    return this.newForGood !== undefined;
   }
 }
 
@@ -93,7 +102,9 @@ export class LookedUp implements Stored {
 
   message(key: MessageKey): HashedMessage {
     const { hash, remembered } = this.#sources.messageIds.find(key, this.#nowMs);
-    return new HashedMessage(hash, remembered);
+    const lasting = lastingIdOf(key, hash);
+    const isKnown = lasting !== undefined && this.#sources.lastingIds.has(lasting);
+    return new HashedMessage(hash, remembered || isKnown, isKnown ? undefined : lasting);
   }
 
   hasHeldEvents(organization: number): boolean {

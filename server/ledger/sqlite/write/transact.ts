@@ -10,7 +10,7 @@ import type { Database } from "bun:sqlite";
 import type { EventLabel } from "../../ports/held-events.ts";
 import type { Message, Stored, Writes } from "../../ports/transact.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
-import type { MessageIdHash } from "../../rules/message-id-hash.ts";
+import type { LastingId, MessageIdHash } from "../../rules/message-id-hash.ts";
 import { advanceImport } from "../../stores/imports.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
@@ -54,11 +54,14 @@ export class Transactor {
     const transaction = inbox.newestInboxId + 1;
     const stored = new LookedUp(this.#parts, transaction, this.#clock());
     const writes = decide(stored);
-    const hashes = writes.messages.map(hashOf);
+    const messages = writes.messages.map(hashed);
+    const hashes = messages.map(({ hash }) => hash);
+    const lasting = messages.flatMap(({ newForGood }) => newForGood ?? []);
     const messageIds = bytesOf(hashes);
     const isDone =
       isNothing(writes) ||
       (isEventsOnly(writes) &&
+        lasting.length === 0 &&
         journal.append({
           firstInboxId: transaction,
           inbox: writes.inbox,
@@ -66,7 +69,7 @@ export class Transactor {
           messageIds,
           nowMs: writes.nowMs,
         }));
-    const sequence = isDone ? undefined : this.#commit(writes, stored, messageIds);
+    const sequence = isDone ? undefined : this.#commit(writes, stored, { messageIds, lasting });
     this.#remember(stored, writes, hashes, sequence);
     // A group without writes waits, too: the rows that it read may be written and not synced yet.
     const committing = this.#committing;
@@ -76,8 +79,8 @@ export class Transactor {
 
   /** Runs all writes in one transaction of SQLite. It is synced when `#committing` resolves.
    * @returns the sequence of its message ids. */
-  #commit(writes: Writes, stored: LookedUp, messageIds: Uint8Array): number | undefined {
-    const { log, journal, inbox, counts, engine, heldEvents, messageIds: ids } = this.#parts;
+  #commit(writes: Writes, stored: LookedUp, { messageIds, lasting }: Ids): number | undefined {
+    const { log, journal, inbox, counts, engine, heldEvents, messageIds: ids, lastingIds } = this.#parts;
     let labels: readonly EventLabel[] = [];
     journal.flush();
     const sequence = log.unsynced(() =>
@@ -89,6 +92,7 @@ export class Transactor {
         if (writes.importProgress !== undefined) {
           engine.now(advanceImport(writes.importProgress, writes.nowMs));
         }
+        for (const id of lasting) lastingIds.write(id);
         return messageIds.length === 0 ? undefined : ids.write(messageIds, writes.nowMs);
       }),
     );
@@ -139,8 +143,16 @@ export class Transactor {
   }
 }
 
-function hashOf(message: Message): MessageIdHash {
-  if (message instanceof HashedMessage) return message.hash;
+/** The message ids of a transaction. */
+interface Ids {
+  /** Hashes of all of them, as they are stored for 24 hours. */
+  readonly messageIds: Uint8Array;
+  /** Those that are remembered for good from now on. */
+  readonly lasting: readonly LastingId[];
+}
+
+function hashed(message: Message): HashedMessage {
+  if (message instanceof HashedMessage) return message;
   throw new Error("A message was written that this ledger did not look up.");
 }
 

@@ -1,0 +1,55 @@
+/** The import of another tool's export: its rows become the items of its live messages. */
+import { Refusal } from "../../../contract/refusal.ts";
+import { Zone, zoneNamed } from "../../../server/calendar/calendar.ts";
+import type { ImportRow } from "../../../server/intake/intake.ts";
+import { type ExportContext, type ExportTool, exportTranslations } from "../../../server/sources/sources.ts";
+import type { ImportFile } from "../file.ts";
+import { type ImportOptions, refuseColumnOptions } from "../options.ts";
+import type { ImportPlan } from "../plan.ts";
+import type { Row } from "../row.ts";
+import { refuseDamagedExport } from "./content.ts";
+import { KnownTraits } from "./known-traits.ts";
+import { exportFormOf, objectOfRow, openExport } from "./rows.ts";
+
+/** Tools in whose exports the account is a property, or one of several types of groups. */
+const withAccountProperty: readonly ExportTool[] = ["mixpanel", "amplitude"];
+
+/** How the file is imported. @throws Refusal when an option means nothing for the tool */
+export function exportPlan(file: ImportFile, tool: ExportTool, options: ImportOptions): ImportPlan {
+  refuseColumnOptions(options);
+  const { timezone, accountProperty } = options;
+  if (timezone !== undefined && tool !== "mixpanel") {
+    throw new Refusal(`--timezone means nothing for ${tool}, whose times are in UTC: leave it out.`);
+  }
+  if (accountProperty !== undefined && !withAccountProperty.includes(tool)) {
+    throw new Refusal(`--account-property means nothing for ${tool}: leave it out.`);
+  }
+  const name = timezone === undefined ? undefined : zoneNamed(timezone);
+  if (timezone !== undefined && name === undefined) {
+    throw new Refusal(`--timezone ${JSON.stringify(timezone)} is no timezone: give one such as US/Pacific.`);
+  }
+  const form = exportFormOf(file, tool);
+  const context: ExportContext = {
+    nowMs: Date.now(),
+    zone: name === undefined ? undefined : new Zone(name),
+    accountProperty,
+  };
+  return {
+    what: `an export of ${tool}`,
+    open: () => openExport(file, form),
+    translator: () => translator(tool, context),
+    refuseDamaged: () => refuseDamagedExport(file.path, form.packing),
+    text: JSON.stringify({ version: 1, type: "events", from: tool, timezone: name, accountProperty }),
+    holdsEvents: true,
+  };
+}
+
+function translator(tool: ExportTool, context: ExportContext): (row: Row) => ImportRow {
+  const translate = exportTranslations[tool];
+  const traits = new KnownTraits();
+  return (row) => {
+    if ("unreadable" in row) return { invalid: row.unreadable };
+    const translated = translate(objectOfRow(row), context);
+    return "items" in translated ? { items: traits.needed(translated.items) } : translated;
+  };
+}

@@ -1,0 +1,77 @@
+/** The rows of an export: JSON lines, Parquet, or the CSV and the lists of Stripe. */
+import { readFileSync, statSync } from "node:fs";
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isInvalid, parseJson } from "../../../server/intake/intake.ts";
+import type { ExportTool } from "../../../server/sources/sources.ts";
+import type { Counter } from "../bytes.ts";
+import type { ImportFile } from "../file.ts";
+import { jsonRows } from "../lines.ts";
+import type { Row, RowSource } from "../row.ts";
+import { openRows } from "../source.ts";
+import { exportContent, type Packing, packingOf } from "./content.ts";
+
+/** A list of objects is parsed as a whole. */
+const maxListBytes = 64 * 1024 * 1024;
+
+/** How an export is written. */
+export interface ExportForm {
+  readonly packing: Packing;
+  readonly format: "lines" | "list" | "csv" | "parquet";
+}
+
+/** How a file is written: by its first bytes, and by its name. */
+export function exportFormOf(file: ImportFile, tool: ExportTool): ExportForm {
+  const packing = packingOf(file.path);
+  const name = file.name.toLowerCase().replace(/\.gz$/, "");
+  if (packing === "plain" && name.endsWith(".parquet")) return { packing, format: "parquet" };
+  if (tool !== "stripe") return { packing, format: "lines" };
+  if (/\.(csv|tsv)$/.test(name) && packing !== "zip") return { packing, format: "csv" };
+  const mayBeList = packing === "plain" && file.bytes <= maxListBytes;
+  return { packing, format: mayBeList && listIn(file.path) !== undefined ? "list" : "lines" };
+}
+
+/** The rows of the file, from its begin. */
+export function openExport(file: ImportFile, { packing, format }: ExportForm): RowSource {
+  if (format === "csv" || format === "parquet") {
+    const delimiter = /\.tsv(\.gz)?$/i.test(file.name) ? "\t" : ",";
+    const reading = { path: file.path, format, gzip: packing === "gzip", delimiter, header: true };
+    return openRows(reading, file.bytes);
+  }
+  const counter: Counter = { bytes: 0 };
+  const rows =
+    format === "list" ? rowsOfList(file.path) : jsonRows(exportContent(file.path, packing, counter));
+  return {
+    [Symbol.asyncIterator]: () => rows[Symbol.asyncIterator](),
+    fractionRead: () => (file.bytes === 0 ? 0 : counter.bytes / file.bytes),
+  };
+}
+
+/** The objects of `[…]` or of Stripe's `{"object":"list","data":[…]}`. */
+function listIn(path: string): readonly unknown[] | undefined {
+  const parsed = statSync(path).size > maxListBytes ? undefined : parseJson(readFileSync(path));
+  if (parsed === undefined || isInvalid(parsed)) return undefined;
+  const { value } = parsed;
+  if (Array.isArray(value)) return value;
+  return isJsonObject(value) && value.object === "list" && Array.isArray(value.data) ? value.data : undefined;
+}
+
+async function* rowsOfList(path: string): AsyncIterable<Row> {
+  for (const [index, value] of (listIn(path) ?? []).entries()) {
+    const line = index + 1;
+    if (isJsonObject(value)) yield { line, columns: Object.keys(value), cells: Object.values(value) };
+    else yield { line, unreadable: "element is not a JSON object: send a list of objects." };
+  }
+}
+
+/** A row as an object. Cells without a value are not in it. */
+export function objectOfRow({
+  columns,
+  cells,
+}: {
+  readonly columns: readonly string[];
+  readonly cells: readonly unknown[];
+}): JsonObject {
+  return Object.fromEntries(
+    columns.flatMap((name, index) => (cells[index] === undefined ? [] : [[name, cells[index]]])),
+  );
+}

@@ -1,0 +1,114 @@
+/** Rows of imports: their admission, and the outcome of a row from the outcomes of its items. Pure. */
+import { limits } from "../../contract/limits.ts";
+import { msPerDay } from "../calendar/calendar.ts";
+import type { Arrival } from "./admission/admit-event.ts";
+import { admitSourced, type LeftOut } from "./admission/admit-sourced.ts";
+import { admitItem } from "./admission/batch.ts";
+import { type Invalid, isInvalid, parseBody } from "./admission/json.ts";
+import type { SourcedItem } from "./admission/sourced.ts";
+import { type Admitted, type Decidable, isStored, type SourcedOutcome } from "./decide/requests.ts";
+
+/** A row of another tool's export, translated as its live messages are. */
+export type TranslatedRow =
+  | { readonly items: readonly SourcedItem[] }
+  /** Why the row has nothing that is kept here. */
+  | { readonly ignored: string };
+
+/** A row as the text of its item, `{"type":"track" | "identify", …}`, as items of a tool, or the reason why it became none. */
+export type ImportRow = string | TranslatedRow | Invalid;
+
+/** The items of a row that are decided, at least one. */
+export interface AdmittedRow {
+  readonly entries: readonly Decidable[];
+  /** The entry of a row that was no other tool's. */
+  readonly own?: Admitted;
+  /** Fields of a tool's items that were left out. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+interface IgnoredRow {
+  readonly ignored: string;
+}
+
+/** An admitted row, or the reason why it is rejected or ignored. */
+export type RowVerdict = AdmittedRow | IgnoredRow | Invalid;
+
+/** The outcome of a row. */
+export type RowOutcome = SourcedOutcome | "ignored";
+
+/** Whether a row has items to decide. */
+export function isAdmitted(verdict: RowVerdict): verdict is AdmittedRow {
+  return "entries" in verdict;
+}
+
+/** Admits a row. The ids of its items are remembered for good. */
+export function admitRow(row: ImportRow, arrival: Arrival): RowVerdict {
+  if (typeof row === "string") return admitOwn(row, arrival);
+  if (!("items" in row)) return row;
+  const leftOut: LeftOut[] = [];
+  const entries: Decidable[] = [];
+  for (const item of row.items) {
+    const admitted = admitSourced(item, arrival, (left) => leftOut.push(left));
+    if (isInvalid(admitted)) return admitted;
+    entries.push({ ...admitted, lastingDay: item.lastingDay ?? utcDay(admitted.atMs) });
+  }
+  return entries.length === 0 ? { ignored: "The row has nothing to store." } : { entries, leftOut };
+}
+
+function admitOwn(text: string, arrival: Arrival): RowVerdict {
+  const own = admitText(text, arrival);
+  if (isInvalid(own)) return own;
+  const lastingDay = utcDay(own.kind === "track" ? own.timeMs : own.timestampMs);
+  const entry = { ...own, lastingDay };
+  return { entries: [entry], own: entry, leftOut: [] };
+}
+
+function admitText(text: string, arrival: Arrival): Admitted | Invalid {
+  const bytes = Buffer.from(text);
+  if (bytes.length > limits.bodyBytes) {
+    return { invalid: `body has ${bytes.length} bytes: send at most ${limits.bodyBytes}.` };
+  }
+  const body = parseBody(bytes);
+  if (isInvalid(body)) return body;
+  const admitted = admitItem(body, arrival);
+  const { isActivity = true } = body.value;
+  if (isInvalid(admitted) || admitted.kind !== "track" || isActivity === true || isActivity === null) {
+    return admitted;
+  }
+  if (isActivity === false) return { ...admitted, isActivity };
+  return { invalid: "isActivity is not valid: send true or false." };
+}
+
+function utcDay(ms: number): number {
+  return Math.floor(ms / msPerDay);
+}
+
+/** The outcomes of the rows before the first that was left, in whole or in part, to a further commit. */
+export function outcomesOfRows(
+  verdicts: readonly RowVerdict[],
+  decided: readonly SourcedOutcome[],
+): readonly RowOutcome[] {
+  const all: RowOutcome[] = [];
+  let next = 0;
+  for (const verdict of verdicts) {
+    if (!isAdmitted(verdict)) {
+      all.push("ignored" in verdict ? "ignored" : verdict);
+      continue;
+    }
+    const outcomes = decided.slice(next, next + verdict.entries.length);
+    if (outcomes.length < verdict.entries.length) break;
+    next += outcomes.length;
+    all.push(outcomeOf(verdict.entries, outcomes));
+  }
+  return all;
+}
+
+/** Items with an id of their own are the facts of a row. Those beside them, as a user's traits, say nothing new when the row is
+ * repeated. */
+function outcomeOf(entries: readonly Decidable[], outcomes: readonly SourcedOutcome[]): SourcedOutcome {
+  const rejected = outcomes.find((outcome) => isInvalid(outcome) || outcome === "not_found");
+  if (rejected !== undefined) return rejected;
+  const withId = outcomes.filter((_, index) => entries[index]?.messageId != null);
+  const facts = withId.length > 0 ? withId : outcomes;
+  return facts.find((outcome) => isStored(outcome) || outcome === "held") ?? "duplicate";
+}
