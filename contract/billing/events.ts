@@ -29,8 +29,14 @@ const paymentEvents = [
 
 export type BillingEventName = (typeof subscriptionEvents)[number] | (typeof paymentEvents)[number];
 
-const names: ReadonlySet<string> = new Set([...subscriptionEvents, ...paymentEvents]);
-const namesOfPayments: ReadonlySet<string> = new Set(paymentEvents);
+/** Every name of a billing event. */
+export const billingEventNames: readonly BillingEventName[] = [...subscriptionEvents, ...paymentEvents];
+
+/** The names of payments among them. */
+export const paymentEventNames: readonly BillingEventName[] = paymentEvents;
+
+const names: ReadonlySet<string> = new Set(billingEventNames);
+const namesOfPayments: ReadonlySet<string> = new Set(paymentEventNames);
 
 /** Limits of billing events. */
 export const billingLimits = {

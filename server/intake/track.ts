@@ -6,12 +6,14 @@
  *         → on disk → 201                                       (group-commit.ts)
  */
 
-import type { JsonObject } from "../../contract/json.ts";
+import { type JsonObject, objectOf } from "../../contract/json.ts";
 import { timestampAliases } from "../../contract/timestamp-aliases.ts";
 import { TrackBody } from "../../contract/write-api.ts";
 import { parseEventTime, type Zone } from "../calendar/calendar.ts";
+import { admitBilling } from "./admission/admit-billing.ts";
 import { type Arrival, compile, explain, identifier, messageIdOf, wrong } from "./admission/admit-event.ts";
 import { type Invalid, isInvalid, type ParsedBody } from "./admission/json.ts";
+import type { SentAccount } from "./identify.ts";
 
 /** An event that may be stored if its user is known. */
 export interface AdmittedTrack {
@@ -28,8 +30,11 @@ export interface AdmittedTrack {
   /** As in `MessageKey`. Only imports set it. */
   readonly lastingDay?: number;
   readonly receivedAtMs: number;
-  /** False: no figure counts the event. Only imports set it, for events that were exported with it. Default: true. */
+  /** False: no figure of activity counts the event. Billing events have it, and imported events that were exported with
+   * it. Default: true. */
   readonly isActivity?: boolean;
+  /** The account that a billing event names as the payer. Default: the user's. */
+  readonly account?: SentAccount | undefined;
 }
 
 const validator = compile(TrackBody);
@@ -45,6 +50,9 @@ export function admitTrack(body: ParsedBody, arrival: Arrival): AdmittedTrack | 
   const sentMs = eventTime(value, arrival.zone);
   if (isInvalid(sentMs)) return sentMs;
   const timeMs = sentMs ?? arrival.receivedAtMs;
+  const properties = objectOf(value.properties);
+  const billing = admitBilling(value.event, properties, arrival);
+  if (isInvalid(billing)) return billing;
   return {
     kind: "track",
     organization: arrival.organization,
@@ -52,9 +60,10 @@ export function admitTrack(body: ParsedBody, arrival: Arrival): AdmittedTrack | 
     event: value.event,
     timeMs,
     day: arrival.zone.dayOf(timeMs),
-    properties: JSON.stringify(value.properties ?? {}),
+    properties: JSON.stringify(properties),
     messageId,
     receivedAtMs: arrival.receivedAtMs,
+    ...(billing && { isActivity: billing.isActivity, account: billing.payer }),
   };
 }
 

@@ -25,9 +25,11 @@ import {
   describeDifference,
   settledOf,
 } from "./upkeep/check.ts";
+import { subscriptionDifferences } from "./upkeep/check-billing.ts";
 import { NightlyCheck } from "./upkeep/nightly.ts";
 import type { RebuildStatus } from "./upkeep/rebuild-watch.ts";
 import { Receipts } from "./upkeep/receipts.ts";
+import { SubscriptionKeeper } from "./upkeep/subscription-keeper.ts";
 import { Upkeep, type UpkeepParts } from "./upkeep/upkeep.ts";
 
 /** The operations of analysis, in this process or across a socket. */
@@ -128,11 +130,12 @@ export interface Beginning {
 /** Starts the work on a warehouse: sends frozen batches of a crash again, then loads. Closing it also closes the
  * warehouse. */
 export async function beginAnalysis(
-  opened: Omit<Parts, "loader" | "exclusions" | "loadedDays" | "loadingDays">,
+  opened: Omit<Parts, "loader" | "exclusions" | "subscriptions" | "loadedDays" | "loadingDays">,
   beginning?: Beginning,
 ): Promise<Analysis> {
   const { warehouse, ledger, log } = opened;
   const exclusions = new ExclusionKeeper({ warehouse, exclusions: ledger.exclusions, log });
+  const subscriptions = new SubscriptionKeeper({ warehouse, ledger, log });
   const [loadedDays, loadingDays] = [new LoadedDays(), new LoadingDays()];
   const loader = new Loader({
     ...{ inbox: ledger.inbox, warehouse, log },
@@ -140,6 +143,7 @@ export async function beginAnalysis(
     loaded: (batch, body) => {
       loadingDays.batchLoaded();
       exclusions.batchLoaded(batch, body);
+      subscriptions.batchLoaded(batch, body);
       loadedDays.batchLoaded(batch, body);
     },
   });
@@ -148,7 +152,7 @@ export async function beginAnalysis(
   await loader.replay();
   // Rules of one organization that cannot be applied keep no other from its figures.
   await exclusions.tryToApply();
-  return new Analysis({ ...opened, loader, exclusions, loadedDays, loadingDays });
+  return new Analysis({ ...opened, loader, exclusions, subscriptions, loadedDays, loadingDays });
 }
 
 interface Parts extends UpkeepParts {
@@ -171,6 +175,7 @@ export class Analysis implements ServedAnalysis {
     const { ledger, log, loader } = parts;
     loader.start();
     parts.exclusions.start();
+    parts.subscriptions.start();
     this.#upkeep = new Upkeep(parts);
     this.#receipts = new Receipts(ledger.erasures, async (id) => {
       await this.#upkeep.finishErasures();
@@ -221,8 +226,9 @@ export class Analysis implements ServedAnalysis {
   }
 
   async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
-    const { warehouse } = this.#parts;
+    const { warehouse, subscriptions } = this.#parts;
     await this.drain();
+    if (table === "subscriptions") await subscriptions.complete(organization);
     yield* exportTable(warehouse, { organization, table, format });
   }
 
@@ -230,10 +236,11 @@ export class Analysis implements ServedAnalysis {
     return this.#upkeep.rebuild(organization);
   }
 
-  /** Resolves when everything that is acknowledged by now is in the warehouse, and excluded users among it are in no
-   * figure. */
+  /** Resolves when everything that is acknowledged by now is in the warehouse, excluded users among it are in no
+   * figure, and the subscriptions of its billing events are computed. */
   async drain(): Promise<void> {
     await this.#upkeep.drain();
+    await this.#parts.subscriptions.updateLoaded();
     // No reason to refuse an export when it fails.
     await this.#parts.exclusions.tryToApply();
   }
@@ -280,21 +287,26 @@ export class Analysis implements ServedAnalysis {
     this.#closing.abort(new Refusal("the service is stopping: the backup was not made."));
     // No further check begins; the one in hand is work of the upkeep.
     const checked = this.nightly.stop();
-    await Promise.all([this.#upkeep.stop(), this.#parts.exclusions.stop()]);
+    await Promise.all([this.#upkeep.stop(), this.#parts.exclusions.stop(), this.#parts.subscriptions.stop()]);
     await Promise.all([checked, this.#parts.loader.stop()]);
     await this.#parts.warehouse.close();
   }
 
   /** The loader goes on meanwhile, for the other organizations. */
   async #check(organization: number): Promise<readonly string[]> {
-    const { warehouse, ledger, loadingDays } = this.#parts;
+    const { warehouse, ledger, subscriptions, loadingDays } = this.#parts;
     const before = await this.#acknowledged(organization);
     await this.#upkeep.drain();
     const watch = loadingDays.watch(organization);
     try {
+      await subscriptions.complete(organization);
       // Read again: rows may have become rejected events while the inbox was drained.
       const missing = await ledger.rejectedEvents.missing(organization);
-      const differences = await checkOrganization(warehouse, organization, { ...before, missing });
+      const { timezone } = await ledger.freshness(organization);
+      const differences = [
+        ...(await checkOrganization(warehouse, organization, { ...before, missing })),
+        ...(await subscriptionDifferences(warehouse, { organization, timezone })),
+      ];
       if (differences.length === 0) return [];
       const during = { before, after: await this.#acknowledged(organization), loadedDays: watch.end() };
       return differences.flatMap((found) => settledOf(found, during) ?? []).map(describeDifference);

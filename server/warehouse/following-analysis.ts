@@ -10,6 +10,7 @@ import { type ExportFormat, type ExportTable, exportTable } from "./copies/expor
 import type { Warehouse } from "./engine/warehouse.ts";
 import { excludedUsers } from "./load/exclusions.ts";
 import type { LoaderStatus } from "./load/loader.ts";
+import { subscriptionDifferences } from "./upkeep/check-billing.ts";
 import { Receipts } from "./upkeep/receipts.ts";
 
 /** How often the ledger is asked for the leader's progress. */
@@ -68,8 +69,13 @@ export class FollowingAnalysis implements ServedAnalysis {
   }
 
   async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
-    const { warehouse } = this.#parts;
+    const { warehouse, ledger } = this.#parts;
     await this.drain();
+    if (table === "subscriptions") {
+      const { timezone } = await ledger.freshness(organization);
+      const whose = { organization, timezone };
+      await this.#until(async () => (await subscriptionDifferences(warehouse, whose)).length === 0);
+    }
     yield* exportTable(warehouse, { organization, table, format });
   }
 

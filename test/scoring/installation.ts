@@ -89,7 +89,7 @@ export class Installation {
           this.beforeStatement(...query).then(() => warehouse.rows<Row>(...query)),
         command: (...query: Parameters<Warehouse["command"]>) =>
           this.beforeStatement(...query).then(() => warehouse.command(...query)),
-        ...{ stream: refuse, insertFrozen: refuse, close: refuse },
+        ...{ stream: refuse, insertFrozen: refuse, insertInto: refuse, close: refuse },
       },
       drain: async () => {
         this.drains += 1;

@@ -84,6 +84,7 @@ function failingAt(warehouse: Warehouse, place: number, isDone: boolean): Wareho
     rows: (...query) => warehouse.rows(...query),
     stream: (...query) => warehouse.stream(...query),
     insertFrozen: (rows) => warehouse.insertFrozen(rows),
+    insertInto: (...rows) => warehouse.insertInto(...rows),
     close: () => warehouse.close(),
     command: async (...query) => {
       changes += 1;

@@ -9,6 +9,7 @@ export function withInserts(warehouse: Warehouse, before: (rows: FrozenRows) => 
     rows: warehouse.rows.bind(warehouse),
     stream: warehouse.stream.bind(warehouse),
     command: warehouse.command.bind(warehouse),
+    insertInto: warehouse.insertInto.bind(warehouse),
     close: warehouse.close.bind(warehouse),
     async insertFrozen(rows) {
       await before(rows);
@@ -25,6 +26,7 @@ export function withStatements(warehouse: Warehouse, statements: number): Wareho
     rows: warehouse.rows.bind(warehouse),
     stream: warehouse.stream.bind(warehouse),
     insertFrozen: warehouse.insertFrozen.bind(warehouse),
+    insertInto: warehouse.insertInto.bind(warehouse),
     close: warehouse.close.bind(warehouse),
     async command(...statement) {
       if (left === 0) throw new Error("stopped");

@@ -53,9 +53,16 @@ test("records of earlier versions have their keys as columns after a start", asy
     );
   }
   const done = await migrationsDone(warehouse);
-  await warehouse.command("ALTER TABLE migrations DELETE WHERE number = {done:UInt32}", { done });
+  const [migration] = await warehouse.rows<{ number: number }>(
+    "SELECT number FROM migrations WHERE name = 'keys of score records as columns'",
+  );
+  await warehouse.command("ALTER TABLE migrations DELETE WHERE number >= {number:UInt32}", {
+    number: migration?.number ?? 0,
+  });
   // A crash before the migration was recorded: its statements run again.
-  for (const statement of migrationStatements(embedded).slice(-2)) await warehouse.command(statement);
+  const ofRecords = migrationStatements(embedded).filter((one) => one.includes("ALTER TABLE score_records"));
+  expect(ofRecords).toHaveLength(2);
+  for (const statement of ofRecords) await warehouse.command(statement);
   await migrate(warehouse);
   expect(await migrationsDone(warehouse)).toBe(done);
   const rows = await warehouse.rows<{ columns: unknown[] }>(

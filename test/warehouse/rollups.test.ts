@@ -4,7 +4,7 @@ import type { Populations } from "../../server/ledger/ports/health.ts";
 import type { DayCount } from "../../server/ledger/ports/inbox.ts";
 import { accountRow, type EventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { Topology } from "../../server/warehouse/engine/topology.ts";
-import { rollups } from "../../server/warehouse/schema/tables.ts";
+import { rollups } from "../../server/warehouse/schema/billing-tables.ts";
 import { checkOrganization, describeDifference } from "../../server/warehouse/upkeep/check.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { account, user } from "../ledger/writes.ts";
@@ -95,11 +95,12 @@ describe("rebuild", () => {
       ({ step, stepsDone, steps: all }) => steps.push(`${stepsDone}/${all} ${step}`),
     );
     expect(steps).toEqual([
-      "1/5 days",
-      "2/5 event_days",
-      "3/5 active_days",
-      "4/5 user_event_days",
-      "5/5 user_spans",
+      "1/6 days",
+      "2/6 event_days",
+      "3/6 active_days",
+      "4/6 user_event_days",
+      "5/6 user_spans",
+      "6/6 billing_events",
     ]);
     expect(await rollupsOf(subject, organization)).toEqual([]);
   });
@@ -115,7 +116,7 @@ describe("rebuild", () => {
   });
 });
 
-/** The days, six statements for each of four rollups, seven where replicas have to agree first, one for that with counts,
+/** The days, six statements for each rollup, seven where replicas have to agree first, one for that with counts,
  * and one for the counts that scoring has seen. */
 function statementsOfRebuild({ cluster }: Topology): number {
   return 1 + rollups.length * (cluster === null ? 6 : 7) + 2;

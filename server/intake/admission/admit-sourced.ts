@@ -10,6 +10,7 @@ import { IdentifyBody, reservedTraits } from "../../../contract/write-api.ts";
 import { isKeptTime, type Zone } from "../../calendar/calendar.ts";
 import type { WarningKind } from "../../ledger/ledger.ts";
 import type { SentAccount } from "../identify.ts";
+import { admitBilling } from "./admit-billing.ts";
 import { type Arrival, compile, isPictureUrl } from "./admit-event.ts";
 import { type Invalid, isInvalid, whyUnstorable } from "./json.ts";
 import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedTrack } from "./sourced.ts";
@@ -73,6 +74,8 @@ interface TrackContent {
   readonly properties: string;
   readonly isActivity: boolean;
   readonly account: SentAccount | undefined;
+  /** Whether the account only pays: a billing event names it, and the user does not join it. */
+  readonly isPayer?: boolean;
 }
 
 /** A field of an item that was left out. */
@@ -109,7 +112,7 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
     const account = admitAccount(item.account, note);
     return isInvalid(account) ? account : { ...admitted, kind: "account", account, atMs };
   }
-  const content = item.type === "track" ? admitTrack(item, note) : admitIdentify(item, note);
+  const content = item.type === "track" ? admitTrack(item, arrival, note) : admitIdentify(item, note);
   if (isInvalid(content)) return content;
   return {
     ...admitted,
@@ -160,7 +163,7 @@ function tooLong(name: string): Invalid {
   return { invalid: `${name} is too long: send at most ${limits.identifierCharacters} characters.` };
 }
 
-function admitTrack(item: SourcedTrack, note: TakeNote): TrackContent | Invalid {
+function admitTrack(item: SourcedTrack, arrival: Arrival, note: TakeNote): TrackContent | Invalid {
   const sent = item.event.length > maxSentNameCharacters ? "" : withoutWhiteSpaceAround(item.event);
   const event = sent.replace(whiteSpace, "_");
   if (event === "" || event.length > limits.eventNameCharacters) {
@@ -168,13 +171,18 @@ function admitTrack(item: SourcedTrack, note: TakeNote): TrackContent | Invalid 
   }
   const account = item.account && admitAccount(item.account, note);
   if (isInvalid(account)) return account;
+  const billing = admitBilling(event, item.properties, arrival);
+  if (isInvalid(billing)) return billing;
+  const payer = billing?.payer;
+  const isPayer = payer !== undefined && payer.accountId !== account?.accountId;
   return {
     kind: "track",
     event,
     label: sent === event || sent.length > limits.eventNameCharacters ? null : sent,
     properties: JSON.stringify(item.properties),
-    isActivity: item.isActivity,
-    account,
+    isActivity: item.isActivity && billing === undefined,
+    account: isPayer ? payer : account,
+    ...(isPayer && { isPayer }),
   };
 }
 

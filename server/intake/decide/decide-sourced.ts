@@ -262,9 +262,11 @@ export class DecidedSources {
     }
     const user = this.#people.known(organization, userId);
     if (user === undefined) throw new Error("an event became the event of nobody");
-    const { event, properties, isActivity, account: sent } = content;
-    const account = sent === undefined ? user.account : this.#people.account(organization, sent, whose);
-    if (sent !== undefined && user.account === 0) {
+    const { event, properties, isActivity, account: sent, isPayer } = content;
+    // A payer that was erased while the event was held is no account any more.
+    const ownAccount = isPayer ? 0 : user.account;
+    const account = sent === undefined ? ownAccount : this.#people.account(organization, sent, whose);
+    if (sent !== undefined && !isPayer && user.account === 0) {
       const silent = { email: undefined, traits: {}, isAccountOwner: undefined };
       this.#people.identify({ ...whose, ...silent, account: sent }, false);
     }

@@ -122,7 +122,14 @@ class Decision {
   #track(entry: AdmittedTrack): Outcome {
     const user = this.#people.known(entry.organization, entry.userId);
     if (user === undefined) return "not_found";
-    this.#rows.event(entry, user);
+    const { account: payer, receivedAtMs, timeMs } = entry;
+    if (payer === undefined) {
+      this.#rows.event(entry, user);
+      return "stored";
+    }
+    const request = { receivedAtMs, timestampMs: Math.min(timeMs, receivedAtMs) };
+    const account = this.#people.account(entry.organization, payer, request);
+    this.#rows.event(entry, { number: user.number, account });
     return "stored";
   }
 

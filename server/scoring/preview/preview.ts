@@ -200,6 +200,7 @@ function withDeadline(warehouse: Warehouse, untilMs: number): Warehouse {
     ...{ topology: warehouse.topology, command: (...query) => warehouse.command(...query) },
     stream: (...query) => warehouse.stream(...query),
     insertFrozen: (rows) => warehouse.insertFrozen(rows),
+    insertInto: (...rows) => warehouse.insertInto(...rows),
     close: () => warehouse.close(),
     rows: async <Row>(...[sql, parameters, limits]: Parameters<Warehouse["rows"]>) => {
       const seconds = (untilMs - Date.now()) / 1_000;

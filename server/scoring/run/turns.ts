@@ -17,6 +17,7 @@ export function statementByStatement(
     command: (...query) => inTurn(() => warehouse.command(...query)),
     stream: (...query) => warehouse.stream(...query),
     insertFrozen: (rows) => inTurn(() => warehouse.insertFrozen(rows)),
+    insertInto: (...rows) => inTurn(() => warehouse.insertInto(...rows)),
     close: () => warehouse.close(),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * An organization's events, users or accounts as a stream of bytes: JSON lines, CSV (RFC 4180) or Parquet. It
+ * An organization's events, users, accounts or changes of subscriptions as a stream of bytes: JSON lines, CSV (RFC 4180) or Parquet. It
  * contains everything that was loaded: drain the inbox first.
  *
  * Properties come out unchanged: their stored JSON text is put into the line and never parsed. So no number is
@@ -8,7 +8,7 @@
  */
 import type { Warehouse } from "../engine/warehouse.ts";
 
-export const exportTables = ["events", "users", "accounts"] as const;
+export const exportTables = ["events", "users", "accounts", "subscriptions"] as const;
 export type ExportTable = (typeof exportTables)[number];
 
 export const exportFormats = ["jsonl", "csv", "parquet"] as const;
@@ -79,6 +79,10 @@ const accountJson = `if(u.account = 0, NULL, concat(
   '{"id":', toJSONString(a.account_id), ',"name":', toJSONString(a.name),
   ',"avatar":', ${jsonOrNull("a.avatar")}, '}'))`;
 
+const knownUser = "nullIf(u.user_id, '')";
+const knownCurrency = "nullIf(toString(s.currency), '')";
+const knownAccount = "nullIf(a.account_id, '')";
+
 const sources: Record<ExportTable, Source> = {
   events: {
     from: `(SELECT user, event, time, received_at, properties, id, id_is_message_id, message_id, is_activity FROM events
@@ -118,7 +122,36 @@ const sources: Record<ExportTable, Source> = {
       { name: "avatar", value: "a.avatar", json: jsonOrNull("a.avatar") },
     ],
   },
+  subscriptions: {
+    from: `(SELECT subscription, from, status, plan, mrr, currency, quantity, period_end, ends_at, payer_account,
+              payer_user, is_involuntary
+            FROM subscriptions FINAL
+            ARRAY JOIN from, status, plan, mrr, currency, quantity, period_end, ends_at, payer_account, payer_user, is_involuntary
+            WHERE organization = {organization:UInt32} ORDER BY subscription, from) AS s
+      LEFT ANY JOIN (SELECT user, user_id FROM users FINAL WHERE organization = {organization:UInt32}) AS u
+      ON s.payer_user = u.user
+      LEFT ANY JOIN (SELECT account, account_id FROM accounts FINAL WHERE organization = {organization:UInt32}) AS a
+      ON s.payer_account = a.account`,
+    columns: [
+      { name: "subscriptionId", value: "s.subscription" },
+      { name: "userId", value: knownUser, json: jsonOrNull(knownUser) },
+      { name: "accountId", value: knownAccount, json: jsonOrNull(knownAccount) },
+      { name: "from", value: "s.from", text: isoText("s.from") },
+      { name: "status", value: "toString(s.status)" },
+      { name: "plan", value: "nullIf(s.plan, '')", json: jsonOrNull("nullIf(s.plan, '')") },
+      { name: "mrr", value: "s.mrr", json: "toString(s.mrr)" },
+      { name: "currency", value: knownCurrency, json: jsonOrNull(knownCurrency) },
+      { name: "quantity", value: "s.quantity", json: jsonOrNull("s.quantity") },
+      { name: "currentPeriodEnd", ...timeOrNull("s.period_end") },
+      { name: "endsAt", ...timeOrNull("s.ends_at") },
+      { name: "isInvoluntary", value: "s.is_involuntary", json: "toString(s.is_involuntary)" },
+    ],
+  },
 };
+
+function timeOrNull(value: string): Pick<Column, "value" | "text" | "json"> {
+  return { value, text: isoText(value), json: jsonOrNull(isoText(value)) };
+}
 
 function jsonOrNull(value: string): string {
   return `ifNull(toJSONString(${value}), 'null')`;

@@ -11,9 +11,10 @@ import type { ServerWarehouse } from "../engine/server-warehouse.ts";
 import { onCluster } from "../engine/topology.ts";
 import { Unusable } from "../engine/unavailable.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
+import { rollups } from "../schema/billing-tables.ts";
 import { claimForMove, refuseOtherLedger } from "../schema/ledger-identity.ts";
 import { migratedTables } from "../schema/migrations.ts";
-import { createRollupView, createTable, rollups, type Table } from "../schema/tables.ts";
+import { createRollupView, createTable, type Table } from "../schema/tables.ts";
 
 /** How far the move is: rows of `table` that are copied, and how many it has. */
 export interface TableProgress {

@@ -25,6 +25,7 @@ import {
   parseRows,
   type QueryLimits,
   type StreamFormat,
+  type TokenRows,
   type Warehouse,
   WarehouseError,
 } from "./warehouse.ts";
@@ -163,14 +164,18 @@ class ChdbWarehouse implements Warehouse {
   }
 
   insertFrozen(frozen: FrozenRows): Promise<void> {
-    return this.#track(async () => {
-      const names = columnsOfFrozen(frozen);
-      const { table, body } = frozen;
-      const settings = { ...frozenInsertSettings(frozen), max_memory_usage: this.#memoryBytes };
-      await this.#inserters.use((session) =>
-        session.insert({ table, columns: names, values: body, format: "JSONCompactEachRow", settings }),
-      );
-    });
+    return this.#track(() => this.#insert(frozen.table, columnsOfFrozen(frozen), frozen));
+  }
+
+  insertInto(table: string, columns: readonly string[], rows: TokenRows): Promise<void> {
+    return this.#track(() => this.#insert(table, columns, rows));
+  }
+
+  async #insert(table: string, columns: readonly string[], rows: TokenRows): Promise<void> {
+    const settings = { ...frozenInsertSettings(rows), max_memory_usage: this.#memoryBytes };
+    await this.#inserters.use((session) =>
+      session.insert({ table, columns, values: rows.body, format: "JSONCompactEachRow", settings }),
+    );
   }
 
   async close(): Promise<void> {

@@ -27,6 +27,7 @@ import {
   parseRows,
   type QueryLimits,
   type StreamFormat,
+  type TokenRows,
   WarehouseError,
 } from "./warehouse.ts";
 
@@ -174,11 +175,7 @@ class ClickHouseWarehouse implements ServerWarehouse {
     return this.#track(() => this.#insertArrays(frozen.table, columnsOfFrozen(frozen), frozen));
   }
 
-  insertInto(
-    table: string,
-    columns: readonly string[],
-    rows: Pick<FrozenRows, "rows" | "body" | "token">,
-  ): Promise<void> {
+  insertInto(table: string, columns: readonly string[], rows: TokenRows): Promise<void> {
     return this.#track(() => this.#insertArrays(table, columns, rows));
   }
 
@@ -220,11 +217,7 @@ class ClickHouseWarehouse implements ServerWarehouse {
   }
 
   /** A repetition does no harm: it has its token. */
-  #insertArrays(
-    table: string,
-    columns: readonly string[],
-    { rows, body, token }: Pick<FrozenRows, "rows" | "body" | "token">,
-  ): Promise<void> {
+  #insertArrays(table: string, columns: readonly string[], { rows, body, token }: TokenRows): Promise<void> {
     const sql = `INSERT INTO ${table} (${columns.join(", ")}) FORMAT JSONCompactEachRow`;
     return this.#insert(sql, frozenInsertSettings({ rows, token }), body, true);
   }

@@ -1,5 +1,5 @@
 /** The additional operations of a warehouse on a server: before its database exists, and for a move. */
-import type { FrozenRows, Parameter, Warehouse } from "./warehouse.ts";
+import type { Parameter, Warehouse } from "./warehouse.ts";
 
 /** A warehouse that can be used before its database exists. */
 export interface ServerWarehouse extends Warehouse {
@@ -12,10 +12,4 @@ export interface ServerWarehouse extends Warehouse {
   rowsOutside<Row>(sql: string, parameters?: Record<string, Parameter>): Promise<Row[]>;
   /** Whether the user has a right, `INSERT ON db.*`. Read-only mode must be off: it hides all rights. */
   isGranted(right: string): Promise<boolean>;
-  /** Inserts JSON arrays into any table as insertFrozen does into those of the warehouse. */
-  insertInto(
-    table: string,
-    columns: readonly string[],
-    rows: Pick<FrozenRows, "rows" | "body" | "token">,
-  ): Promise<void>;
 }

@@ -23,13 +23,17 @@ export type StreamFormat = "JSONEachRow" | "CSVWithNames" | "TabSeparatedRaw" | 
 /** Of a statement that only its own work ends: a mutation of 20 million events takes a minute. */
 export const noLimitOfTime: QueryLimits = { maxSeconds: 0 };
 
-export interface FrozenRows {
-  readonly table: WarehouseTable;
-  readonly schema: number;
+/** Newline-delimited JSON arrays. */
+export interface TokenRows {
   readonly rows: number;
   readonly body: Buffer;
   /** Names these rows for ever. */
   readonly token: string;
+}
+
+export interface FrozenRows extends TokenRows {
+  readonly table: WarehouseTable;
+  readonly schema: number;
 }
 
 export interface Warehouse {
@@ -56,6 +60,9 @@ export interface Warehouse {
    */
   insertFrozen(rows: FrozenRows): Promise<void>;
 
+  /** Inserts JSON arrays into any table as insertFrozen does into those of the ledger. */
+  insertInto(table: string, columns: readonly string[], rows: TokenRows): Promise<void>;
+
   /** Waits for running queries, then closes. Closing under a running query aborts the engine. */
   close(): Promise<void>;
 }
@@ -80,6 +87,7 @@ export function askedBy(asker: Asker, warehouse: Warehouse): Warehouse {
     command: (sql, parameters, limits) => warehouse.command(sql, parameters, { ...limits, asker }),
     stream: (...query) => warehouse.stream(...query),
     insertFrozen: (rows) => warehouse.insertFrozen(rows),
+    insertInto: (...rows) => warehouse.insertInto(...rows),
     close: () => warehouse.close(),
   };
 }

@@ -6,6 +6,7 @@
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
+import { billingEvents, subscriptions } from "./billing-tables.ts";
 import {
   healthValuesColumn,
   lateEventsColumn,
@@ -17,13 +18,14 @@ import { snapshotTables } from "./snapshot-tables.ts";
 import {
   accounts,
   activityColumn,
+  activityRollups,
   countsOfEvents,
   createRollupView,
   createTable,
   events,
   eventsByName,
   excludedUsers,
-  rollups,
+  rowsOfRollup,
   type Table,
   users,
   userVersions,
@@ -40,8 +42,8 @@ const migrations: readonly Migration[] = [
     name: "events, users, accounts and the rollups of events",
     statements: (topology) => [
       ...[events, users, userVersions, accounts].map((table) => createTable(table, topology)),
-      ...rollups.map((rollup) => createTable(rollup.table, topology)),
-      ...rollups.map((rollup) => createRollupView(rollup, topology)),
+      ...activityRollups.map((rollup) => createTable(rollup.table, topology)),
+      ...activityRollups.map((rollup) => createRollupView(rollup, topology)),
     ],
   },
   {
@@ -81,8 +83,10 @@ const migrations: readonly Migration[] = [
     name: "events that are kept and shown, and count for no figure",
     statements: (topology) => [
       `ALTER TABLE events ADD COLUMN IF NOT EXISTS ${activityColumn}`,
-      ...rollups.map(({ table }) => `DROP TABLE IF EXISTS ${table.name}_view${onCluster(topology)} SYNC`),
-      ...rollups.map((rollup) => createRollupView(rollup, topology)),
+      ...activityRollups.map(
+        ({ table }) => `DROP TABLE IF EXISTS ${table.name}_view${onCluster(topology)} SYNC`,
+      ),
+      ...activityRollups.map((rollup) => createRollupView(rollup, topology)),
     ],
   },
   {
@@ -133,6 +137,16 @@ const migrations: readonly Migration[] = [
            JSONHas(body, 'toldAtMs'), 'toldAtMs', 'finishedAtMs')),
          rung = JSONExtract(body, 'choice', 'rung', 'Nullable(Int8)')
        WHERE settings_key = ''`,
+    ],
+  },
+  {
+    // Events that earlier versions stored come last. Rows that the view wrote before are the same rows.
+    name: "billing events and subscriptions",
+    statements: (topology) => [
+      createTable(billingEvents.table, topology),
+      createTable(subscriptions, topology),
+      createRollupView(billingEvents, topology),
+      `INSERT INTO ${billingEvents.table.name} ${rowsOfRollup(billingEvents)}`,
     ],
   },
 ];

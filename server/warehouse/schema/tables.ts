@@ -29,7 +29,10 @@ export interface Rollup {
   readonly table: Table;
   /** Computes the rollup's rows from events; `rebuild` and the materialized view both use it. */
   readonly select: string;
-  readonly groupBy: string;
+  /** Selects the events that the rows are computed from. Default: activity. */
+  readonly where?: string;
+  /** A rollup without it has a row for each event. */
+  readonly groupBy?: string;
   /** A rollup without days is rebuilt from one with days, which reaches further back than the events may. It has to
    * come after that one in the list. */
   readonly rebuiltFrom?: "user_event_days";
@@ -55,11 +58,23 @@ export const countsAsActivity = "is_activity";
 export function createRollupView(rollup: Rollup, topology: Topology): string {
   return `
     CREATE MATERIALIZED VIEW IF NOT EXISTS ${rollup.table.name}_view${onCluster(topology)} TO ${rollup.table.name}
-    AS SELECT ${rollup.select} FROM events WHERE ${countsAsActivity} GROUP BY ${rollup.groupBy}`;
+    AS ${rowsOfRollup(rollup)}`;
+}
+
+/** The query for a rollup's rows. @param and a further condition on the events; @param from another table than `events` */
+export function rowsOfRollup(
+  { select, where = countsAsActivity, groupBy }: Rollup,
+  { from = "events", and }: { readonly from?: string; readonly and?: string } = {},
+): string {
+  // Activity is a column of `events` alone: rows of a rollup are of activity.
+  const conditions = [and, from === "events" ? where : undefined].filter((one) => one !== undefined);
+  const filter = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+  return `SELECT ${select} FROM ${from}${filter}${groupBy === undefined ? "" : ` GROUP BY ${groupBy}`}`;
 }
 
 const mergeTree: Engine = { family: "MergeTree", arguments: "" };
-const lastVersion: Engine = { family: "ReplacingMergeTree", arguments: "version" };
+/** Of rows with the same key the newest version counts. */
+export const lastVersion: Engine = { family: "ReplacingMergeTree", arguments: "version" };
 const aggregating: Engine = { family: "AggregatingMergeTree", arguments: "" };
 
 /** Rows that were written before there was this column are activity. */
@@ -242,4 +257,5 @@ const userSpans: Rollup = {
   rebuiltFrom: "user_event_days",
 };
 
-export const rollups: readonly Rollup[] = [eventDays, activeDays, userEventDays, userSpans];
+/** The rollups of activity, which figures over days are made of. */
+export const activityRollups: readonly Rollup[] = [eventDays, activeDays, userEventDays, userSpans];

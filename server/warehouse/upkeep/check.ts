@@ -19,6 +19,7 @@ import type {
 } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { countsAsActivity } from "../schema/tables.ts";
+import { type BillingDifference, billingDifferences, type SubscriptionsDifference } from "./check-billing.ts";
 import { eventCounts } from "./event-counts.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
 
@@ -84,7 +85,9 @@ export type Difference =
       readonly kind: "user_spans";
       /** Users by the first and last days that the two have of them. */
       readonly spans: readonly { readonly days: readonly number[]; readonly users: number }[];
-    };
+    }
+  | BillingDifference
+  | SubscriptionsDifference;
 
 /** At most this many differences of one kind are listed. */
 const maxDifferencesOfAKind = 1_000;
@@ -111,6 +114,7 @@ export async function checkOrganization(
     ...(await check.eventDays()),
     ...(await check.activeDays()),
     ...(await check.userSpans()),
+    ...(await billingDifferences(warehouse, organization, firstWholeUtcDay(fromDay))),
   ];
 }
 
@@ -130,7 +134,10 @@ export function settledOf(found: Difference, during: DuringCheck): Difference | 
     case "accounts":
     case "user_versions":
       return arePeopleSettled(during) ? found : undefined;
+    case "subscriptions":
+      return during.loadedDays.size === 0 ? found : undefined;
     case "events":
+    case "billing_events":
       return isUtcDaySettled(found.utcDay, during) ? found : undefined;
     case "user_event_days":
     case "event_days":
@@ -163,6 +170,12 @@ export function describeDifference(difference: Difference): string {
   switch (difference.kind) {
     case "events":
       return `events of ${formatDay(difference.utcDay)} (UTC): ${ledgerAndWarehouse(difference)}`;
+    case "billing_events": {
+      const { utcDay, events, rollup } = difference;
+      return `billing_events of ${formatDay(utcDay)} (UTC): ${events} events, and the table has ${rollup} or other ones`;
+    }
+    case "subscriptions":
+      return `subscriptions: the changes of ${difference.subscriptions} are not those of their billing events`;
     case "users":
     case "accounts":
     case "user_versions":
@@ -216,8 +229,7 @@ class Check {
       const { count, sum } = stored.get(utcDay) ?? none;
       stored.set(utcDay, { count: count + events, sum: (sum + checksum) % 2 ** 32 });
     }
-    // A day of UTC holds hours of the organization's day before it.
-    const firstWhole = this.#fromDay === firstPossibleDay ? firstPossibleDay : this.#fromDay + 1;
+    const firstWhole = firstWholeUtcDay(this.#fromDay);
     const days = [...new Set([...ledger.keys(), ...stored.keys()])]
       .filter((utcDay) => utcDay >= firstWhole)
       .sort((a, b) => a - b);
@@ -356,6 +368,11 @@ class Check {
   #rows<Row>(sql: string): Promise<Row[]> {
     return this.#warehouse.rows<Row>(sql, { organization: this.#organization }, { maxSeconds: 600 });
   }
+}
+
+/** A day of UTC holds hours of the organization's day before it. */
+function firstWholeUtcDay(fromDay: number): number {
+  return fromDay === firstPossibleDay ? firstPossibleDay : fromDay + 1;
 }
 
 const ofDays = `organization = {organization:UInt32} AND day >= ${dayParameter("fromDay")}`;

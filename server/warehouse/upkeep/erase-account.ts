@@ -1,6 +1,9 @@
 /**
  * Takes one account out of every table. The engine itself is asked which tables have a column `account`. Rows of the account
- * itself are deleted. Rows of its members stay, with 0 in place of the account:
+ * itself are deleted, and rows that are computed from rows of several users. Rows of its members stay, with 0 in place of the
+ * account. Properties of billing events lose the account's id. So the account's own row, which has the id, is the last to be
+ * deleted.
+ *
  *
  * - by a mutation, where the column is no part of the table's key, or an array of accounts;
  * - where it is, the rows are written again under 0 and then deleted. They are written in blocks under tokens, as the loader
@@ -12,6 +15,7 @@
 import type { FoundOfAccount } from "../../ledger/ledger.ts";
 import { deduplicatedSelect } from "../engine/insert-frozen.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
+import { accountsOfRow } from "../schema/billing-tables.ts";
 import { carriedAccounts } from "../schema/snapshot-tables.ts";
 
 interface WarehouseAccount {
@@ -49,7 +53,13 @@ export async function eraseAccount(
   blockRows = rowsInABlock,
 ): Promise<void> {
   const whose = { organization, account };
-  for (const { table, isOfUsers, isInKey, hasArray } of await tablesOfAccounts(warehouse)) {
+  await takeFromBilling(warehouse, whose);
+  for (const { table, isOfUsers, isInKey, hasArray, isComputed } of await tablesOfAccounts(warehouse)) {
+    if (isComputed) {
+      const has = `organization = {organization:UInt32} AND has(${accountsOfRow}, {account:UInt32})`;
+      await warehouse.command(`ALTER TABLE ${table} DELETE WHERE ${has}`, whose, noLimitOfTime);
+      continue;
+    }
     if (isOfUsers && isInKey) await writeWithout(warehouse, table, whose, { erasure, blockRows });
     const change = isOfUsers && !isInKey ? "UPDATE account = 0" : "DELETE";
     const changes = [`${change} WHERE ${ofAccount}`, ...(hasArray ? [takeFromArray] : [])];
@@ -69,16 +79,48 @@ interface TableOfAccounts {
   readonly isInKey: boolean;
   /** Whether rows have an array of accounts, too. */
   readonly hasArray: boolean;
+  /** Whether its rows are computed from rows of several users. */
+  readonly isComputed: boolean;
+}
+
+/** Takes the account's id out of the properties by which billing events name their payer. */
+async function takeFromBilling(
+  warehouse: Warehouse,
+  { organization, account }: WarehouseAccount,
+): Promise<void> {
+  const [found] = await warehouse.rows<{ accountId: string }>(
+    `SELECT account_id AS accountId FROM accounts FINAL WHERE ${ofAccount}
+       AND account IN (SELECT account FROM billing_events WHERE ${ofAccount} AND is_account_named LIMIT 1)`,
+    { organization, account },
+    noLimitOfTime,
+  );
+  if (found === undefined) return;
+  const { accountId } = found;
+  // As JSON.stringify writes it. An id that was sent as a number is stored as one.
+  const sent = `"accountId":${JSON.stringify(accountId)}`;
+  const sentNumber = /^-?\d+$/.test(accountId) ? `"accountId":${accountId}([,}])` : "[^\\s\\S]()";
+  const without = `replaceRegexpAll(replaceAll(properties, {sent:String}, '"accountId":null'),
+    {sentNumber:String}, '"accountId":null\\\\1')`;
+  for (const table of ["events", "billing_events"]) {
+    const ofBilling = table === "events" ? "NOT is_activity" : "is_account_named";
+    await warehouse.command(
+      `ALTER TABLE ${table} UPDATE properties = ${without} WHERE ${ofAccount} AND ${ofBilling}`,
+      { organization, account, sent, sentNumber },
+      noLimitOfTime,
+    );
+  }
 }
 
 function tablesOfAccounts(warehouse: Warehouse): Promise<TableOfAccounts[]> {
   return warehouse.rows<TableOfAccounts>(`
     SELECT columns.table AS table, max(columns.name = 'user') AS isOfUsers,
-      max(columns.name = 'account' AND is_in_sorting_key) AS isInKey, max(columns.name = '${carriedAccounts}') AS hasArray
+      max(columns.name = 'account' AND is_in_sorting_key) AS isInKey, max(columns.name = '${carriedAccounts}') AS hasArray,
+      max(columns.name = '${accountsOfRow}') AS isComputed
     FROM system.columns AS columns
     INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
     WHERE columns.database = currentDatabase() AND engine LIKE '%MergeTree'
-    GROUP BY columns.table HAVING max(columns.name = 'account') ORDER BY table`);
+    GROUP BY columns.table HAVING max(columns.name IN ('account', '${accountsOfRow}'))
+    ORDER BY table = 'accounts', table`);
 }
 
 async function writeWithout(

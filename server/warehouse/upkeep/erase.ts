@@ -1,6 +1,6 @@
 /**
- * Erases users from every table, many in one mutation of each. The engine lists the tables with a column `user` or a
- * bitmap of users, so that a table that is added later is not forgotten.
+ * Erases users from every table, many in one mutation of each. The engine lists the tables with a column `user`, an array
+ * or a bitmap of users, so that a table that is added later is not forgotten.
  *
  * Uses mutations, not lightweight deletes, which only hide rows until some merge. A mutation rewrites the parts
  * without the rows, and the old parts leave the disk 8 minutes later. It rewrites a part once for all users that it
@@ -10,6 +10,7 @@
  */
 import type { FoundInWarehouse } from "../../ledger/ledger.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
+import { usersOfRow } from "../schema/billing-tables.ts";
 import { eventCountsOf } from "./event-counts.ts";
 import { markAccountSnapshotsStale } from "./stale-snapshots.ts";
 
@@ -79,7 +80,7 @@ export async function eraseUsers(warehouse: Warehouse, users: readonly Warehouse
   );
   for (const { table, column, isBitmap, isReplacing } of await columnsOfUsers(warehouse)) {
     const commands = byOrganization.map((_, index) =>
-      isBitmap ? takeBits(column, isReplacing, index) : deleteRows(index),
+      isBitmap ? takeBits(column, isReplacing, index) : deleteRows(column, index),
     );
     await warehouse.command(`ALTER TABLE ${table} ${commands.join(", ")}`, parameters, noLimitOfTime);
   }
@@ -103,13 +104,16 @@ function columnsOfUsers(warehouse: Warehouse): Promise<ColumnOfUsers[]> {
       engine LIKE '%ReplacingMergeTree' AS isReplacing
     FROM system.columns AS columns
     INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
-    WHERE columns.database = currentDatabase() AND (columns.name = 'user' OR isBitmap) AND engine LIKE '%MergeTree'
+    WHERE columns.database = currentDatabase() AND (columns.name IN ('user', '${usersOfRow}') OR isBitmap)
+      AND engine LIKE '%MergeTree'
     ORDER BY table`);
 }
 
 /** @param index of the organization among the statement's parameters */
-function deleteRows(index: number): string {
-  return `DELETE WHERE organization = {organization${index}:UInt32} AND user IN {users${index}:Array(UInt32)}`;
+function deleteRows(column: string, index: number): string {
+  const users = `{users${index}:Array(UInt32)}`;
+  const hasUser = column === usersOfRow ? `hasAny(${column}, ${users})` : `${column} IN ${users}`;
+  return `DELETE WHERE organization = {organization${index}:UInt32} AND ${hasUser}`;
 }
 
 /** A row of these users alone is deleted, because an event's name may be a person's name. A row that replaced another

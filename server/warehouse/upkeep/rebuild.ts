@@ -15,7 +15,8 @@
 import type { OffsetTransition } from "../../calendar/calendar.ts";
 import { onCluster } from "../engine/topology.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
-import { countsAsActivity, countsOfEvents, type Rollup, rollups } from "../schema/tables.ts";
+import { billingEvents, rollups } from "../schema/billing-tables.ts";
+import { countsOfEvents, type Rollup, rowsOfRollup } from "../schema/tables.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
 
 export interface RebuildProgress {
@@ -105,19 +106,44 @@ async function transitionsOfEvents(
  * Without that order 4 million rows of `user_event_days` took more memory than a query may have. */
 const maxGroupBytes = 256 * 1024 * 1024;
 
+interface Rows {
+  readonly where: string;
+  readonly parameters: Readonly<Record<string, number>>;
+}
+
+/** A local day and its neighbours: it ends at most 12 hours after the day of the same date in UTC. */
+const daysOfAnyZone = 2;
+const msPerDay = 86_400_000;
+
+/** The rows that a rollup is computed from, and its rows that these replace. Those of deleted events stay. */
+function partOf(
+  { table, rebuiltFrom }: Rollup,
+  organization: number,
+  fromDay: number,
+): { readonly source: Rows & { readonly table: string }; readonly replaced: Rows } {
+  const all = { where: "organization = {organization:UInt32}", parameters: { organization } };
+  if (rebuiltFrom !== undefined) return { source: { ...all, table: rebuiltFrom }, replaced: all };
+  const events = { ...all, table: "events" };
+  if (table.name !== billingEvents.table.name) {
+    const where = `${all.where} AND day >= ${dayParameter("fromDay")}`;
+    const ofDays = { where, parameters: { organization, fromDay } };
+    return { source: { ...events, ...ofDays }, replaced: ofDays };
+  }
+  if (fromDay === firstPossibleDay) return { source: events, replaced: all };
+  // Rows near the first day are written again and not deleted: two rows of one event are one row.
+  const fromMs = (fromDay + daysOfAnyZone) * msPerDay;
+  const where = `${all.where} AND time >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')`;
+  return { source: events, replaced: { where, parameters: { organization, fromMs } } };
+}
+
 async function rebuildRollup(
   warehouse: Warehouse,
   organization: number,
   fromDay: number,
-  { table, select, groupBy, rebuiltFrom }: Rollup,
+  rollup: Rollup,
 ): Promise<void> {
-  const days = `organization = {organization:UInt32} AND day >= ${dayParameter("fromDay")}`;
-  const all = "organization = {organization:UInt32}";
-  const [source, where, parameters] =
-    rebuiltFrom === undefined
-      ? (["events", days, { organization, fromDay }] as const)
-      : ([rebuiltFrom, all, { organization }] as const);
-  const counted = rebuiltFrom === undefined ? `${where} AND ${countsAsActivity}` : where;
+  const { table } = rollup;
+  const { source, replaced } = partOf(rollup, organization, fromDay);
   const aside = `${table.name}_rebuilt`;
   const everywhere = onCluster(warehouse.topology);
   await warehouse.command(`DROP TABLE IF EXISTS ${aside}${everywhere} SYNC`);
@@ -127,14 +153,18 @@ async function rebuildRollup(
   await warehouse.command(
     `INSERT INTO ${aside} SETTINGS insert_deduplicate = 0, optimize_aggregation_in_order = 1,
        max_bytes_before_external_group_by = ${maxGroupBytes}
-     SELECT ${select} FROM ${source} WHERE ${counted} GROUP BY ${groupBy}`,
-    parameters,
+     ${rowsOfRollup(rollup, { from: source.table, and: source.where })}`,
+    source.parameters,
     noLimitOfTime,
   );
   // Any replica may run the move, and it can move only parts that it has.
   if (everywhere !== "")
     await warehouse.command(`SYSTEM SYNC REPLICA${everywhere} ${aside}`, {}, noLimitOfTime);
-  await warehouse.command(`DELETE FROM ${table.name} WHERE ${where}`, parameters, noLimitOfTime);
+  await warehouse.command(
+    `DELETE FROM ${table.name} WHERE ${replaced.where}`,
+    replaced.parameters,
+    noLimitOfTime,
+  );
   // Moved, not attached: a replicated table attaches a part only once. A rebuild with the same result as the one
   // before would leave no rows (ClickHouse's issue 31005).
   await warehouse.command(`ALTER TABLE ${aside} MOVE PARTITION tuple() TO TABLE ${table.name}`);

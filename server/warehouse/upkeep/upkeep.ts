@@ -17,12 +17,14 @@ import { dropEvents, firstPossibleDay, type OldEvents } from "./keep-events.ts";
 import { dropOldSnapshots } from "./old-snapshots.ts";
 import { type RebuildProgress, rebuild, rebuildSteps } from "./rebuild.ts";
 import { type RebuildStatus, RebuildWatch } from "./rebuild-watch.ts";
+import type { SubscriptionKeeper } from "./subscription-keeper.ts";
 import { thinScores } from "./thin-scores.ts";
 
 export interface UpkeepParts {
   readonly warehouse: Warehouse;
   readonly loader: Loader;
   readonly exclusions: ExclusionKeeper;
+  readonly subscriptions: SubscriptionKeeper;
   readonly ledger: SharedLedger;
   readonly log: Logger;
 }
@@ -164,7 +166,7 @@ export class Upkeep {
   }
 
   async #rebuild(id: number): Promise<void> {
-    const { warehouse, loader, ledger, log } = this.#parts;
+    const { warehouse, loader, subscriptions, ledger, log } = this.#parts;
     const { eventsFromDay, name } = await this.#organization(id);
     // Rows of the old timezone have to be in the warehouse, where their day can be changed.
     const { timezone, askedAtMs } = await ledger.rebuildBegun(id);
@@ -180,7 +182,8 @@ export class Upkeep {
         log.info({ organization: name, ...step, secondsLeft }, "rebuilding");
       };
       const fromDay = eventsFromDay ?? firstPossibleDay;
-      await rebuild(warehouse, id, zoneOf(timezone).transitions, progress, fromDay);
+      const { transitions } = zoneOf(timezone);
+      await subscriptions.changeAll(id, () => rebuild(warehouse, id, transitions, progress, fromDay));
       await ledger.rebuildDone(id, askedAtMs);
     } finally {
       this.#watch = undefined;
@@ -190,7 +193,7 @@ export class Upkeep {
   }
 
   async #finishErasures(): Promise<void> {
-    const { warehouse, loader, exclusions, ledger, log } = this.#parts;
+    const { warehouse, loader, exclusions, subscriptions, ledger, log } = this.#parts;
     const pending = await this.#gathered();
     const ofAccounts = Map.groupBy(
       pending.filter(({ account }) => account > 0),
@@ -205,7 +208,9 @@ export class Upkeep {
     for (const erasure of ofAccounts.get("begun") ?? []) await this.#eraseAccount(erasure);
     for (const { organization, uptoInboxId } of await ledger.deletions.pending()) {
       await loader.drain(uptoInboxId);
-      await exclusions.forgetOrganization(organization, () => deleteOrganization(warehouse, organization));
+      await exclusions.forgetOrganization(organization, () =>
+        subscriptions.forgetOrganization(organization, () => deleteOrganization(warehouse, organization)),
+      );
       await ledger.deletions.finish(organization);
       this.#dropped.delete(organization);
       log.info({ organization }, "an organization is deleted, and no row of it is left");
@@ -227,7 +232,7 @@ export class Upkeep {
 
   /** Erases users of any organizations in one round: nothing of a user is left when their erasure is finished. */
   async #eraseUsers(erasures: readonly Erasure[]): Promise<void> {
-    const { warehouse, loader, exclusions, ledger, log } = this.#parts;
+    const { warehouse, loader, exclusions, subscriptions, ledger, log } = this.#parts;
     await loader.drain(Math.max(...erasures.map(({ uptoInboxId }) => uptoInboxId)));
     const begun = erasures.filter(({ state }) => state === "begun");
     const counted: CountedErasure[] = [];
@@ -241,18 +246,26 @@ export class Upkeep {
     }
     for (const part of inCalls(counted)) await ledger.erasures.counted(part);
     const organizations = [...new Set(erasures.map(({ organization }) => organization))];
-    await exclusions.changeUsers(organizations, () => eraseUsers(warehouse, erasures));
+    const erased = [...Map.groupBy(erasures, ({ organization }) => organization)].map(
+      ([organization, some]) => ({ organization, numbers: some.map(({ user }) => user) }),
+    );
+    await exclusions.changeUsers(organizations, () =>
+      subscriptions.changeEvents(erased, "user", () => eraseUsers(warehouse, erasures)),
+    );
     const ids = erasures.map(({ id }) => id);
     await ledger.erasures.finish(ids);
     log.info({ erasures: ids, organizations }, "users are erased");
   }
 
   async #eraseAccount(erasure: Erasure): Promise<void> {
-    const { warehouse, loader, exclusions, ledger, log } = this.#parts;
-    const { id, state, uptoInboxId, organization } = erasure;
+    const { warehouse, loader, exclusions, subscriptions, ledger, log } = this.#parts;
+    const { id, state, uptoInboxId, organization, account } = erasure;
     await loader.drain(uptoInboxId);
     if (state === "begun") await ledger.erasures.accountCounted(id, await findAccount(warehouse, erasure));
-    await exclusions.changeUsers([organization], () => eraseAccount(warehouse, erasure, id));
+    const erased = [{ organization, numbers: [account] }];
+    await exclusions.changeUsers([organization], () =>
+      subscriptions.changeEvents(erased, "account", () => eraseAccount(warehouse, erasure, id)),
+    );
     await ledger.erasures.finish([id]);
     log.info({ erasure: id, organization }, "an account is erased");
   }

@@ -1,0 +1,37 @@
+/**
+ * Admits billing events: events that say what a customer pays (contract/billing/events.ts). A wrong amount would be a wrong
+ * figure for ever, so each of their properties is checked. Events with other names cost one look-up. Pure.
+ */
+import { billingId, isBillingEvent, whyNotBilling } from "../../../contract/billing/events.ts";
+import type { JsonObject } from "../../../contract/json.ts";
+import { parseEventTime } from "../../calendar/calendar.ts";
+import type { SentAccount } from "../identify.ts";
+import type { Arrival } from "./admit-event.ts";
+import type { Invalid } from "./json.ts";
+
+/** A billing event is stored, and no figure of activity counts it. */
+export interface AdmittedBilling {
+  readonly isActivity: false;
+  /** The account that pays, if the event names one. The event carries it, and its user does not join it. */
+  readonly payer: SentAccount | undefined;
+}
+
+/** Admits the properties of a billing event, or returns their problem. Undefined for any other event. */
+export function admitBilling(
+  event: string,
+  properties: JsonObject,
+  { zone, isBrowser }: Pick<Arrival, "zone" | "isBrowser">,
+): AdmittedBilling | Invalid | undefined {
+  if (!isBillingEvent(event, properties)) return undefined;
+  if (isBrowser) {
+    return {
+      invalid:
+        "event is a billing event, which a browser token cannot send: send it from your server, with another project token.",
+    };
+  }
+  const problem = whyNotBilling(event, properties, (text) => parseEventTime(text, zone) !== undefined);
+  if (problem !== undefined) return { invalid: problem };
+  const accountId = billingId(properties.accountId);
+  const payer = accountId === undefined ? undefined : { accountId, name: undefined, avatar: undefined };
+  return { isActivity: false, payer };
+}
