@@ -297,7 +297,7 @@ export class Server {
 
   /** The rows that `rekindle export` gives. */
   async exported(
-    what: "events" | "users" | "accounts",
+    what: "events" | "users" | "accounts" | "subscriptions",
     organization: string,
   ): Promise<Record<string, unknown>[]> {
     const text = await this.command("export", what, "--organization", organization, "--format", "jsonl");

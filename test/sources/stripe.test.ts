@@ -63,6 +63,7 @@ describe("a subscription", () => {
           interval: "month",
           quantity: 1,
           subscriptionId: "sub_1",
+          currentPeriodEnd: "2026-06-16T09:30:00.000Z",
         },
       },
     ]);

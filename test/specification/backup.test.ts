@@ -21,7 +21,7 @@ const base = mkdtempSync(join(tmpdir(), "rekindle-backup-"));
 const dataDir = join(base, "data");
 const backup = join(base, "backup");
 const organizations = ["Acme", "Żółw & Söhne"] as const;
-const what = ["events", "users", "accounts"] as const;
+const what = ["events", "users", "accounts", "subscriptions"] as const;
 
 /** Ids and values that storage or a query could trip over. */
 const strange = [

@@ -270,7 +270,8 @@ describe("erasing", () => {
         properties: JSON.stringify({
           ...JSON.parse(one.properties),
           accountId,
-          nested: { accountId: 777_123 },
+          note: '"accountId":"MARKER"',
+          list: { accountId: [777_123] },
         }),
       }));
     for (const [accountId, number] of [
@@ -290,8 +291,10 @@ describe("erasing", () => {
         eraseAccount(subject.warehouse, { organization, account: number }, erasure),
       );
     }
-    expect([await rowsWith("MARKER"), await rowsWith('\\"accountId\\":777,')]).toEqual([0, 0]);
-    expect(await rowsWith('\\"accountId\\":777123')).toBe(6 * 3 * 2);
+    expect([await rowsWith('\\"accountId\\":\\"MARKER'), await rowsWith('\\"accountId\\":777')]).toEqual([
+      0, 0,
+    ]);
+    expect(await rowsWith("777123")).toBe(6 * 3 * 2);
     const payers = await subject.warehouse.rows(
       `SELECT subscription, arrayDistinct(payer_account) AS accounts, arrayDistinct(payer_user) AS users
        FROM subscriptions FINAL WHERE organization = {organization:UInt32} ORDER BY subscription`,

@@ -1,6 +1,7 @@
 /** Makes items of the events and traits that a billing tool's message says of a customer. */
 import type { JsonObject } from "../../../contract/json.ts";
 import type { SourcedItem } from "../../intake/intake.ts";
+import { fittedProperties } from "./fitted.ts";
 import type { Owner } from "./person.ts";
 
 /** An event of billing. */
@@ -44,7 +45,7 @@ export function billingItems(
     ({ event, properties, id: ownId, lastingDay }): SourcedItem => ({
       ...{ type: "track", ...person, atMs, messageId: ownId ?? `${id}:${event}`, lastingDay },
       // Cards are charged at night: billing events are no use of the product.
-      ...{ event, properties, isActivity: false, account },
+      ...{ event, properties: fittedProperties(event, properties, accountId), isActivity: false, account },
     }),
   );
   const waiting: SourcedItem[] =

@@ -14,6 +14,7 @@ import { isEmailAddress, type SourcedItem } from "../../intake/intake.ts";
 import { addressId } from "../../ledger/ledger.ts";
 import type { CustomerFacts } from "../billing/facts.ts";
 import { fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
+import { fittedProperties } from "../billing/fitted.ts";
 import { accountIdKeys, userIdKeys } from "../billing/person.ts";
 import type { Translated } from "../source.ts";
 import {
@@ -60,32 +61,20 @@ function subscription(object: JsonObject, now: number): readonly TimedFacts[] | 
   const trialEnd = numberOf(object, "trial_end");
   const canceledAt = numberOf(object, "canceled_at");
   const endedAt = numberOf(object, "ended_at") ?? (status === "canceled" ? canceledAt : undefined);
-  const { events: begun, traits } = started(object);
-  const currentPeriodEnd = periodEnd(object);
-  const events = begun.map((event) => ({
-    ...event,
-    properties: { ...event.properties, ...(currentPeriodEnd !== undefined && { currentPeriodEnd }) },
-  }));
+  const { events, traits } = started(object, begin ?? now);
   // The state of today is true since the last change that the export names.
   const since = endedAt ?? numberOf(object, "current_period_start") ?? begin;
   const facts: TimedFacts[] = [{ events, at: begin }];
   if (trialEnd !== undefined && trialEnd < (endedAt ?? now))
-    facts.push({ ...converted(object), at: trialEnd });
+    facts.push({ ...converted(object, trialEnd), at: trialEnd });
   if (
     canceledAt !== undefined &&
     (endedAt === undefined ? isCancellationScheduled(object) : canceledAt < endedAt)
   ) {
-    facts.push({ ...scheduled(object, instantOf(object, "ended_at")), at: canceledAt });
+    facts.push({ ...scheduled(object, canceledAt, instantOf(object, "ended_at")), at: canceledAt });
   }
   if (endedAt === undefined) return [...facts, { events: [], ...(traits && { traits }), at: since }];
-  return [...facts, { ...ended(object), at: endedAt }];
-}
-
-/** The end of the period that is paid. Newer versions of the API have it on the items. */
-function periodEnd(object: JsonObject): string | undefined {
-  const items = fieldOf(object, "items", "data");
-  const ofItem = Array.isArray(items) ? instantOf(items[0], "current_period_end") : undefined;
-  return instantOf(object, "current_period_end") ?? ofItem;
+  return [...facts, { ...ended(object, endedAt), at: endedAt }];
 }
 
 function invoice(object: JsonObject): readonly TimedFacts[] | string {
@@ -93,7 +82,7 @@ function invoice(object: JsonObject): readonly TimedFacts[] | string {
   const created = numberOf(object, "created") ?? numberOf(object, "date");
   const finalized = numberOf(object, "status_transitions", "finalized_at") ?? created;
   if (status === "paid" || fieldOf(object, "paid") === true) {
-    const facts = paid({ object, before: {} });
+    const facts = paid({ object });
     const at = numberOf(object, "status_transitions", "paid_at") ?? finalized;
     return typeof facts === "string" ? facts : [{ ...facts, at }];
   }
@@ -118,7 +107,7 @@ function itemsOf(object: JsonObject, facts: readonly TimedFacts[], nowMs: number
     const tracks = events.map(
       ({ event, properties, id = null, lastingDay }): SourcedItem => ({
         ...{ type: "track", ...person, atMs, messageId: id, lastingDay },
-        ...{ event, properties, isActivity: false, account },
+        ...{ event, properties: fittedProperties(event, properties, accountId), isActivity: false, account },
       }),
     );
     if (traits === undefined) return tracks;

@@ -1,15 +1,18 @@
 /** Maps Stripe's events by their types. Amounts are in minor units of ISO 4217: cents, or whole yen. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import type { BillingEvent, CustomerFacts } from "../billing/facts.ts";
-import { defined, fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
+import { defined, fieldOf, instantOf, isoInstant, numberOf, textOf } from "../billing/fields.ts";
 import { endedTraits, type Plan, planTraits } from "../billing/plan.ts";
 import { isoAmount } from "./minor-units.ts";
 import { idOf, isOtherPlan, planBefore, planOf, planOfInvoice } from "./plan.ts";
+import { discountsIn, isSamePrice, periodEndOf, priceOf } from "./price.ts";
 
 /** The object that an event is about, and what an update had before. */
 export interface Happened {
   readonly object: JsonObject;
   readonly before: JsonObject;
+  /** When it happened. */
+  readonly atSeconds: number;
 }
 
 /** Why an event is ignored. */
@@ -23,16 +26,18 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
   "customer.updated": () => ({ events: [] }),
   "customer.deleted": ({ object }) => one("customer_deleted", { customerId: textOf(object, "id") }),
 
-  "customer.subscription.created": ({ object }) =>
+  "customer.subscription.created": ({ object, atSeconds }) =>
     isNotStarted(textOf(object, "status"))
       ? `A subscription is ${textOf(object, "status")} and not started.`
-      : started(object),
+      : begun(object, atSeconds),
   "customer.subscription.updated": updated,
-  "customer.subscription.deleted": ({ object }) => ended(object),
-  "customer.subscription.paused": ({ object }) => subscriptionFacts("subscription_paused", object),
-  "customer.subscription.resumed": ({ object }) => subscriptionFacts("subscription_resumed", object),
-  "customer.subscription.trial_will_end": ({ object }) =>
-    subscriptionFacts("trial_ending", object, { trialEndsAt: instantOf(object, "trial_end") }),
+  "customer.subscription.deleted": ({ object, atSeconds }) => ended(object, atSeconds),
+  "customer.subscription.paused": ({ object, atSeconds }) =>
+    subscriptionFacts("subscription_paused", object, atSeconds),
+  "customer.subscription.resumed": ({ object, atSeconds }) =>
+    subscriptionFacts("subscription_resumed", object, atSeconds),
+  "customer.subscription.trial_will_end": ({ object, atSeconds }) =>
+    subscriptionFacts("trial_ending", object, atSeconds, { trialEndsAt: instantOf(object, "trial_end") }),
 
   "invoice.paid": paid,
   "invoice.payment_succeeded": paid,
@@ -75,22 +80,22 @@ function one(event: string, properties: JsonObject, id?: string): CustomerFacts 
 const dayOfFacts = 0;
 
 /** The facts of a subscription that has ended. */
-export function ended(subscription: JsonObject): CustomerFacts {
+export function ended(subscription: JsonObject, atSeconds: number): CustomerFacts {
   return {
-    events: [subscriptionEvent("subscription_canceled", subscription, reasons(subscription))],
+    events: [subscriptionEvent("subscription_canceled", subscription, atSeconds, reasons(subscription))],
     traits: endedTraits(textOf(subscription, "status")),
   };
 }
 
 /** The facts of a trial that became a paid subscription. */
-export function converted(subscription: JsonObject): CustomerFacts {
-  return { events: [subscriptionEvent("trial_converted", subscription)] };
+export function converted(subscription: JsonObject, atSeconds: number): CustomerFacts {
+  return { events: [subscriptionEvent("trial_converted", subscription, atSeconds)] };
 }
 
 /** The facts of a scheduled cancellation. @param endsAt when it takes effect, if the subscription does not say so itself */
-export function scheduled(subscription: JsonObject, endsAt?: string): CustomerFacts {
+export function scheduled(subscription: JsonObject, atSeconds: number, endsAt?: string): CustomerFacts {
   const more = { endsAt: endsAt ?? endOf(subscription), ...reasons(subscription) };
-  return { events: [subscriptionEvent("cancellation_scheduled", subscription, more)] };
+  return { events: [subscriptionEvent("cancellation_scheduled", subscription, atSeconds, more)] };
 }
 
 /** A subscription is `incomplete` until its first payment, and never starts without one. */
@@ -99,22 +104,47 @@ export function isNotStarted(status: string | undefined): boolean {
 }
 
 /** The facts of a subscription that begins. */
-export function started(subscription: JsonObject): CustomerFacts {
-  return subscriptionFacts("subscription_started", subscription, {
+export function started(subscription: JsonObject, atSeconds: number): CustomerFacts {
+  return subscriptionFacts("subscription_started", subscription, atSeconds, {
     trialEndsAt: instantOf(subscription, "trial_end"),
   });
 }
 
-function subscriptionFacts(event: string, subscription: JsonObject, more: JsonObject = {}): CustomerFacts {
-  return { events: [subscriptionEvent(event, subscription, more)], traits: traitsOf(subscription) };
+/** The facts of a subscription that begins, perhaps with its end. */
+function begun(subscription: JsonObject, atSeconds: number): CustomerFacts {
+  const facts = started(subscription, atSeconds);
+  if (!isCancellationScheduled(subscription)) return facts;
+  return { ...facts, events: [...facts.events, ...scheduled(subscription, atSeconds).events] };
 }
 
-function subscriptionEvent(event: string, subscription: JsonObject, more: JsonObject = {}): BillingEvent {
-  const { name: plan, amount, currency, interval, quantity } = planOf(subscription);
-  const subscriptionId = textOf(subscription, "id");
+function subscriptionFacts(
+  event: string,
+  subscription: JsonObject,
+  atSeconds: number,
+  more: JsonObject = {},
+): CustomerFacts {
+  return {
+    events: [subscriptionEvent(event, subscription, atSeconds, more)],
+    traits: traitsOf(subscription),
+  };
+}
+
+function subscriptionEvent(
+  event: string,
+  subscription: JsonObject,
+  atSeconds: number,
+  more: JsonObject = {},
+): BillingEvent {
+  const { name: plan, currency, interval, quantity } = planOf(subscription);
+  const { amount, discountEndsAt, amountAfterDiscount } = priceOf(subscription, atSeconds);
   return {
     event,
-    properties: defined({ plan, amount, currency, interval, quantity, subscriptionId, ...more }),
+    properties: defined({
+      ...{ plan, amount, currency, interval, quantity, subscriptionId: textOf(subscription, "id") },
+      ...{ discountEndsAt: isoInstant(discountEndsAt), amountAfterDiscount },
+      currentPeriodEnd: isoInstant(periodEndOf(subscription)),
+      ...more,
+    }),
     ...factId(event, subscription),
   };
 }
@@ -138,20 +168,27 @@ function factId(event: string, subscription: JsonObject): Pick<BillingEvent, "id
 }
 
 /** One update may mean several events, or none. */
-function updated({ object, before }: Happened): CustomerFacts | Ignored {
+function updated({ object, before, atSeconds }: Happened): CustomerFacts | Ignored {
   const status = textOf(object, "status");
   if (isNotStarted(status)) return `A subscription is ${status} and not started.`;
   const statusBefore = textOf(before, "status");
-  if (isNotStarted(statusBefore)) return started(object);
+  if (isNotStarted(statusBefore)) return begun(object, atSeconds);
   const events: BillingEvent[] = [];
-  const add = (event: string, more?: JsonObject) => events.push(subscriptionEvent(event, object, more));
+  const add = (event: string, more?: JsonObject) =>
+    events.push(subscriptionEvent(event, object, atSeconds, more));
   const planWas = planBefore(object, before);
-  if (planWas !== undefined && isOtherPlan(planWas, planOf(object)))
+  if (planWas !== undefined && isOtherPlan(planWas, planOf(object))) {
     add("subscription_changed", was(planWas));
+  } else if (
+    !isSamePrice(priceOf({ ...object, ...discountsIn(before) }, atSeconds), priceOf(object, atSeconds))
+  ) {
+    add("subscription_changed", was(planOf(object)));
+  }
   if (statusBefore === "trialing" && status === "active") add("trial_converted");
   const isEnding = isCancellationScheduled(object);
   const wasEnding = isCancellationScheduled({ ...object, ...before });
-  if (isEnding && !wasEnding) events.push(...scheduled(object).events);
+  const isOtherEnd = Object.hasOwn(before, "cancel_at") && endOf(object) !== endOf({ ...object, ...before });
+  if (isEnding && (!wasEnding || isOtherEnd)) events.push(...scheduled(object, atSeconds).events);
   // An ended subscription is no longer scheduled to end. Its end has its own event.
   if (!isEnding && wasEnding && status !== "canceled") add("cancellation_withdrawn");
   const isPaused = isJsonObject(object.pause_collection);
@@ -197,7 +234,7 @@ function statusOf(subscription: JsonObject): JsonObject {
 }
 
 /** A payment has both `invoice.paid` and `invoice.payment_succeeded`. A payment outside of Stripe has only the first. */
-export function paid({ object }: Happened): CustomerFacts | Ignored {
+export function paid({ object }: Pick<Happened, "object">): CustomerFacts | Ignored {
   const amount = numberOf(object, "amount_paid");
   const outside = numberOf(object, "amount_paid_off_stripe");
   const isOutside = fieldOf(object, "paid_out_of_band") === true || outside !== undefined;

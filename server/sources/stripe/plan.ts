@@ -11,7 +11,7 @@ export function idOf(value: unknown, ...keys: readonly string[]): string | undef
 }
 
 /** Objects of a list of Stripe's, `{data: […]}`. */
-function listOf(value: unknown, ...keys: readonly string[]): readonly JsonObject[] {
+export function listOf(value: unknown, ...keys: readonly string[]): readonly JsonObject[] {
   return objectsOf(value, ...keys, "data");
 }
 
@@ -21,8 +21,7 @@ function listOf(value: unknown, ...keys: readonly string[]): readonly JsonObject
  * `price` beside it.
  */
 export function planOf(subscription: JsonObject): Plan {
-  const items = listOf(subscription, "items");
-  const lines = (items.length > 0 ? items : [subscription]).map(lineOf);
+  const lines = linesOf(subscription);
   const licensed = lines.filter(({ isMetered }) => !isMetered);
   const [first] = licensed.length > 0 ? licensed : lines;
   const same = licensed.filter(({ currency }) => currency === first?.currency);
@@ -61,8 +60,18 @@ export function planOfInvoice(invoice: JsonObject): string | undefined {
   return line === undefined ? undefined : lineOf(line).name;
 }
 
-interface Line extends Plan {
+/** A part of a subscription. */
+export interface Line extends Plan {
   readonly isMetered: boolean;
+  readonly product: string | undefined;
+  /** As it was sent. */
+  readonly item: JsonObject;
+}
+
+/** The parts of a subscription, metered ones too. */
+export function linesOf(subscription: JsonObject): readonly Line[] {
+  const items = listOf(subscription, "items");
+  return (items.length > 0 ? items : [subscription]).map(lineOf);
 }
 
 function lineOf(item: JsonObject): Line {
@@ -79,6 +88,8 @@ function lineOf(item: JsonObject): Line {
     interval: intervalOf(recurring),
     quantity,
     isMetered: textOf(recurring, "usage_type") === "metered",
+    product: idOf(price, "product") ?? idOf(plan, "product"),
+    item,
   };
 }
 

@@ -67,11 +67,11 @@ export function translateStripe(
   }
   const reading = Object.hasOwn(stripeEvents, event.type) ? stripeEvents[event.type] : undefined;
   if (reading === undefined || person === undefined) return ignored(`${event.type} is not used.`);
-  const facts = reading({ object: event.object, before: event.before });
+  const atMs = event.createdMs ?? delivery.receivedAtMs;
+  const facts = reading({ object: event.object, before: event.before, atSeconds: atMs / 1_000 });
   if (typeof facts === "string") return ignored(facts);
   const owner = ownerOf(person, known, unknownCustomers);
   if (owner === undefined) return ignored(`${event.type} names neither a customer nor a user.`);
-  const atMs = event.createdMs ?? delivery.receivedAtMs;
   const message = { id: event.id, atMs, accountId: metadataOf(event.object, accountIdKeys) };
   return [{ sent: body, translated: { items: billingItems(message, facts, owner) } }];
 }

@@ -14,9 +14,12 @@ import { activityRollups, lastVersion, type Rollup, type Table } from "./tables.
 const subscriptionId = `if(JSONType(properties, 'subscriptionId') IN ('Int64', 'UInt64'),
   JSONExtractRaw(properties, 'subscriptionId'), JSONExtractString(properties, 'subscriptionId'))`;
 
-/** A new name of a billing event needs a migration that makes the view anew. */
-const isBilling = `NOT is_activity AND event IN (${texts(billingEventNames)}) AND (${subscriptionId} != ''
+/** Selects billing events among `events`. A new name needs a migration that makes the view anew. */
+export const isBilling = `NOT is_activity AND event IN (${texts(billingEventNames)}) AND (${subscriptionId} != ''
   OR (event IN (${texts(paymentEventNames)}) AND JSONType(properties, 'amount') != 'Null'))`;
+
+/** Whether a billing event itself names the account that pays. */
+export const namesAccount = "JSONType(properties, 'accountId') != 'Null'";
 
 /** Without a subscription, the key's second column is empty: payments that change the status of none. */
 export const billingEvents: Rollup = {
@@ -38,7 +41,7 @@ export const billingEvents: Rollup = {
     orderBy: "organization, subscription, time, id",
   },
   select: `organization, ${subscriptionId} AS subscription, user, account,
-    JSONType(properties, 'accountId') != 'Null' AS is_account_named, event, time, id,
+    ${namesAccount} AS is_account_named, event, time, id,
     if(id_is_message_id OR message_id = '', toString(id), message_id) AS tie_break, properties`,
   where: isBilling,
 };

@@ -1,8 +1,7 @@
 /**
  * Takes one account out of every table. The engine itself is asked which tables have a column `account`. Rows of the account
- * itself are deleted, and rows that are computed from rows of several users. Rows of its members stay, with 0 in place of the
- * account. Properties of billing events lose the account's id. So the account's own row, which has the id, is the last to be
- * deleted.
+ * itself are deleted, and rows that are computed from rows of several users. Properties of billing events lose the account's
+ * id. Rows of its members stay, with 0 in place of the account:
  *
  *
  * - by a mutation, where the column is no part of the table's key, or an array of accounts;
@@ -15,7 +14,7 @@
 import type { FoundOfAccount } from "../../ledger/ledger.ts";
 import { deduplicatedSelect } from "../engine/insert-frozen.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
-import { accountsOfRow } from "../schema/billing-tables.ts";
+import { accountsOfRow, isBilling, namesAccount } from "../schema/billing-tables.ts";
 import { carriedAccounts } from "../schema/snapshot-tables.ts";
 
 interface WarehouseAccount {
@@ -83,29 +82,28 @@ interface TableOfAccounts {
   readonly isComputed: boolean;
 }
 
-/** Takes the account's id out of the properties by which billing events name their payer. */
-async function takeFromBilling(
-  warehouse: Warehouse,
-  { organization, account }: WarehouseAccount,
-): Promise<void> {
-  const [found] = await warehouse.rows<{ accountId: string }>(
-    `SELECT account_id AS accountId FROM accounts FINAL WHERE ${ofAccount}
-       AND account IN (SELECT account FROM billing_events WHERE ${ofAccount} AND is_account_named LIMIT 1)`,
-    { organization, account },
+/** Values of the key `accountId`, as JSON.stringify writes them. */
+const accountIds = String.raw`'"accountId":("(?:[^"\\\\]|\\\\.)*"|-?[0-9]+)'`;
+
+/** Takes the account's id out of the properties by which billing events name their payer. The statement does not have the id:
+ * the engine keeps the texts of mutations in files. */
+async function takeFromBilling(warehouse: Warehouse, whose: WarehouseAccount): Promise<void> {
+  const { organization, account } = whose;
+  const parameters = { organization, account };
+  const named = await warehouse.rows(
+    `SELECT 1 FROM billing_events WHERE ${ofAccount} AND is_account_named LIMIT 1`,
+    parameters,
     noLimitOfTime,
   );
-  if (found === undefined) return;
-  const { accountId } = found;
-  // As JSON.stringify writes it. An id that was sent as a number is stored as one.
-  const sent = `"accountId":${JSON.stringify(accountId)}`;
-  const sentNumber = /^-?\d+$/.test(accountId) ? `"accountId":${accountId}([,}])` : "[^\\s\\S]()";
-  const without = `replaceRegexpAll(replaceAll(properties, {sent:String}, '"accountId":null'),
-    {sentNumber:String}, '"accountId":null\\\\1')`;
-  for (const table of ["events", "billing_events"]) {
-    const ofBilling = table === "events" ? "NOT is_activity" : "is_account_named";
+  if (named.length === 0) return;
+  for (const [table, isNamed] of [
+    ["events", `${isBilling} AND ${namesAccount}`],
+    ["billing_events", "is_account_named"],
+  ] as const) {
     await warehouse.command(
-      `ALTER TABLE ${table} UPDATE properties = ${without} WHERE ${ofAccount} AND ${ofBilling}`,
-      { organization, account, sent, sentNumber },
+      `ALTER TABLE ${table} UPDATE properties = replaceRegexpAll(properties, ${accountIds}, '"accountId":null')
+       WHERE ${ofAccount} AND ${isNamed}`,
+      parameters,
       noLimitOfTime,
     );
   }
@@ -120,7 +118,7 @@ function tablesOfAccounts(warehouse: Warehouse): Promise<TableOfAccounts[]> {
     INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
     WHERE columns.database = currentDatabase() AND engine LIKE '%MergeTree'
     GROUP BY columns.table HAVING max(columns.name IN ('account', '${accountsOfRow}'))
-    ORDER BY table = 'accounts', table`);
+    ORDER BY table`);
 }
 
 async function writeWithout(

@@ -1,0 +1,178 @@
+/** The properties of Stripe's billing events: what they cost, when they end, who pays. */
+import { describe, expect, test } from "bun:test";
+import { whyNotBilling } from "../../contract/billing/events.ts";
+import { eventNames, itemsOf, propertiesOf, tracks, updated } from "./stripe-items.ts";
+import {
+  charge,
+  invoice,
+  price,
+  startSeconds,
+  stripeEvent,
+  subscription,
+  subscriptionItem,
+} from "./stripe-objects.ts";
+
+const monthSeconds = 30 * 86_400;
+const ends = startSeconds + 3 * monthSeconds;
+const endsAt = new Date(ends * 1_000).toISOString();
+
+const started = (more: object, items: object[] = [subscriptionItem()]) =>
+  propertiesOf(stripeEvent("customer.subscription.created", { ...subscription({}, items), ...more })) ?? {};
+const costs = (more: object, items?: object[]) => {
+  const { amount, amountAfterDiscount, discountEndsAt } = started(more, items);
+  return [amount, amountAfterDiscount, discountEndsAt];
+};
+
+const discount = (coupon: object, more: object = {}) => ({ id: "di_1", object: "discount", coupon, ...more });
+const forever = { duration: "forever", percent_off: 10 };
+const limited = { duration: "repeating", duration_in_months: 3, percent_off: 50 };
+
+describe("the amount of a subscription", () => {
+  test.each<[string, object, unknown[]]>([
+    ["without a discount", {}, [4_900, undefined, undefined]],
+    ["with one for good", { discounts: [discount(forever)] }, [4_410, undefined, undefined]],
+    ["with one of limited time", { discounts: [discount(limited, { end: ends })] }, [2_450, 4_900, endsAt]],
+    [
+      "with both, one after the other",
+      { discounts: [discount(forever), discount(limited, { end: ends })] },
+      [2_205, 4_410, endsAt],
+    ],
+    ["with one of the oldest form", { discount: discount(forever) }, [4_410, undefined, undefined]],
+    [
+      "with one of the newest form",
+      { discounts: [{ id: "di_1", source: { type: "coupon", coupon: forever } }] },
+      [4_410, undefined, undefined],
+    ],
+    [
+      "with an amount off",
+      { discounts: [discount({ duration: "forever", amount_off: 900, currency: "eur" })] },
+      [4_000, undefined, undefined],
+    ],
+    [
+      "with more off than it costs",
+      { discounts: [discount({ duration: "forever", amount_off: 9_000 })] },
+      [0, undefined, undefined],
+    ],
+    [
+      "with one of a single invoice",
+      { discounts: [discount({ duration: "once", percent_off: 50 })] },
+      [4_900, undefined, undefined],
+    ],
+    [
+      "with one that has ended",
+      { discounts: [discount(limited, { end: startSeconds - 1 })] },
+      [4_900, undefined, undefined],
+    ],
+    ["with ids of discounts alone", { discounts: ["di_1"] }, [4_900, undefined, undefined]],
+    [
+      "with tax that it includes",
+      {
+        default_tax_rates: [
+          { inclusive: true, percentage: 22.5 },
+          { inclusive: false, percentage: 3 },
+        ],
+      },
+      [4_000, undefined, undefined],
+    ],
+  ])("%s", (_name, more, expected) => {
+    expect(costs(more)).toEqual(expected);
+  });
+
+  test("is that of licensed parts, each with its own discount", () => {
+    const seats = subscriptionItem({ quantity: 3 }, price({ unit_amount: 1_000 }));
+    const addOn = {
+      ...subscriptionItem({}, price({ unit_amount: 500, product: "prod_add" })),
+      discounts: [discount(forever)],
+    };
+    const metered = subscriptionItem(
+      {},
+      price({
+        recurring: {
+          interval: "month",
+          interval_count: 1,
+          usage_type: "metered",
+          meter: null,
+          trial_period_days: null,
+        },
+      }),
+    );
+    expect(costs({}, [seats, addOn, metered])).toEqual([3_450, undefined, undefined]);
+    const ofAddOn = { ...forever, applies_to: { products: ["prod_add"] } };
+    expect(costs({ discounts: [discount(ofAddOn)] }, [seats, addOn])).toEqual([3_405, undefined, undefined]);
+    expect(costs({}, [metered])).toEqual([0, undefined, undefined]);
+  });
+
+  test.each([
+    ["isk", 50_000, 500],
+    ["ugx", 50_000, 500],
+    ["mga", 500, 50_000],
+    ["jpy", 500, 500],
+    ["kwd", 5_120, 5_120],
+  ])("in %s is in the units of ISO 4217", (currency, sent, amount) => {
+    const items = [subscriptionItem({}, price({ currency, unit_amount: sent }))];
+    expect(started({}, items)).toMatchObject({ amount, currency });
+    const paid = stripeEvent("invoice.paid", invoice({ currency, amount_paid: sent }));
+    expect(propertiesOf(paid)).toMatchObject({ amount, currency });
+    const refunded = stripeEvent("charge.refunded", charge({ currency, amount_refunded: sent }));
+    expect(propertiesOf(refunded)).toMatchObject({ amount, currency });
+  });
+
+  test("changes with its discounts", () => {
+    const now = { ...subscription(), discounts: [discount(forever)] };
+    const event = updated(now, { discounts: [] });
+    expect(eventNames(event)).toEqual(["subscription_changed"]);
+    expect(propertiesOf(event)).toMatchObject({ amount: 4_410, fromAmount: 4_900 });
+    expect(eventNames(updated(now, { discounts: [discount({ ...forever, id: "other" })] }))).toEqual([]);
+  });
+});
+
+test("an end that is scheduled at the start, or moved, is an event", () => {
+  const ending = subscription({ cancel_at: ends });
+  const event = stripeEvent("customer.subscription.created", ending);
+  expect(eventNames(event)).toEqual(["subscription_started", "cancellation_scheduled"]);
+  expect(tracks(itemsOf(event))[1]?.properties).toMatchObject({ endsAt });
+  const moved = updated(ending, { cancel_at: ends - monthSeconds });
+  expect(eventNames(moved)).toEqual(["cancellation_scheduled"]);
+  expect(propertiesOf(moved)).toMatchObject({ endsAt });
+});
+
+test("an end of a failed payment says so", () => {
+  const canceled = subscription({
+    status: "canceled",
+    cancellation_details: { comment: null, feedback: null, reason: "payment_failed" },
+  } as Parameters<typeof subscription>[0]);
+  expect(propertiesOf(stripeEvent("customer.subscription.deleted", canceled))).toMatchObject({
+    reason: "payment_failed",
+  });
+});
+
+test("the account of metadata is the payer", () => {
+  const named = subscription({ metadata: { accountId: "acme" } });
+  const [track] = tracks(itemsOf(stripeEvent("customer.subscription.created", named)));
+  expect([track?.account, track?.properties.accountId]).toEqual([{ id: "acme" }, "acme"]);
+  expect(propertiesOf(stripeEvent("customer.subscription.created", subscription()))).not.toHaveProperty(
+    "accountId",
+  );
+});
+
+test("values that admission refuses are left out, and the event is kept", () => {
+  const long = "x".repeat(2_000);
+  const odd = subscription({ metadata: { accountId: long } }, [
+    subscriptionItem({ quantity: 1.5 }, price({ nickname: long, currency: "xyz", unit_amount: 10 })),
+  ]);
+  const events = [
+    stripeEvent("customer.subscription.created", odd),
+    updated(odd, { items: { data: [subscriptionItem()] } }),
+    stripeEvent("customer.subscription.deleted", {
+      ...odd,
+      cancellation_details: { comment: long, feedback: long, reason: long },
+    }),
+    stripeEvent("invoice.payment_failed", invoice({ amount_due: -1 })),
+  ];
+  for (const event of events) {
+    const [track] = tracks(itemsOf(event));
+    expect(track?.properties).toHaveProperty("subscriptionId");
+    expect(track?.properties).not.toHaveProperty("amount");
+    expect(whyNotBilling(track?.event ?? "", track?.properties ?? {}, () => true)).toBeUndefined();
+  }
+});
