@@ -116,7 +116,8 @@ export const TrackBody = Type.Object(
     event: EventName,
     properties: Type.Optional(
       nullable(Type.Object({}), {
-        description: "Free-form metadata of the event.",
+        description:
+          "Free-form metadata of the event. With a subscriptionId, or an amount of a payment, an event of these names is a billing event: subscription_started, subscription_changed, subscription_canceled, subscription_paused, subscription_resumed, cancellation_scheduled, cancellation_withdrawn, trial_started, trial_converted, trial_ending, payment_succeeded, payment_failed, payment_refunded, payment_disputed. Its properties are checked: amount and amountAfterDiscount (whole minor units), currency (ISO 4217), interval (day, week, month or year, with a number before it if it is not 1), quantity, plan, currentPeriodEnd, trialEndsAt, endsAt, discountEndsAt, invoiceId, reason, feedback. accountId names the account that pays. Billing events are no activity, and browser tokens cannot send them.",
         "x-send": "a JSON object",
       }),
     ),

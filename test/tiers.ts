@@ -101,6 +101,7 @@ const long: ReadonlyMap<string, string> = new Map([
   ["sources/posthog-node", vendorClients],
   ["sources/rudderstack", vendorClients],
   ["sources/segment-node", vendorClients],
+  ["sources/erased-subscriptions", restarts],
   ["specification/backup", restarts],
   ["specification/broken-organization", restarts],
   ["specification/rejected-events", restarts],
@@ -144,6 +145,7 @@ const notOnPostgres: ReadonlyMap<string, string> = new Map([
   ["sources/segment", noLedger],
   ["sources/stripe", noLedger],
   ["sources/stripe-people", noLedger],
+  ["sources/stripe-price", noLedger],
   ["sources/stripe-signature", noLedger],
   ["sources/webhook", noLedger],
 ]);

@@ -33,6 +33,11 @@ const strange = [
   "emoji 🐢 and combining é and \u2028",
   "{table:Identifier} %s $1",
 ];
+const billing = [
+  [1, "subscription_started"],
+  [2, "payment_failed"],
+] as const;
+const price = { plan: "Team", amount: 4_900, currency: "EUR", interval: "month" };
 const years = [2013, 2019, 2023, 2024];
 
 const tokens = new Map<string, string>();
@@ -83,6 +88,11 @@ async function fill(server: Server, organization: string): Promise<void> {
       });
     }
   }
+  for (const [day, event] of billing) {
+    const properties = { ...price, subscriptionId: strange.join(""), accountId: "payer ü" };
+    const timestamp = `2024-02-0${day}T09:30:00Z`;
+    await send(server, "/track", token, { userId: "plain", event, timestamp, properties });
+  }
 }
 
 beforeAll(async () => {
@@ -97,6 +107,7 @@ beforeAll(async () => {
   await server.command("token", "revoke", /^(\d+) +revoked/m.exec(list)?.[1] ?? "");
   made = await rekindle(dataDir, "backup", backup);
   before = await exportsOf(dataDir);
+  expect(before.filter((text) => text.includes("past_due"))).toHaveLength(organizations.length);
   await server.kill("SIGTERM");
 }, 180_000);
 
@@ -122,7 +133,7 @@ function expectNothingRestored(target: string): void {
 
 describe("a backup", () => {
   test("says what it wrote, and names every file in its manifest", () => {
-    const events = organizations.length * strange.length * years.length;
+    const events = organizations.length * (strange.length * years.length + billing.length);
     expect([made.exitCode, made.stdout]).toEqual([0, ""]);
     expect(made.stderr).toContain(`backup of ${events} events of 3 organizations`);
     const manifest = JSON.parse(readFileSync(join(backup, "manifest.json"), "utf8"));
@@ -180,7 +191,7 @@ describe("a restored installation", () => {
 
   test("has everything, and doctor agrees", async () => {
     expect(restored.stderr).toMatch(
-      /restored 56 events of 3 organizations into .* Rekindle \d+\.\d+\.\d+ made at/,
+      /restored 60 events of 3 organizations into .* Rekindle \d+\.\d+\.\d+ made at/,
     );
     expect(await exportsOf(target)).toEqual(before);
     const report = await server.command("doctor");
@@ -208,7 +219,7 @@ describe("a restored installation", () => {
     }
     const events = await server.exported("events", "Acme");
     expect(events.filter(({ event }) => event === "new")).toHaveLength(3);
-    expect(events).toHaveLength(31);
+    expect(events).toHaveLength(33);
     expect(await server.command("doctor")).toContain("Acme: ledger, events and rollups agree");
   });
 });
