@@ -26,6 +26,7 @@ interface Told {
   readonly events: readonly unknown[];
   readonly users: readonly unknown[];
   readonly accounts: readonly unknown[];
+  readonly subscriptions: readonly unknown[];
   readonly settings: string;
   readonly tokens: string;
 }
@@ -58,6 +59,7 @@ async function told(server: Server, key: string): Promise<Told> {
     events,
     users: sorted(await server.exported("users", organization)),
     accounts: sorted(await server.exported("accounts", organization)),
+    subscriptions: sorted(await server.exported("subscriptions", organization)),
     settings: await server.command("settings", "show", "--organization", organization),
     tokens: await server.command("token", "list", "--organization", organization),
   };
@@ -86,6 +88,15 @@ function happenings(): object[] {
   );
 }
 
+/** A subscription whose first payment fails. */
+function billing(subscriptionId: string): object[] {
+  const price = { subscriptionId, plan: "Pro", amount: 4_900, currency: "EUR", interval: "month" };
+  return [
+    track("u3", "subscription_started", daysAgo(60), { properties: price }),
+    track("u3", "payment_failed", daysAgo(59), { properties: price }),
+  ];
+}
+
 async function moving(...more: string[]) {
   const { DATABASE_URL = "", CLICKHOUSE_URL = "" } = cluster.env;
   const addresses = ["--database-url", DATABASE_URL, "--clickhouse-url", CLICKHOUSE_URL];
@@ -97,7 +108,7 @@ test("a moved installation gives the same answers, and goes on where it stood", 
   await before.ready();
   const token = await before.organization(organization, "--timezone", timezone);
   const key = await erasingKey(before, organization);
-  await sendAll(before, token, [...people(), ...happenings()]);
+  await sendAll(before, token, [...people(), ...happenings(), ...billing("sub_1")]);
   expect((await api(before, key, "/api/users/u7", "DELETE")).status).toBe(200);
   await before.command("exclude", "add", "--organization", organization, "--user", "u8");
   await before.command("score", "--organization", organization);
@@ -106,6 +117,7 @@ test("a moved installation gives the same answers, and goes on where it stood", 
     return (answer as { freshness: { excludedUsers: number } }).freshness.excludedUsers === 1;
   });
   const was = await told(before, key);
+  expect(was.subscriptions).toHaveLength(2);
 
   const whileItRuns = await moving();
   expect([whileItRuns.exitCode, whileItRuns.stderr]).toEqual([1, expect.stringContaining("stop it")]);
@@ -141,6 +153,8 @@ test("a moved installation gives the same answers, and goes on where it stood", 
   const again = await after.post("/batch", token, { batch: [known, track("new", "event-1", daysAgo(1))] });
   expect(await again.json()).toMatchObject({ accepted: 1, duplicates: 1 });
   expect(await after.exported("events", organization)).toHaveLength(was.events.length + 1);
+  await sendAll(after, token, billing("sub_2"));
+  expect(await after.exported("subscriptions", organization)).toHaveLength(4);
   expect(await after.command("doctor")).toContain("ok");
 
   const old = await Server.start({ dataDir }).catch((error: unknown) => String(error));

@@ -10,6 +10,7 @@ import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { eraseAccount } from "../../server/warehouse/upkeep/erase-account.ts";
 import { dropEvents } from "../../server/warehouse/upkeep/keep-events.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
+import { updateSubscriptions } from "../../server/warehouse/upkeep/subscriptions.ts";
 import { account } from "../ledger/writes.ts";
 import { billed, changes, keeperOf, life, lifeChanges, load, price, storedRows } from "./billing-support.ts";
 import { event, msPerDay, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
@@ -177,6 +178,24 @@ test("more subscriptions than fit into a page are all computed, each in its orga
   expect(await changes(subject, other)).toEqual([]);
   expect(await differences(organization)).toEqual([]);
 }, 60_000);
+
+test("a call ends after so many events, and the rest is named for the next one", async () => {
+  const organization = subject.newOrganization();
+  const whose = { organization, timezone: "UTC" };
+  const ids = Array.from({ length: 2_000 }, (_, index) => `sub_${index}`);
+  const payments = Array.from({ length: 11 }, (_, day) =>
+    ids.map((subscriptionId) =>
+      billed(organization, day + 1, "subscription_started", { ...price, subscriptionId }),
+    ),
+  );
+  await subject.insert("events", payments.flat().map(eventRow));
+  const all = { after: "", upto: undefined };
+  const left = await updateSubscriptions(subject.warehouse, whose, all, 1);
+  expect(left.length).toBeGreaterThan(0);
+  expect(await subject.count("subscriptions", organization)).toBe(ids.length - left.length);
+  expect(await updateSubscriptions(subject.warehouse, whose, { among: left }, 1)).toEqual([]);
+  expect(await differences(organization)).toEqual([]);
+});
 
 describe("a rebuild", () => {
   test("mends billing events that differ, and keeps those whose raw events are deleted", async () => {

@@ -6,7 +6,7 @@ import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
 import { type Logger, Retries } from "../../process/process.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { billedSubscriptions } from "../load/loaded-billing.ts";
-import { endOfPage, subscriptionsOfPage, updateSubscriptions } from "./subscriptions.ts";
+import { endOfPage, subscriptionsById, updateSubscriptions } from "./subscriptions.ts";
 
 /** How soon a loaded batch is noticed. */
 const pollMs = 500;
@@ -180,16 +180,18 @@ export class SubscriptionKeeper {
         return;
       }
       const whose = { organization, timezone: found.timezone };
+      let left: readonly string[] = [];
       if (work.named.size > 0) {
-        const among = [...work.named].slice(0, subscriptionsOfPage);
+        const among = [...work.named].slice(0, subscriptionsById);
         // Before they are compared: events that are loaded meanwhile name them again.
         for (const id of among) work.named.delete(id);
-        await updateSubscriptions(warehouse, whose, { among });
+        left = await updateSubscriptions(warehouse, whose, { among });
       } else if (work.after !== undefined) {
         const upto = await endOfPage(warehouse, organization, work.after);
-        await updateSubscriptions(warehouse, whose, { after: work.after, upto });
+        left = await updateSubscriptions(warehouse, whose, { after: work.after, upto });
         work.after = upto;
       }
+      for (const id of left) work.named.add(id);
       // At the end of the map, so that each organization has its turn.
       if (this.#work.get(organization) === work) {
         this.#work.delete(organization);

@@ -25,8 +25,12 @@ export interface Whose {
   readonly timezone: string;
 }
 
-/** Subscriptions that are compared in one query. */
-export const subscriptionsOfPage = 2_000;
+/** Subscriptions of a page, which are compared in one query. */
+const subscriptionsOfPage = 2_000;
+/** Fewer are compared by their ids: a sender chooses these, and each may have very many events. */
+export const subscriptionsById = 500;
+/** Other work waits for a call. So it computes no more subscriptions after this many events, which take about 4 s. */
+const eventsOfCall = 200_000;
 /** Events in memory at once, and their bytes, except those of a single subscription. */
 const eventsAtOnce = 20_000;
 const bytesAtOnce = 16 * 1024 * 1024;
@@ -66,12 +70,13 @@ export async function endOfPage(
   return page === undefined || page.count < limit ? undefined : page.last;
 }
 
-/** Computes the subscriptions whose rows are not those of their events. @returns how many there were */
+/** Computes the subscriptions whose rows are not those of their events. @returns those that are left to another call */
 export async function updateSubscriptions(
   warehouse: Warehouse,
   whose: Whose,
   which: Subscriptions,
-): Promise<number> {
+  maxEvents = eventsOfCall,
+): Promise<readonly string[]> {
   const { organization } = whose;
   const stale = await staleSubscriptions(warehouse, whose, which);
   const gone = stale.filter(({ events }) => events === 0).map(({ subscription }) => subscription);
@@ -83,14 +88,22 @@ export async function updateSubscriptions(
       noLimitOfTime,
     );
   }
-  for (const group of groupsOf(stale.filter(({ events }) => events > 0))) {
+  const groups = groupsOf(stale.filter(({ events }) => events > 0));
+  for (let done = 0, events = 0; done < groups.length; done += 1) {
+    const group = groups[done] ?? [];
+    if (events > maxEvents)
+      return groups
+        .slice(done)
+        .flat()
+        .map(({ subscription }) => subscription);
+    events += group.reduce((sum, one) => sum + one.events, 0);
     const rows = await computedRows(warehouse, whose, group);
     const body = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
     // A row of its own: an equal row of before must not pass for it.
     const token = crypto.randomUUID();
     await warehouse.insertInto(subscriptions.name, columnNames, { rows: rows.length, body, token });
   }
-  return stale.length;
+  return [];
 }
 
 /** Subscriptions whose rows are not those of their events. */
