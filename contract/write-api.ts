@@ -55,22 +55,55 @@ const Traits = Type.Object(
 /** The keys of traits with meanings. */
 export const reservedTraits: ReadonlySet<string> = new Set(Object.keys(Traits.properties));
 
+/** Neither format has the other's addresses whole: `email` lacks 실례@실례.테스트, `idn-email` joe@[127.0.0.1]. */
+const emailOf = (format: "email" | "idn-email") =>
+  // Both formats take control characters, line breaks too, between quotes: RFC 5321 has none there.
+  Type.String({ format, maxLength: limits.emailCharacters, pattern: "^[^\\x00-\\x1f\\x7f]*$" });
+
+/** Attributes of an account: three reserved keys with meanings, any other key is a custom attribute. */
+const AccountAttributes = Type.Object(
+  {
+    owner: Type.Optional(
+      nullable(Type.Union([emailOf("email"), emailOf("idn-email")]), {
+        description: "E-mail address of the team member who looks after the account.",
+        "x-send": `a valid e-mail address of at most ${limits.emailCharacters} characters, or null`,
+      }),
+    ),
+    renewsAt: Type.Optional(
+      nullable(Type.Union([Type.String({ format: "date" }), Type.String({ format: "date-time" })]), {
+        description: "When the contract renews: a date, or a date-time with Z or an offset.",
+        "x-send": "a date, 2027-03-31 say, a date-time with Z or an offset, or null",
+      }),
+    ),
+    contractValue: Type.Optional(
+      nullable(Type.Number({ minimum: 0 }), {
+        description: "Value of the contract per year.",
+        "x-send": "a number from 0, or null",
+      }),
+    ),
+  },
+  {
+    description:
+      "Beyond the specification: attributes of the account, merged one level deep into those stored. Keys not sent are kept, a null overwrites.",
+    "x-send": "a JSON object",
+  },
+);
+
+/** The schemas of attributes with meanings, by their keys. */
+export const reservedAttributes = AccountAttributes.properties;
+
 const AccountBody = Type.Object(
   {
     id: identifier("Unique identifier of the account in your system."),
     name: Type.String({ description: "Display name of the account.", "x-send": "a string" }),
     avatar: Type.Optional(uri("URL of the account's avatar image.")),
+    properties: Type.Optional(nullable(AccountAttributes, { "x-send": "a JSON object" })),
   },
   {
     description: "Account or workspace the user belongs to. Null: the user leaves the account.",
     "x-send": "an object with id and name, or null",
   },
 );
-
-/** Neither format has the other's addresses whole: `email` lacks 실례@실례.테스트, `idn-email` joe@[127.0.0.1]. */
-const emailOf = (format: "email" | "idn-email") =>
-  // Both formats take control characters, line breaks too, between quotes: RFC 5321 has none there.
-  Type.String({ format, maxLength: limits.emailCharacters, pattern: "^[^\\x00-\\x1f\\x7f]*$" });
 
 export const IdentifyBody = Type.Object(
   {

@@ -163,6 +163,7 @@ function account(organization: number, number: number): Account {
     accountId: `account-${number}`,
     name: `Account ${number}`,
     avatar: null,
+    traits: {},
     timestampMs: 0,
     fieldTimestampsMs: {},
     createdAtMs: 0,

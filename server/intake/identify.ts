@@ -40,6 +40,8 @@ export interface SentAccount {
   /** Undefined keeps the stored name. A new account gets its id as its name. */
   readonly name: string | undefined;
   readonly avatar: string | null | undefined;
+  /** Attributes. Undefined keeps the stored ones. */
+  readonly properties?: JsonObject | undefined;
 }
 
 const validator = compile(IdentifyBody);
@@ -70,11 +72,15 @@ export function admitIdentify(body: ParsedBody, arrival: Arrival): AdmittedIdent
   };
 }
 
-type AccountField = { id: string | number; name: string; avatar?: string | null } | null | undefined;
+type AccountField =
+  | { id: string | number; name: string; avatar?: string | null; properties?: JsonObject | null }
+  | null
+  | undefined;
 
 function sentAccount(account: AccountField, body: ParsedBody): SentAccount | Invalid | null | undefined {
   if (!account) return account;
   const accountId = identifier(account.id, body, ["account", "id"]);
   if (isInvalid(accountId)) return accountId;
-  return { accountId, name: account.name, avatar: account.avatar };
+  const { name, avatar, properties } = account;
+  return { accountId, name, avatar, properties: properties ?? undefined };
 }

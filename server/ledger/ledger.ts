@@ -78,7 +78,12 @@ export {
 } from "./ports/members.ts";
 export type { LiveNode, NodeRole } from "./ports/nodes.ts";
 export { itemsPerSecond, type Organization } from "./ports/organizations.ts";
-export type { MissingRows, NumberedVersion, RejectedEventSelection } from "./ports/rejected-events.ts";
+export type {
+  MissingRows,
+  NumberedVersion,
+  RejectedEventSelection,
+  VersionRows,
+} from "./ports/rejected-events.ts";
 export {
   currentSettings,
   type SettingDifference,
@@ -110,6 +115,7 @@ export { emailKey } from "./rules/email-key.ts";
 export { failedByContent } from "./rules/failed-by-content.ts";
 export {
   accountRow,
+  accountVersionRow,
   columns,
   currentSchema,
   eventRow,

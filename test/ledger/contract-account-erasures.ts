@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readKeyActor, settingUp } from "../../server/ledger/ports/audit.ts";
 import { visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
-import { accountRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { accountRow, accountVersionRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
 
@@ -113,13 +113,25 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
     const { rejectedEvents, erasures } = subject.ledger;
     const body = accounts.map((each) => `${accountRow(each)}\n`).join("");
     const ofAccounts = { ...inboxRows([], { table: "accounts", year: 0 }), rows: accounts.length, body };
-    await subject.ledger.transact(needs({}), () => writes(1_000, { inbox: [inboxRows(["x"]), ofAccounts] }));
-    const [batch, next] = await subject.ledger.inbox.freeze(100);
+    const versions = accounts.map((each) => accountVersionRow(each, { atMs: 1, traits: {} }));
+    const ofVersions = {
+      ...inboxRows([], { table: "account_versions", year: 0 }),
+      ...{ rows: versions.length, body: versions.map((row) => `${row}\n`).join("") },
+    };
+    await subject.ledger.transact(needs({}), () =>
+      writes(1_000, {
+        inbox: [inboxRows(["x"]), ofAccounts, ofVersions],
+        accountVersionRows: [{ organization: id, rows: 9, versions: 20 }],
+      }),
+    );
+    const [batch, ...others] = await subject.ledger.inbox.freeze(100);
     const event = (account: number) =>
       JSON.stringify([id, 1, account, "opened", 1, 1, 1, "1", false, "", "{}"]);
     const rejectedRows = [
       { table: "accounts", row: accountRow(accounts[0] ?? account(id, "")) },
       { table: "accounts", row: accountRow(accounts[1] ?? account(id, "")) },
+      { table: "account_versions", row: versions[0] ?? "" },
+      { table: "account_versions", row: versions[1] ?? "" },
       { table: "users", row: userRow(users[0] ?? user(id, "")) },
       { table: "events", row: event(1) },
       { table: "events", row: event(2) },
@@ -128,27 +140,30 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
       batch?.number ?? 0,
       rejectedRows.map((rejectedRow) => ({ ...rejectedRow, reason: "no" })),
     );
-    await subject.ledger.inbox.finish(next?.number ?? 0, []);
+    for (const { number } of others) await subject.ledger.inbox.finish(number, []);
     const begun = await erasures.beginAccount(id, "engines");
     // A row that is sent again now would come after the erasure.
     expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(0);
-    await erasures.accountCounted(begun?.id ?? 0, { events: 5, days: 3 });
-    await erasures.accountCounted(begun?.id ?? 0, { events: 9, days: 9 });
+    await erasures.accountCounted(begun?.id ?? 0, { events: 5, versions: 2, versionSum: 3, days: 3 });
+    await erasures.accountCounted(begun?.id ?? 0, { events: 9, versions: 9, versionSum: 9, days: 9 });
+    // Two rows of the warehouse, and the rejected one with version 2.
+    expect((await subject.ledger.populations(id)).accountVersionRows).toEqual({ rows: 6, versions: 15 });
     const left = (await rejectedEvents.list({ organization: id }, 9))
       .map(({ row }) => JSON.parse(row))
       .reverse();
     expect(left.map((row) => row.slice(0, 3))).toEqual([
       [id, 2, "other"],
+      [id, 2, 1],
       [id, 1, "ada"],
       [id, 1, 0],
       [id, 1, 2],
     ]);
-    expect(left[1][6]).toBe(0);
+    expect(left[2][6]).toBe(0);
     await erasures.finish([begun?.id ?? 0]);
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({
-      ...{ state: "done", members: 2, events: 5, days: 3, rejectedEvents: 3, inboxRows: 1 },
+      ...{ state: "done", members: 2, events: 5, days: 3, rejectedEvents: 4, inboxRows: 2 },
     });
-    expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(4);
+    expect(await rejectedEvents.retry({ organization: id }, settingUp, 1)).toBe(5);
   });
 }
 

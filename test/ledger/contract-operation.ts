@@ -5,9 +5,14 @@ import type { FrozenBatch, WarehouseTable } from "../../server/ledger/ports/inbo
 import type { MissingRows } from "../../server/ledger/ports/rejected-events.ts";
 import type { IngestionWarning } from "../../server/ledger/ports/warnings.ts";
 import { maxDeclaredOutages } from "../../server/ledger/rules/declared-outages.ts";
-import { eventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import {
+  accountVersionRow,
+  eventRow,
+  userRow,
+  userVersionRow,
+} from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
-import { append, needs, user, writePeople, writes } from "./writes.ts";
+import { account, append, needs, user, writePeople, writes } from "./writes.ts";
 
 const msPerDay = 86_400_000;
 const timeMs = 20_000 * msPerDay + 23 * 3_600_000;
@@ -18,6 +23,7 @@ export function operationContract(subject: LedgerUnderTest): void {
   retryContract(subject);
   dropContract(subject);
   peopleContract(subject);
+  attributesContract(subject);
   outagesContract(subject);
 }
 
@@ -103,7 +109,8 @@ async function rowsWaiting(subject: LedgerUnderTest): Promise<[FrozenBatch, stri
 }
 
 const nothing: MissingRows = {
-  ...{ rejectedEvents: 0, events: [], userVersions: { rows: 0, versions: 0 }, users: [], accounts: [] },
+  ...{ rejectedEvents: 0, events: [], users: [], accounts: [] },
+  ...{ userVersions: { rows: 0, versions: 0 }, accountVersions: { rows: 0, versions: 0 } },
 };
 
 function retryContract(subject: LedgerUnderTest): void {
@@ -190,10 +197,7 @@ function peopleContract(subject: LedgerUnderTest): void {
     const added = await exclusions.add(id, rule, settingUp, 7);
     expect(await exclusions.add(id, rule, settingUp, 8)).toEqual(added);
     expect(await exclusions.rules(id)).toEqual({ revision: 1, rules: [rule], accounts: [] });
-    const account = { organization: id, accountId: "acme", number: 1, name: "A", avatar: null };
-    const times = { timestampMs: 1, fieldTimestampsMs: {}, createdAtMs: 1, updatedAtMs: 1 };
-    const acme = { ...account, ...times, version: 1 };
-    await writePeople(subject.ledger, { accounts: [acme] });
+    await writePeople(subject.ledger, { accounts: [account(id, "acme")] });
     expect((await exclusions.rules(id)).accounts).toEqual([1]);
     await expect(exclusions.remove(id + 1, added.id, settingUp, 1)).rejects.toThrow(`id ${added.id}`);
     await exclusions.remove(id, added.id, settingUp, 1);
@@ -247,5 +251,28 @@ function outagesContract(subject: LedgerUnderTest): void {
     }
     const oneMore = subject.ledger.outages.add(id, { fromDay: 1, toDay: 2 }, settingUp, 1);
     await expect(oneMore).rejects.toThrow("already: remove one");
+  });
+}
+
+function attributesContract(subject: LedgerUnderTest): void {
+  test("dropped attributes of accounts are subtracted from their own count", async () => {
+    const { id } = await subject.organization();
+    const versions = [1, 2].map((version) => account(id, "acme", { version }));
+    await writePeople(subject.ledger, { accounts: versions.slice(0, 1) });
+    const acknowledged = { rows: 3, versions: 7 };
+    await subject.ledger.transact(needs({}), () =>
+      writes(1_000, { accountVersionRows: [{ organization: id, ...acknowledged }] }),
+    );
+    const rows = versions.map((one) => accountVersionRow(one, { atMs: 1, traits: { tier: "gold" } }));
+    await reject(subject, "account_versions", rows);
+    const accountVersions = { rows: 2, versions: 3 };
+    const missing = { ...nothing, rejectedEvents: 2, accountVersions };
+    expect(await subject.ledger.rejectedEvents.missing(id)).toEqual(missing);
+    expect((await subject.ledger.populations(id)).accountVersionRows).toEqual(acknowledged);
+    expect(await subject.ledger.rejectedEvents.drop({ organization: id }, settingUp, 1)).toBe(2);
+    expect(await subject.ledger.rejectedEvents.missing(id)).toEqual(nothing);
+    expect(await subject.ledger.populations(id)).toMatchObject({
+      ...{ versionRows: { rows: 0, versions: 0 }, accountVersionRows: { rows: 1, versions: 4 } },
+    });
   });
 }

@@ -277,6 +277,9 @@ function countsContract(subject: LedgerUnderTest): void {
       users: [user(id, "ada", { version: 4 })],
       accounts: [account(id, "acme", { version: 2 })],
     });
+    await subject.ledger.transact(needs({}), () =>
+      writes(1_000, { accountVersionRows: [{ organization: id, rows: 2, versions: 5 }] }),
+    );
     await subject.reopen();
     expect(await subject.ledger.populations(id)).toEqual({
       users: 2,
@@ -284,6 +287,7 @@ function countsContract(subject: LedgerUnderTest): void {
       accounts: 1,
       accountVersions: 2,
       versionRows: { rows: 0, versions: 0 },
+      accountVersionRows: { rows: 2, versions: 5 },
     });
   });
 }

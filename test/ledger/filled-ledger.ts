@@ -62,12 +62,20 @@ async function fillUsers(ledger: Ledger, organization: number): Promise<void> {
       fieldTimestampsMs: { email: 5 },
     }),
   );
-  const accounts = [account(organization, oddText, { name: oddText, avatar: oddText, version: 3 })];
+  const accounts = [
+    account(organization, oddText, {
+      name: oddText,
+      avatar: oddText,
+      traits: { tier: oddText, seats: 3 },
+      version: 3,
+    }),
+  ];
   await ledger.transact(needs({ users, accounts }), () =>
     writes(1_000, {
       ...{ users, accounts, inbox: [inboxRows(["a", "b"])] },
       dayCounts: [{ organization, utcDay: day, events: 12, checksum: 2 ** 32 - 3 }],
       versionRows: [{ organization, rows: 8, versions: 20 }],
+      accountVersionRows: [{ organization, rows: 3, versions: 6 }],
     }),
   );
 }

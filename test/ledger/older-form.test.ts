@@ -9,11 +9,12 @@ import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { migrate as migratePostgres } from "../../server/ledger/postgres/client/migrations.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { uuidOf } from "../../server/ledger/rules/message-id-hash.ts";
+import { accountVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { migrate as migrateSqlite } from "../../server/ledger/sqlite/engine/migrations.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { bytesOf } from "../../server/ledger/sqlite/message-ids/message-ids.ts";
 import { PostgresServer } from "../postgres.ts";
-import { remember } from "./writes.ts";
+import { inboxRows, look, needs, remember, writes } from "./writes.ts";
 
 /** Steps of 0.1.0. */
 const [sqliteSteps, postgresSteps] = [14, 2];
@@ -37,6 +38,8 @@ const stored = [
   `INSERT INTO erasures (organization, "user", user_hmac, state, upto_inbox_id, requested_at_ms, dead_letters)
    VALUES (1, 9, 'x', 'done', 0, 1, 7)`,
 ];
+/** The last numbers of 0.1.0. Its rows are loaded and deleted. */
+const usedNumbers = { inbox: 70, batches: 30 };
 /** An id as 0.1.0 kept it: SHA-1 of "sign-up", cut to 96 bits, and shifted by the organization 1. */
 const oldId = { first: 3_128_921_688, second: 481_718_470, third: 3_234_372_633 };
 const clock = { nowMs: Date.now() };
@@ -68,6 +71,11 @@ async function openSqlite(): Promise<Ledger> {
   db.run("INSERT INTO parked_totals (organization, people, items, bytes) VALUES (1, 0, 0, 0)");
   for (const statement of [...stored, ...links(sqliteYes)]) db.run(statement);
   db.run("INSERT INTO message_ids (committed_at_ms, ids) VALUES (?, ?)", [Date.now(), bytesOf([oldId])]);
+  db.run(`INSERT INTO inbox (id, warehouse_table, year, schema, rows, bytes, body)
+    VALUES (${usedNumbers.inbox}, 'users', 0, 1, 1, 2, 'x')`);
+  db.run(`INSERT INTO frozen_batches VALUES (${usedNumbers.batches}, 'users', 0, 1, 1, 2, 69, 70, 1)`);
+  db.run("DELETE FROM inbox; DELETE FROM frozen_batches");
+  db.run(`UPDATE inbox_position SET frozen_upto_inbox_id = ${usedNumbers.inbox}`);
   db.close();
   return openSqliteLedger({ file, clock: () => clock.nowMs });
 }
@@ -85,9 +93,9 @@ async function openPostgres(): Promise<Ledger> {
 }
 
 describe.each([
-  ["SQLite", openSqlite],
-  ["PostgreSQL", openPostgres],
-])("%s", (_, open) => {
+  ["SQLite", openSqlite, usedNumbers],
+  ["PostgreSQL", openPostgres, { inbox: 0, batches: 0 }],
+])("%s", (_, open, used) => {
   let ledger: Ledger;
   beforeAll(async () => {
     ledger = await open();
@@ -122,6 +130,7 @@ describe.each([
         fieldTimestampsMs: {},
         updatedAtMs: 5_000,
         version: 3,
+        traits: {},
       },
     });
   });
@@ -139,4 +148,34 @@ describe.each([
     expect(await ledger.rejectedEvents.list({ organization: 1 }, 9)).toMatchObject([{ row: "[1]" }]);
     expect(await ledger.erasures.list(1)).toMatchObject([{ user: 9, rejectedEvents: 7 }]);
   });
+
+  test("an account of before takes attributes, and the inbox their history", () =>
+    takeAttributes(ledger, used));
 });
+
+/** Numbers of rows and batches go on after those of before, which are deleted. */
+async function takeAttributes(ledger: Ledger, used: typeof usedNumbers): Promise<void> {
+  const acme = { organization: 1, accountId: "acme" };
+  const before = await look(ledger, { accounts: [acme] }, (known) => known.account(1, "acme"));
+  if (before === undefined) throw new Error("the account is gone");
+  const after = { ...before, traits: { tier: "gold" }, version: 4 };
+  const row = accountVersionRow(after, { atMs: 6_000, traits: after.traits });
+  await ledger.transact(needs({ accounts: [acme] }), () =>
+    writes(clock.nowMs, {
+      accounts: [after],
+      inbox: [inboxRows([], { table: "account_versions", year: 0 })].map((rows) => ({
+        ...{ ...rows, rows: 1, body: `${row}\n` },
+      })),
+      accountVersionRows: [{ organization: 1, rows: 1, versions: 4 }],
+    }),
+  );
+  expect((await ledger.findUser(1, "ada"))?.account).toMatchObject({ traits: { tier: "gold" } });
+  expect((await ledger.populations(1)).accountVersionRows).toEqual({ rows: 1, versions: 4 });
+  const batch = (await ledger.inbox.freeze(9)).find(({ table }) => table === "account_versions");
+  if (batch === undefined) throw new Error("there is no batch of account_versions");
+  expect((await ledger.inbox.read(batch)).toString()).toBe(`${row}\n`);
+  expect(batch.uptoInboxId).toBeGreaterThan(used.inbox);
+  expect(batch.number).toBeGreaterThan(used.batches);
+  await ledger.inbox.finish(batch.number, [{ table: batch.table, row, reason: "no" }]);
+  expect((await ledger.rejectedEvents.missing(1)).accountVersions).toEqual({ rows: 1, versions: 4 });
+}

@@ -53,6 +53,7 @@ export function account(organization: number, accountId: string, some: Partial<A
     number: 1,
     name: "Analytical Engines",
     avatar: null,
+    traits: {},
     timestampMs: 1_000,
     fieldTimestampsMs: {},
     createdAtMs: 1_000,

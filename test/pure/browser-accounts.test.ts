@@ -1,5 +1,6 @@
 /** The changes that a browser token may make to an existing user and account. */
 import { describe, expect, test } from "bun:test";
+import { limits } from "../../contract/limits.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { Admitted } from "../../server/intake/decide/requests.ts";
 import type { AdmittedIdentify, SentAccount } from "../../server/intake/identify.ts";
@@ -56,5 +57,49 @@ describe("a browser token and an account that exists", () => {
       expect([other, outcomeOf({ account: sent })]).toEqual([other, { ignored: ["account"] }]);
     }
     expect(outcomeOf({ account: null }, { ...saying("a", {}), account: null })).toBe("stored");
+  });
+
+  test("attributes come from a browser only with a new account", () => {
+    const attributesAfter = (...all: readonly Admitted[]) => {
+      const ledger = new LedgerModel();
+      const outcomes = run(ledger, all, [1]);
+      const acme = ledger.accounts.get(JSON.stringify([1, "acme"]));
+      return [outcomes.at(-1), acme?.traits, (ledger.rows.get("account_versions") ?? []).length];
+    };
+    const [gold, iron] = [{ properties: { tier: "gold" } }, { properties: { tier: "iron" } }];
+    const ignored = { ignored: ["account.properties"] };
+    expect(attributesAfter(saying("a", gold, browser))).toEqual(["stored", { tier: "gold" }, 1]);
+    const stored = [saying("a", gold), saying("b", iron, browser)];
+    expect(attributesAfter(...stored)).toEqual([ignored, { tier: "gold" }, 1]);
+    expect(attributesAfter(saying("a", {}), saying("b", gold, browser))).toEqual([ignored, {}, 0]);
+    expect(attributesAfter(saying("a", gold), saying("b", gold, browser))).toEqual([
+      "stored",
+      { tier: "gold" },
+      1,
+    ]);
+    // The user exists, too: the whole account is guarded.
+    const again = { ...saying("a", iron, browser) };
+    expect(attributesAfter(saying("a", gold), again)).toEqual([
+      { ignored: ["account"] },
+      { tier: "gold" },
+      1,
+    ]);
+    const large = { properties: { text: "x".repeat(limits.storedTraitsBytes) } };
+    expect(attributesAfter(saying("a", gold), saying("b", large, browser))[0]).toEqual(ignored);
+  });
+
+  test("an account that would exceed the limits of attributes is refused, and nothing of it is stored", () => {
+    const half = "x".repeat(limits.storedTraitsBytes / 2);
+    const ledger = new LedgerModel();
+    const all = [saying("a", { properties: { one: half } }), saying("b", { properties: { two: half } })];
+    const [first, second] = run(ledger, all, [2]);
+    expect([first, second]).toEqual([
+      "stored",
+      {
+        invalid: expect.stringMatching(/^account\.properties would give the account \d+ bytes of attributes/),
+      },
+    ]);
+    expect(Object.keys(ledger.accounts.get(JSON.stringify([1, "acme"]))?.traits ?? {})).toEqual(["one"]);
+    expect(ledger.user(1, "b")).toBeUndefined();
   });
 });

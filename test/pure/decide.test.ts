@@ -23,6 +23,13 @@ interface Seen {
   account: string | null;
 }
 
+/** The fields of an account that a reader may see. */
+interface SeenAccount {
+  name: string;
+  avatar: string | null;
+  attributes: Map<string, string>;
+}
+
 /** The timestamp of each field. An older value changes nothing. A value with the time of arrival always wins. */
 class Times {
   readonly #atMs = new Map<string, number>();
@@ -38,7 +45,7 @@ class Times {
 /** The specification as a simple model, one request at a time. */
 class Model {
   readonly users = new Map<string, Seen>();
-  readonly accounts = new Map<string, { name: string; avatar: string | null }>();
+  readonly accounts = new Map<string, SeenAccount>();
   readonly events: string[] = [];
   readonly #remembered = new Set<string>();
   readonly #times = new Times();
@@ -74,14 +81,21 @@ class Model {
     return "stored";
   }
 
-  #account(sent: AdmittedIdentify, { accountId, name, avatar }: SentAccount): void {
+  #account(sent: AdmittedIdentify, { accountId, name, avatar, properties = {} }: SentAccount): void {
     const key = `${sent.organization}/${accountId}`;
-    const account = this.accounts.get(key) ?? { name: accountId, avatar: null };
+    const account = this.accounts.get(key) ?? { name: accountId, avatar: null, attributes: new Map() };
     this.accounts.set(key, account);
     const wins = (field: string) => this.#times.wins(`account ${key} ${field}`, sent);
     if (name !== undefined && wins("name")) account.name = name;
     if (avatar !== undefined && wins("avatar")) account.avatar = avatar;
+    for (const [attribute, value] of Object.entries(properties)) {
+      if (wins(`attribute ${attribute}`)) account.attributes.set(attribute, JSON.stringify(value));
+    }
   }
+}
+
+function textsOf(traits: object): Map<string, string> {
+  return new Map(Object.entries(traits).map(([name, trait]) => [name, JSON.stringify(trait)]));
 }
 
 /** The state of the ledger in the form of the model. */
@@ -92,14 +106,14 @@ function seenIn(ledger: LedgerModel) {
     `${user.organization}/${user.userId}`,
     {
       email: user.email,
-      traits: new Map(Object.entries(user.traits).map(([name, trait]) => [name, JSON.stringify(trait)])),
+      traits: textsOf(user.traits),
       owner: user.isAccountOwner,
       account: accountOf(user.organization, user.account)?.accountId ?? null,
     },
   ]);
   const accounts = [...ledger.accounts.values()].map(
-    ({ organization, accountId, name, avatar }) =>
-      [`${organization}/${accountId}`, { name, avatar }] as const,
+    ({ organization, accountId, name, avatar, traits }) =>
+      [`${organization}/${accountId}`, { name, avatar, attributes: textsOf(traits) }] as const,
   );
   const events = (ledger.rows.get("events") ?? []).map(
     ([of, number, account, event, , , , id, isId, message]) => {
@@ -226,19 +240,43 @@ test("the last words in user_versions are what the user is, in whatever order th
   );
 });
 
-test("the counted version rows are those of user_versions", () => {
+test("the last values in account_versions are the account's attributes, in whatever order they came", () => {
+  fc.assert(
+    fc.property(requests, sizes, (all, groupSizes) => {
+      const ledger = new LedgerModel();
+      run(ledger, all, groupSizes);
+      for (const { organization, number, traits } of ledger.accounts.values()) {
+        const sent = (ledger.rows.get("account_versions") ?? [])
+          .filter(([of, account]) => of === organization && account === number)
+          .sort((a, b) => Number(a[3]) - Number(b[3]) || Number(a[2]) - Number(b[2]));
+        const values = new Map(sent.flatMap((row) => Object.entries(JSON.parse(String(row[4])))));
+        expect(values).toEqual(new Map(Object.entries(traits)));
+        const [last] = (ledger.rows.get("accounts") ?? [])
+          .filter(([of, account]) => of === organization && account === number)
+          .toSorted((a, b) => Number(b[7]) - Number(a[7]));
+        expect(JSON.parse(String(last?.[8]))).toEqual(traits);
+      }
+    }),
+    options,
+  );
+});
+
+test("the counted version rows are those of user_versions and account_versions", () => {
   fc.assert(
     fc.property(requests, (all) => {
       const ledger = new LedgerModel();
       const { writes } = decide(all, ledger.stored(new NeedsOf(all)), 1_000);
       ledger.write(writes);
-      const expected = new Map<unknown, { rows: number; versions: number }>();
-      for (const [organization, , version] of ledger.rows.get("user_versions") ?? []) {
-        const { rows, versions } = expected.get(organization) ?? { rows: 0, versions: 0 };
-        expected.set(organization, { rows: rows + 1, versions: versions + Number(version) });
+      const counts = { user_versions: writes.versionRows, account_versions: writes.accountVersionRows ?? [] };
+      for (const [table, rowsOf] of Object.entries(counts)) {
+        const expected = new Map<unknown, { rows: number; versions: number }>();
+        for (const [organization, , version] of ledger.rows.get(table) ?? []) {
+          const { rows, versions } = expected.get(organization) ?? { rows: 0, versions: 0 };
+          expected.set(organization, { rows: rows + 1, versions: versions + Number(version) });
+        }
+        const counted = rowsOf.map(({ organization, ...sums }) => [organization, sums] as const);
+        expect<ReadonlyMap<unknown, object>>(new Map(counted)).toEqual(expected);
       }
-      const counted = writes.versionRows.map(({ organization, ...sums }) => [organization, sums] as const);
-      expect<ReadonlyMap<unknown, object>>(new Map(counted)).toEqual(expected);
     }),
     options,
   );

@@ -25,6 +25,7 @@ const account = fc.oneof(
     accountId: fc.constantFrom("x", "y"),
     name: fc.constantFrom("X", "Y", undefined),
     avatar: fc.constantFrom(undefined, null, "https://example.com/a.png"),
+    properties: fc.option(traits, { nil: undefined }),
   }),
 );
 const zone = new Zone("UTC");

@@ -38,7 +38,10 @@ describe("days that are loaded", () => {
   test("leave out their own differences alone", () => {
     const counts = {
       dayCounts: [],
-      populations: { users: 0, userVersions: 0, accounts: 0, accountVersions: 0, versionRows: null },
+      populations: {
+        ...{ users: 0, userVersions: 0, accounts: 0, accountVersions: 0 },
+        ...{ versionRows: null, accountVersionRows: { rows: 0, versions: 0 } },
+      },
     };
     const during = { before: { ...counts, erasures: 0 }, after: counts, loadedDays: new Set([20]) };
     const of = (day: number): Difference[] => [

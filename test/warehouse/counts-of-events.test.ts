@@ -40,7 +40,10 @@ test("a check finds counts by event and day that are not those of the rows", asy
   const events = randomEvents(randomOfThisRun("check of counts"), organization, 150);
   await insertEvents(subject, events, 2);
   const dayCounts = await eventCounts(subject.warehouse, organization);
-  const populations = { users: 0, userVersions: 0, accounts: 0, accountVersions: 0, versionRows: null };
+  const populations = {
+    ...{ users: 0, userVersions: 0, accounts: 0, accountVersions: 0 },
+    ...{ versionRows: null, accountVersionRows: { rows: 0, versions: 0 } },
+  };
   const check = () => checkOrganization(subject.warehouse, organization, { dayCounts, populations });
   expect(await check()).toEqual([]);
   const alter = (change: string) => subject.warehouse.command(`ALTER TABLE user_event_days ${change}`);

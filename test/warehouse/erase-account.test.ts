@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import {
   accountRow,
+  accountVersionRow,
   type EventRow,
   userRow,
   userVersionRow,
@@ -38,6 +39,11 @@ async function filled(events: number) {
   await subject.insert("users", users.map(userRow));
   const versions = users.map((one) => userVersionRow(one, { atMs: 1_000, traits: {}, account: one.account }));
   await subject.insert("user_versions", versions);
+  const attributes = { atMs: 1_000, traits: { tier: "gold" } };
+  await subject.insert(
+    "account_versions",
+    accounts.flatMap((one) => [1, 3].map((version) => accountVersionRow({ ...one, version }, attributes))),
+  );
   return { organization, all };
 }
 
@@ -55,11 +61,17 @@ test("rows of members stay, in no account, and other organizations and accounts 
   const [{ organization, all }, other] = [await filled(1_500), await filled(300)];
   const found = await findAccount(subject.warehouse, { organization, account: 1 });
   const own = all.filter((one) => one.account === 1);
-  expect(found).toEqual({ events: own.length, days: new Set(own.map(storedDay)).size });
+  const days = new Set(own.map(storedDay)).size;
+  expect(found).toEqual({ events: own.length, versions: 2, versionSum: 4, days });
   await eraseAccount(subject.warehouse, { organization, account: 1 }, 7);
   expect(await rollupsOf(subject, organization)).toEqual(recount(without(all, 1), storedDay));
   expect(await rollupsOf(subject, other.organization)).toEqual(recount(other.all, storedDay));
   expect(await named(organization, "accounts")).toEqual([[2, 1]]);
+  expect(await named(organization, "account_versions")).toEqual([[2, 2]]);
+  expect(await named(other.organization, "account_versions")).toEqual([
+    [1, 2],
+    [2, 2],
+  ]);
   for (const table of ["users", "user_versions"]) {
     expect(await named(organization, table)).toEqual([
       [0, 2],
@@ -122,6 +134,7 @@ test("a crash at any statement, and what was written before, doubles and loses n
       accounts: 1,
       accountVersions: 1,
       versionRows: { rows: 3, versions: 3 },
+      accountVersionRows: { rows: 2, versions: 4 },
     },
     missing: undefined,
     eventsFromDay: null,

@@ -86,6 +86,7 @@ async function store(subject: WarehouseUnderTest, organization: number, facts: F
     number,
     name,
     avatar: null,
+    traits: {},
     timestampMs: 0,
     fieldTimestampsMs: {},
     createdAtMs: 0,

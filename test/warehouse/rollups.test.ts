@@ -230,6 +230,7 @@ async function checkable() {
   const populations: Populations = {
     ...{ users: 2, userVersions: 3, accounts: 1, accountVersions: 1 },
     versionRows: { rows: 0, versions: 0 },
+    accountVersionRows: { rows: 0, versions: 0 },
   };
   return { organization, events, acknowledged: { dayCounts: dayCountsOf(events), populations } };
 }

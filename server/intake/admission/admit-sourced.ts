@@ -6,7 +6,7 @@
 
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
-import { IdentifyBody, reservedTraits } from "../../../contract/write-api.ts";
+import { IdentifyBody, reservedAttributes, reservedTraits } from "../../../contract/write-api.ts";
 import { isKeptTime, type Zone } from "../../calendar/calendar.ts";
 import type { WarningKind } from "../../ledger/ledger.ts";
 import type { SentAccount } from "../identify.ts";
@@ -88,6 +88,12 @@ export interface LeftOut {
 type TakeNote = (leftOut: LeftOut) => void;
 
 const email = compile(IdentifyBody.properties.email);
+const reserved: Readonly<Record<string, { Check(value: unknown): boolean }>> = {
+  owner: compile(reservedAttributes.owner),
+  renewsAt: compile(reservedAttributes.renewsAt),
+  contractValue: compile(reservedAttributes.contractValue),
+};
+const digits = /^\d{1,15}(\.\d{1,6})?$/;
 const whiteSpace = /[\s\u0085]+/gu;
 const noWhiteSpace = /[^\s\u0085]/u;
 /** Longer names are rejected unread: 250,000 characters of white space compress to less than 1 kB. */
@@ -208,13 +214,31 @@ function admitIdentify(item: SourcedIdentify, note: TakeNote): IdentifyContent |
   };
 }
 
-function admitAccount({ id, name, avatar }: SourcedAccount, note: TakeNote): SentAccount | Invalid {
+function admitAccount(
+  { id, name, avatar, properties }: SourcedAccount,
+  note: TakeNote,
+): SentAccount | Invalid {
   if (id === "" || id.length > limits.identifierCharacters) {
     return { invalid: `account is not valid: send an id of 1 to ${limits.identifierCharacters} characters.` };
   }
   const isPicture = avatar === undefined || avatar === null || isPictureUrl(avatar);
   if (!isPicture) note({ kind: "trait_left_out", detail: "account.avatar" });
-  return { accountId: id, name: name || undefined, avatar: isPicture ? avatar : undefined };
+  const account = { accountId: id, name: name || undefined, avatar: isPicture ? avatar : undefined };
+  return properties === undefined ? account : { ...account, properties: admitAttributes(properties, note) };
+}
+
+/** Reserved attributes in another form are left out. Digits in a text become a number, because some tools send only
+ * texts. */
+function admitAttributes(attributes: JsonObject, note: TakeNote): JsonObject {
+  const entries = Object.entries(attributes).flatMap(([key, value]): [string, unknown][] => {
+    const check = Object.hasOwn(reserved, key) ? reserved[key] : undefined;
+    if (check === undefined || check.Check(value)) return [[key, value]];
+    const number = typeof value === "string" && digits.test(value) ? Number(value) : undefined;
+    if (number !== undefined && check.Check(number)) return [[key, number]];
+    note({ kind: "trait_left_out", detail: `account.properties.${key}` });
+    return [];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Reserved traits are strings. Numbers and booleans become strings, and other values are left out. */

@@ -27,6 +27,8 @@ export interface SourcedAccount {
   /** Undefined keeps the stored name. A new account gets its id as its name. */
   readonly name?: string | undefined;
   readonly avatar?: string | null | undefined;
+  /** Attributes, merged into the stored ones. */
+  readonly properties?: JsonObject | undefined;
 }
 
 /** Identifies a user. With both ids, the visitor is the user. */
@@ -66,7 +68,7 @@ export interface SourcedAlias extends SourcedMessage {
   readonly userId: string;
 }
 
-/** The name and picture of an account, without its users. */
+/** The name, picture and attributes of an account, without its users. */
 export interface SourcedAccountItem extends SourcedMessage {
   readonly type: "account";
   readonly account: SourcedAccount;

@@ -83,8 +83,8 @@ export class DecidedSources {
       return entry.kind === "alias" ? this.#alias(entry) : this.#personItem(entry);
     const { organization, account, atMs, receivedAtMs, isBrowser } = entry;
     const request = { timestampMs: Math.min(atMs, receivedAtMs), receivedAtMs, isBrowser };
-    this.#people.account(organization, account, request);
-    return "stored";
+    const number = this.#people.account(organization, account, request);
+    return isInvalid(number) ? number : "stored";
   }
 
   /** Attaches the items held under a newly identified user's id and e-mail address. */
@@ -266,6 +266,7 @@ export class DecidedSources {
     // A payer that was erased while the event was held is no account any more.
     const ownAccount = isPayer ? 0 : user.account;
     const account = sent === undefined ? ownAccount : this.#people.account(organization, sent, whose);
+    if (isInvalid(account)) return account;
     if (sent !== undefined && !isPayer && user.account === 0) {
       const silent = { email: undefined, traits: {}, isAccountOwner: undefined };
       this.#people.identify({ ...whose, ...silent, account: sent }, false);

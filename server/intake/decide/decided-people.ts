@@ -7,7 +7,7 @@ import { type Invalid, isInvalid } from "../admission/json.ts";
 import type { AdmittedIdentify, SentAccount } from "../identify.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 import { hasDefaultValue, hasNoPastTimestamp, type RequestTimes } from "./field-times.ts";
-import { merge, mergeAccount } from "./merge.ts";
+import { merge, mergeAccount, type News } from "./merge.ts";
 
 /** The fields of a user in a request. */
 interface UserFields extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone"> {
@@ -21,7 +21,13 @@ interface AccountRequest extends RequestTimes {
 }
 
 /** A field of an existing user that a request with a browser token does not change. */
-export type GuardedField = "email" | "isAccountOwner" | "account";
+export type GuardedField = "email" | "isAccountOwner" | "account" | "account.properties";
+
+/** An account as it is after a request, and its new attributes. */
+interface ChangedAccount {
+  readonly account: Account;
+  readonly news: readonly News[];
+}
 
 export class DecidedPeople {
   readonly #stored: Stored;
@@ -92,8 +98,9 @@ export class DecidedPeople {
     const isOfErased = entry.account && this.#wasAccountErased(entry.organization, entry.account, entry);
     const joined =
       entry.account && !isOfErased ? this.#merged(entry.organization, entry.account, entry) : undefined;
+    if (isInvalid(joined)) return joined;
     const left = entry.account === null ? 0 : undefined;
-    const merged = merge(before, { ...entry, traits }, joined?.number ?? left);
+    const merged = merge(before, { ...entry, traits }, joined?.account.number ?? left);
     if (isInvalid(merged)) return merged;
     // Not earlier: a rejected identify must not create or rename the account.
     if (joined !== undefined) this.#keepAccount(joined);
@@ -118,12 +125,13 @@ export class DecidedPeople {
   }
 
   /** Merges an account that was sent into the stored one, and writes it if it changed.
-   * @returns its number. 0 if it was erased after the time of the request */
-  account(organization: number, sent: SentAccount, request: AccountRequest): number {
+   * @returns its number. 0 if it was erased after the time of the request. Invalid if it would exceed the limits */
+  account(organization: number, sent: SentAccount, request: AccountRequest): number | Invalid {
     if (this.#wasAccountErased(organization, sent, request)) return 0;
-    const account = this.#merged(organization, sent, request);
-    this.#keepAccount(account);
-    return account.number;
+    const changed = this.#merged(organization, sent, request);
+    if (isInvalid(changed)) return changed;
+    this.#keepAccount(changed);
+    return changed.account.number;
   }
 
   writes(): Pick<Writes, "users" | "accounts"> {
@@ -159,17 +167,22 @@ export class DecidedPeople {
 
   /** An account as it is after the request. A new account has the next number. Nothing is written.
    * A browser token changes no existing account, because other users belong to it. It may only set the name of an account
-   * that never had one. */
-  #merged(organization: number, sent: SentAccount, request: AccountRequest): Account {
+   * that never had one.
+   * @returns Invalid if the account would exceed the limits */
+  #merged(organization: number, sent: SentAccount, request: AccountRequest): ChangedAccount | Invalid {
     const { accountId } = sent;
     const before = this.#account(organization, accountId);
     const whole = mergeAccount(before, sent, request);
     const isGuarded = before !== undefined && request.isBrowser === true;
     const merged = isGuarded ? mergeAccount(before, withoutGuardedFields(sent, before), request) : whole;
-    if (merged.name !== whole.name || merged.avatar !== whole.avatar) this.#ignored.add("account");
-    const { changed, retimed, ...fields } = merged;
-    if (before !== undefined && !changed && !retimed) return before;
-    return {
+    if (isInvalid(merged)) return merged;
+    if (isInvalid(whole) || whole.news.length > merged.news.length) this.#ignored.add("account.properties");
+    if (!isInvalid(whole) && (merged.name !== whole.name || merged.avatar !== whole.avatar)) {
+      this.#ignored.add("account");
+    }
+    const { changed, retimed, news, ...fields } = merged;
+    if (before !== undefined && !changed && !retimed) return { account: before, news };
+    const account: Account = {
       organization,
       accountId,
       number: before?.number ?? this.#lastAccountNumberOf(organization) + 1,
@@ -178,9 +191,10 @@ export class DecidedPeople {
       updatedAtMs: changed ? request.receivedAtMs : (before?.updatedAtMs ?? request.receivedAtMs),
       version: (before?.version ?? 0) + (changed ? 1 : 0),
     };
+    return { account, news };
   }
 
-  #keepAccount(account: Account): void {
+  #keepAccount({ account, news }: ChangedAccount): void {
     const { organization, accountId, number, version } = account;
     const before = this.#account(organization, accountId);
     if (account === before) return;
@@ -188,6 +202,7 @@ export class DecidedPeople {
     this.#accounts.set(keyOf(organization, accountId), account);
     // If only a time changed, only the ledger stores it. The warehouse has no column for it.
     if (version !== before?.version) this.#rows.account(account);
+    for (const values of news) this.#rows.accountVersion(account, values);
   }
 
   /** The fields that a page may change of an existing user. A field equal to the stored one causes no warning. */
@@ -210,7 +225,8 @@ export class DecidedPeople {
     return (
       stored?.number === user.account &&
       (sent.name ?? stored.name) === stored.name &&
-      (sent.avatar === undefined || sent.avatar === stored.avatar)
+      (sent.avatar === undefined || sent.avatar === stored.avatar) &&
+      (sent.properties === undefined || hasAll(stored.traits, sent.properties))
     );
   }
 
@@ -228,6 +244,13 @@ export class DecidedPeople {
 /** The fields of an existing account that a browser token may change. */
 function withoutGuardedFields({ accountId, name }: SentAccount, before: Account): SentAccount {
   return { accountId, name: hasDefaultValue(before, "name") ? name : undefined, avatar: undefined };
+}
+
+/** Whether every value that was sent is the stored one. */
+function hasAll(stored: JsonObject, sent: JsonObject): boolean {
+  return Object.entries(sent).every(
+    ([key, value]) => Object.hasOwn(stored, key) && JSON.stringify(stored[key]) === JSON.stringify(value),
+  );
 }
 
 /** The traits of `once` that have no stored value. */

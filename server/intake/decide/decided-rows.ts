@@ -12,6 +12,7 @@ import type {
 } from "../../ledger/ledger.ts";
 import {
   accountRow,
+  accountVersionRow,
   currentSchema,
   eventRow,
   isCanonicalUuid,
@@ -23,11 +24,14 @@ import type { News } from "./merge.ts";
 /** An event before its user is known. */
 type SentEvent = Omit<Parameters<typeof eventRow>[0], "id" | "user" | "account">;
 
+type VersionRowsOf = Writes["versionRows"][number];
+
 export class DecidedRows {
   readonly #stored: Stored;
   readonly #lines = new Map<string, { table: WarehouseTable; year: number; lines: string[] }>();
   readonly #dayCounts = new Map<number, { -readonly [Field in keyof DayCount]: DayCount[Field] }>();
-  readonly #versionRows = new Map<number, { organization: number; rows: number; versions: number }>();
+  readonly #versionRows = new Map<number, VersionRowsOf>();
+  readonly #accountVersionRows = new Map<number, VersionRowsOf>();
   #events = 0;
 
   constructor(stored: Stored) {
@@ -52,16 +56,19 @@ export class DecidedRows {
 
   version(user: User, news: News): void {
     this.#add("user_versions", 0, userVersionRow(user, news));
-    const { organization, version } = user;
-    const { rows, versions } = this.#versionRows.get(organization) ?? { rows: 0, versions: 0 };
-    this.#versionRows.set(organization, { organization, rows: rows + 1, versions: versions + version });
+    countVersion(this.#versionRows, user);
   }
 
   account(account: Account): void {
     this.#add("accounts", 0, accountRow(account));
   }
 
-  writes(): Pick<Writes, "inbox" | "versionRows" | "dayCounts"> {
+  accountVersion(account: Account, news: News): void {
+    this.#add("account_versions", 0, accountVersionRow(account, news));
+    countVersion(this.#accountVersionRows, account);
+  }
+
+  writes(): Pick<Writes, "inbox" | "versionRows" | "accountVersionRows" | "dayCounts"> {
     const inbox: InboxRows[] = [];
     for (const { table, year, lines } of this.#lines.values()) {
       const body = `${lines.join("\n")}\n`;
@@ -70,6 +77,9 @@ export class DecidedRows {
     return {
       inbox,
       versionRows: [...this.#versionRows.values()],
+      ...(this.#accountVersionRows.size > 0 && {
+        accountVersionRows: [...this.#accountVersionRows.values()],
+      }),
       dayCounts: [...this.#dayCounts.values()],
     };
   }
@@ -98,6 +108,15 @@ export class DecidedRows {
       count.checksum = (count.checksum + checksum) >>> 0;
     }
   }
+}
+
+/** Adds a row to an organization's count of versions. */
+function countVersion(
+  counts: Map<number, VersionRowsOf>,
+  { organization, version }: Pick<User, "organization" | "version">,
+): void {
+  const { rows, versions } = counts.get(organization) ?? { rows: 0, versions: 0 };
+  counts.set(organization, { organization, rows: rows + 1, versions: versions + version });
 }
 
 function hex(value: number, digits: number): string {

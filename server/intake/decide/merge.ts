@@ -4,7 +4,7 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
 import type { Account, User } from "../../ledger/ledger.ts";
-import type { Invalid } from "../admission/json.ts";
+import { type Invalid, isInvalid } from "../admission/json.ts";
 import type { AdmittedIdentify, SentAccount } from "../identify.ts";
 import { FieldTimes, type RequestTimes } from "./field-times.ts";
 
@@ -46,18 +46,8 @@ export function merge(
   const traits: Record<string, unknown> = { ...before?.traits };
   const history = new History();
   if (before === undefined) history.at(entry.timestampMs);
-  for (const [key, value] of Object.entries(entry.traits)) {
-    const known = before !== undefined && Object.hasOwn(before.traits, key);
-    const field = `properties.${key}`;
-    const wins = fields.accepts(field, known);
-    if (wins) define(traits, key, value);
-    const isOther = !known || JSON.stringify(before.traits[key]) !== JSON.stringify(value);
-    // A value for an earlier time is new for that time, independent of the newest value.
-    if (isOther || !wins) define(history.at(fields.sentAtMs(field)).traits, key, value);
-    // The newest value is written again at its own time: it may have been no change at that time.
-    if (known && !wins) define(history.at(fields.timeOf(field)).traits, key, before.traits[key]);
-  }
-  const tooLarge = whyTooLarge(traits);
+  mergeTraits(traits, entry.traits, fields, history);
+  const tooLarge = whyTooLarge(traits, "properties would give the user", "traits");
   if (tooLarge !== undefined) return { invalid: tooLarge };
   const merged = {
     email: fields.value<string | null>("email", entry.email, before?.email, null),
@@ -91,11 +81,37 @@ export function merge(
   };
 }
 
+/** Merges traits that were sent into the stored ones. */
+function mergeTraits(
+  traits: Record<string, unknown>,
+  sent: JsonObject,
+  fields: FieldTimes,
+  history: History,
+): void {
+  for (const [key, value] of Object.entries(sent)) {
+    const known = Object.hasOwn(traits, key);
+    const stored = traits[key];
+    const field = fieldOf(key);
+    const wins = fields.accepts(field, known);
+    if (wins) define(traits, key, value);
+    const isOther = !known || JSON.stringify(stored) !== JSON.stringify(value);
+    // A value for an earlier time is new for that time, independent of the newest value.
+    if (isOther || !wins) define(history.at(fields.sentAtMs(field)).traits, key, value);
+    // The newest value is written again at its own time: it may have been no change at that time.
+    if (known && !wins) define(history.at(fields.timeOf(field)).traits, key, stored);
+  }
+}
+
+/** The name of a trait or an attribute among the times of fields. */
+function fieldOf(key: string): string {
+  return `properties.${key}`;
+}
+
 function timesOf(
   { traits, email, isAccountOwner, account }: Pick<Merged, "traits" | "email" | "isAccountOwner" | "account">,
   fields: FieldTimes,
 ): Pick<Merged, "timestampMs" | "fieldTimestampsMs"> {
-  const held = Object.keys(traits).map((key) => `properties.${key}`);
+  const held = Object.keys(traits).map(fieldOf);
   if (email !== null) held.push("email");
   if (isAccountOwner !== null) held.push("isAccountOwner");
   if (account !== 0) held.push("account");
@@ -122,40 +138,63 @@ function define(object: Record<string, unknown>, key: string, value: unknown): v
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function whyTooLarge(traits: object): string | undefined {
+function whyTooLarge(traits: object, beginning: string, name: "traits" | "attributes"): string | undefined {
   const keys = Object.keys(traits).length;
   if (keys > limits.keys) {
-    return `properties would give the user ${keys} traits: send fewer, at most ${limits.keys} are kept.`;
+    return `${beginning} ${keys} ${name}: send fewer, at most ${limits.keys} are kept.`;
   }
   const bytes = Buffer.byteLength(JSON.stringify(traits));
   if (bytes <= limits.storedTraitsBytes) return undefined;
-  return `properties would give the user ${bytes} bytes of traits: send less, at most ${limits.storedTraitsBytes} are kept.`;
+  return `${beginning} ${bytes} bytes of ${name}: send less, at most ${limits.storedTraitsBytes} are kept.`;
 }
 
 /** An account after a request. */
 export interface MergedAccount
-  extends Pick<Account, "name" | "avatar" | "timestampMs" | "fieldTimestampsMs"> {
-  /** Whether the name or the picture changed. */
+  extends Pick<Account, "name" | "avatar" | "traits" | "timestampMs" | "fieldTimestampsMs"> {
+  /** Whether the name, the picture or an attribute changed. */
   readonly changed: boolean;
   /** Whether the time of a field changed. */
   readonly retimed: boolean;
+  /** New attributes for `account_versions`, by their time. Empty if all were known. */
+  readonly news: readonly News[];
 }
 
-/** Merges an account that was sent into the stored one. A new account without a name gets its id as its name. */
+const noTraits: JsonObject = {};
+const noNews: readonly News[] = [];
+
+/** Merges an account that was sent into the stored one. A new account without a name gets its id as its name.
+ * @returns Invalid if the account would exceed the limits of attributes */
 export function mergeAccount(
   before: Account | undefined,
   sent: SentAccount,
   request: RequestTimes,
-): MergedAccount {
+): MergedAccount | Invalid {
   const fields = new FieldTimes(before, request);
   const isNamed = sent.name !== undefined && fields.accepts("name", before !== undefined);
   const name = (isNamed ? sent.name : before?.name) ?? sent.accountId;
   if (before === undefined && sent.name === undefined) fields.setDefault("name");
   const avatar = fields.value<string | null>("avatar", sent.avatar, before?.avatar, null);
+  const attributes = mergeAttributes(before?.traits, sent.properties, fields);
+  if (isInvalid(attributes)) return attributes;
+  const { traits, news } = attributes;
+  const held = avatar === null ? ["name"] : ["name", "avatar"];
   const times = fields.times(
-    avatar === null ? ["name"] : ["name", "avatar"],
+    [...held, ...Object.keys(traits).map(fieldOf)],
     avatar === null ? ["avatar"] : [],
   );
-  const changed = before === undefined || name !== before.name || avatar !== before.avatar;
-  return { name, avatar, ...times, changed, retimed: fields.retimed };
+  const changed = before === undefined || name !== before.name || avatar !== before.avatar || news.length > 0;
+  return { name, avatar, traits, ...times, changed, retimed: fields.retimed, news };
+}
+
+function mergeAttributes(
+  stored: JsonObject = noTraits,
+  sent: JsonObject | undefined,
+  fields: FieldTimes,
+): Pick<MergedAccount, "traits" | "news"> | Invalid {
+  if (sent === undefined) return { traits: stored, news: noNews };
+  const traits: Record<string, unknown> = { ...stored };
+  const history = new History();
+  mergeTraits(traits, sent, fields, history);
+  const tooLarge = whyTooLarge(traits, "account.properties would give the account", "attributes");
+  return tooLarge === undefined ? { traits, news: history.news() } : { invalid: tooLarge };
 }

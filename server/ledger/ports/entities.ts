@@ -5,7 +5,8 @@ import type { JsonObject } from "../../../contract/json.ts";
 export interface FieldTimestamps {
   /** The time of all fields that have a value, except those in `fieldTimestampsMs`. */
   readonly timestampMs: number;
-  /** By field: `email`, `isAccountOwner`, `account`, `properties.plan` … of a user; `name`, `avatar` of an account. */
+  /** By field: `email`, `isAccountOwner`, `account`, `properties.plan` … of a user; `name`, `avatar`,
+   * `properties.industry` … of an account. */
   readonly fieldTimestampsMs: Readonly<Record<string, number>>;
 }
 
@@ -33,6 +34,8 @@ export interface Account extends FieldTimestamps {
   readonly number: number;
   readonly name: string;
   readonly avatar: string | null;
+  /** Attributes. */
+  readonly traits: JsonObject;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly version: number;

@@ -64,6 +64,9 @@ export interface CountedErasure extends FoundInWarehouse {
 /** Rows in the warehouse that name an account. */
 export interface FoundOfAccount {
   readonly events: number;
+  /** Rows of `account_versions`, and the sum of their versions. */
+  readonly versions: number;
+  readonly versionSum: number;
   readonly days: number;
 }
 
@@ -88,7 +91,8 @@ export interface Erasures {
   /** Subtracts the users' events and versions from the counts and deletes the users' rejected events. Each erasure is
    * counted once and in one commit, before the warehouse deletes anything. A long list takes several commits. */
   counted(found: readonly CountedErasure[]): Promise<void>;
-  /** The same for an account: its rejected events are deleted, and those of users lose the account. No count changes. */
+  /** The same for an account: its rejected events are deleted, and those of users lose the account. Of the counts, only the
+   * rows of `account_versions` change. */
   accountCounted(id: number, found: FoundOfAccount): Promise<void>;
   /** Called when the warehouse has no row of the users or accounts any more. Deletes their rows in the inbox up to the
    * newest of these erasures, and frees the disk space. All are done in one commit.

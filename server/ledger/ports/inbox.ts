@@ -11,7 +11,7 @@ export interface InboxRows {
   readonly body: string;
 }
 
-export type WarehouseTable = "events" | "users" | "accounts" | "user_versions";
+export type WarehouseTable = "events" | "users" | "accounts" | "user_versions" | "account_versions";
 
 /** The number of acknowledged events of one UTC day. `doctor` compares the warehouse with it. */
 export interface DayCount {

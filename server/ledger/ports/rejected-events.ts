@@ -24,7 +24,7 @@ export interface NumberedVersion {
   readonly version: number;
 }
 
-/** The number of rows of `user_versions`, and the sum of their versions. */
+/** The number of rows of `user_versions` or `account_versions`, and the sum of their versions. */
 export interface VersionRows {
   readonly rows: number;
   readonly versions: number;
@@ -35,6 +35,7 @@ export interface MissingRows {
   readonly rejectedEvents: number;
   readonly events: readonly DayCount[];
   readonly userVersions: VersionRows;
+  readonly accountVersions: VersionRows;
   readonly users: readonly NumberedVersion[];
   readonly accounts: readonly NumberedVersion[];
 }

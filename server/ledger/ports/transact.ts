@@ -99,6 +99,8 @@ export interface Writes {
   readonly inbox: readonly InboxRows[];
   /** The rows of `user_versions` among them, by organization. */
   readonly versionRows: readonly (VersionRows & { readonly organization: number })[];
+  /** The same for `account_versions`. Undefined if no attribute changes. */
+  readonly accountVersionRows?: Writes["versionRows"];
   readonly messages: readonly Message[];
   readonly dayCounts: readonly DayCount[];
   /** Undefined if no held item, link or label changes. */

@@ -2,7 +2,7 @@
 import type { Populations } from "../ports/health.ts";
 import type { Stored, Writes } from "../ports/transact.ts";
 
-export type AddedPopulations = Omit<Populations, "versionRows">;
+export type AddedPopulations = Omit<Populations, "versionRows" | "accountVersionRows">;
 
 /** By organization. Organizations without a written user or account are left out. */
 export function addedPopulations(

@@ -69,18 +69,26 @@ export function factsOf(table: WarehouseTable, schema: number, row: string): Row
     organization: wholeNumber(values?.get("organization")) ?? 0,
     utcDay: readable ? Math.floor(time / msPerDay) : null,
     checksum: readable ? checksum : null,
-    number: wholeNumber(values?.get(table === "accounts" ? "account" : "user")),
+    number: wholeNumber(values?.get(isOfAccounts(table) ? "account" : "user")),
     version: wholeNumber(values?.get("version")),
   };
 }
 
-/** The rejected events' part in the counts of acknowledged rows: their events by day, and their rows of `user_versions`. */
+/** Whether the rows of a table are those of accounts. */
+function isOfAccounts(table: WarehouseTable): boolean {
+  return table === "accounts" || table === "account_versions";
+}
+
+/** The rejected events' part in the counts of acknowledged rows: their events by day, and their rows of `user_versions`
+ * and `account_versions`. */
 export function countsOf(events: readonly CountedRow[]): {
   readonly dayCounts: readonly DayCount[];
   readonly versionRows: readonly VersionRowsOf[];
+  readonly accountVersionRows: readonly VersionRowsOf[];
 } {
   const dayCounts: DayCount[] = [];
   const versionRows: VersionRowsOf[] = [];
+  const accountVersionRows: VersionRowsOf[] = [];
   for (const { table, organization, utcDay, checksum, version } of events) {
     if (table === "events" && utcDay !== null && checksum !== null) {
       dayCounts.push({ organization, utcDay, events: 1, checksum });
@@ -88,8 +96,11 @@ export function countsOf(events: readonly CountedRow[]): {
     if (table === "user_versions" && version !== null) {
       versionRows.push({ organization, rows: 1, versions: version });
     }
+    if (table === "account_versions" && version !== null) {
+      accountVersionRows.push({ organization, rows: 1, versions: version });
+    }
   }
-  return { dayCounts, versionRows };
+  return { dayCounts, versionRows, accountVersionRows };
 }
 
 /** The same for rejected events that are known to be of one organization, independent of the facts in their rows. */

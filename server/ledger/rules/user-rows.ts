@@ -1,7 +1,7 @@
 /** Recognizes the rows of a user, and a user's id after an erasure. */
 import { createHmac } from "node:crypto";
 
-/** The beginning of every row of a user, in all tables except that of accounts (see `ledger/rules/warehouse-rows.ts`). */
+/** The beginning of every row of a user, in all tables except those of accounts (see `ledger/rules/warehouse-rows.ts`). */
 export function beginningOfRow(organization: number, user: number): string {
   return `[${organization},${user},`;
 }

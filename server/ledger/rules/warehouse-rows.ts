@@ -15,6 +15,10 @@ const eventsOfFirstSchema = [
   ...["id", "id_is_message_id", "message_id", "properties"],
 ];
 
+const accountsOfFirstSchema = [
+  ...["organization", "account", "account_id", "name", "avatar", "created_at", "updated_at", "version"],
+];
+
 /** Columns of every schema version that an inbox may still contain. Versions count from 1. */
 export const columns: Record<WarehouseTable, readonly (readonly string[])[]> = {
   events: [eventsOfFirstSchema, [...eventsOfFirstSchema, "is_activity"]],
@@ -33,17 +37,17 @@ export const columns: Record<WarehouseTable, readonly (readonly string[])[]> = {
     ],
   ],
   user_versions: [["organization", "user", "version", "at", "traits", "account"]],
-  accounts: [
-    ["organization", "account", "account_id", "name", "avatar", "created_at", "updated_at", "version"],
-  ],
+  accounts: [accountsOfFirstSchema, [...accountsOfFirstSchema, "traits"]],
+  account_versions: [["organization", "account", "version", "at", "traits"]],
 };
 
 /** The schema version of new rows. */
 export const currentSchema: Record<WarehouseTable, number> = {
   events: 2,
   users: 1,
-  accounts: 1,
+  accounts: 2,
   user_versions: 1,
+  account_versions: 1,
 };
 
 export interface EventRow {
@@ -137,5 +141,20 @@ export function accountRow(account: Account): string {
     account.createdAtMs,
     account.updatedAtMs,
     account.version,
+    JSON.stringify(account.traits),
+  ]);
+}
+
+/** An account's new attributes at a time. */
+export function accountVersionRow(
+  account: Pick<Account, "organization" | "number" | "version">,
+  version: { readonly atMs: number; readonly traits: JsonObject },
+): string {
+  return JSON.stringify([
+    account.organization,
+    account.number,
+    account.version,
+    version.atMs,
+    JSON.stringify(version.traits),
   ]);
 }

@@ -114,12 +114,13 @@ const sources: Record<ExportTable, Source> = {
     ],
   },
   accounts: {
-    from: `(SELECT account, account_id, name, avatar FROM accounts FINAL
+    from: `(SELECT account, account_id, name, avatar, traits FROM accounts FINAL
             WHERE organization = {organization:UInt32} ORDER BY account) AS a`,
     columns: [
       { name: "id", value: "a.account_id" },
       { name: "name", value: "a.name" },
       { name: "avatar", value: "a.avatar", json: jsonOrNull("a.avatar") },
+      { name: "properties", value: "a.traits", json: "a.traits" },
     ],
   },
   subscriptions: {

@@ -17,6 +17,8 @@ import {
 import { snapshotTables } from "./snapshot-tables.ts";
 import {
   accounts,
+  accountTraitsColumn,
+  accountVersions,
   activityColumn,
   activityRollups,
   countsOfEvents,
@@ -147,6 +149,13 @@ const migrations: readonly Migration[] = [
       createTable(subscriptions, topology),
       createRollupView(billingEvents, topology),
       `INSERT INTO ${billingEvents.table.name} ${rowsOfRollup(billingEvents)}`,
+    ],
+  },
+  {
+    name: "attributes of accounts, and their history",
+    statements: (topology) => [
+      `ALTER TABLE accounts ADD COLUMN IF NOT EXISTS ${accountTraitsColumn}`,
+      createTable(accountVersions, topology),
     ],
   },
 ];

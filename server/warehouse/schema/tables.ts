@@ -151,6 +151,9 @@ export const userVersions: Table = {
   orderBy: "organization, user, version",
 };
 
+/** The column of accounts that was added later. Accounts of before have no attributes. */
+export const accountTraitsColumn = "traits String DEFAULT '{}' CODEC(ZSTD(1))";
+
 export const accounts: Table = {
   name: "accounts",
   engine: lastVersion,
@@ -163,8 +166,23 @@ export const accounts: Table = {
     "created_at DateTime64(3, 'UTC')",
     "updated_at DateTime64(3, 'UTC')",
     "version UInt32",
+    accountTraitsColumn,
   ],
   orderBy: "organization, account",
+};
+
+/** The history of accounts: new or changed attributes with their time, as `user_versions` has those of users. */
+export const accountVersions: Table = {
+  name: "account_versions",
+  engine: mergeTree,
+  columns: [
+    "organization UInt32",
+    "account UInt32 CODEC(Delta, ZSTD(1))",
+    "version UInt32",
+    "at DateTime64(3, 'UTC')",
+    "traits String CODEC(ZSTD(1))",
+  ],
+  orderBy: "organization, account, version",
 };
 
 /** The users who are left out of figures, in the row with an organization's highest revision. */

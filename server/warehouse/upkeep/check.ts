@@ -5,8 +5,8 @@
  *
  * These must be equal. For every UTC day, the number of acknowledged events and the checksum of their ids equal those
  * in the warehouse and among the rejected events together. The newest version of every user and account is in the
- * warehouse, unless it was rejected or dropped. Every row that was appended to `user_versions` (not every version of
- * a user is) is there or among the rejected events.
+ * warehouse, unless it was rejected or dropped. Every row that was appended to `user_versions` or
+ * `account_versions` (not every version of a user or an account is) is there or among the rejected events.
  */
 
 import { formatDay } from "../../calendar/calendar.ts";
@@ -16,6 +16,7 @@ import type {
   NumberedVersion,
   Populations,
   SharedLedger,
+  VersionRows,
 } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { countsAsActivity } from "../schema/tables.ts";
@@ -53,6 +54,9 @@ interface CountAndSum {
   readonly sum: number;
 }
 
+/** The tables with the history of users and accounts. */
+type VersionTable = "user_versions" | "account_versions";
+
 export type Difference =
   | {
       readonly kind: "events";
@@ -61,7 +65,7 @@ export type Difference =
       readonly warehouse: CountAndSum;
     }
   | {
-      readonly kind: "users" | "accounts" | "user_versions";
+      readonly kind: "users" | "accounts" | VersionTable;
       readonly ledger: CountAndSum;
       readonly warehouse: CountAndSum;
     }
@@ -109,7 +113,7 @@ export async function checkOrganization(
   return [
     ...(await check.events(acknowledged.dayCounts, acknowledged.missing?.events ?? [])),
     ...(await check.populations(acknowledged)),
-    ...(await check.userVersions(acknowledged)),
+    ...(await check.versions(acknowledged)),
     ...(await check.userEventDays()),
     ...(await check.eventDays()),
     ...(await check.activeDays()),
@@ -133,6 +137,7 @@ export function settledOf(found: Difference, during: DuringCheck): Difference | 
     case "users":
     case "accounts":
     case "user_versions":
+    case "account_versions":
       return arePeopleSettled(during) ? found : undefined;
     case "subscriptions":
       return during.loadedDays.size === 0 ? found : undefined;
@@ -162,7 +167,10 @@ function isUtcDaySettled(utcDay: number, { before, after }: DuringCheck): boolea
 }
 
 function people({ populations, missing }: Acknowledged) {
-  return [populations, missing?.users, missing?.accounts, missing?.userVersions];
+  return [
+    populations,
+    ...[missing?.users, missing?.accounts, missing?.userVersions, missing?.accountVersions],
+  ];
 }
 
 /** A difference as a sentence. */
@@ -179,6 +187,7 @@ export function describeDifference(difference: Difference): string {
     case "users":
     case "accounts":
     case "user_versions":
+    case "account_versions":
       return `${difference.kind}: ${ledgerAndWarehouse(difference)}`;
     case "user_event_days": {
       const { day, events, rollup, otherUsersOrEvents } = difference;
@@ -278,18 +287,25 @@ class Check {
     return { count, sum };
   }
 
-  async userVersions({ populations, missing }: Acknowledged): Promise<Difference[]> {
-    const { versionRows } = populations;
-    if (versionRows === null) return [];
+  async versions({ populations, missing }: Acknowledged): Promise<Difference[]> {
+    const { versionRows, accountVersionRows } = populations;
+    return [
+      ...(await this.#versions("user_versions", versionRows, missing?.userVersions)),
+      ...(await this.#versions("account_versions", accountVersionRows, missing?.accountVersions)),
+    ];
+  }
+
+  async #versions(
+    kind: VersionTable,
+    counted: VersionRows | null,
+    missing: VersionRows = { rows: 0, versions: 0 },
+  ): Promise<Difference[]> {
+    if (counted === null) return [];
     const [stored = none] = await this.#rows<CountAndSum>(`
-      SELECT count() AS count, sum(version) AS sum
-      FROM user_versions WHERE organization = {organization:UInt32}`);
-    const ledger = { count: versionRows.rows, sum: versionRows.versions };
-    const warehouse = {
-      count: stored.count + (missing?.userVersions.rows ?? 0),
-      sum: stored.sum + (missing?.userVersions.versions ?? 0),
-    };
-    return agree({ ledger, warehouse }) ? [] : [{ kind: "user_versions", ledger, warehouse }];
+      SELECT count() AS count, sum(version) AS sum FROM ${kind} WHERE organization = {organization:UInt32}`);
+    const ledger = { count: counted.rows, sum: counted.versions };
+    const warehouse = { count: stored.count + missing.rows, sum: stored.sum + missing.versions };
+    return agree({ ledger, warehouse }) ? [] : [{ kind, ledger, warehouse }];
   }
 
   /** Checks the rows, and the counts that the engine stores separately beside them. */

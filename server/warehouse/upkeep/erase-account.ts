@@ -34,12 +34,14 @@ export async function findAccount(
 ): Promise<FoundOfAccount> {
   const [found] = await warehouse.rows<FoundOfAccount>(
     `SELECT count() AS events,
+       (SELECT count() FROM account_versions WHERE ${ofAccount}) AS versions,
+       (SELECT sum(version) FROM account_versions WHERE ${ofAccount}) AS versionSum,
        (SELECT uniqExact(day) FROM user_event_days WHERE ${ofAccount}) AS days
      FROM events WHERE ${ofAccount}`,
     { organization, account },
     noLimitOfTime,
   );
-  return found ?? { events: 0, days: 0 };
+  return found ?? { events: 0, versions: 0, versionSum: 0, days: 0 };
 }
 
 /** Deletes an account, and takes it out of the rows of its members.

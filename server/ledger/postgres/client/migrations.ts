@@ -51,6 +51,26 @@ const accountTimes = `
   UPDATE accounts SET said_at_ms = updated_at_ms;
 `;
 
+/** Attributes of accounts, and the table of the warehouse with their history. The inbox's tables lose their list of the
+ * warehouse's tables, which every segment has: the code's type `WarehouseTable` is the list. */
+const accountAttributes = `
+  ALTER TABLE accounts ADD COLUMN traits text NOT NULL DEFAULT '{}';
+  ALTER TABLE populations ADD COLUMN account_version_rows bigint NOT NULL DEFAULT 0;
+  ALTER TABLE populations ADD COLUMN account_version_row_sum bigint NOT NULL DEFAULT 0;
+  DO $$
+  DECLARE
+    listing record;
+  BEGIN
+    FOR listing IN
+      SELECT conrelid::regclass AS of_table, conname AS name FROM pg_constraint
+      WHERE contype = 'c' AND connamespace = current_schema()::regnamespace
+        AND pg_get_constraintdef(oid) LIKE '%warehouse_table%user_versions%'
+    LOOP
+      EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', listing.of_table, listing.name);
+    END LOOP;
+  END $$;
+`;
+
 /** SQL, or a function for a change that SQL cannot make. */
 export type Migration = string | ((tx: Tx) => Promise<void>);
 
@@ -67,6 +87,7 @@ export const migrations: readonly Migration[] = [
   renamedTables + renamedEvents,
   outagesTable(postgresTypes),
   lastingMessageIdsTable(postgresTypes),
+  accountAttributes,
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -51,7 +51,7 @@ export async function countErasedRows(
         FROM (
           SELECT split_part(line, ',', 1) || ',' || split_part(line, ',', 2) || ',' AS beginning
           FROM ${sql(tableOf(segment))}, LATERAL string_to_table(body, E'\\n') AS line
-          WHERE seq > ${after} AND seq <= ${last.seq} AND (warehouse_table = 'accounts') = ${isOfAccounts}) AS lines
+          WHERE seq > ${after} AND seq <= ${last.seq} AND (warehouse_table IN ('accounts', 'account_versions')) = ${isOfAccounts}) AS lines
         WHERE beginning = ANY(${[...idOf.keys()]}::text[]) GROUP BY beginning`;
       for (const { beginning, rows } of found) {
         const id = idOf.get(beginning) ?? 0;

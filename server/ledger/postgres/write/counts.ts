@@ -25,3 +25,11 @@ export function addVersionRows(tx: Tx, organization: number, { rows, versions }:
     UPDATE populations SET version_rows = version_rows + ${rows}, version_row_sum = version_row_sum + ${versions}
     WHERE organization = ${organization}`;
 }
+
+/** The same for rows of `account_versions`, whose count is always known. */
+export function addAccountVersionRows(tx: Tx, organization: number, { rows, versions }: VersionRows) {
+  return tx`
+    UPDATE populations SET account_version_rows = account_version_rows + ${rows},
+      account_version_row_sum = account_version_row_sum + ${versions}
+    WHERE organization = ${organization}`;
+}

@@ -12,7 +12,10 @@ export type UserRow = Omit<User, "traits" | "fieldTimestampsMs" | "email"> & {
 };
 
 /** A row of `accountColumns`. */
-export type AccountRow = Omit<Account, "fieldTimestampsMs"> & { readonly fieldTimestampsMs: string };
+export type AccountRow = Omit<Account, "traits" | "fieldTimestampsMs"> & {
+  readonly traits: string;
+  readonly fieldTimestampsMs: string;
+};
 
 /** The columns of `UserRow`. */
 export function userColumns(queries: Queries) {
@@ -23,7 +26,7 @@ export function userColumns(queries: Queries) {
 
 /** The columns of `AccountRow`. */
 export function accountColumns(queries: Queries) {
-  return queries`organization, account_id AS "accountId", number, name, avatar, timestamp_ms AS "timestampMs",
+  return queries`organization, account_id AS "accountId", number, name, avatar, traits, timestamp_ms AS "timestampMs",
     field_timestamps_ms AS "fieldTimestampsMs", created_at_ms AS "createdAtMs", updated_at_ms AS "updatedAtMs", version`;
 }
 
@@ -42,6 +45,7 @@ export function userOf(row: UserRow): User {
 export function accountOf(row: AccountRow): Account {
   return {
     ...row,
+    traits: parseObject(row.traits),
     fieldTimestampsMs: JSON.parse(row.fieldTimestampsMs),
     accountId: restored(row.accountId),
     name: restored(row.name),

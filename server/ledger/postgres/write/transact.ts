@@ -23,7 +23,7 @@ import { inOrder, writeHeldEvents } from "../identity/held-event-writes.ts";
 import { identifiedStatements } from "../identity/person-links.ts";
 import { appendRows } from "../inbox/inbox-segments.ts";
 import { begin } from "./begin.ts";
-import { addDayCounts, addVersionRows } from "./counts.ts";
+import { addAccountVersionRows, addDayCounts, addVersionRows } from "./counts.ts";
 import type { Key } from "./keys.ts";
 import { releaseLastingIds, textOfLasting } from "./message-ids.ts";
 import { heldOrganizations, OrganizationLockTimedOut, organizationsOf } from "./organization-locks.ts";
@@ -213,7 +213,12 @@ function releaseIds(tx: Tx, writes: Pick<Writes, "messages">, { begun }: Reads) 
 
 function writePeople(
   tx: Tx,
-  { users, accounts, versionRows }: Pick<Writes, "users" | "accounts" | "versionRows">,
+  {
+    users,
+    accounts,
+    versionRows,
+    accountVersionRows = [],
+  }: Pick<Writes, "users" | "accounts" | "versionRows" | "accountVersionRows">,
   reads: Reads,
 ): Statement<readonly object[]>[] {
   const added = addedPopulations({ users, accounts }, reads);
@@ -230,6 +235,7 @@ function writePeople(
         WHERE organization = ${organization}`,
     ),
     ...versionRows.map(({ organization, ...rows }) => addVersionRows(tx, organization, rows)),
+    ...accountVersionRows.map(({ organization, ...rows }) => addAccountVersionRows(tx, organization, rows)),
   ];
 }
 
@@ -277,18 +283,19 @@ function writeAccounts(tx: Tx, accounts: Writes["accounts"]) {
     accountId: storable(account.accountId),
     name: storable(account.name),
     avatar: account.avatar === null ? null : storable(account.avatar),
+    traits: JSON.stringify(account.traits),
     fieldTimestampsMs: JSON.stringify(account.fieldTimestampsMs),
   }));
   return tx`
-    INSERT INTO accounts AS stored (organization, number, account_id, name, avatar, timestamp_ms, field_timestamps_ms,
-      created_at_ms, updated_at_ms, version)
-    SELECT organization, number, "accountId", name, avatar, "timestampMs", "fieldTimestampsMs", "createdAtMs", "updatedAtMs",
-      version
+    INSERT INTO accounts AS stored (organization, number, account_id, name, avatar, traits, timestamp_ms,
+      field_timestamps_ms, created_at_ms, updated_at_ms, version)
+    SELECT organization, number, "accountId", name, avatar, traits, "timestampMs", "fieldTimestampsMs", "createdAtMs",
+      "updatedAtMs", version
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, number bigint,
-      "accountId" text, name text, avatar text, "timestampMs" bigint, "fieldTimestampsMs" text, "createdAtMs" bigint,
+      "accountId" text, name text, avatar text, traits text, "timestampMs" bigint, "fieldTimestampsMs" text, "createdAtMs" bigint,
       "updatedAtMs" bigint, version bigint)
     ON CONFLICT (organization, account_id) DO UPDATE SET
-      name = excluded.name, avatar = excluded.avatar, timestamp_ms = excluded.timestamp_ms,
+      name = excluded.name, avatar = excluded.avatar, traits = excluded.traits, timestamp_ms = excluded.timestamp_ms,
       field_timestamps_ms = excluded.field_timestamps_ms, updated_at_ms = excluded.updated_at_ms,
       version = excluded.version,
       number = CASE WHEN stored.number = excluded.number THEN stored.number END`;

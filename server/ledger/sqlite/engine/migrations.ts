@@ -19,6 +19,7 @@ import {
   viewsTable,
 } from "../../stores/tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
+import { inboxOfMoreTables } from "../admin/more-warehouse-tables.ts";
 import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";
 import { renamedEvents, renamedTables } from "../admin/renamed-tables.ts";
 import { warningsExclusionsAndChecks } from "../admin/warnings-tables.ts";
@@ -213,6 +214,13 @@ const accountTimes = `
   UPDATE accounts SET said_at_ms = updated_at_ms;
 `;
 
+/** Attributes of accounts, and the table of the warehouse with their history. */
+const accountAttributes = `
+  ALTER TABLE accounts ADD COLUMN traits TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE populations ADD COLUMN account_version_rows INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE populations ADD COLUMN account_version_row_sum INTEGER NOT NULL DEFAULT 0;
+${inboxOfMoreTables}`;
+
 /** SQL, or a function for changes that SQL cannot make. */
 type Migration = string | ((db: Database) => void);
 
@@ -240,6 +248,7 @@ const migrations: readonly Migration[] = [
   renamedTables + renamedEvents,
   outagesTable(sqliteTypes),
   lastingMessageIdsTable(sqliteTypes),
+  accountAttributes,
 ];
 
 /** The number of migrations of this code. */

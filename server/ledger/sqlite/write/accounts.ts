@@ -7,6 +7,7 @@ interface AccountRow {
   readonly number: number;
   readonly name: string;
   readonly avatar: string | null;
+  readonly traits: string;
   readonly timestamp_ms: number;
   readonly field_timestamps_ms: string;
   readonly created_at_ms: number;
@@ -15,7 +16,7 @@ interface AccountRow {
 }
 
 const columns =
-  "account_id, number, name, avatar, timestamp_ms, field_timestamps_ms, created_at_ms, updated_at_ms, version";
+  "account_id, number, name, avatar, traits, timestamp_ms, field_timestamps_ms, created_at_ms, updated_at_ms, version";
 
 function prepare(db: Database) {
   return {
@@ -30,12 +31,13 @@ function prepare(db: Database) {
                   coalesce((SELECT max(account) FROM erasures WHERE organization = ?1), 0)) AS last`,
     ),
     insert: db.prepare(
-      `INSERT INTO accounts (name, avatar, timestamp_ms, field_timestamps_ms, updated_at_ms, version, organization, number,
-                             account_id, created_at_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO accounts (name, avatar, traits, timestamp_ms, field_timestamps_ms, updated_at_ms, version, organization,
+                             number, account_id, created_at_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     update: db.prepare(
-      `UPDATE accounts SET name = ?, avatar = ?, timestamp_ms = ?, field_timestamps_ms = ?, updated_at_ms = ?, version = ?
+      `UPDATE accounts SET name = ?, avatar = ?, traits = ?, timestamp_ms = ?, field_timestamps_ms = ?,
+         updated_at_ms = ?, version = ?
        WHERE organization = ? AND number = ?`,
     ),
   };
@@ -68,7 +70,8 @@ export class Accounts {
   write(account: Account, previous: Account | undefined): void {
     const { name, avatar, timestampMs, updatedAtMs, version, organization, number, accountId } = account;
     const times = JSON.stringify(account.fieldTimestampsMs);
-    const values = [name, avatar, timestampMs, times, updatedAtMs, version, organization, number];
+    const traits = JSON.stringify(account.traits);
+    const values = [name, avatar, traits, timestampMs, times, updatedAtMs, version, organization, number];
     if (previous === undefined) {
       this.#statements.insert.run(...values, accountId, account.createdAtMs);
       return;
@@ -87,6 +90,7 @@ function account(organization: number, row: AccountRow): Account {
     number: row.number,
     name: row.name,
     avatar: row.avatar,
+    traits: JSON.parse(row.traits),
     timestampMs: row.timestamp_ms,
     fieldTimestampsMs: JSON.parse(row.field_timestamps_ms),
     createdAtMs: row.created_at_ms,

@@ -31,6 +31,11 @@ function prepare(db: Database) {
       `UPDATE populations SET version_rows = version_rows + ?, version_row_sum = version_row_sum + ?
        WHERE organization = ?`,
     ),
+    addAccountVersionRows: db.prepare(
+      `UPDATE populations SET account_version_rows = account_version_rows + ?,
+         account_version_row_sum = account_version_row_sum + ?
+       WHERE organization = ?`,
+    ),
   };
 }
 
@@ -53,5 +58,10 @@ export class Counts {
   /** Adds the numbers, or subtracts negative ones. The organization's users have to be counted first. */
   addVersionRows(organization: number, { rows, versions }: VersionRows): void {
     this.#statements.addVersionRows.run(rows, versions, organization);
+  }
+
+  /** The same for rows of `account_versions`. */
+  addAccountVersionRows(organization: number, { rows, versions }: VersionRows): void {
+    this.#statements.addAccountVersionRows.run(rows, versions, organization);
   }
 }

@@ -15,7 +15,7 @@ import type { Parts } from "./transact.ts";
 function prepareBodies(db: Database) {
   return db.prepare<{ id: number; body: Uint8Array }, [number, number, boolean]>(
     `SELECT id, CAST(body AS BLOB) AS body FROM inbox
-     WHERE id > ? AND id <= ? AND (warehouse_table = 'accounts') = ? ORDER BY id LIMIT 64`,
+     WHERE id > ? AND id <= ? AND (warehouse_table IN ('accounts', 'account_versions')) = ? ORDER BY id LIMIT 64`,
   );
 }
 

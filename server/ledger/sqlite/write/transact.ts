@@ -122,6 +122,9 @@ export class Transactor {
       counts.addPopulations(organization, totals);
     }
     for (const { organization, ...rows } of writes.versionRows) counts.addVersionRows(organization, rows);
+    for (const { organization, ...rows } of writes.accountVersionRows ?? []) {
+      counts.addAccountVersionRows(organization, rows);
+    }
   }
 
   #remember(
@@ -170,6 +173,6 @@ function changesMore(writes: Writes): boolean {
   return changesPeople(writes) || writes.heldEvents !== undefined || writes.importProgress !== undefined;
 }
 
-function changesPeople({ users, accounts, versionRows }: Writes): boolean {
-  return users.length + accounts.length + versionRows.length > 0;
+function changesPeople({ users, accounts, versionRows, accountVersionRows = [] }: Writes): boolean {
+  return users.length + accounts.length + versionRows.length + accountVersionRows.length > 0;
 }

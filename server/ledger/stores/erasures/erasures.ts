@@ -14,7 +14,7 @@ import {
   type FoundOfAccount,
 } from "../../ports/erasures.ts";
 import type { DayCount } from "../../ports/inbox.ts";
-import { countsOfUser, summed, takenAway } from "../../rules/rejected-event-facts.ts";
+import { countsOf, countsOfUser, summed, takenAway } from "../../rules/rejected-event-facts.ts";
 import { forUpdate, ids as idsAsRows, onPostgres, records } from "../engine/dialect.ts";
 import { type Engine, inParts } from "../engine/engine.ts";
 import {
@@ -29,7 +29,7 @@ import {
   type Work,
   word,
 } from "../engine/sql.ts";
-import { addDayCounts, addVersionRows } from "../events/counts.ts";
+import { addAccountVersionRows, addDayCounts, addVersionRows } from "../events/counts.ts";
 import { takeRowsOfAccount, takeRowsOfUsers } from "../events/rejected-event-rows.ts";
 import { accountNumber, accountOfUser, type Deleted, deleteAccount, deleteUser } from "./deleted-rows.ts";
 
@@ -138,11 +138,16 @@ export abstract class ErasureStore implements Erasures {
     });
   }
 
-  async accountCounted(id: number, { events, days }: FoundOfAccount): Promise<void> {
+  async accountCounted(id: number, { events, versions, versionSum, days }: FoundOfAccount): Promise<void> {
     const inboxRows = await this.countInboxRows(await this.engine.alone(stored([id])));
     await this.engine.transaction(function* () {
       for (const { organization, account } of yield* begunOf([id])) {
-        const rejectedEvents = yield* takeRowsOfAccount(organization, account);
+        const { rows: rejectedEvents, deleted } = yield* takeRowsOfAccount(organization, account);
+        const rejected = countsOf(deleted).accountVersionRows;
+        yield* addAccountVersionRows(organization, {
+          rows: -versions - rejected.length,
+          versions: rejected.reduce((sum, row) => sum - row.versions, -versionSum),
+        });
         yield* markCounted([
           { id, events, versions: null, rejectedEvents, inboxRows: inboxRows.get(id) ?? 0, days },
         ]);

@@ -19,12 +19,23 @@ const totals = {
   accountVersions: integer(),
 };
 type Totals = { readonly [Name in keyof typeof totals]: number };
-const populationsRow = new RowOf<Totals & { rows: number | null; versions: number | null }>({
+interface StoredVersionRows {
+  rows: number | null;
+  versions: number | null;
+  accountRows: number;
+  accountRowSum: number;
+}
+const populationsRow = new RowOf<Totals & StoredVersionRows>({
   ...totals,
+  accountRows: integer("account_version_rows"),
+  accountRowSum: integer("account_version_row_sum"),
   rows: nullable(integer("version_rows")),
   versions: nullable(integer("version_row_sum")),
 });
-const nobody = { users: 0, userVersions: 0, accounts: 0, accountVersions: 0, rows: 0, versions: 0 };
+const nobody = {
+  ...{ users: 0, userVersions: 0, accounts: 0, accountVersions: 0 },
+  ...{ rows: 0, versions: 0, accountRows: 0, accountRowSum: 0 },
+};
 
 /** The days of an organization, with the sums of all writers. */
 export function dayCountsOf(organization: number) {
@@ -35,8 +46,12 @@ export function dayCountsOf(organization: number) {
 /** Users and accounts of an organization, with their versions. */
 export function* populationsOf(organization: number): Work<Populations> {
   const [stored] = yield* select(populationsRow)`FROM populations WHERE organization = ${organization}`;
-  const { rows, versions, ...totals } = stored ?? nobody;
-  return { ...totals, versionRows: rows === null || versions === null ? null : { rows, versions } };
+  const { rows, versions, accountRows, accountRowSum, ...totals } = stored ?? nobody;
+  return {
+    ...totals,
+    versionRows: rows === null || versions === null ? null : { rows, versions },
+    accountVersionRows: { rows: accountRows, versions: accountRowSum },
+  };
 }
 
 /** On PostgreSQL, writers have slots of a day's counts. Any slot is right here, because no request waits. */
@@ -63,5 +78,13 @@ export function addDayCounts(dayCounts: readonly DayCount[]) {
 export function addVersionRows(organization: number, { rows, versions }: VersionRows) {
   return run`
     UPDATE populations SET version_rows = version_rows + ${rows}, version_row_sum = version_row_sum + ${versions}
+    WHERE organization = ${organization}`;
+}
+
+/** The same for the count of rows of `account_versions`, which is always known. */
+export function addAccountVersionRows(organization: number, { rows, versions }: VersionRows) {
+  return run`
+    UPDATE populations SET account_version_rows = account_version_rows + ${rows},
+      account_version_row_sum = account_version_row_sum + ${versions}
     WHERE organization = ${organization}`;
 }

@@ -45,6 +45,8 @@ interface CountedOfUser extends CountedRow {
 }
 
 const countedOfUserRow = new RowOf<CountedOfUser>({ ...counted, number: integer() });
+/** Selects rows of accounts. Others are those of users. */
+export const isOfAccounts = part`warehouse_table IN ('accounts', 'account_versions')`;
 /** As many characters as two numbers and their punctuation have at most. */
 const beginningRow = new RowOf<{ readonly id: number; readonly beginning: string }>({
   id: integer(),
@@ -132,7 +134,7 @@ export function* takeRowsOfUsers(
   yield* lockRejectedEvents();
   const readable = yield* returning(countedOfUserRow)`
     DELETE FROM rejected_events
-    WHERE organization = ${organization} AND warehouse_table <> 'accounts'
+    WHERE organization = ${organization} AND NOT ${isOfAccounts}
       AND number IN (SELECT id FROM ${idsAsRows(users)})`;
   const byUser = new Map<number, readonly CountedRow[]>(Map.groupBy(readable, ({ number }) => number));
   for (const [user, ids] of yield* unreadableRowsOf(organization, users)) {
@@ -149,7 +151,7 @@ function* unreadableRowsOf(
 ): Work<ReadonlyMap<number, readonly number[]>> {
   const rows = yield* select(beginningRow)`
     FROM rejected_events
-    WHERE organization IN (0, ${organization}) AND warehouse_table <> 'accounts'
+    WHERE organization IN (0, ${organization}) AND NOT ${isOfAccounts}
       AND (organization = 0 OR number IS NULL) ORDER BY id`;
   const userOf = new Map(users.map((user) => [beginningOfRow(organization, user), user]));
   const ids = new Map<number, number[]>();
@@ -160,16 +162,20 @@ function* unreadableRowsOf(
   return ids;
 }
 
-/** Deletes an account's rejected events, and removes it from those of users. @returns the number of both */
-export function* takeRowsOfAccount(organization: number, account: number): Work<number> {
+/** Deletes an account's rejected events, and removes it from those of users.
+ * @returns the number of both, and the deleted rows */
+export function* takeRowsOfAccount(
+  organization: number,
+  account: number,
+): Work<{ readonly rows: number; readonly deleted: readonly CountedRow[] }> {
   yield* lockRejectedEvents();
-  const deleted = yield* run`
+  const deleted = yield* returning(countedOfUserRow)`
     DELETE FROM rejected_events
-    WHERE organization = ${organization} AND warehouse_table = 'accounts' AND number = ${account}`;
+    WHERE organization = ${organization} AND ${isOfAccounts} AND number = ${account}`;
   yield* deleteDropped(organization, "accounts", [account]);
   // Rows of users contain the account's number in JSON's form.
   const naming = yield* select(namingRow)`
-    FROM rejected_events WHERE organization IN (0, ${organization}) AND warehouse_table <> 'accounts'
+    FROM rejected_events WHERE organization IN (0, ${organization}) AND NOT ${isOfAccounts}
       AND ${positionIn}(row, ${String(account)}) > 0`;
   let changed = 0;
   for (const one of naming) {
@@ -178,7 +184,7 @@ export function* takeRowsOfAccount(organization: number, account: number): Work<
     yield* run`UPDATE rejected_events SET row = ${row}, bytes = ${bytesOfRow(row)} WHERE id = ${one.id}`;
     changed += 1;
   }
-  return deleted + changed;
+  return { rows: deleted.length + changed, deleted };
 }
 
 /** Deletes the rejected events whose organization cannot be read, and whose row begins with it. */

@@ -42,8 +42,8 @@ import {
   word,
 } from "../engine/sql.ts";
 import { isThere } from "../organization-rows.ts";
-import { addDayCounts, addVersionRows } from "./counts.ts";
-import { lockRejectedEvents, takeRows } from "./rejected-event-rows.ts";
+import { addAccountVersionRows, addDayCounts, addVersionRows } from "./counts.ts";
+import { isOfAccounts, lockRejectedEvents, takeRows } from "./rejected-event-rows.ts";
 
 const listed = new RowOf<StoredRejectedEvent>({
   id: integer(),
@@ -79,7 +79,7 @@ const notErased = part`NOT EXISTS (
   SELECT 1 FROM erasures
   WHERE erasures.organization = rejected_events.organization
     AND (erasures.account > 0 AND erasures.state = 'begun'
-      OR CASE warehouse_table WHEN 'accounts' THEN erasures.account ELSE erasures."user" END = rejected_events.number))`;
+      OR CASE WHEN ${isOfAccounts} THEN erasures.account ELSE erasures."user" END = rejected_events.number))`;
 
 /** A step of a change, inside its transaction. It gets the function that deletes and returns the next rows.
  * @returns the rows that it deleted, and those that it added to the inbox */
@@ -206,12 +206,16 @@ function* note(
 function* subtract(taken: readonly RejectedEventRow[]): Work<void> {
   const timezones = yield* timezonesOf(taken);
   const rows = taken.filter(({ organization }) => timezones.has(organization));
-  const { dayCounts, versionRows } = countsOf(rows);
-  const byOrganization = [...Map.groupBy(versionRows, (row) => row.organization)];
+  const { dayCounts, versionRows, accountVersionRows } = countsOf(rows);
+  const counted = [...versionRows, ...accountVersionRows].map(({ organization }) => organization);
   // The rows of `populations` are locked in the same order everywhere.
-  for (const [organization, own] of byOrganization.toSorted(([one], [other]) => one - other)) {
-    const versions = own.reduce((sum, row) => sum + row.versions, 0);
-    yield* addVersionRows(organization, { rows: -own.length, versions: -versions });
+  for (const organization of [...new Set(counted)].toSorted((one, other) => one - other)) {
+    const negative = (counts: typeof versionRows) => {
+      const own = counts.filter((row) => row.organization === organization);
+      return { rows: -own.length, versions: -own.reduce((sum, row) => sum + row.versions, 0) };
+    };
+    yield* addVersionRows(organization, negative(versionRows));
+    yield* addAccountVersionRows(organization, negative(accountVersionRows));
   }
   yield* addDayCounts(takenAway(dayCounts));
   yield* run`
@@ -228,6 +232,9 @@ function* findMissing(organization: number): Work<MissingRows> {
   const events = yield* select(missingDay)`
     ${own} AND warehouse_table = 'events' AND utc_day IS NOT NULL GROUP BY organization, utc_day ORDER BY utc_day`;
   const [userVersions] = yield* select(missingVersionRows)`${own} AND warehouse_table = 'user_versions'`;
+  const [accountVersions] = yield* select(
+    missingVersionRows,
+  )`${own} AND warehouse_table = 'account_versions'`;
   const versions = (table: "users" | "accounts") => select(missingVersion)`
     FROM (
       SELECT number, version ${own} AND warehouse_table = ${table} AND number IS NOT NULL AND version IS NOT NULL
@@ -239,6 +246,7 @@ function* findMissing(organization: number): Work<MissingRows> {
     rejectedEvents: yield* count`${own}`,
     events,
     userVersions: userVersions ?? { rows: 0, versions: 0 },
+    accountVersions: accountVersions ?? { rows: 0, versions: 0 },
     users: yield* versions("users"),
     accounts: yield* versions("accounts"),
   };
