@@ -13,7 +13,17 @@ import { Queue, type Queued } from "./queue.ts";
 import type { DropReason, Failure, Identify, Item, Options, Track } from "./types.ts";
 import { type Answered, judge, type Problem, type Unanswered } from "./verdict.ts";
 
-export type { Account, DropReason, Failure, Identify, Item, Options, Track, Traits } from "./types.ts";
+export type {
+  Account,
+  AccountAttributes,
+  DropReason,
+  Failure,
+  Identify,
+  Item,
+  Options,
+  Track,
+  Traits,
+} from "./types.ts";
 
 const defaults = {
   maxBatchItems: 500,

@@ -13,12 +13,24 @@ export interface Traits {
   readonly [trait: string]: unknown;
 }
 
+/** Attributes of an account: three that have a meaning, and any others. Those stored are kept; null overwrites. */
+export interface AccountAttributes {
+  /** E-mail address of the team member who looks after the account. */
+  readonly owner?: string | null;
+  /** When the contract renews: a date, or a date-time with Z or an offset. */
+  readonly renewsAt?: string | null;
+  /** Value of the contract per year, from 0. */
+  readonly contractValue?: number | null;
+  readonly [attribute: string]: unknown;
+}
+
 /** Account or workspace that a user belongs to. */
 export interface Account {
   readonly id: string | number;
   readonly name: string;
   /** An absolute http, https or data:image/ URL. */
   readonly avatar?: string | null;
+  readonly properties?: AccountAttributes | null;
 }
 
 interface Message {

@@ -85,8 +85,12 @@ export const WebhookMapping = closedObject(
     messageId: Type.Optional(path("of an id of the message: what comes twice is stored once.")),
     account: Type.Optional(
       closedObject(
-        { id: path("of the account's id."), name: Type.Optional(path("of the account's name.")) },
-        { "x-send": "an object with id and perhaps name, both paths" },
+        {
+          id: path("of the account's id."),
+          name: Type.Optional(path("of the account's name.")),
+          properties: Type.Optional(pathOrTable("The account's attributes.")),
+        },
+        { "x-send": "an object with id and perhaps name, both paths, and perhaps properties" },
       ),
     ),
     traits: Type.Optional(pathOrTable("The user's traits.")),
@@ -178,7 +182,13 @@ const TriedItem = Type.Object({
     email: nullable(Type.String()),
     event: nullable(Type.String()),
     isActivity: nullable(Type.Boolean()),
-    account: nullable(Type.Object({ id: Type.String(), name: nullable(Type.String()) })),
+    account: nullable(
+      Type.Object({
+        id: Type.String(),
+        name: nullable(Type.String()),
+        properties: nullable(Type.Record(Type.String(), Type.Unknown())),
+      }),
+    ),
     traits: nullable(Type.Record(Type.String(), Type.Unknown())),
     properties: nullable(Type.Record(Type.String(), Type.Unknown())),
   }),

@@ -105,6 +105,16 @@ const AccountBody = Type.Object(
   },
 );
 
+/** An account of an imported file. */
+export const ImportedAccount = Type.Object(
+  {
+    ...AccountBody.properties,
+    name: Type.Optional(nullable(Type.String(), { "x-send": "a string" })),
+    messageId,
+  },
+  { "x-send": "a JSON object with id" },
+);
+
 export const IdentifyBody = Type.Object(
   {
     userId: identifier("Unique identifier of the user in your system. Track with the same value."),

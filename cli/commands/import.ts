@@ -24,7 +24,7 @@ export function importCommand(): Command {
   return addImportOptions(
     new Command("import")
       .description(
-        "Import events or users from CSV, JSON lines or Parquet, or the exports of another tool. After an interruption, run it again: it resumes",
+        "Import events, users or accounts from CSV, JSON lines or Parquet, or the exports of another tool. After an interruption, run it again: it resumes",
       )
       .argument("<files...>", "their paths; .csv and .jsonl may be compressed as .gz"),
   ).action((paths: readonly string[], options: ImportOptions) =>

@@ -12,7 +12,7 @@ import { apiTime } from "./time.ts";
 export function itemOf(row: Row, mapping: Mapping): ImportRow {
   if ("unreadable" in row) return { invalid: row.unreadable };
   try {
-    return JSON.stringify(mapping.type === "events" ? track(row, mapping) : identify(row, mapping));
+    return JSON.stringify(itemsByType[mapping.type](row, mapping));
   } catch (error) {
     if (error instanceof Unusable) return { invalid: error.message };
     throw error;
@@ -61,6 +61,27 @@ function identify(row: ReadRow, mapping: Mapping): Fields {
     messageId: id(row, mapping, "messageId"),
   };
 }
+
+function ofAccount(row: ReadRow, mapping: Mapping): Fields {
+  const name = cellOf(row, mapping, "accountName");
+  const attributes = properties(row, mapping);
+  const { contractValue } = attributes;
+  return {
+    type: "account",
+    id: id(row, mapping, "accountId"),
+    name: typeof name === "number" ? String(name) : name,
+    avatar: cellOf(row, mapping, "accountAvatar"),
+    // CSV has only texts, and this attribute is a number.
+    properties:
+      typeof contractValue === "string"
+        ? { ...attributes, contractValue: numberOf(contractValue, "contractValue") }
+        : attributes,
+    timestamp: time(row, mapping),
+    messageId: id(row, mapping, "messageId"),
+  };
+}
+
+const itemsByType = { events: track, users: identify, accounts: ofAccount };
 
 function cellOf(row: ReadRow, mapping: Mapping, role: Role): unknown {
   const column = mapping.columns[role];

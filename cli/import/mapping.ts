@@ -4,7 +4,7 @@ import { Refusal } from "../../contract/refusal.ts";
 import { timestampAliases } from "../../contract/timestamp-aliases.ts";
 import type { TimestampFormat } from "./time.ts";
 
-export const importTypes = ["events", "users"] as const;
+export const importTypes = ["events", "users", "accounts"] as const;
 export type ImportType = (typeof importTypes)[number];
 
 /** The roles of a column that an option can give to it. */
@@ -72,6 +72,14 @@ const rolesOf: Readonly<Record<ImportType, readonly Role[]>> = {
     ...(["userId", "email", "timestamp", "messageId", "properties", "isAccountOwner"] as const),
     ...(["account", "accountId", "accountName", "accountAvatar"] as const),
   ],
+  accounts: ["accountId", "accountName", "accountAvatar", "timestamp", "messageId", "properties"],
+};
+
+/** Names of columns that mean something only in a file of accounts. Our own export has them. */
+const namesInAccounts: Partial<Record<Role, readonly string[]>> = {
+  accountId: ["accountid", "id", "account"],
+  accountName: ["accountname", "name"],
+  accountAvatar: ["accountavatar", "avatar"],
 };
 
 /** Our own export has it, and an import cannot set it. */
@@ -129,9 +137,14 @@ function guessType(options: MappingOptions, columns: readonly string[]): ImportT
   const events = has("event", options.eventName);
   const users = has("email", options.emailTemplate);
   if (events !== users) return events ? "events" : "users";
+  const isOfAccounts =
+    !events &&
+    named("accountId", "users", columns) !== undefined &&
+    named("userId", "users", columns) === undefined;
+  if (isOfAccounts) return "accounts";
   refuseOneColumn(columns);
   throw new Refusal(
-    `the columns do not say what the file holds (${listed(columns)}): give --type events or --type users.`,
+    `the columns do not say what the file holds (${listed(columns)}): give --type events, --type users or --type accounts.`,
   );
 }
 
@@ -144,7 +157,10 @@ function refuseOneColumn([only = "", ...others]: readonly string[]): void {
 
 function named(role: Role, type: ImportType, columns: readonly string[]): string | undefined {
   // When a user was created is not when their traits were sent.
-  const wanted = role === "timestamp" && type === "users" ? ["timestamp", "updatedat"] : names[role];
+  const wanted =
+    role === "timestamp" && type !== "events"
+      ? ["timestamp", "updatedat"]
+      : ((type === "accounts" ? namesInAccounts[role] : undefined) ?? names[role]);
   const plain = columns.map((column) => column.toLowerCase().replace(/[\s_-]/g, ""));
   for (const name of wanted) {
     const at = plain.indexOf(name);
@@ -158,6 +174,10 @@ function refuseMissing({ type, columns, eventName, emailTemplate }: Mapping, all
     refuseOneColumn(all);
     return new Refusal(`no column is known to be ${what} (there are ${listed(all)}): give ${options}.`);
   };
+  if (type === "accounts") {
+    if (columns.accountId === undefined) throw missing("the account's id", "--account-id COLUMN");
+    return;
+  }
   if (columns.userId === undefined) throw missing("the user's id", "--user-id COLUMN");
   if (type === "users" && columns.email === undefined && emailTemplate === null) {
     throw missing("the e-mail address", "--email COLUMN, or --email-template TEXT with a {COLUMN} in it");
@@ -174,8 +194,8 @@ function refuseOfOtherType(options: MappingOptions, type: ImportType): void {
   const known: readonly string[] = rolesOf[type];
   const wrong =
     Object.keys(options.columns).find((role) => !known.includes(role)) ??
-    (type === "users" && options.eventName !== undefined ? "eventName" : undefined) ??
-    (type === "events" && options.emailTemplate !== undefined ? "emailTemplate" : undefined);
+    (type !== "events" && options.eventName !== undefined ? "eventName" : undefined) ??
+    (type !== "users" && options.emailTemplate !== undefined ? "emailTemplate" : undefined);
   if (wrong === undefined) return;
   const option = wrong.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new Refusal(`--${option} means nothing for ${type}: leave it out, or give another --type.`);

@@ -1,8 +1,9 @@
 /** Rows of imports: their admission, and the outcome of a row from the outcomes of its items. Pure. */
 import { limits } from "../../contract/limits.ts";
 import { msPerDay } from "../calendar/calendar.ts";
+import { admitAccountItem } from "./admission/account-item.ts";
 import type { Arrival } from "./admission/admit-event.ts";
-import { admitSourced, type LeftOut } from "./admission/admit-sourced.ts";
+import { type AdmittedAccount, admitSourced, type LeftOut } from "./admission/admit-sourced.ts";
 import { admitItem } from "./admission/batch.ts";
 import { type Invalid, isInvalid, parseBody } from "./admission/json.ts";
 import type { SourcedItem } from "./admission/sourced.ts";
@@ -14,14 +15,17 @@ export type TranslatedRow =
   /** Why the row has nothing that is kept here. */
   | { readonly ignored: string };
 
-/** A row as the text of its item, `{"type":"track" | "identify", …}`, as items of a tool, or the reason why it became none. */
+/** A row as the text of its item, `{"type":"track" | "identify" | "account", …}`, as items of a tool, or the reason why it became none. */
 export type ImportRow = string | TranslatedRow | Invalid;
+
+/** An account has no users. */
+type OwnEntry = Admitted | AdmittedAccount;
 
 /** The items of a row that are decided, at least one. */
 export interface AdmittedRow {
   readonly entries: readonly Decidable[];
   /** The entry of a row that was no other tool's. */
-  readonly own?: Admitted;
+  readonly own?: OwnEntry;
   /** Fields of a tool's items that were left out. */
   readonly leftOut: readonly LeftOut[];
 }
@@ -58,18 +62,23 @@ export function admitRow(row: ImportRow, arrival: Arrival): RowVerdict {
 function admitOwn(text: string, arrival: Arrival): RowVerdict {
   const own = admitText(text, arrival);
   if (isInvalid(own)) return own;
-  const lastingDay = utcDay(own.kind === "track" ? own.timeMs : own.timestampMs);
-  const entry = { ...own, lastingDay };
+  const entry = { ...own, lastingDay: utcDay(timeOf(own)) };
   return { entries: [entry], own: entry, leftOut: [] };
 }
 
-function admitText(text: string, arrival: Arrival): Admitted | Invalid {
+function timeOf(own: OwnEntry): number {
+  if (own.kind === "account") return own.atMs;
+  return own.kind === "track" ? own.timeMs : own.timestampMs;
+}
+
+function admitText(text: string, arrival: Arrival): OwnEntry | Invalid {
   const bytes = Buffer.from(text);
   if (bytes.length > limits.bodyBytes) {
     return { invalid: `body has ${bytes.length} bytes: send at most ${limits.bodyBytes}.` };
   }
   const body = parseBody(bytes);
   if (isInvalid(body)) return body;
+  if (body.value.type === "account") return admitAccountItem(body, arrival);
   const admitted = admitItem(body, arrival);
   const { isActivity = true } = body.value;
   if (isInvalid(admitted) || admitted.kind !== "track" || isActivity === true || isActivity === null) {

@@ -6,7 +6,7 @@
 import { errorMessages } from "../../contract/errors.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { Zone } from "../calendar/calendar.ts";
-import type { ImportRecord, Ledger, RejectedRow, Writes } from "../ledger/ledger.ts";
+import type { ImportRecord, Ledger, RejectedRow, Stored, Writes } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission/admit-event.ts";
 import { isInvalid } from "./admission/json.ts";
 import { decide, maxMovedInRequest, maxWorkInCommit } from "./decide/decide.ts";
@@ -95,13 +95,13 @@ export class Importer {
     let stored: readonly DecidedRow[];
     do {
       // The event loop does not run between here and the commit, so the organization's timezone cannot change.
-      stored = await this.#decide(rows, arrival, maxWorkInCommit, (outcomes, writes, identified) => ({
+      stored = await this.#decide(rows, arrival, maxWorkInCommit, (outcomes, writes, merged) => ({
         ...writes,
         importProgress: {
           importId,
           fromRow,
           rows: outcomes.length,
-          ...counted(outcomes, fromRow, identified),
+          ...counted(outcomes, fromRow, merged),
         },
       }));
       // The first item of a row may attach so many held items that its others are left to a further commit.
@@ -112,8 +112,9 @@ export class Importer {
 
   #note(row: RowVerdict, outcome: RowOutcome, { organization, receivedAtMs: atMs }: Arrival): void {
     if (!isAdmitted(row)) return;
-    if (row.own !== undefined && outcome !== "ignored" && isStored(outcome)) {
-      noteIgnored(this.#warnings, about("import", row.own), outcome);
+    const { own } = row;
+    if (own !== undefined && own.kind !== "account" && outcome !== "ignored" && isStored(outcome)) {
+      noteIgnored(this.#warnings, about("import", own), outcome);
     }
     for (const left of row.leftOut) {
       this.#warnings.note({ organization, atMs, endpoint: "import", ...left });
@@ -137,7 +138,7 @@ export class Importer {
     rows: readonly ImportRow[],
     arrival: Arrival,
     maxWork: number,
-    write: (outcomes: readonly RowOutcome[], writes: Writes, changedUsers: Identified) => Writes,
+    write: (outcomes: readonly RowOutcome[], writes: Writes, merged: Merged) => Writes,
   ): Promise<readonly DecidedRow[]> {
     let decided: readonly DecidedRow[] = [];
     const verdicts = rows.map((row) => admitRow(row, arrival));
@@ -151,12 +152,11 @@ export class Importer {
         const row = verdicts[index];
         return row === undefined ? [] : [{ row, outcome }];
       });
-      const before = (userId: string) => stored.user(arrival.organization, userId)?.version ?? 0;
-      const isIdentify = (row: RowVerdict) => isAdmitted(row) && row.own?.kind === "identify";
-      const identified = decided.filter(({ row, outcome }) => isIdentify(row) && isTaken(outcome)).length;
-      const changed = identified === 0 ? [] : writes.users;
-      const changes = changed.reduce((sum, { userId, version }) => sum + version - before(userId), 0);
-      return write(all, writes, { stored: identified, changes });
+      const kinds = verdicts.map((row) => (isAdmitted(row) ? row.own?.kind : undefined));
+      const isMerged = (index: number) => kinds[index] === "identify" || kinds[index] === "account";
+      const merged = all.filter((outcome, index) => isMerged(index) && isTaken(outcome)).length;
+      const changes = merged === 0 ? 0 : changesOf(writes, stored, kinds.includes("account"));
+      return write(all, writes, { stored: merged, changes });
     });
     return decided;
   }
@@ -181,14 +181,26 @@ interface DecidedRow {
   readonly outcome: RowOutcome;
 }
 
-/** Identifies that were stored, and how many of them changed a user. */
-interface Identified {
+/** Users and accounts that were stored, and how many of them changed something. */
+interface Merged {
   readonly stored: number;
   readonly changes: number;
 }
 
-/** An identify without a new value is counted as a duplicate. Ignored rows are counted as nothing else. */
-function counted(outcomes: readonly RowOutcome[], fromRow: number, identified: Identified) {
+/** The changes of users, or of accounts if the file has accounts. Each makes a version. */
+function changesOf(
+  { users, accounts }: Pick<Writes, "users" | "accounts">,
+  stored: Pick<Stored, "user" | "account">,
+  isOfAccounts: boolean,
+): number {
+  const pairs = isOfAccounts
+    ? accounts.map((after) => [stored.account(after.organization, after.accountId), after] as const)
+    : users.map((after) => [stored.user(after.organization, after.userId), after] as const);
+  return pairs.reduce((sum, [before, after]) => sum + after.version - (before?.version ?? 0), 0);
+}
+
+/** An identify or an account without a new value is counted as a duplicate. Ignored rows are counted as nothing else. */
+function counted(outcomes: readonly RowOutcome[], fromRow: number, merged: Merged) {
   const rejected: RejectedRow[] = [];
   outcomes.forEach((outcome, index) => {
     const reason = reasonOf(outcome);
@@ -196,7 +208,7 @@ function counted(outcomes: readonly RowOutcome[], fromRow: number, identified: I
   });
   const ignored = outcomes.filter((outcome) => outcome === "ignored").length;
   const taken = outcomes.filter(isTaken).length;
-  const stored = taken - identified.stored + identified.changes;
+  const stored = taken - merged.stored + merged.changes;
   return { stored, duplicates: outcomes.length - rejected.length - ignored - stored, rejected };
 }
 

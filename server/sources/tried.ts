@@ -29,7 +29,9 @@ function shown(item: SourcedItem): TriedItem["items"][number] {
     email: identify?.email ?? null,
     event: track?.event ?? null,
     isActivity: track?.isActivity ?? null,
-    account: account ? { id: account.id, name: account.name ?? null } : null,
+    account: account
+      ? { id: account.id, name: account.name ?? null, properties: copyOf(account.properties) }
+      : null,
     traits: copyOf(identify?.traits),
     properties: copyOf(track?.properties),
   };

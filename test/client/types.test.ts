@@ -3,7 +3,15 @@
 import { expect, test } from "bun:test";
 import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
-import type { Account, Failure, Identify, Item, Track, Traits } from "../../client/rekindle.ts";
+import type {
+  Account,
+  AccountAttributes,
+  Failure,
+  Identify,
+  Item,
+  Track,
+  Traits,
+} from "../../client/rekindle.ts";
 import type { ErrorName } from "../../contract/errors.ts";
 import { BatchIdentify, BatchTrack, type IdentifyBody, type TrackBody } from "../../contract/write-api.ts";
 
@@ -17,12 +25,17 @@ type Sent<T> = T extends unknown
 type Known<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
 
 type Contract = Static<typeof IdentifyBody>;
+type ContractAccount = NonNullable<Contract["account"]>;
 type ContractTraits = NonNullable<Contract["properties"]>;
 
 test("the compiler finds the same fields and values here and in the contract", () => {
   const alike: Record<string, [true, true]> = {
     identify: [true, true] satisfies Both<Omit<Sent<Identify>, "timestamp">, Contract>,
-    account: [true, true] satisfies Both<Account, NonNullable<Contract["account"]>>,
+    account: [true, true] satisfies Both<Account, ContractAccount>,
+    attributes: [true, true] satisfies Both<
+      Known<AccountAttributes>,
+      NonNullable<ContractAccount["properties"]>
+    >,
     traits: [true, true] satisfies Both<Known<Traits>, ContractTraits>,
     keysOfIdentify: [true, true] satisfies Both<Exclude<keyof Identify, "timestamp">, keyof Contract>,
     keysOfTraits: [true, true] satisfies Both<keyof Known<Traits>, keyof ContractTraits>,
@@ -43,10 +56,16 @@ test("the schemas accept every value that the types allow", () => {
     { type: "identify", userId: 1, email: "a@b.co" },
     { type: "track", userId: "u", event: "e" },
   ];
+  const properties = {
+    owner: "cs@example.com",
+    renewsAt: "2027-03-31",
+    contractValue: 12_000.5,
+    tier: ["a"],
+  };
   const most: Item[] = [
     {
       ...{ type: "identify", userId: "u", email: "a@b.co", isAccountOwner: true, messageId: "m" },
-      ...{ timestamp: new Date(0), account: { id: 1, name: "Acme", avatar: null } },
+      ...{ timestamp: new Date(0), account: { id: 1, name: "Acme", avatar: null, properties } },
       properties: { name: "Ada", avatar: null, plan: null, segment: "s", companySize: "1", other: [{}] },
     },
     { type: "track", userId: 1, event: "e", timestamp: null, messageId: null, properties: { a: 1 } },

@@ -165,7 +165,10 @@ test.each(["jsonl", "csv", "parquet"])("an export as %s comes back by import as 
     email: "ada@example.com",
     properties: { name: "Ada", n: 1.5, list: [{ a: null }] },
     isAccountOwner: true,
-    account: { id: "7", name: 'Engines "&" Sons', avatar: null },
+    account: {
+      ...{ id: "7", name: 'Engines "&" Sons', avatar: null },
+      properties: { tier: "gold", seats: 3, list: [{ a: null }], contractValue: 0.1 },
+    },
   };
   await bench.server.post("/identify", token, user);
   const event = {
@@ -177,11 +180,12 @@ test.each(["jsonl", "csv", "parquet"])("an export as %s comes back by import as 
   await bench.server.post("/track", token, { ...event, messageId: "m-1" });
   const quiet = JSON.stringify({ ...event, messageId: "m-2", isActivity: false });
   await bench.import(bench.file(`quiet-${format}.jsonl`, quiet), from);
-  for (const what of ["users", "events"] as const) {
+  for (const what of ["users", "events", "accounts"] as const) {
     const output = Bun.file(bench.path(`${from}-${what}.${format}`));
     await Bun.write(output, await exportedBytes(bench, what, from, format));
-    const result = await bench.import(bench.path(`${from}-${what}.${format}`), to);
-    expect([result.stderr, countsOf(result).new]).toEqual(["", what === "users" ? 1 : 2]);
+    const options = what === "accounts" ? ["--type", "accounts"] : [];
+    const result = await bench.import(bench.path(`${from}-${what}.${format}`), to, ...options);
+    expect([result.stderr, countsOf(result).new]).toEqual(["", what === "events" ? 2 : 1]);
     const sent = await bench.server.exported(what, from);
     const received = await bench.server.exported(what, to);
     const plain = (rows: Record<string, unknown>[]) => rows.map((row) => ({ ...row, receivedAt: null }));

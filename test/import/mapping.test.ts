@@ -55,6 +55,54 @@ test("users: an address may be made of columns, and a user without them is rejec
   ]);
 });
 
+test("accounts: names, pictures and attributes come from columns, and the latest values win", async () => {
+  const token = await bench.server.organization("accounts");
+  const user = { userId: "u1", email: "a@example.com", account: { id: "c1", name: "Engines" } };
+  await bench.server.post("/identify", token, user);
+  const content =
+    "accountId,name,avatar,timestamp,tier,seats,contractValue,owner,renewsAt\n" +
+    "c1,Old name,,2026-01-01,gold,12,1200.50,cs@example.com,2027-03-31\n" +
+    "c2,Looms,https://a.example/l.png,2026-02-01,iron,3,,,\n" +
+    "c2,Older,,2026-01-01,gold,,,,\n" +
+    "c2,Looms,https://a.example/l.png,2026-02-01,iron,3,,,\n" +
+    "c3,,,,gold,1,,nobody,\n" +
+    "c4,,,,gold,1,,,31.03.2027\n" +
+    "c5,,,,gold,1,much,,\n" +
+    ",,,,gold,1,,,\n" +
+    "c6,,,,wood,1,,,\n";
+  const file = bench.file("accounts.csv", content);
+  const options = ["--number", "seats", "--report", bench.path("accounts-rejected.jsonl")];
+  const result = await bench.import(file, "accounts", ...options);
+  expect(countsOf(result)).toEqual({ rows: 9, new: 4, duplicate: 1, rejected: 4 });
+  const reasons = (await Bun.file(bench.path("accounts-rejected.jsonl")).text()).trim().split("\n");
+  expect(reasons.map((line) => JSON.parse(line).reason)).toEqual([
+    expect.stringMatching(/^properties.owner is not valid/),
+    expect.stringMatching(/^properties.renewsAt is not valid/),
+    expect.stringMatching(/^contractValue is not a number/),
+    expect.stringMatching(/^id is missing/),
+  ]);
+  const stored = [
+    {
+      ...{ id: "c1", name: "Engines", avatar: null },
+      properties: {
+        ...{ tier: "gold", seats: 12, contractValue: 1200.5 },
+        ...{ owner: "cs@example.com", renewsAt: "2027-03-31" },
+      },
+    },
+    {
+      ...{ id: "c2", name: "Looms", avatar: "https://a.example/l.png" },
+      properties: { tier: "iron", seats: 3 },
+    },
+    { id: "c6", name: "c6", avatar: null, properties: { tier: "wood", seats: 1 } },
+  ];
+  expect(await bench.server.exported("accounts", "accounts")).toEqual(stored);
+  const again = await bench.import(file, "accounts", ...options.slice(0, 2), "--format", "csv");
+  expect(again.stdout).toContain("imported already");
+  const preview = await bench.import(file, "accounts", ...options.slice(0, 2), "--preview");
+  expect(preview.stdout).toContain('{"type":"account","id":"c1","name":"Old name"');
+  expect(await bench.server.exported("accounts", "accounts")).toEqual(stored);
+});
+
 test("events: chosen properties under other names", async () => {
   const content = "userId,event,timestamp,a,b,c\nu1,chosen,2026-05-17,1,2,3\n";
   await done("acme", "chosen.csv", content, "--property", "a=alpha", "b");
@@ -149,12 +197,24 @@ test("--preview shows the first rows as they are sent with their verdicts, and s
 
 const eventColumns = "userId,event,timestamp";
 const refusals: readonly (readonly [string, string, readonly string[], string])[] = [
-  ["columns that say nothing", "a,b", [], "give --type events or --type users"],
-  ["events and users at once", "userId,event,email,timestamp", [], "give --type events or --type users"],
+  ["columns that say nothing", "a,b", [], "give --type events, --type users or --type accounts"],
+  [
+    "events and users at once",
+    "userId,event,email,timestamp",
+    [],
+    "give --type events, --type users or --type accounts",
+  ],
   ["columns that are read as one", "userId;event", [], "give --delimiter semicolon"],
   ["the same of a type that is said", "userId;event", ["--type", "events"], "give --delimiter semicolon"],
   ["no user", "event,timestamp,x", [], "give --user-id COLUMN"],
   ["no time", "userId,event,x", [], "give --timestamp COLUMN"],
+  ["no account", "name,x", ["--type", "accounts"], "give --account-id COLUMN"],
+  [
+    "an option that accounts lack",
+    "accountId",
+    ["--type", "accounts", "--email-template", "x"],
+    "--email-template means nothing",
+  ],
   ["no address", "userId,x,y", ["--type", "users"], "--email-template"],
   ["a column that is not there", eventColumns, ["--user-id", "id"], 'there is no column "id"'],
   ["a property that is not there", eventColumns, ["--property", "x"], 'there is no column "x"'],

@@ -168,7 +168,12 @@ test("groups that are no accounts are ignored and say so, and one without a user
   const company = { $group_type: "company", $group_key: "acme" };
   const named = { ...company, $group_set: { name: "Acme", seats: 3 } };
   expect(itemsOf({ event: "$groupidentify", distinct_id: "$company_acme", properties: named })).toEqual([
-    { type: "account", account: { id: "acme", name: "Acme" }, messageId: null, atMs: receivedAtMs },
+    {
+      type: "account",
+      messageId: null,
+      atMs: receivedAtMs,
+      account: { id: "acme", name: "Acme", properties: { seats: 3 } },
+    },
   ]);
   expect(itemsOf({ properties: { $groups: { project: "p", Organization: 7 } } })).toMatchObject([
     { account: { id: "7" } },

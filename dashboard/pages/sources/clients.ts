@@ -139,7 +139,7 @@ const ofSegment: readonly Meaning[] = [
   ["identify", "A user with e-mail, name and traits; the trait company is the account"],
   ["track", "An event. “Order Completed” is stored as Order_Completed and shown as sent"],
   ["page, screen", "The events page_viewed and screen_viewed"],
-  ["group", "The user joins the account; its traits become the user's, as account_…"],
+  ["group", "The user joins the account; its traits become the account's attributes"],
   ["context.groupId", "The account in which it happened"],
   ["alias", "Two ids are one person"],
   ["context.active: false", "The event is stored but does not count as activity"],

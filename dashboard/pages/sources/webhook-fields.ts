@@ -13,6 +13,7 @@ export interface WebhookFields {
   readonly messageId: string;
   readonly accountId: string;
   readonly accountName: string;
+  readonly accountProperties: string;
   /** A path, or a line for each key: `plan = user.plan`. */
   readonly traits: string;
   readonly properties: string;
@@ -33,6 +34,7 @@ export function fieldsOf(mapping: WebhookMapping): WebhookFields {
     eventText: event !== undefined && "text" in event ? event.text : "",
     accountId: account?.id ?? "",
     accountName: account?.name ?? "",
+    accountProperties: tableText(account?.properties),
     traits: tableText(traits),
     properties: tableText(properties),
     isActivity: mapping.isActivity ?? true,
@@ -46,11 +48,18 @@ export function mappingOf(fields: WebhookFields): WebhookMapping {
   const [eventPath, eventText] = [fields.eventPath.trim(), fields.eventText.trim()];
   const [id, name] = [fields.accountId.trim(), fields.accountName.trim()];
   const [traits, properties] = [tableOf(fields.traits), tableOf(fields.properties)];
+  const attributes = tableOf(fields.accountProperties);
   return {
     ...Object.fromEntries(typed),
     ...(eventPath !== "" && { event: { path: eventPath } }),
     ...(eventPath === "" && eventText !== "" && { event: { text: eventText } }),
-    ...(id !== "" && { account: { id, ...(name !== "" && { name }) } }),
+    ...(id !== "" && {
+      account: {
+        id,
+        ...(name !== "" && { name }),
+        ...(attributes !== undefined && { properties: attributes }),
+      },
+    }),
     ...(traits !== undefined && { traits }),
     ...(properties !== undefined && { properties }),
     ...(!fields.isActivity && { isActivity: false }),
@@ -59,10 +68,13 @@ export function mappingOf(fields: WebhookFields): WebhookMapping {
 
 /** Fields whose values a mapping cannot hold together, each with what is wrong. */
 export function problemsOf(fields: WebhookFields): Partial<Record<keyof WebhookFields, string>> {
-  const isSet = (name: "accountId" | "accountName" | "eventPath" | "eventText") => fields[name].trim() !== "";
+  const isSet = (name: "accountId" | "accountName" | "accountProperties" | "eventPath" | "eventText") =>
+    fields[name].trim() !== "";
   return {
     ...(isSet("accountName") &&
       !isSet("accountId") && { accountId: "An account's name needs the path of its id." }),
+    ...(isSet("accountProperties") &&
+      !isSet("accountId") && { accountId: "An account's attributes need the path of its id." }),
     ...(isSet("eventPath") &&
       isSet("eventText") && { eventText: "Give either a path or a fixed name, not both." }),
   };

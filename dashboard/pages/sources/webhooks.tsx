@@ -145,6 +145,7 @@ const lines: readonly Line[] = [
 const tables = [
   ["traits", "The user's traits"],
   ["properties", "The event's properties"],
+  ["accountProperties", "The account's attributes"],
 ] as const;
 
 /** @param webhook undefined for a new one @param onDone called when it is saved, or not wanted any more */

@@ -5,6 +5,7 @@
  * A request sees the requests of its group that come before it: a track may follow its user's identify.
  */
 import { type Message, OrganizationGone, type Stored, type Writes } from "../../ledger/ledger.ts";
+import { isInvalid } from "../admission/json.ts";
 import type { AdmittedIdentify } from "../identify.ts";
 import type { AdmittedTrack } from "../track.ts";
 import { DecidedSources } from "./decide-sourced.ts";
@@ -129,6 +130,7 @@ class Decision {
     }
     const request = { receivedAtMs, timestampMs: Math.min(timeMs, receivedAtMs) };
     const account = this.#people.account(entry.organization, payer, request);
+    if (isInvalid(account)) return account;
     this.#rows.event(entry, { number: user.number, account });
     return "stored";
   }

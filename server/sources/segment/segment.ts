@@ -5,7 +5,7 @@
  *   track     an event
  *   page      the event page_viewed, with the page's name, category, url, path, title, referrer, search
  *   screen    the event screen_viewed, with the screen's name and category
- *   group     the user joins the account; its traits become the user's, as traits.ts says
+ *   group     the user joins the account; its traits become the account's attributes
  *   alias     two ids are one person
  *
  *   context.groupId         the account of the event

@@ -25,9 +25,6 @@ const partsOfNames = [
   ["first_name", "last_name"],
 ] as const;
 
-/** A group's traits become traits of the call's user with this prefix, which tells them from the user's own. */
-const prefixOfCompanies = "account_";
-
 type Names = Readonly<Record<string, readonly string[]>>;
 
 /** The result of an identify's traits. */
@@ -58,15 +55,17 @@ export function userTraits(sent: JsonObject, userId: string | undefined): UserTr
   };
 }
 
-/** The traits of a group call as traits of its user. */
+/** The reserved traits of the user of a group call. The account gets all of the call's traits. */
 export function companyTraits(sent: JsonObject): JsonObject {
-  const { name: _name, avatar: _avatar, ...others } = sent;
-  const own = Object.entries(others).map(([key, value]) => [prefixOfCompanies + key, value]);
-  return { ...Object.fromEntries(own), ...reserved(others, reservedOfCompanies) };
+  return reserved(sent, reservedOfCompanies);
 }
 
-/** The account with this id as its traits describe it; undefined without an id that can be one. */
-export function accountOf(id: unknown, { name, avatar }: JsonObject): SourcedAccount | undefined {
+/** The account with this id as its traits describe it: its name, its picture, and the others as its attributes.
+ * Undefined without an id that can be one. */
+export function accountOf(
+  id: unknown,
+  { name, avatar, id: _id, ...properties }: JsonObject,
+): SourcedAccount | undefined {
   const accountId = parseId(id, "id");
   if (typeof accountId !== "string") return undefined;
   const text = typeof name === "number" ? String(name) : name;
@@ -74,6 +73,7 @@ export function accountOf(id: unknown, { name, avatar }: JsonObject): SourcedAcc
     id: accountId,
     ...(isText(text) && { name: text }),
     ...((isText(avatar) || avatar === null) && { avatar }),
+    ...(Object.keys(properties).length > 0 && { properties }),
   };
 }
 

@@ -178,7 +178,13 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
   const account: SourcedAccount | undefined =
     accountId === undefined
       ? undefined
-      : { id: accountId, name: read.text(mapping.account?.name, "account.name") };
+      : {
+          id: accountId,
+          name: read.text(mapping.account?.name, "account.name"),
+          ...(mapping.account?.properties !== undefined && {
+            properties: read.object(mapping.account.properties, "account.properties"),
+          }),
+        };
   const address = read.text(mapping.email, "email")?.trim();
   // An invalid address is left out, and the person is stored.
   const email = address !== undefined && isEmailAddress(address) ? address : undefined;
@@ -192,7 +198,9 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
   };
   if (event === undefined) return [identify];
   const track: SourcedItem = {
-    ...{ ...shared, type: "track", event, account, isActivity: mapping.isActivity ?? true },
+    ...{ ...shared, type: "track", event, isActivity: mapping.isActivity ?? true },
+    // The identify has the attributes.
+    account: account && { id: account.id, name: account.name },
     properties: read.object(mapping.properties, "properties"),
   };
   return hasFacts ? [identify, track] : [track];
