@@ -114,7 +114,7 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
   "users by account": (w) => userList(w, { ...list, sort: "account" }),
   "users found by everything at once": (w) => userList(w, { ...list, ...everything, sort: "risk" }),
   "number of users found by everything at once": (w) => userCount(w, { ...list, ...everything }),
-  "traits and their values": (w) => traitNames(w, { organization, limit: 100, maxValues: 100 }),
+  "traits and their values": (w) => traitNames(w, { kind: "user", organization, limit: 100, maxValues: 100 }),
   "accounts by last day": (w) =>
     accountList(w, { ...list, run: undefined, earlier: undefined, sort: "lastSeen" }),
 };

@@ -33,13 +33,13 @@ export const analysisRoutes = {
   }),
   "GET /api/latest-event": figure({ summary: "The last event of anybody", answer: lists.LatestEventAnswer }),
   "GET /api/traits": figure({
-    summary: "Which traits users have, and which values of them",
+    summary: "Which traits users have, or attributes accounts, and which values of them",
     query: figures.TraitsParameters,
     answer: figures.TraitsAnswer,
     table: "traits",
   }),
   "GET /api/accounts": figure({
-    summary: "Accounts with their scores, searched, filtered and sorted, a page at a time",
+    summary: "Accounts with their attributes and scores, searched, filtered and sorted, a page at a time",
     query: lists.AccountListParameters,
     answer: lists.AccountListAnswer,
     table: "accounts",

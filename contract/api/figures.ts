@@ -2,6 +2,7 @@
 import Type from "typebox";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objects, Parameter } from "./schema.ts";
+import { kindParameter } from "./score-parts.ts";
 
 const to = Parameter.optionalDay(
   "The last day that counts, not after today. Default: today in the organization's timezone.",
@@ -188,21 +189,25 @@ export const UsageIntervalsAnswer = Type.Object({
 export const maxCountedValues = 100;
 
 export const TraitsParameters = closedObject({
-  limit: Parameter.positive(200, 100, "At most this many traits, those of the most users."),
+  kind: kindParameter,
+  limit: Parameter.positive(200, 100, "At most this many traits, those of the most users or accounts."),
 });
 
 export const TraitsAnswer = Type.Object({
-  traits: listOf("Those of the most users first.", {
-    trait: Type.String(),
-    users: Field.count("Users who have it now; null is no value."),
-    distinctValues: nullable(Type.Integer(), {
-      description: `How many different values it has now; null when they are more than ${maxCountedValues}.`,
-    }),
-    values: listOf(
-      `The 20 values that most users have, as text; none when they are more than ${maxCountedValues}.`,
-      { value: Type.String(), users: Field.count("Users with this value now.") },
-    ),
-  }),
+  traits: listOf(
+    "Those of the most users first. With kind=account: attributes, and accounts instead of users.",
+    {
+      trait: Type.String(),
+      users: Field.count("Users who have it now; null is no value."),
+      distinctValues: nullable(Type.Integer(), {
+        description: `How many different values it has now; null when they are more than ${maxCountedValues}.`,
+      }),
+      values: listOf(
+        `The 20 values that most users have, as text; none when they are more than ${maxCountedValues}.`,
+        { value: Type.String(), users: Field.count("Users with this value now.") },
+      ),
+    },
+  ),
 });
 
 export const DeparturesAnswer = Type.Object({

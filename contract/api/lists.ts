@@ -102,13 +102,12 @@ const maxTraitFilters = 8;
 /** How a trait is compared. */
 const traitMatches = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"] as const;
 
-export const UserListParameters = closedObject({
-  search: Parameter.anyText("A text in userId, email or the trait `name`, whatever the case."),
-  trait: Parameter.optionalName("Only users whose trait of this name …"),
+/** By traits of users, or by attributes of accounts. */
+const traitFilters = (what: "users" | "accounts", trait: "trait" | "attribute") => ({
+  trait: Parameter.optionalName(`Only ${what} whose ${trait} of this name …`),
   match: Parameter.Enum([...traitMatches], {
     default: "is",
-    description:
-      "… is the value, is not (also without the trait), contains it whatever the case, is absent or empty, or is there.",
+    description: `… is the value, is not (also without the ${trait}), contains it whatever the case, is absent or empty, or is there.`,
   }),
   value: Type.Optional(
     Type.String({
@@ -125,10 +124,19 @@ export const UserListParameters = closedObject({
       }),
       {
         maxItems: maxTraitFilters,
-        description: "Several traits at once, as JSON, each as above: only users of whom all are true.",
+        description: `Several ${trait}s at once, as JSON, each as above: only ${what} of whom all are true.`,
       },
     ),
   ),
+});
+
+/** With `sort=trait`. */
+const sortTrait = (trait: "trait" | "attribute") =>
+  Parameter.optionalName(`With sort=trait: the ${trait}'s name. Numbers come by their size, before texts.`);
+
+export const UserListParameters = closedObject({
+  search: Parameter.anyText("A text in userId, email or the trait `name`, whatever the case."),
+  ...traitFilters("users", "trait"),
   account: Parameter.optionalName("Only users of the account with this id."),
   excluded: Parameter.Enum(["leftOut", "only", "included"], {
     default: "leftOut",
@@ -141,9 +149,7 @@ export const UserListParameters = closedObject({
     default: "lastSeen",
     description: `${sortText} \`name\` is the e-mail of a user without one.`,
   }),
-  sortTrait: Parameter.optionalName(
-    "With sort=trait: the trait's name. Numbers come by their size, before texts.",
-  ),
+  sortTrait: sortTrait("trait"),
   order: Parameter.order,
   ...Parameter.page,
 });
@@ -171,15 +177,21 @@ const accountFields = {
   ),
   firstSeenDay: nullable(Field.day("The day of its members' first engagement event.")),
   lastSeenDay: nullable(Field.day("The day of its members' last engagement event.")),
+  traits: Type.Record(Type.String(), Type.Unknown(), { description: "Attributes of the account." }),
 };
 
 export const AccountListParameters = closedObject({
   search: Parameter.anyText("A text in id or name, whatever the case."),
+  ...traitFilters("accounts", "attribute"),
   ...scoreFilters,
-  sort: Parameter.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
-    default: "lastSeen",
-    description: sortText,
-  }),
+  sort: Parameter.Enum(
+    [...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt", "trait"],
+    {
+      default: "lastSeen",
+      description: sortText,
+    },
+  ),
+  sortTrait: sortTrait("attribute"),
   order: Parameter.order,
   ...Parameter.page,
 });

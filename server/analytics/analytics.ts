@@ -28,13 +28,12 @@ export {
   type TimelinePosition,
   timeline,
 } from "./entities/timeline.ts";
+export type { TraitFilter } from "./entities/trait-filter.ts";
 export { traitKeys } from "./entities/trait-keys.ts";
 export { traitNames } from "./entities/trait-names.ts";
 export {
-  type TraitFilter,
   type UserListQuestion,
   type UserListRow,
-  type UserSort,
   userCount,
   userList,
   userNumbers,

@@ -19,7 +19,10 @@ afterAll(async () => {
   rmSync(server.dataDir, { recursive: true, force: true });
 });
 
-const account = { id: "MARKER-id", name: "MARKER-name", avatar: "https://example.com/MARKER.png" };
+const account = {
+  ...{ id: "MARKER-id", name: "MARKER-name", avatar: "https://example.com/MARKER.png" },
+  properties: { owner: "MARKER@example.com", tier: "MARKER-tier" },
+};
 const other = { id: "a2", name: "Babbage & Sons" };
 const days = ["2026-05-04", "2026-05-05", "2026-05-13"];
 const activity = (userId: string) => days.map((day) => track(userId, "opened", `${day}T10:00:00Z`));

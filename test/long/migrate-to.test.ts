@@ -74,6 +74,7 @@ function people(): object[] {
         name: `Account ${n % 7}`,
         createdAt: daysAgo(200),
         updatedAt: daysAgo(100),
+        properties: { tier: n % 2 === 0 ? "gold" : "iron", odd: "\u0000\\'\n" },
       },
     }),
   );

@@ -72,9 +72,9 @@ async function fill(server: Server, organization: string): Promise<void> {
   const token = await server.organization(organization, "--timezone", "America/New_York");
   tokens.set(organization, token);
   for (const [index, text] of strange.entries()) {
-    const account = { id: `account ${text}`, name: text };
+    const account = { id: `account ${text}`, name: text, properties: { [text]: text } };
     const traits = { [text]: text, n: 12345678901234567890n.toString(), account };
-    await send(server, "/identify", token, user(text, { properties: traits }));
+    await send(server, "/identify", token, user(text, { properties: traits, account }));
     for (const year of years) {
       const timestamp = `${year}-0${1 + index}-28T23:30:00Z`;
       const messageId = `${organization} ${text} ${year}`;

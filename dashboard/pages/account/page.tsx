@@ -12,6 +12,7 @@ import { Stat } from "../../parts/figure/stat.tsx";
 import { choiceFilter, numberFilter, useFilters } from "../../parts/list/filters.ts";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
+import { AttributesPanel } from "./attributes.tsx";
 import { CarriersPanel } from "./carriers.tsx";
 import { EraseAccount, ErasedAccount } from "./erase.tsx";
 import { fewMembers, MembersPanel, membersPageSize } from "./members.tsx";
@@ -65,7 +66,10 @@ function AccountOf({ accountId, onErased }: AccountProps): ReactElement {
     >
       {(change, risk) => (
         <>
-          {change}
+          <div className="grid gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+            {change}
+            <AttributesPanel asked={asked} />
+          </div>
           <div className="grid gap-5 xl:grid-cols-2">
             {risk}
             <CarriersPanel asked={carriers} />

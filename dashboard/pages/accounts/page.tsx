@@ -1,9 +1,9 @@
 /** The list of accounts, with filters and saved views. */
-import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
+import { type ReactElement, useMemo } from "react";
+import { type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
-import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
+import { useFilters } from "../../parts/list/filters.ts";
 import {
   firstSort,
   isListFiltered,
@@ -14,6 +14,8 @@ import {
 import { ListPage } from "../../parts/list/list-page.tsx";
 import { scoreColumns } from "../../parts/list/score-columns.tsx";
 import type { Column } from "../../parts/list/table-model.ts";
+import { sortFilter, sortQuery, traitColumns } from "../../parts/list/trait-columns.tsx";
+import { TraitFilters, traitsFilter } from "../../parts/list/trait-filter.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
@@ -24,9 +26,9 @@ const sorts = [
   ...(["lastSeen", "firstSeen", "accountId", "name", "members", "activeMembers", "createdAt"] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
 ] as const;
-const filters = { ...listFilters, sort: choiceFilter(sorts, firstSort) };
+const filters = { ...listFilters, sort: sortFilter(sorts, firstSort), traits: traitsFilter };
 
-const columns: readonly Column<Account>[] = [
+const before: readonly Column<Account>[] = [
   {
     ...{ id: "account", header: "Account", sort: "name", isFixed: true, width: 200 },
     csv: ["accountId", "name"],
@@ -85,6 +87,17 @@ const rowId = ({ accountId }: Account) => accountId;
 
 export default function AccountsPage(): ReactElement {
   const [values, change] = useFilters(filters);
+  const attributes = useRead("/api/traits", { query: { kind: "account" } }).data?.traits;
+  const columns = useMemo(
+    () => [
+      ...before,
+      ...traitColumns<Account>(
+        (attributes ?? []).map(({ trait }) => trait),
+        "Attributes",
+      ),
+    ],
+    [attributes],
+  );
   return (
     <ListPage
       kind="accounts"
@@ -93,18 +106,29 @@ export default function AccountsPage(): ReactElement {
       searchIn="Name or id"
       values={values}
       onChange={change}
-      onSort={({ by, order }) => change({ sort: filters.sort.read(by), order })}
-      query={{ ...listQuery(values), sort: values.sort }}
+      onSort={({ by, order }) => change({ sort: by, order })}
+      query={{
+        ...listQuery(values),
+        ...sortQuery(values.sort, sorts, firstSort),
+        ...(values.traits.length > 0 && { traits: [...values.traits] }),
+      }}
       rowsOf={rowsOf}
       rowId={rowId}
       columns={columns}
-      isFiltered={isListFiltered(values)}
-      onClear={() => change(noListFilters)}
+      isFiltered={isListFiltered(values) || values.traits.length > 0}
+      onClear={() => change({ ...noListFilters, traits: [] })}
       none={
         <Empty title="No accounts yet">
           They appear here as soon as your application identifies a user together with an account.
         </Empty>
       }
-    />
+    >
+      <TraitFilters
+        what={["attribute", "accounts"]}
+        filters={values.traits}
+        traits={attributes ?? []}
+        onChange={(traits) => change({ traits })}
+      />
+    </ListPage>
   );
 }

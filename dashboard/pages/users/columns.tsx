@@ -5,13 +5,11 @@ import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
 import { scoreColumns } from "../../parts/list/score-columns.tsx";
 import type { Column } from "../../parts/list/table-model.ts";
+import { traitColumns } from "../../parts/list/trait-columns.tsx";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
 import { dayText, noEmail, nothing } from "../../text/format.ts";
 
 type User = Reads["/api/users"]["answer"]["users"][number];
-
-/** The most traits that can be columns: those of the most users. */
-const maxTraitColumns = 60;
 
 const before: readonly Column<User>[] = [
   {
@@ -76,30 +74,7 @@ const before: readonly Column<User>[] = [
 
 /** All columns, with one for each trait. */
 export function userColumns(traits: readonly string[]): readonly Column<User>[] {
-  return [...before, ...traits.slice(0, maxTraitColumns).map(traitColumn)];
-}
-
-function traitColumn(trait: string): Column<User> {
-  const id = `trait:${trait}`;
-  return {
-    ...{ id, header: trait, sort: id, isHidden: true, group: "Traits" },
-    csv: [`traits.${trait}`],
-    cell: ({ traits }) => <TraitValue value={traits[trait]} />,
-  };
-}
-
-/** The trait of a sort. Undefined for a column that is no trait. */
-export function traitSort(sort: string | undefined): string | undefined {
-  return sort?.startsWith("trait:") && sort.length > "trait:".length
-    ? sort.slice("trait:".length)
-    : undefined;
-}
-
-function TraitValue({ value }: { value: unknown }): ReactElement {
-  if (value === undefined || value === null || value === "")
-    return <span className="text-soft">{nothing}</span>;
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return <span title={text}>{text}</span>;
+  return [...before, ...traitColumns<User>(traits, "Traits")];
 }
 
 function UserLink({ user: { userId, name, email, isExcluded } }: { user: User }): ReactElement {

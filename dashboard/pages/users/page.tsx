@@ -6,9 +6,7 @@ import { ActivityChips } from "../../parts/figure/figure-chips.tsx";
 import { activityFilters } from "../../parts/figure/figure-filters.ts";
 import { FilterChip } from "../../parts/list/filter-chip.tsx";
 import {
-  choiceFilter,
   defaultsOf,
-  type Filter,
   labelledFilter,
   setValues,
   textFilter,
@@ -24,24 +22,20 @@ import {
 } from "../../parts/list/list-address.ts";
 import { Pick } from "../../parts/list/list-filters.tsx";
 import { ListPage } from "../../parts/list/list-page.tsx";
+import { sortFilter, sortQuery } from "../../parts/list/trait-columns.tsx";
 import { TraitFilters, traitOf, traitsFilter } from "../../parts/list/trait-filter.tsx";
 import { Empty } from "../../parts/states.tsx";
-import { traitSort, userColumns } from "./columns.tsx";
+import { userColumns } from "./columns.tsx";
 
 const sorts = [
   ...(["lastSeen", "firstSeen", "firstIdentified", "userId", "email", "name", "account"] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
 ] as const;
 
-/** A column, or a trait by its name. */
-const sortFilter: Filter<string> = {
-  read: (text) => (traitSort(text) === undefined ? choiceFilter(sorts, firstSort).read(text) : (text ?? "")),
-  write: (sort) => (sort === firstSort ? undefined : sort),
-};
 const filters = {
   ...listFilters,
   ...activityFilters,
-  sort: sortFilter,
+  sort: sortFilter(sorts, firstSort),
   traits: traitsFilter,
   // One trait by itself, as addresses had it before there could be several: saved views still do.
   ...{ trait: textFilter(), match: textFilter(), value: textFilter() },
@@ -67,13 +61,10 @@ function traitsOf({ traits, trait, match, value }: UserValues) {
 function queryOf(values: UserValues): Reads["/api/users"]["query"] {
   const { sort, account, excluded } = values;
   const traits = traitsOf(values);
-  const byTrait = traitSort(sort);
   return {
     ...listQuery(values),
     ...setValues(activityFilters, values),
-    ...(byTrait === undefined
-      ? { sort: choiceFilter(sorts, firstSort).read(sort) }
-      : { sort: "trait" as const, sortTrait: byTrait }),
+    ...sortQuery(sort, sorts, firstSort),
     ...(traits.length > 0 && { traits }),
     ...(account !== "" && { account }),
     ...(excluded !== "leftOut" && { excluded }),
@@ -129,6 +120,7 @@ export default function UsersPage(): ReactElement {
       />
       <TraitFilters
         filters={byTraits}
+        what={["trait", "users"]}
         traits={traits ?? []}
         onChange={(chosen) => change({ ...noTraits, traits: chosen })}
       />

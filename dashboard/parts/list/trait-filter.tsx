@@ -1,4 +1,4 @@
-/** Filters by traits: of each its name, how it is compared, and with what. */
+/** Filters by traits of users or attributes of accounts: of each its name, how it is compared, and with what. */
 import { type FormEvent, type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { Button } from "../form/button.tsx";
@@ -16,6 +16,11 @@ export interface TraitFilter {
   readonly match: TraitMatch;
   readonly value: string;
 }
+
+/** The word for a trait, and the rows that have it. */
+type TraitWords = readonly ["trait", "users"] | readonly ["attribute", "accounts"];
+
+const titles = { trait: "Trait", attribute: "Attribute" } as const;
 
 /** The server takes no more. */
 const maxFilters = 8;
@@ -73,10 +78,12 @@ function traitWords({ trait, match, value }: TraitFilter): string {
 
 /** The filters that are set, each with a way to take it away, and a button for one more. */
 export function TraitFilters({
+  what,
   filters,
   traits,
   onChange,
 }: {
+  what: TraitWords;
   filters: readonly TraitFilter[];
   traits: Traits;
   onChange: (filters: readonly TraitFilter[]) => void;
@@ -93,16 +100,17 @@ export function TraitFilters({
       ))}
       {filters.length < maxFilters && (
         <Popover
-          label="Filter by a trait"
+          label={`Filter by ${what[0] === "trait" ? "a trait" : "an attribute"}`}
           isOpen={isOpen}
           onOpenChange={setOpen}
           trigger={
             <Button isSmall icon="plus" className="h-8! justify-self-start">
-              Trait
+              {titles[what[0]]}
             </Button>
           }
         >
           <TraitForm
+            what={what}
             traits={traits}
             onDone={(chosen) => {
               setOpen(false);
@@ -117,9 +125,11 @@ export function TraitFilters({
 }
 
 function TraitForm({
+  what: [name, rows],
   traits,
   onDone,
 }: {
+  what: TraitWords;
   traits: Traits;
   onDone: (filter: TraitFilter) => void;
 }): ReactElement {
@@ -132,7 +142,7 @@ function TraitForm({
   return (
     <form onSubmit={send} className="grid gap-3">
       <Input
-        label="Trait"
+        label={titles[name]}
         required
         autoComplete="off"
         maxLength={256}
@@ -142,9 +152,11 @@ function TraitForm({
         help={
           known === undefined
             ? traits.length === 0
-              ? "No user has a trait yet."
+              ? rows === "users"
+                ? "No user has a trait yet."
+                : "No account has an attribute yet."
               : `For instance ${traits[0]?.trait}.`
-            : `${known.users} users have it.`
+            : `${known.users} ${rows} have it.`
         }
       />
       <Select
@@ -166,7 +178,7 @@ function TraitForm({
         />
       )}
       <Button type="submit" look="primary" isSmall>
-        Show these users
+        Show these {rows}
       </Button>
     </form>
   );

@@ -10,6 +10,7 @@ import {
   isIncluded,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
+import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
 import {
   condition,
@@ -27,11 +28,18 @@ import {
   scoresJoined,
   seenConditions,
 } from "./list-scores.ts";
+import { type SortTrait, sortedTrait, type TraitFilter, traitCondition, traitOrder } from "./trait-filter.ts";
 
-export type AccountSelection = ListSelection;
+export interface AccountSelection extends ListSelection {
+  /** All of them have to match. */
+  readonly traits?: readonly TraitFilter[];
+}
+
+/** The order of accounts: by a column, or by an attribute's name. */
+type AccountSort = keyof typeof orders | SortTrait;
 
 export interface AccountListQuestion extends AccountSelection, ListPage {
-  readonly sort: keyof typeof orders;
+  readonly sort: AccountSort;
 }
 
 export interface AccountListRow extends ScoresOfRow {
@@ -49,6 +57,8 @@ export interface AccountListRow extends ScoresOfRow {
   /** Of its members' events, in days since 1970-01-01; null without any. */
   readonly firstDay: number | null;
   readonly lastDay: number | null;
+  /** Attributes, as JSON text. */
+  readonly traits: string;
 }
 
 /** One page; rows without a value to sort by come last. */
@@ -62,13 +72,18 @@ export async function accountList(
 /** The numbers of the accounts of a page, in order. */
 export async function accountNumbers(warehouse: Warehouse, question: AccountListQuestion): Promise<number[]> {
   const { sort, descending, limit, offset } = question;
-  const { text, parameters } = selectedAccounts(question, orders[sort]);
-  const ties = isScoreOrder(orders[sort]) ? `, ${orders.lastSeen} ${newestFirst}` : "";
+  const by = typeof sort === "object" ? "" : orders[sort];
+  const { text, parameters } = selectedAccounts(question, by);
+  const direction = `${descending ? "DESC" : "ASC"} NULLS LAST`;
+  const order = (typeof sort === "object" ? traitOrder("a.traits") : [by]).map(
+    (one) => `${one} ${direction}`,
+  );
+  const ties = isScoreOrder(by) ? [`${orders.lastSeen} ${newestFirst}`] : [];
   const rows = await warehouse.rows<{ account: number }>(
     `SELECT a.account AS account ${text}
-     ORDER BY ${orders[sort]} ${descending ? "DESC" : "ASC"} NULLS LAST${ties}, a.account
-     LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
-    { ...parameters, limit, offset },
+     ORDER BY ${[...order, ...ties].join(", ")}, a.account
+     LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${jsonSettings}`,
+    { ...parameters, ...(typeof sort === "object" && sortedTrait(sort)), limit, offset },
   );
   return rows.map(({ account }) => account);
 }
@@ -90,7 +105,10 @@ export async function accountWithId(
 /** How many accounts there are on all pages together. */
 export async function accountCount(warehouse: Warehouse, selection: AccountSelection): Promise<number> {
   const { text, parameters } = selectedAccounts(selection, "");
-  const [row] = await warehouse.rows<{ accounts: number }>(`SELECT count() AS accounts ${text}`, parameters);
+  const [row] = await warehouse.rows<{ accounts: number }>(
+    `SELECT count() AS accounts ${text} ${jsonSettings}`,
+    parameters,
+  );
   return row?.accounts ?? 0;
 }
 
@@ -165,15 +183,16 @@ function membersDay({ run, toDay }: Pick<AccountSelection, "run" | "toDay">): nu
   return run?.day ?? toDay;
 }
 
-function ofAccounts({ search, accountId }: AccountSelection): Sql {
+function ofAccounts({ search, accountId, traits = [] }: AccountSelection): Sql {
   const conditions = [
     condition("organization = {organization:UInt32}"),
     ...(search === "" ? [] : [condition(found, { search })]),
     ...(accountId === undefined ? [] : [condition("account_id = {accountId:String}", { accountId })]),
+    ...traits.map(traitCondition),
   ];
   const { text, parameters } = joinedSql(conditions, " AND ");
   return condition(
-    `FROM (SELECT account, account_id, name, created_at FROM accounts FINAL WHERE ${text}) AS a`,
+    `FROM (SELECT account, account_id, name, traits, created_at FROM accounts FINAL WHERE ${text}) AS a`,
     parameters,
   );
 }
@@ -199,7 +218,7 @@ function ofMembers(passive: PassiveEvents, which?: string): string {
 const among = "account IN {accounts:Array(UInt32)}";
 const detailed = (scores: string, passive: PassiveEvents) => `
   SELECT
-    a.account AS account, account_id AS accountId, name, avatar, toUnixTimestamp64Milli(created_at) AS createdAtMs,
+    a.account AS account, account_id AS accountId, name, avatar, traits, toUnixTimestamp64Milli(created_at) AS createdAtMs,
     of_members.members AS members, ifNull(active.activeMembers, 0) AS activeMembers,
     of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, false AS isAccountChurned, ${scoreColumns}
   FROM (SELECT * FROM accounts FINAL WHERE organization = {organization:UInt32} AND ${among}) AS a

@@ -1,10 +1,12 @@
-/** The traits that users have now, with their values, to choose a split or a filter from. */
+/** The traits that users have now, or the attributes of accounts, with their values, to choose a split or a filter from. */
 
 import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import { maxValueCharacters } from "../sql/json-text.ts";
 
 export interface TraitNamesQuestion {
   readonly organization: number;
+  /** Traits of users, or attributes of accounts. */
+  readonly kind: "user" | "account";
   /** At most this many traits. */
   readonly limit: number;
   /** No values are listed for a trait with more than this many. At most 100. */
@@ -13,7 +15,7 @@ export interface TraitNamesQuestion {
 
 export interface TraitRow {
   readonly trait: string;
-  /** Users who have a value of it. */
+  /** Users who have a value of it, or accounts. */
   readonly users: number;
   /** `maxValues` + 1 stands for any higher number. */
   readonly distinctValues: number;
@@ -24,17 +26,22 @@ export interface TraitRow {
 /** One row for every trait, the one that most users have first. Values are texts as in `trait-split.ts`. */
 export function traitNames(
   warehouse: Warehouse,
-  { organization, limit, maxValues }: TraitNamesQuestion,
+  { organization, kind, limit, maxValues }: TraitNamesQuestion,
 ): Promise<TraitRow[]> {
-  return warehouse.rows<TraitRow>(sql, { organization, limit, maxValues });
+  return warehouse.rows<TraitRow>(sql(from[kind]), { organization, limit, maxValues });
 }
 
 /** At most this many names, the first found. An application that sends a trait of a new name for every user has no
  * useful traits. Each name takes some 30 KB of memory. */
 const maxNames = 2_000;
 
+const from = {
+  user: `users FINAL WHERE organization = {organization:UInt32} AND ${isIncluded("user")}`,
+  account: "accounts FINAL WHERE organization = {organization:UInt32}",
+};
+
 // topK counts exactly while there are no more values than it keeps, 20 times 5. No values are listed of other traits.
-const sql = `
+const sql = (rows: string) => `
   SELECT trait, count() AS users, toInt32(uniqUpTo(100)(value)) AS distinctValues,
     if(distinctValues > {maxValues:Int32}, [],
       arrayMap(one -> (one.1, one.2), arraySort(one -> (-toInt64(one.2), one.1), topK(20, 5, 'counts')(value)))) AS values
@@ -43,7 +50,7 @@ const sql = `
       leftUTF8(if(startsWith(word.2, '"'), JSONExtractString(word.2), word.2), ${maxValueCharacters}) AS value
     FROM (
       SELECT arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word
-      FROM users FINAL WHERE organization = {organization:UInt32} AND ${isIncluded("user")})
+      FROM ${rows})
     WHERE word.2 != 'null')
   GROUP BY trait ORDER BY users DESC, trait LIMIT {limit:UInt32}
   SETTINGS allow_simdjson = 0, max_rows_to_group_by = ${maxNames}, group_by_overflow_mode = 'any'`;

@@ -11,7 +11,7 @@ import {
   isIncluded,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
-import { jsonKey, jsonSettings, jsonText, traitName } from "../sql/json-text.ts";
+import { jsonSettings, traitName } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type ActivityFilter, activityConditions } from "./list-activity.ts";
 import {
@@ -31,13 +31,7 @@ import {
   scoresJoined,
   seenConditions,
 } from "./list-scores.ts";
-
-/** A condition on a trait. Numbers and the like are compared as their JSON. */
-export interface TraitFilter {
-  readonly key: string;
-  readonly match: "is" | "isNot" | "contains" | "isEmpty" | "isNotEmpty";
-  readonly value: string;
-}
+import { type SortTrait, sortedTrait, type TraitFilter, traitCondition, traitOrder } from "./trait-filter.ts";
 
 export interface UserSelection extends ListSelection, ActivityFilter {
   /** All of them have to match. */
@@ -47,7 +41,7 @@ export interface UserSelection extends ListSelection, ActivityFilter {
 }
 
 /** The order of users: by a column, or by a trait's name. */
-export type UserSort = keyof typeof orders | { readonly trait: string };
+type UserSort = keyof typeof orders | SortTrait;
 
 export interface UserListQuestion extends UserSelection, ListPage {
   readonly sort: UserSort;
@@ -81,13 +75,15 @@ export async function userNumbers(warehouse: Warehouse, question: UserListQuesti
   const { sort, descending, limit, offset } = question;
   const { text, parameters } = selectedUsers(question, sort);
   const direction = `${descending ? "DESC" : "ASC"} NULLS LAST`;
-  const order = (typeof sort === "object" ? traitOrder : [orders[sort]]).map((by) => `${by} ${direction}`);
+  const order = (typeof sort === "object" ? traitOrder("u.traits") : [orders[sort]]).map(
+    (by) => `${by} ${direction}`,
+  );
   const ties =
     typeof sort === "string" && isScoreOrder(orders[sort]) ? [`${orders.lastSeen} ${newestFirst}`] : [];
   const rows = await warehouse.rows<{ user: number }>(
     `SELECT u.user AS user ${text} ORDER BY ${[...order, ...ties].join(", ")}, u.user
      LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${jsonSettings}`,
-    { ...parameters, ...(typeof sort === "object" && jsonKey(sort.trait, "sort")), limit, offset },
+    { ...parameters, ...(typeof sort === "object" && sortedTrait(sort)), limit, offset },
   );
   return rows.map(({ user }) => user);
 }
@@ -142,9 +138,6 @@ const orders = {
   account: "nullIf(lowerUTF8(if(named.name = '', named.account_id, named.name)), '')",
   ...scoreOrders,
 } as const;
-
-const sortValue = jsonText("u.traits", "sort");
-const traitOrder = [`toFloat64OrNull(${sortValue})`, `nullIf(lowerUTF8(${sortValue}), '')`];
 
 /** The FROM and WHERE clauses that select users, with the joins that the order needs. */
 function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
@@ -203,21 +196,6 @@ const found = `(
 
 const inAccount = `account IN (
   SELECT account FROM accounts FINAL WHERE organization = {organization:UInt32} AND account_id = {accountId:String})`;
-
-/** By the text of the trait, and the value that is bound. */
-const traitConditions: Record<TraitFilter["match"], (text: string, value: string) => string> = {
-  is: (text, value) => `ifNull(${text} = ${value}, false)`,
-  isNot: (text, value) => `ifNull(${text} != ${value}, true)`,
-  contains: (text, value) => `ifNull(positionCaseInsensitiveUTF8(${text}, ${value}) > 0, false)`,
-  isEmpty: (text) => `ifNull(${text}, '') = ''`,
-  isNotEmpty: (text) => `ifNull(${text}, '') != ''`,
-};
-
-function traitCondition({ key, match, value }: TraitFilter, index: number): Sql {
-  const [trait, bound] = [`trait${index}`, `value${index}`];
-  const text = traitConditions[match](jsonText("traits", trait), `{${bound}:String}`);
-  return condition(text, { ...jsonKey(key, trait), ...(text.includes(`{${bound}:`) && { [bound]: value }) });
-}
 
 // A row that a join does not find has null, and not the first day of 1970.
 const asNullable = (of: string) =>

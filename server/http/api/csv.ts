@@ -70,7 +70,8 @@ async function columnsOf(
     throw new ApiError("validation_error", `columns is not valid: send some of ${names}, between commas.`);
   }
   if (!hasTraits) return { header: wanted ?? known, rowOf: (row) => readable(row) };
-  const all = wanted === undefined || wanted.includes("traits") ? await allTraits(context) : [];
+  const of = table === "accounts" ? "accounts" : "users";
+  const all = wanted === undefined || wanted.includes("traits") ? await allTraits(context, of) : [];
   const isMore = all.length > maxTraitColumns;
   const own = new Set(all.slice(0, maxTraitColumns));
   const ofTraits = [...[...own].map((key) => traitPrefix + key), ...(isMore ? [otherTraits] : [])];
@@ -78,8 +79,8 @@ async function columnsOf(
   return { header, rowOf: (row) => ({ ...readable(row), ...spreadTraits(row.traits, isMore, own) }) };
 }
 
-function allTraits({ warehouse, organization }: AnyContext): Promise<string[]> {
-  return traitKeys(warehouse, { organization: organization.id, limit: maxTraitColumns + 1 });
+function allTraits({ warehouse, organization }: AnyContext, of: "users" | "accounts"): Promise<string[]> {
+  return traitKeys(warehouse, { organization: organization.id, limit: maxTraitColumns + 1, of });
 }
 
 function spreadTraits(traits: unknown, isMore: boolean, own: ReadonlySet<string>): JsonObject {

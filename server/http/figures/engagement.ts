@@ -134,6 +134,7 @@ export const engagementHandlers = {
   "GET /api/traits": async ({ warehouse, organization, query }) => {
     const rows = await traitNames(warehouse, {
       organization: organization.id,
+      kind: query.kind,
       limit: query.limit,
       maxValues: maxCountedValues,
     });

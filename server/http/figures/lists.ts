@@ -12,7 +12,6 @@ import {
   type TraitFilter,
   type UserListQuestion,
   type UserListRow,
-  type UserSort,
   userCount,
   userList,
   userNumbers,
@@ -104,7 +103,7 @@ async function usersOf(context: Users) {
     accountId: query.account,
     traits: traitFilters(query),
     activity: activityOf(query),
-    sort: userSort(query),
+    sort: query.sort === "trait" ? byTrait(query.sortTrait) : query.sort,
     descending: query.order === "descending",
   };
   return { question, ...rest };
@@ -117,6 +116,8 @@ async function accountsOf(context: Accounts) {
     ...query,
     ...scores,
     ...(await usersQuestion(context, today(context))),
+    traits: traitFilters(query),
+    sort: query.sort === "trait" ? byTrait(query.sortTrait) : query.sort,
     descending: query.order === "descending",
   };
   return { question, ...rest };
@@ -180,9 +181,8 @@ function traitFilter(parameter: string, { trait, match, value }: TraitQuery): Tr
 }
 
 /** @throws ApiError when it is not said by which trait */
-function userSort({ sort, sortTrait }: Pick<Users["query"], "sort" | "sortTrait">): UserSort {
-  if (sort !== "trait") return sort;
-  if (sortTrait !== undefined) return { trait: sortTrait };
+function byTrait(trait: string | undefined): { readonly trait: string } {
+  if (trait !== undefined) return { trait };
   throw new ApiError("validation_error", "sortTrait is missing: sort=trait needs the trait's name.");
 }
 

@@ -36,6 +36,7 @@ export function listedAccount(row: AccountListRow) {
     ...{ accountId, name, avatar, createdAt: instant(row.createdAtMs), members, activeMembers },
     firstSeenDay: dayOrNull(row.firstDay),
     lastSeenDay: dayOrNull(row.lastDay),
+    traits: objectIn(row.traits),
   };
 }
 
