@@ -64,13 +64,13 @@ const emailOf = (format: "email" | "idn-email") =>
 const AccountAttributes = Type.Object(
   {
     owner: Type.Optional(
-      nullable(Type.Union([emailOf("email"), emailOf("idn-email")]), {
+      Type.Union([emailOf("email"), emailOf("idn-email"), Type.Null()], {
         description: "E-mail address of the team member who looks after the account.",
         "x-send": `a valid e-mail address of at most ${limits.emailCharacters} characters, or null`,
       }),
     ),
     renewsAt: Type.Optional(
-      nullable(Type.Union([Type.String({ format: "date" }), Type.String({ format: "date-time" })]), {
+      Type.Union([Type.String({ format: "date" }), Type.String({ format: "date-time" }), Type.Null()], {
         description: "When the contract renews: a date, or a date-time with Z or an offset.",
         "x-send": "a date, 2027-03-31 say, a date-time with Z or an offset, or null",
       }),

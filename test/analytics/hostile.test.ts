@@ -20,7 +20,12 @@ beforeAll(async () => {
   for (const [n, name] of formulas.entries()) {
     const userId = `u${n}`;
     const properties = { name, note: 'a "b", c' };
-    await send(server, "/identify", token, user(userId, { properties, account: { id: name, name } }));
+    await send(
+      server,
+      "/identify",
+      token,
+      user(userId, { properties, account: { id: name, name, properties } }),
+    );
     await send(server, "/track", token, { userId, event: '=evil,"1"', properties: { value: name, "-5": 1 } });
   }
   await send(server, "/identify", token, user("-5", { properties: { name: "\r\n=1" } }));
@@ -86,6 +91,10 @@ const wrong: readonly (readonly [string, string])[] = [
   ["/api/users?trait=plan", "trait"],
   ["/api/users?value=pro", "trait"],
   ["/api/accounts?sort=email", "sort"],
+  ["/api/accounts?sort=trait", "sortTrait"],
+  ["/api/accounts?trait=plan", "trait"],
+  ["/api/accounts?traits=%5B%7B%7D%5D", "trait"],
+  ["/api/traits?kind=event", "kind"],
   ["/api/users/u0/timeline?before=yesterday", "before"],
   ["/api/users/u0/timeline?before=1.1", "before"],
   ["/api/users/u0/timeline?before=123.00000000-0000-0000-0000-00000000000g", "before"],
@@ -116,6 +125,7 @@ describe("a text is only ever a text", () => {
       [`/api/accounts?search=${sent}xyz`, "accounts"],
       [`/api/users?search=${sent}xyz`, "users"],
       [`/api/users?trait=${sent}&value=${sent}`, "users"],
+      [`/api/accounts?trait=${sent}&value=${sent}&sort=trait&sortTrait=${sent}`, "accounts"],
       [`/api/events-over-time?event=${sent}&breakdown=event`, "periods"],
       [`/api/events-over-time?event=${sent}&breakdown=trait&key=${sent}`, "periods"],
       [`/api/events-over-time?event=${sent}&breakdown=property&key=${sent}`, "periods"],

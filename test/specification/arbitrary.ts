@@ -17,6 +17,11 @@ const unit = "binary";
 /** Values for a place without a schema. */
 const anything = fc.jsonValue({ maxDepth: 3, stringUnit: unit });
 
+const instants = fc
+  .date({ min: new Date("1970-01-02"), max: new Date("2299-12-30"), noInvalidDate: true })
+  .map((instant) => instant.toISOString());
+const noDates = fc.constantFrom("", "tomorrow", "2027-02-30", "31.03.2027", "2027-03-31T09:30:00");
+
 /** Values by format. A text without `@` or a scheme has none of these formats. */
 const formats: Readonly<Record<string, { readonly valid: fc.Arbitrary<string>; readonly broken: Value }>> = {
   email: {
@@ -33,6 +38,8 @@ const formats: Readonly<Record<string, { readonly valid: fc.Arbitrary<string>; r
       .map(([local, domain]) => `${local}@${domain}.com`),
     broken: fc.constant("실례"),
   },
+  date: { valid: instants.map((text) => text.slice(0, 10)), broken: noDates },
+  "date-time": { valid: instants, broken: noDates },
   uri: {
     valid: fc.oneof(
       fc.webUrl({ validSchemes: ["http", "https"], withQueryParameters: true, withFragments: true }),
@@ -65,6 +72,7 @@ export function validFor(schema: Schema, hints: Hints, full = false): Value {
     case "string":
       return validString(schema);
     case "number":
+      if (schema.minimum !== undefined) return fc.integer({ min: schema.minimum }).map((n) => n / 4);
       return fc.oneof(
         fc.maxSafeInteger(),
         fc.integer({ min: -99_999, max: 99_999 }).map((n) => n / 100),
@@ -150,6 +158,10 @@ function breaksOf(schema: Schema, hints: Hints, path: readonly string[], isRequi
   if (isRequired && path.length > 0) breaks.push({ path, how: "missing", instead: fc.constant(undefined) });
   const hint = hints[path.at(-1) ?? ""];
   if (hint !== undefined) breaks.push({ path, how: "with a wrong value", instead: hint.broken });
+  const minimum = choices.find((choice) => choice.minimum !== undefined)?.minimum;
+  if (minimum !== undefined) {
+    breaks.push({ path, how: "below its minimum", instead: fc.integer({ max: minimum - 1 }) });
+  }
   breaks.push(
     ...brokenStrings(choices.filter(({ type }) => type === "string")).map((one) => ({ ...one, path })),
   );

@@ -33,6 +33,7 @@ export interface Schema {
   readonly items?: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly minimum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
