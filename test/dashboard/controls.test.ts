@@ -59,7 +59,7 @@ async function fill(): Promise<void> {
 /** Controls that change nothing but what is shown, by kind. All roles have them. */
 const reading: Readonly<Record<string, readonly string[]>> = {
   button: [
-    "1, Account, Active in 28 days, Change, Churn risk, Clear, Clear filters, Close",
+    "1, Account, Active in 28 days, Attribute, Change, Churn risk, Clear, Clear filters, Close",
     "Close the set-up of PostHog, Close the set-up of Stripe, Close the set-up of Webhooks, Columns",
     "Copy, Copy link, Engagement, Event, Events, First seen, Health, Last active, Last seen, Member",
     "Members, More, Pause, Set up Customer.io, Set up PostHog, Set up RudderStack, Set up Segment, Share of activity",

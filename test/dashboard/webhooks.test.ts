@@ -22,7 +22,8 @@ beforeAll(async () => {
 }, 180_000);
 
 const mapping = {
-  ...{ userId: "user.id", event: { path: "type" }, account: { id: "$.team" }, isActivity: false },
+  ...{ userId: "user.id", event: { path: "type" }, isActivity: false },
+  account: { id: "$.team", properties: { tier: "$.tier" } },
   ...{ traits: { plan: "user.plan" }, properties: "data" },
 };
 
