@@ -174,24 +174,23 @@ export function mergeAccount(
   const name = (isNamed ? sent.name : before?.name) ?? sent.accountId;
   if (before === undefined && sent.name === undefined) fields.setDefault("name");
   const avatar = fields.value<string | null>("avatar", sent.avatar, before?.avatar, null);
-  const attributes = mergeAttributes(before?.traits, sent.properties, fields);
+  const attributes =
+    sent.properties === undefined ? undefined : mergeAttributes(before?.traits, sent.properties, fields);
   if (isInvalid(attributes)) return attributes;
-  const { traits, news } = attributes;
+  const traits = attributes?.traits ?? before?.traits ?? noTraits;
+  const news = attributes?.news ?? noNews;
   const held = avatar === null ? ["name"] : ["name", "avatar"];
-  const times = fields.times(
-    [...held, ...Object.keys(traits).map(fieldOf)],
-    avatar === null ? ["avatar"] : [],
-  );
+  for (const key of Object.keys(traits)) held.push(fieldOf(key));
+  const times = fields.times(held, avatar === null ? ["avatar"] : []);
   const changed = before === undefined || name !== before.name || avatar !== before.avatar || news.length > 0;
   return { name, avatar, traits, ...times, changed, retimed: fields.retimed, news };
 }
 
 function mergeAttributes(
   stored: JsonObject = noTraits,
-  sent: JsonObject | undefined,
+  sent: JsonObject,
   fields: FieldTimes,
 ): Pick<MergedAccount, "traits" | "news"> | Invalid {
-  if (sent === undefined) return { traits: stored, news: noNews };
   const traits: Record<string, unknown> = { ...stored };
   const history = new History();
   mergeTraits(traits, sent, fields, history);
