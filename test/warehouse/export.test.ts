@@ -68,7 +68,9 @@ async function hostileOrganization() {
     "accounts",
     hostile.map((name, n) =>
       accountRow(
-        account(organization, `account ${name}`, { number: n + 1, name, avatar: n % 2 ? name : null }),
+        account(organization, `account ${name}`, {
+          ...{ number: n + 1, name, avatar: n % 2 ? name : null, traits: attributesOf(name) },
+        }),
       ),
     ),
   );
@@ -103,6 +105,11 @@ async function hostileOrganization() {
   return { organization, events };
 }
 
+/** The attributes of an account with this name. */
+function attributesOf(name: string) {
+  return { [name]: name, list: [1, null, name] };
+}
+
 describe("hostile strings come out unchanged", () => {
   test("as JSON lines", async () => {
     const { organization, events } = await hostileOrganization();
@@ -128,7 +135,9 @@ describe("hostile strings come out unchanged", () => {
       })),
     );
     expect(await jsonLines(organization, "accounts")).toEqual(
-      hostile.map((name, n) => ({ id: `account ${name}`, name, avatar: n % 2 ? name : null })),
+      hostile.map((name, n) => ({
+        ...{ id: `account ${name}`, name, avatar: n % 2 ? name : null, properties: attributesOf(name) },
+      })),
     );
   });
 
@@ -160,8 +169,10 @@ describe("hostile strings come out unchanged", () => {
       avatar: hostile[1],
     });
     expect(readCsv(await text(organization, "accounts", "csv"))).toEqual([
-      ["id", "name", "avatar"],
-      ...hostile.map((name, n) => [`account ${name}`, name, n % 2 ? name : ""]),
+      ["id", "name", "avatar", "properties"],
+      ...hostile.map((name, n) => [
+        ...[`account ${name}`, name, n % 2 ? name : "", JSON.stringify(attributesOf(name))],
+      ]),
     ]);
   });
 
