@@ -25,6 +25,7 @@ const events = [
   },
 ];
 const account = { id: hostile, name: hostile, avatar: "https://example.com/a.png" };
+const attributes = { tier: hostile, list: [1, null] };
 const users = [
   { userId: "plain", email: "plain@example.com", properties: {}, isAccountOwner: null, account: null },
   {
@@ -44,7 +45,10 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "rekindle-export-"));
   server = await Server.start({ dataDir });
   const token = await server.organization("Export");
-  for (const one of users) await send(server, "/identify", token, one);
+  for (const one of users) {
+    const sent = one.account && { ...one.account, properties: attributes };
+    await send(server, "/identify", token, { ...one, account: sent });
+  }
   for (const one of events) await send(server, "/track", token, { userId: "plain", ...one });
   const stranger = await server.organization("Stranger");
   await send(server, "/identify", stranger, user("stranger", { account: { id: "s", name: "S" } }));
@@ -71,7 +75,7 @@ function expectEvents(rows: readonly Row[]): void {
 const columns = {
   events: ["userId", "event", "timestamp", "receivedAt", "properties", "messageId", "isActivity"],
   users: ["userId", "email", "properties", "isAccountOwner", "account"],
-  accounts: ["id", "name", "avatar"],
+  accounts: ["id", "name", "avatar", "properties"],
 } as const;
 type Table = keyof typeof columns;
 
@@ -83,12 +87,12 @@ describe("JSON lines", () => {
   });
 
   test("of accounts have every field", async () => {
-    expect(await server.exported("accounts", "Export")).toEqual([account]);
+    expect(await server.exported("accounts", "Export")).toEqual([{ ...account, properties: attributes }]);
   });
 
   test("are what export writes when no format is named", async () => {
     const text = await server.command("export", "accounts", "--organization", "Export");
-    expect(JSON.parse(text)).toEqual(account);
+    expect(JSON.parse(text)).toEqual({ ...account, properties: attributes });
   });
 });
 
@@ -128,7 +132,7 @@ describe("CSV", () => {
   });
 
   test("of users and accounts has every field", async () => {
-    expect(await csv("accounts")).toEqual([account]);
+    expect(await csv("accounts")).toEqual([{ ...account, properties: JSON.stringify(attributes) }]);
     const parsed = (await csv("users")).map((row) => ({
       ...row,
       properties: JSON.parse(String(row.properties)),
@@ -153,7 +157,9 @@ describe("Parquet", () => {
   });
 
   test("of users and accounts has every field", async () => {
-    expect(await parquetRows(server, "accounts", "Export")).toEqual([account]);
+    expect(await parquetRows(server, "accounts", "Export")).toEqual([
+      { ...account, properties: JSON.stringify(attributes) },
+    ]);
     const parsed = (await parquetRows(server, "users", "Export")).map((row) => ({
       ...row,
       properties: JSON.parse(String(row.properties)),

@@ -80,7 +80,8 @@ class TenantModel {
 
   /** The rows of the export of accounts, in no order. */
   accounts(): Row[] {
-    return [...this.#accounts.keys()].map((id) => this.#account(id));
+    // These senders give accounts no attributes.
+    return [...this.#accounts.keys()].map((id) => ({ ...this.#account(id), properties: {} }));
   }
 
   #account(id: string): Row {

@@ -25,7 +25,7 @@ const identifyOf = (text: string): Row => ({
   userId: text,
   email: "ada@example.com",
   properties: holding(text),
-  account: { id: text, name: text },
+  account: { id: text, name: text, properties: holding(text) },
 });
 
 const trackOf = (text: string): Row => ({
@@ -71,7 +71,7 @@ withSuite("strings/blns.json", (path) => {
   const sent = {
     users: ids.map((text) => ({ ...identifyOf(text), isAccountOwner: null, account: accountOf(text) })),
     events: ids.map(trackOf),
-    accounts: ids.map(accountOf),
+    accounts: ids.map((text) => ({ ...accountOf(text), properties: holding(text) })),
   };
 
   /** Compares rows of a format with the sent ones. The user "u" and the times of receipt are not from here. */
