@@ -179,6 +179,7 @@ describe("accounts", () => {
       accountId,
       name: `Name of ${accountId}`,
       avatar: null,
+      traits: {},
       createdAt: expect.stringMatching(/Z$/),
       members: members.length,
       activeMembers: active.size,

@@ -25,7 +25,7 @@ async function stored(userId: string): Promise<object> {
   const [row] = await inLedger(
     server.dataDir,
     (run) => run<{ email: string; traits: string; account: string | null }>`
-      SELECT email, traits, account_id AS account FROM users
+      SELECT email, users.traits, account_id AS account FROM users
       LEFT JOIN accounts ON accounts.organization = users.organization AND accounts.number = users.account
       WHERE user_id = ${userId}`,
   );

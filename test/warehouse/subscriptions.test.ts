@@ -313,7 +313,7 @@ describe("erasing", () => {
     expect([await rowsWith('\\"accountId\\":\\"MARKER'), await rowsWith('\\"accountId\\":777')]).toEqual([
       0, 0,
     ]);
-    expect(await rowsWith("777123")).toBe(6 * 3 * 2);
+    expect(await rowsWith('\\"accountId\\":[777123]')).toBe(6 * 3 * 2);
     const payers = await subject.warehouse.rows(
       `SELECT subscription, arrayDistinct(payer_account) AS accounts, arrayDistinct(payer_user) AS users
        FROM subscriptions FINAL WHERE organization = {organization:UInt32} ORDER BY subscription`,

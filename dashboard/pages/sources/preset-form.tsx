@@ -1,6 +1,6 @@
 /** The form of a webhook with a preset: the events to switch on in the tool, and the secret that verifies its requests. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import { type WebhookPreset, webhookPresets } from "../../../contract/source-settings.ts";
+import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import { type Reads, useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirm } from "../../parts/form/confirm.tsx";
@@ -15,7 +15,7 @@ type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
 
 const choices = [
   { value: "mapping", label: "Any tool, by a mapping of paths" },
-  ...webhookPresets.map((value) => ({ value, label: presetTexts[value].tool })),
+  ...Object.values(presetTexts).map(({ preset, tool }) => ({ value: preset, label: tool })),
 ] as const;
 
 /** The choice between a mapping and the preset of a billing tool. */

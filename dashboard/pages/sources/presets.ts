@@ -2,6 +2,7 @@
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 
 interface PresetTexts {
+  readonly preset: WebhookPreset;
   readonly tool: string;
   /** Where the address goes. */
   readonly place: string;
@@ -17,6 +18,7 @@ interface PresetTexts {
 
 export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
   paddle: {
+    preset: "paddle",
     tool: "Paddle",
     place:
       "In Paddle Billing, under Developer tools, Notifications: add a destination of the type URL with the address.",
@@ -30,6 +32,7 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
     verified: (lastFour) => `Only requests that Paddle signed with …${lastFour} are accepted.`,
   },
   chargebee: {
+    preset: "chargebee",
     tool: "Chargebee",
     place:
       "In Chargebee, under Settings, Configure Chargebee, API Keys and Webhooks, Webhooks: add a webhook with the address and the API version V2.",
@@ -43,6 +46,7 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
     verified: (lastFour) => `Only requests with the basic authentication …${lastFour} are accepted.`,
   },
   revenuecat: {
+    preset: "revenuecat",
     tool: "RevenueCat",
     place: "In RevenueCat, under Integrations, Webhooks: add a configuration with the address.",
     events: "All events, of production only. Purchases in a sandbox are ignored.",
