@@ -14,6 +14,7 @@ import type { Manifest } from "../../server/warehouse/copies/backup-files.ts";
 import { freezeTables } from "../../server/warehouse/copies/frozen-tables.ts";
 import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
+import { billingEvents, subscriptions } from "../../server/warehouse/schema/billing-tables.ts";
 import { scoreTables } from "../../server/warehouse/schema/score-tables.ts";
 import { snapshotTables } from "../../server/warehouse/schema/snapshot-tables.ts";
 import { append, needs, writes } from "../ledger/writes.ts";
@@ -141,10 +142,11 @@ test("every table of the warehouse is in a backup", async () => {
   await append(ledger, people);
   await append(ledger, { ...people, table: "users", body: '[1,1,"u","e","{}",null,0,0,0,1]\n' });
   await append(ledger, { ...people, table: "accounts", body: '[1,1,"a","n",null,0,0,1]\n' });
+  await append(ledger, { ...people, table: "account_versions", body: '[1,1,1,0,"{}"]\n' });
   const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
   await loader.replay();
   await applyExclusions(subject.warehouse, 1, { revision: 1, rules: [], accounts: [] });
-  for (const { name } of [...scoreTables, ...snapshotTables]) {
+  for (const { name } of [...scoreTables, ...snapshotTables, billingEvents.table, subscriptions]) {
     await subject.warehouse.command(`INSERT INTO ${name} (organization) SELECT 1`);
   }
   const tables = await subject.warehouse.rows<{ name: string }>(
