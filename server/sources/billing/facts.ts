@@ -1,6 +1,6 @@
 /** Makes items of the events and traits that a billing tool's message says of a customer. */
 import type { JsonObject } from "../../../contract/json.ts";
-import type { SourcedItem } from "../../intake/intake.ts";
+import type { SourcedItem, SourcedTrack } from "../../intake/intake.ts";
 import { fittedProperties } from "./fitted.ts";
 import type { Owner } from "./person.ts";
 
@@ -41,15 +41,26 @@ export function billingItems(
     ...{ type: "identify", ...person, atMs, messageId: `${id}:identify` },
     ...{ email, traits, account },
   };
-  const tracks = facts.events.map(
-    ({ event, properties, id: ownId, lastingDay }): SourcedItem => ({
-      ...{ type: "track", ...person, atMs, messageId: ownId ?? `${id}:${event}`, lastingDay },
-      // Cards are charged at night: billing events are no use of the product.
-      ...{ event, properties: fittedProperties(event, properties, accountId), isActivity: false, account },
-    }),
+  const tracks = facts.events.map((event) =>
+    billingTrack(event, { ...person, atMs, messageId: event.id ?? `${id}:${event.event}` }, accountId),
   );
   const waiting: SourcedItem[] =
     known === undefined ? [] : [{ type: "alias", ...known, atMs, messageId: `${id}:address` }];
   // Without a user and without traits an identify would be empty.
   return [...waiting, ...(userId !== undefined || hasFacts ? [identify] : []), ...tracks];
+}
+
+/** The item of a billing event. @param accountId the account that pays */
+export function billingTrack(
+  { event, properties, lastingDay }: BillingEvent,
+  message: Pick<SourcedTrack, "userId" | "anonymousId" | "atMs" | "messageId">,
+  accountId: string | undefined,
+): SourcedItem {
+  return {
+    ...{ type: "track", ...message, lastingDay, event },
+    properties: fittedProperties(event, properties, accountId),
+    // Cards are charged at night: billing events are no use of the product.
+    isActivity: false,
+    account: accountId === undefined ? undefined : { id: accountId },
+  };
 }

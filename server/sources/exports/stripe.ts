@@ -12,9 +12,8 @@
 import type { JsonObject } from "../../../contract/json.ts";
 import { isEmailAddress, type SourcedItem } from "../../intake/intake.ts";
 import { addressId } from "../../ledger/ledger.ts";
-import type { CustomerFacts } from "../billing/facts.ts";
+import { billingTrack, type CustomerFacts } from "../billing/facts.ts";
 import { fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
-import { fittedProperties } from "../billing/fitted.ts";
 import { accountIdKeys, userIdKeys } from "../billing/person.ts";
 import type { Translated } from "../source.ts";
 import {
@@ -104,11 +103,8 @@ function itemsOf(object: JsonObject, facts: readonly TimedFacts[], nowMs: number
   const account = accountId === undefined ? undefined : { id: accountId };
   const items = facts.flatMap(({ events, traits, at = 0 }): SourcedItem[] => {
     const atMs = Math.min(at * 1_000, nowMs);
-    const tracks = events.map(
-      ({ event, properties, id = null, lastingDay }): SourcedItem => ({
-        ...{ type: "track", ...person, atMs, messageId: id, lastingDay },
-        ...{ event, properties: fittedProperties(event, properties, accountId), isActivity: false, account },
-      }),
+    const tracks = events.map((event) =>
+      billingTrack(event, { ...person, atMs, messageId: event.id ?? null }, accountId),
     );
     if (traits === undefined) return tracks;
     return [{ type: "identify", ...person, atMs, messageId: null, traits, account }, ...tracks];

@@ -142,7 +142,7 @@ function subscriptionEvent(
     properties: defined({
       ...{ plan, amount, currency, interval, quantity, subscriptionId: textOf(subscription, "id") },
       ...{ discountEndsAt: isoInstant(discountEndsAt), amountAfterDiscount },
-      currentPeriodEnd: isoInstant(periodEndOf(subscription)),
+      currentPeriodEnd: periodEndOf(subscription),
       ...more,
     }),
     ...factId(event, subscription),
@@ -204,9 +204,7 @@ export function isCancellationScheduled(subscription: JsonObject): boolean {
 }
 
 function endOf(subscription: JsonObject): string | undefined {
-  const items = fieldOf(subscription, "items", "data");
-  const ofItem = Array.isArray(items) ? instantOf(items[0], "current_period_end") : undefined;
-  return instantOf(subscription, "cancel_at") ?? instantOf(subscription, "current_period_end") ?? ofItem;
+  return instantOf(subscription, "cancel_at") ?? periodEndOf(subscription);
 }
 
 function was({ name, amount, currency, interval, quantity }: Plan): JsonObject {

@@ -3,7 +3,7 @@
  * in the minor units of ISO 4217. Payloads may have only the ids of discounts. Then the price is without them.
  */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import { fieldOf, numberOf, textOf } from "../billing/fields.ts";
+import { fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
 import { isoAmount } from "./minor-units.ts";
 import { type Line, linesOf, listOf } from "./plan.ts";
 
@@ -102,10 +102,10 @@ function ratesOf(object: JsonObject, key: string): readonly JsonObject[] {
   return Array.isArray(rates) ? rates.filter(isJsonObject) : listOf(object, key);
 }
 
-/** The end of the paid period, in seconds. Since 2025 items have it. */
-export function periodEndOf(subscription: JsonObject): number | undefined {
+/** The end of the paid period, as an instant. Since 2025 items have it. */
+export function periodEndOf(subscription: JsonObject): string | undefined {
   const [item] = listOf(subscription, "items");
-  return numberOf(subscription, "current_period_end") ?? numberOf(item, "current_period_end");
+  return instantOf(subscription, "current_period_end") ?? instantOf(item, "current_period_end");
 }
 
 /** The discounts among the fields that an update changed. */

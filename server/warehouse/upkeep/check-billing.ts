@@ -1,4 +1,5 @@
 /** Compares, for one organization, billing events with the events that they come from, and subscriptions with both. */
+import { msPerDay } from "../../calendar/calendar.ts";
 import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { billingEvents } from "../schema/billing-tables.ts";
 import { rowsOfRollup } from "../schema/tables.ts";
@@ -20,7 +21,6 @@ export interface SubscriptionsDifference {
 
 /** At most this many days are listed. */
 const maxDays = 1_000;
-const msPerDay = 86_400_000;
 
 /** Days whose billing events differ. @param fromUtcDay the first day whose raw events are complete */
 export function billingDifferences(
