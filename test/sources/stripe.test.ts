@@ -89,9 +89,17 @@ describe("a subscription", () => {
     expect(traitsOf(event)).toMatchObject({ plan: "Gold", planAmount: 29_700 });
   });
 
-  test("whose period ends has not changed", () => {
+  test("that renews tells the new end of its period, once and only while it goes on", () => {
     const before = { items: { data: [subscriptionItem({ current_period_end: startSeconds })] } };
-    expect(eventNames(updated(subscription(), before))).toEqual([]);
+    const event = updated(subscription(), before);
+    expect(eventNames(event)).toEqual(["subscription_changed"]);
+    expect(propertiesOf(event)).toMatchObject({ currentPeriodEnd: "2026-06-16T09:30:00.000Z" });
+    const onSubscription = { ...subscription(), current_period_end: startSeconds };
+    expect(eventNames(updated(onSubscription, { current_period_end: 0 }))).toEqual(["subscription_changed"]);
+    expect(eventNames(updated(subscription(), { ...before, status: "trialing" }))).toEqual([
+      "trial_converted",
+    ]);
+    expect(eventNames(updated(subscription({ status: "canceled" }), before))).toEqual([]);
   });
 
   test("may change in several ways at once, each with an id of its own", () => {

@@ -195,6 +195,9 @@ function updated({ object, before, atSeconds }: Happened): CustomerFacts | Ignor
   if (Object.hasOwn(before, "pause_collection") && isPaused !== isJsonObject(before.pause_collection)) {
     add(isPaused ? "subscription_paused" : "subscription_resumed");
   }
+  // Of a renewal: each event has the end of the paid period, so another one tells it as well.
+  const isRenewed = periodEndOf({ ...object, ...before }) !== periodEndOf(object);
+  if (events.length === 0 && isRenewed && status !== "canceled") add("subscription_changed");
   return { events, traits: status === "canceled" ? statusOf(object) : traitsOf(object) };
 }
 
