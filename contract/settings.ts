@@ -8,6 +8,7 @@ import { ChurnTarget, SentChurnTarget, silence } from "./api/churn-targets.ts";
 import { HealthTraits } from "./api/health-traits.ts";
 import { riskBandsOfKinds, riskBandsOptions } from "./api/risk-bands.ts";
 import { closedObject, Field, listOf, nullable, Parameter } from "./api/schema.ts";
+import { CurrencyRate, currencyRatesOptions, ReportingCurrency } from "./billing/currency-rates.ts";
 import { EventName } from "./write-api.ts";
 
 export const settingsLimits = {
@@ -106,6 +107,8 @@ const SettingsValues = Type.Object({
   churnTargets: Type.Object({ user: ChurnTarget, account: ChurnTarget }, churnTargetsOptions),
   ordinaryEvents,
   weekStart,
+  reportingCurrency: nullable(ReportingCurrency),
+  currencyRates: Type.Record(Type.String(), CurrencyRate, currencyRatesOptions),
 });
 
 export type Settings = Static<typeof SettingsValues>;
@@ -122,6 +125,8 @@ export const defaultSettings: Settings = {
   churnTargets: { user: silence, account: silence },
   ordinaryEvents: [],
   weekStart: 1,
+  reportingCurrency: null,
+  currencyRates: {},
 };
 
 /** A setting in a change: it may be left out, and null puts back what an organization starts with. */
@@ -155,6 +160,13 @@ export const SettingsChangeBody = Type.Object(
     ),
     ordinaryEvents: changed(ordinaryEvents),
     weekStart: changed(weekStart),
+    reportingCurrency: changed(ReportingCurrency),
+    currencyRates: changed(
+      Type.Record(Type.String(), nullable(CurrencyRate), {
+        ...currencyRatesOptions,
+        description: `${currencyRatesOptions.description} Currencies not sent keep theirs; null takes a rate away.`,
+      }),
+    ),
   },
   {
     additionalProperties: false,

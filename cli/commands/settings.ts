@@ -73,6 +73,8 @@ function rowsOf(settings: Settings): (readonly [string, string])[] {
     ["user-churn", churnTargetText(settings.churnTargets.user)],
     ["account-churn", churnTargetText(settings.churnTargets.account)],
     ...rows("ordinary-event", settings.ordinaryEvents),
+    ["reporting-currency", settings.reportingCurrency ?? "default"],
+    ...rows("currency-rate", pairs(settings.currencyRates)),
     ["week-start", weekStarts.find(({ day }) => day === settings.weekStart)?.name ?? ""],
   ];
 }
@@ -90,6 +92,8 @@ interface SetOptions extends OfOrganization {
   readonly accountChurn?: SentChurnTarget;
   readonly ordinaryEvent?: string[];
   readonly weekStart?: string;
+  readonly reportingCurrency?: string;
+  readonly currencyRate?: readonly (readonly [string, number | null])[];
   readonly ifVersion?: number;
   /** False when `--no-…` was given. */
   readonly healthTraits: boolean;
@@ -97,6 +101,7 @@ interface SetOptions extends OfOrganization {
   readonly passiveEvents: boolean;
   readonly keyEvents: boolean;
   readonly ordinaryEvents: boolean;
+  readonly currencyRates: boolean;
 }
 
 function set(): Command {
@@ -139,6 +144,13 @@ function set(): Command {
     .addOption(
       new Option("--week-start <day>", "the first day of a week").choices(weekStarts.map(({ name }) => name)),
     )
+    .option("--reporting-currency <code>", "the currency of revenue figures, such as USD, or default")
+    .option(
+      "--currency-rate <code=rate...>",
+      "units of the reporting currency for one unit, e.g. EUR=1.08; CODE=default for none",
+      collect(readEventWeight),
+    )
+    .addOption(new Option("--no-currency-rates", "no currency has a rate").conflicts("currencyRate"))
     .option("--if-version <number>", "refuse unless this is the current version", readVersion)
     .action((options: SetOptions) => {
       const change = changeOf(options);
@@ -161,6 +173,7 @@ function changeOf(options: SetOptions): SettingsChange {
   const { churnHorizon, healthWeights, healthTrait, eventWeight, passiveEvent, keyEvent, ordinaryEvent } =
     options;
   const { userChurn, accountChurn, userRiskBands, accountRiskBands } = options;
+  const { reportingCurrency, currencyRate } = options;
   const weekStart = weekStarts.find(({ name }) => name === options.weekStart)?.day;
   return {
     ...(churnHorizon !== undefined && { churnHorizonDays: churnHorizon as Settings["churnHorizonDays"] }),
@@ -188,6 +201,11 @@ function changeOf(options: SetOptions): SettingsChange {
     ...(!options.ordinaryEvents && { ordinaryEvents: [] }),
     ...(ordinaryEvent !== undefined && { ordinaryEvents: ordinaryEvent }),
     ...(weekStart !== undefined && { weekStart }),
+    ...(reportingCurrency !== undefined && {
+      reportingCurrency: reportingCurrency === "default" ? null : reportingCurrency.toUpperCase(),
+    }),
+    ...(!options.currencyRates && { currencyRates: null }),
+    ...(currencyRate !== undefined && { currencyRates: Object.fromEntries(currencyRate) }),
   };
 }
 

@@ -11,6 +11,7 @@ const names: Readonly<Record<string, string>> = {
   "riskBands.account": "Risk bands of accounts",
   ordinaryEvents: "Events that do not mean churn",
   weekStart: "First day of the week",
+  reportingCurrency: "Reporting currency",
   name: "Name",
   timezone: "Timezone",
   requestsPerSecond: "Requests per second",
@@ -22,6 +23,7 @@ const names: Readonly<Record<string, string>> = {
 export function settingName(setting: string): string {
   const [group, name] = setting.split(/\.(.*)/s);
   if (group === "eventWeights") return `Weight of ${name}`;
+  if (group === "currencyRates") return `Rate of ${name}`;
   if (group === "healthTraits") return `${name} in health`;
   return group === "healthWeights" ? `Weight of ${name} in health` : (names[setting] ?? setting);
 }

@@ -17,6 +17,8 @@ const initially: Settings = {
   churnTargets: { user: { by: "silence" }, account: { by: "silence" } },
   ordinaryEvents: [],
   weekStart: 1,
+  reportingCurrency: null,
+  currencyRates: {},
 };
 
 const hourMs = 3_600_000;
@@ -94,6 +96,8 @@ function changes(subject: LedgerUnderTest): void {
       },
       ordinaryEvents: ["order_canceled"],
       weekStart: 7,
+      reportingCurrency: "USD",
+      currencyRates: { EUR: 1.08, JPY: 0.0067 },
     };
     const { settings } = await change(id, everything);
     const healthWeights = { ...initially.healthWeights, engagement: 15, adoption: 0 };

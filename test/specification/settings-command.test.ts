@@ -62,6 +62,8 @@ const unset = [
   ["user-churn", "silence"],
   ["account-churn", "silence"],
   ["ordinary-event", "none"],
+  ["reporting-currency", "default"],
+  ["currency-rate", "none"],
   ["week-start", "monday"],
 ];
 
@@ -110,6 +112,8 @@ function settingTests({ create, settings }: Installation): void {
       ["user-churn", "event gone"],
       ["account-churn", "trait a b = c, d"],
       ["ordinary-event", "order_cancelled"],
+      ["reporting-currency", "default"],
+      ["currency-rate", "none"],
       ["week-start", "sunday"],
     ]);
     const told = (await settings("history", "Ada")).map(([version, , by, what]) => [version, by, what]);

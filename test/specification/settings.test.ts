@@ -16,6 +16,8 @@ const initially = {
   churnTargets: { user: { by: "silence" }, account: { by: "silence" } },
   ordinaryEvents: [],
   weekStart: 1,
+  reportingCurrency: null,
+  currencyRates: {},
 };
 
 let server: Server;

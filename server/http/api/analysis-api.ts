@@ -52,8 +52,7 @@ export class AnalysisApi {
     const found = this.#routes.find(request.method, pathname);
     if (found === undefined) return failure("not_found", errorMessages.apiRouteNotFound);
     const { access } = found.route;
-    const rights = request.headers.get(callerHeaders.rights)?.split(" ") ?? [];
-    if (!rights.includes(access)) return failure("forbidden", noRight(request, access));
+    if (!rightsOf(request).includes(access)) return failure("forbidden", noRight(request, access));
     const asker = askerOf(request);
     const end = this.#open.begin(asker);
     if (end === undefined) return tooMany(errorMessages.tooManyQuestions, 1);
@@ -80,10 +79,22 @@ export class AnalysisApi {
     const organization = await organizationOf(parts.ledger, request);
     const zone = zoneOf(organization.timezone);
     const actor = actorOf(request);
+    const rights = rightsOf(request);
     const warehouse = askedBy(askerOf(request), parts.warehouse);
     // The service's own warehouse: other requests share the answer, which must not fail when this client leaves.
     const passiveEvents = () => this.#passive.of(parts, organization.id);
-    const context = { ...parts, warehouse, passiveEvents, organization, actor, zone, path, query, body };
+    const context = {
+      ...parts,
+      warehouse,
+      passiveEvents,
+      organization,
+      actor,
+      rights,
+      zone,
+      path,
+      query,
+      body,
+    };
     const handler = this.#handlers[name];
     if (handler === undefined) throw new Error(`${name} has no handler`);
     if (format === "csv") {
@@ -120,6 +131,10 @@ function failed(error: unknown, route: string, request: Request, log: Logger): R
   // The query of a client that disconnects is stopped.
   if (!request.signal.aborted) log.error({ err: error, route }, "a question failed");
   return unexpected();
+}
+
+function rightsOf(request: Request): readonly string[] {
+  return request.headers.get(callerHeaders.rights)?.split(" ") ?? [];
 }
 
 /** The caller, as intake wrote it down. */

@@ -28,6 +28,8 @@ export interface OrganizationContext extends ApiParts {
   readonly organization: Organization;
   /** The read key or the person of the request. */
   readonly actor: Actor;
+  /** Of the role or of the read key. */
+  readonly rights: readonly string[];
   readonly zone: Zone;
   readonly passiveEvents: () => Promise<readonly string[]>;
 }

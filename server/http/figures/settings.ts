@@ -2,6 +2,7 @@
 
 import { askedAbout, isDepartureName } from "../../../contract/api/departures-body.ts";
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
+import { revenueSettings } from "../../../contract/billing/currency-rates.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
@@ -20,7 +21,7 @@ import {
   uncountedSettings,
 } from "../../scoring/scoring.ts";
 import { appliedSettings, eventNamesOf } from "../../warehouse/warehouse.ts";
-import type { AnalysisHandlers } from "../api/context.ts";
+import type { AnalysisHandlers, ApiParts } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
 import { dayOrNull, instant, instantOrNull } from "./rows.ts";
@@ -37,8 +38,10 @@ export const settingsHandlers = {
   "GET /api/settings": async ({ ledger, organization }) =>
     settingsAnswer(await ledger.settings.get(organization.id)),
 
-  "PATCH /api/settings": async ({ ledger, organization, body, actor, nowMs }) =>
-    settingsAnswer(await ledger.settings.change(organization.id, body, actor, nowMs())),
+  "PATCH /api/settings": async ({ ledger, organization, body, actor, rights, nowMs }) => {
+    if (revenueSettings.some((name) => body[name] !== undefined)) onlyOwners(rights);
+    return settingsAnswer(await ledger.settings.change(organization.id, body, actor, nowMs()));
+  },
 
   "GET /api/settings/history": async ({ ledger, organization, query: { limit, before } }) => {
     const page = { limit, ...(before !== undefined && { beforeVersion: before }) };
@@ -58,7 +61,9 @@ export const settingsHandlers = {
     };
   },
 
-  "POST /api/settings/restore": async ({ ledger, organization, body, actor, nowMs }) => {
+  "POST /api/settings/restore": async ({ ledger, organization, body, actor, rights, nowMs }) => {
+    if (!rights.includes("own") && (await restoresRates(ledger, organization.id, body.to)))
+      onlyOwners(rights);
     const restored = await ledger.settings.restore(organization.id, body, actor, nowMs());
     if (restored === undefined) throw noSuch("version of the settings");
     return settingsAnswer(restored);
@@ -107,6 +112,32 @@ export const settingsHandlers = {
     }
   },
 } satisfies Partial<AnalysisHandlers>;
+
+/** @throws ApiError for callers who are no owner. No read key is one. */
+function onlyOwners(rights: readonly string[]): void {
+  if (rights.includes("own")) return;
+  throw new ApiError(
+    "forbidden",
+    "Only owners change reportingCurrency and currencyRates: they restate all figures of revenue.",
+  );
+}
+
+/** Whether an older version has another reporting currency or other rates than the current one. */
+async function restoresRates(
+  ledger: ApiParts["ledger"],
+  organization: number,
+  version: number,
+): Promise<boolean> {
+  const current = await ledger.settings.get(organization);
+  if (version >= current.version) return false;
+  const [older] =
+    version === 0
+      ? []
+      : await ledger.settings.history(organization, { limit: 1, beforeVersion: version + 1 });
+  return settingDifferences(current.settings, older?.settings ?? defaultSettings).some(({ setting }) =>
+    revenueSettings.some((name) => setting.split(".")[0] === name),
+  );
+}
 
 const copied = (differences: readonly SettingDifference[]) => differences.map((one) => ({ ...one }));
 

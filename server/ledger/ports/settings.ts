@@ -4,6 +4,7 @@ import { Compile, type Validator } from "typebox/compile";
 import { eventsOfTargets } from "../../../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
 import type { RiskBounds } from "../../../contract/api/risk-bands.ts";
+import { ratesProblem } from "../../../contract/billing/currency-rates.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { explainInvalid } from "../../../contract/explain.ts";
 import { Refusal } from "../../../contract/refusal.ts";
@@ -118,7 +119,7 @@ function changedSettings({ version, settings: before }: SettingsVersion, change:
     healthTraits: changed("healthTraits", change.healthTraits).toSorted(byTrait),
     riskBands:
       change.riskBands === null ? defaultSettings.riskBands : { ...before.riskBands, ...change.riskBands },
-    eventWeights: changedWeights(before.eventWeights, change.eventWeights),
+    eventWeights: mergedByName(before.eventWeights, change.eventWeights),
     passiveEvents,
     keyEvents: changed("keyEvents", change.keyEvents).toSorted(),
     churnTargets,
@@ -127,6 +128,8 @@ function changedSettings({ version, settings: before }: SettingsVersion, change:
       .filter((event) => !churnEvents.includes(event) && !passiveEvents.includes(event))
       .toSorted(),
     weekStart: changed("weekStart", change.weekStart),
+    reportingCurrency: changed("reportingCurrency", change.reportingCurrency),
+    currencyRates: mergedByName(before.currencyRates, change.currencyRates),
   };
   const problem = contradiction(after);
   if (problem !== undefined) throw new Refusal(problem);
@@ -141,15 +144,16 @@ function isSettingsChange(schema: Validator, change: unknown): change is Setting
   return schema.Check(change);
 }
 
-function changedWeights(
-  before: Settings["eventWeights"],
-  change: SettingsChange["eventWeights"],
-): Settings["eventWeights"] {
-  if (change === null) return defaultSettings.eventWeights;
-  const weights = Object.entries({ ...before, ...change }).filter(
+/** Numbers by name: those that are not sent stay, null takes one away, and null for all takes all away. */
+function mergedByName(
+  before: Readonly<Record<string, number>>,
+  change: Readonly<Record<string, number | null>> | null | undefined,
+): Record<string, number> {
+  if (change === null) return {};
+  const numbers = Object.entries({ ...before, ...change }).filter(
     (entry): entry is [string, number] => entry[1] !== null,
   );
-  return Object.fromEntries(weights.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(numbers.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** The contradiction between settings that are valid by themselves. */
@@ -169,6 +173,8 @@ function contradiction({
   if (Object.keys(eventWeights).length > settingsLimits.eventWeights) {
     return `eventWeights would be more than ${settingsLimits.eventWeights}: send null for names that need none.`;
   }
+  const rates = ratesProblem(rest);
+  if (rates !== undefined) return rates;
   // Passive events are left out first, so no other rule could find these events.
   const passive = new Set(passiveEvents);
   const key = rest.keyEvents.find((event) => passive.has(event));
@@ -200,6 +206,7 @@ function flat({
   eventWeights,
   churnTargets,
   riskBands,
+  currencyRates,
   ...others
 }: Settings): Map<string, unknown> {
   const below = (setting: string, values: Readonly<Record<string, unknown>>) =>
@@ -211,6 +218,7 @@ function flat({
     ...below("eventWeights", eventWeights),
     ...below("churnTargets", churnTargets),
     ...below("riskBands", riskBands),
+    ...below("currencyRates", currencyRates),
   ]);
 }
 

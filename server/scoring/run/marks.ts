@@ -6,6 +6,7 @@ import type { Settings } from "../../../contract/settings.ts";
 import { type SettingDifference, settingDifferences } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
+import { settingsWithoutScores } from "../scores/settings.ts";
 import { excludedOfKey } from "./population.ts";
 import { recordsOf } from "./records.ts";
 
@@ -73,7 +74,8 @@ function hasDifference({ changes, exclusionsChanged }: Mark): boolean {
 
 /** The differences of the settings that scores depend on. */
 function scoringDifferences(before: Settings, after: Settings): SettingDifference[] {
+  const others: readonly string[] = settingsWithoutScores;
   return settingDifferences(before, after).filter(
-    ({ setting }) => setting !== "weekStart" && setting !== "ordinaryEvents",
+    ({ setting }) => !others.includes(setting.split(".")[0] ?? ""),
   );
 }

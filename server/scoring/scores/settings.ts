@@ -10,11 +10,21 @@ export interface ScoringSettings {
   readonly healthWeights: HealthParts;
 }
 
-/** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. The answers
- * about departures are in the passive events by now (warehouse/schema/engagement.ts). */
+/** Settings that no score depends on. The answers about departures are in the passive events by now
+ * (warehouse/schema/engagement.ts). */
+export const settingsWithoutScores = [
+  "weekStart",
+  "ordinaryEvents",
+  "reportingCurrency",
+  "currencyRates",
+] as const;
+
+/** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. */
 export function settingsKey(settings: Partial<Settings>): string {
-  const { weekStart: _, ordinaryEvents: _answers, ...ofScores } = settings;
-  return JSON.stringify(ofScores);
+  const others: readonly string[] = settingsWithoutScores;
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(settings).filter(([name]) => !others.includes(name))),
+  );
 }
 
 /** The same for settings under which models and scales are equal: health and bands come after them. */
