@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   settings: async () => (await import("./commands/settings.ts")).settingsCommand(),
   import: async () => (await import("./commands/import.ts")).importCommand(),
   demo: async () => (await import("./commands/demo.ts")).demoCommand(),
+  revenue: async () => (await import("./figures/revenue.ts")).revenueCommand(),
   export: async () => (await import("./commands/export.ts")).exportCommand(),
   backtest: async () => (await import("./commands/backtest.ts")).backtestCommand(),
   score: async () => (await import("./commands/score.ts")).scoreCommand(),

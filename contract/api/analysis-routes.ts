@@ -1,5 +1,6 @@
 /** The routes of the JSON API that analysis answers: figures, and changes of what figures depend on. */
 
+import * as revenue from "../billing/revenue.ts";
 import * as settings from "../settings.ts";
 import * as sources from "../sources.ts";
 import * as common from "./api.ts";
@@ -223,6 +224,24 @@ export const analysisRoutes = {
     query: retention.RetentionPeopleParameters,
     answer: retention.RetentionPeopleAnswer,
     table: "people",
+  }),
+  "GET /api/revenue": figure({
+    summary: "MRR, its movements, NRR, GRR and logo churn, by month, quarter or year",
+    query: revenue.RevenueParameters,
+    answer: revenue.RevenueAnswer,
+    table: "periods",
+  }),
+  "GET /api/revenue/cohorts": figure({
+    summary: "MRR that cohorts of payers kept, with intervals",
+    query: revenue.RevenueCohortsParameters,
+    answer: revenue.RevenueCohortsAnswer,
+    table: "cells",
+  }),
+  "GET /api/revenue/at-risk": figure({
+    summary: "MRR at high risk, and with the churn target `subscription` the expected loss",
+    query: revenue.RevenueAtRiskParameters,
+    answer: revenue.RevenueAtRiskAnswer,
+    table: "atRisk",
   }),
   "POST /api/scores": analysisRoute.manage({
     summary: "Score all users and accounts now, at most once a minute; every night they are scored anyway",

@@ -1,10 +1,10 @@
 /** The module's interface: subscriptions from billing events, and the figures of MRR. */
 
 export { type Balances, balancesOf, type MrrChange } from "./figures/balances.ts";
-export { keptMrrOf } from "./figures/kept-mrr.ts";
-export { type Movements, movementsOf, sumOfMovements } from "./figures/movements.ts";
-export { conversionAt } from "./figures/rates.ts";
-export { retentionBetween } from "./figures/retention.ts";
+export { type KeptMrr, keptMrrOf } from "./figures/kept-mrr.ts";
+export { type Movement, type Movements, movementsOf, sumOfMovements } from "./figures/movements.ts";
+export { conversionAt, minorUnitRate } from "./figures/rates.ts";
+export { type RevenueRetention, ratiosOf, retentionBetween } from "./figures/retention.ts";
 export { type Exposure, expectedLossOf, revenueAtRisk } from "./figures/revenue-at-risk.ts";
 export {
   type BillingEvent,

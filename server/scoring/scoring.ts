@@ -106,6 +106,7 @@ export {
   shareInterval,
 } from "./statistics/difference.ts";
 export { type Lifetimes, logRank } from "./statistics/log-rank.ts";
+export { uniformFrom } from "./statistics/random.ts";
 export { fitSbg, projectFrom, projectSbg, type ShareAt } from "./statistics/sbg.ts";
 export { type JudgedChange, judgeChange, quietWeeks, type UsualChange } from "./statistics/usual.ts";
 export { type Interval, wilson } from "./statistics/wilson.ts";

@@ -35,10 +35,11 @@ export function splitValues(
 }
 
 /** As `jsonText`, but distinguishes an absent trait from a null. */
-const rawValue = "if(position(traits, {keyText:String}) = 0, '', JSONExtractRaw(traits, {key:String}))";
+export const rawValue =
+  "if(position(traits, {keyText:String}) = 0, '', JSONExtractRaw(traits, {key:String}))";
 
 /** A raw value as text; null for an absent one, and for the null of JSON. */
-const readable = (raw: string) => `
+export const readable = (raw: string) => `
   leftUTF8(multiIf(${raw} IN ('', 'null'), NULL, startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw}),
     ${maxValueCharacters})`;
 

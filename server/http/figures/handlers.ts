@@ -8,6 +8,7 @@ import { modelHandlers } from "./model.ts";
 import { operationHandlers } from "./operation.ts";
 import { overviewHandlers } from "./overview.ts";
 import { retentionHandlers } from "./retention.ts";
+import { revenueHandlers } from "./revenue/handlers.ts";
 import { scoreListsHandlers } from "./score-lists.ts";
 import { scoresHandlers } from "./scores.ts";
 import { settingsHandlers } from "./settings.ts";
@@ -23,6 +24,7 @@ export const analysisHandlers: AnalysisHandlers = {
   ...operationHandlers,
   ...overviewHandlers,
   ...retentionHandlers,
+  ...revenueHandlers,
   ...scoreListsHandlers,
   ...scoresHandlers,
   ...settingsHandlers,

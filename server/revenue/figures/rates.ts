@@ -31,8 +31,9 @@ export function conversionAt({ reporting, rates }: Rates): Conversion {
   };
 }
 
-/** A rate times a power of ten, as numerator and denominator. */
-function minorUnitRate(rate: number, shiftedDigits: number): readonly [bigint, bigint] {
+/** A rate times a power of ten, as numerator and denominator.
+ * @throws RangeError when the rate is not a finite number above 0 */
+export function minorUnitRate(rate: number, shiftedDigits: number): readonly [bigint, bigint] {
   if (!(rate > 0 && rate < Number.POSITIVE_INFINITY)) {
     throw new RangeError(`a rate is ${rate}, not a finite number above 0`);
   }

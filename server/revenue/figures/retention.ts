@@ -40,9 +40,20 @@ export function retentionBetween(balances: readonly Balance[], from: number, to:
     left += 1;
     if (involuntary[to] === true) leftInvoluntarily += 1;
   }
+  return ratiosOf({ startMrr, endMrr, keptMrr, payers, left, leftInvoluntarily });
+}
+
+type RetentionSums = Pick<
+  RevenueRetention,
+  "startMrr" | "endMrr" | "keptMrr" | "payers" | "left" | "leftInvoluntarily"
+>;
+
+/** The ratios of sums. */
+export function ratiosOf(sums: RetentionSums): RevenueRetention {
+  const { startMrr, endMrr, keptMrr, payers, left, leftInvoluntarily } = sums;
   const ratio = (part: number, whole: number) => (whole === 0 ? null : part / whole);
   return {
-    ...{ startMrr, endMrr, keptMrr, payers, left, leftInvoluntarily },
+    ...sums,
     nrr: ratio(endMrr, startMrr),
     grr: ratio(keptMrr, startMrr),
     churn: ratio(left, payers),

@@ -17,6 +17,12 @@ export function isIncluded(user: string): string {
   return `NOT bitmapContains(${excluded}, ${user})`;
 }
 
+/** A subquery of the accounts that have users, all of them excluded. Without excluded users no account is read. */
+export const accountsLeftOut = `(
+  SELECT account FROM users FINAL
+  WHERE organization = {organization:UInt32} AND account != 0 AND bitmapCardinality(${excluded}) > 0
+  GROUP BY account HAVING countIf(NOT bitmapContains(${excluded}, user)) = 0)`;
+
 /** The condition that a user's number is excluded, for rows that are subtracted from a sum over all users. In a table
  * ordered by user it reads only these users' rows. */
 export function isExcluded(user: string): string {

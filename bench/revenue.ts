@@ -1,0 +1,109 @@
+/**
+ * The cost of the revenue page's request: 200,000 subscriptions of 150,000 payers with 5 changes each, for 12 months, for 5
+ * years, by plan and by attribute, and in two currencies. Beside it, in the same run, reading all changes in one sum.
+ *
+ *   cli/with-bun bench/revenue.ts [thousands of subscriptions, 200 by default]
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { revenueQuestion, unconfirmedSubscriptions } from "../server/analytics/revenue/currencies.ts";
+import type { RevenueSplit } from "../server/analytics/revenue/payer-groups.ts";
+import { type RevenuePeriod, revenue } from "../server/analytics/revenue/revenue.ts";
+import { revenueCohorts } from "../server/analytics/revenue/revenue-cohorts.ts";
+import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
+import { printTook, timed } from "./history/timed.ts";
+
+const repeats = 11;
+const subscriptions = Number(process.argv[2] ?? 200) * 1_000;
+const payers = Math.ceil(subscriptions * 0.75);
+const monthMs = (month: number) => Date.UTC(2021, month, 1);
+const nowMonth = 66;
+
+const folder = mkdtempSync(join(tmpdir(), "rekindle-revenue-"));
+const warehouse = await openChdbWarehouse({ folder });
+
+/** Begins at any time of five and a half years, changes each 50 days on average, and ends in one of three histories. */
+function load(organization: number, currencies: string): Promise<void> {
+  const index = "arrayEnumerate(range(5))";
+  const begin = `toInt64(${monthMs(0)}) + toInt64(cityHash64(number, 1) % ${66 * 30}) * 86400000`;
+  return warehouse.command(
+    `INSERT INTO subscriptions
+     SELECT {organization:UInt32}, concat('sub_', toString(number)), 1, 'bench', 5, 1, [], [],
+       arrayMap(i -> fromUnixTimestamp64Milli(${begin} + i * 4320000000 + toInt64(cityHash64(number, i) % 86400000)), ${index}),
+       arrayMap(i -> if(i = 5 AND number % 3 = 0, 'canceled', 'active'), ${index}),
+       arrayMap(i -> concat('Plan ', toString(cityHash64(number, intDiv(i, 3)) % 6)), ${index}),
+       arrayMap(i -> if(i = 5 AND number % 3 = 0, toInt64(0), toInt64(1000 + cityHash64(number, i, 7) % 9000)), ${index}),
+       arrayMap(i -> ${currencies}, ${index}),
+       arrayMap(i -> NULL, ${index}), arrayMap(i -> NULL, ${index}), arrayMap(i -> NULL, ${index}),
+       arrayMap(i -> toUInt32(1 + number % {payers:UInt32}), ${index}),
+       arrayMap(i -> toUInt32(1 + number % {payers:UInt32}), ${index}),
+       arrayMap(i -> i = 5 AND number % 6 = 0, ${index}),
+       arrayMap(i -> fromUnixTimestamp64Milli(${begin}), ${index})
+     FROM numbers({subscriptions:UInt32})`,
+    { organization, payers, subscriptions },
+  );
+}
+
+await load(1, "'USD'");
+await load(2, "if(number % 4 = 0, 'EUR', 'USD')");
+for (const organization of [1, 2]) {
+  await warehouse.command(
+    `INSERT INTO accounts (organization, account, account_id, name, created_at, updated_at, version, traits)
+     SELECT {organization:UInt32}, number, toString(number), '', now64(3), now64(3), 1,
+       concat('{"size":"', toString(number % 30), '","plan":"Team"}')
+     FROM numbers(1, {payers:UInt32})`,
+    { organization, payers },
+  );
+}
+
+const settings = { reportingCurrency: "USD", currencyRates: { EUR: 1.0842 } };
+
+/** The last so many periods of so many months. */
+function periodsOf(count: number, months: number): RevenuePeriod[] {
+  return Array.from({ length: count }, (_, index) => {
+    const first = nowMonth - (count - index) * months;
+    return {
+      monthsMs: Array.from({ length: months }, (_, month) => monthMs(first + month)),
+      endMs: monthMs(first + months),
+    };
+  });
+}
+
+/** All that the page's first request asks. */
+async function page(organization: number, periods: readonly RevenuePeriod[], split: RevenueSplit | null) {
+  const [question] = await Promise.all([
+    revenueQuestion(warehouse, { organization, ...settings }),
+    unconfirmedSubscriptions(warehouse, organization, monthMs(nowMonth)),
+  ]);
+  await revenue(warehouse, question, periods, split);
+}
+
+const reading = await timed(
+  () =>
+    warehouse.rows(
+      "SELECT sum(amount) AS mrr FROM subscriptions FINAL ARRAY JOIN mrr AS amount WHERE organization = 1",
+    ),
+  repeats,
+);
+printTook("reading all changes", reading);
+
+const questions: Readonly<Record<string, () => Promise<unknown>>> = {
+  "12 months": () => page(1, periodsOf(12, 1), null),
+  "8 quarters": () => page(1, periodsOf(8, 3), null),
+  "5 years": () => page(1, periodsOf(5, 12), null),
+  "12 months, two currencies": () => page(2, periodsOf(12, 1), null),
+  "12 months by plan": () => page(1, periodsOf(12, 1), { by: "plan" }),
+  "12 months by an attribute": () => page(1, periodsOf(12, 1), { by: "trait", trait: "size" }),
+  "12 cohorts": async () => {
+    const question = await revenueQuestion(warehouse, { organization: 1, ...settings });
+    const edges = Array.from({ length: 13 }, (_, index) => monthMs(nowMonth - 12 + index));
+    await revenueCohorts(warehouse, question, edges, null);
+  },
+};
+for (const [name, ask] of Object.entries(questions)) {
+  const took = await timed(ask, repeats);
+  printTook(name, took, `${(took.medianMs / reading.medianMs).toFixed(1)} times reading`);
+}
+await warehouse.close();
+rmSync(folder, { recursive: true });

@@ -1,0 +1,70 @@
+/** Asks analysis for a figure of the JSON API: the running server's, or one of the command's own when no server runs. */
+
+import { Refusal } from "../../contract/refusal.ts";
+import type { ApiErrorAnswer } from "../../contract/write-api.ts";
+import { answerAnalysis } from "../../server/between/between.ts";
+import { callerHeaders } from "../../server/http/http.ts";
+import { commandLine, type Organization } from "../../server/ledger/ledger.ts";
+import { CallFailed } from "../../server/process/process.ts";
+import { type Installation, organizationNamed, withInstallation } from "../installation.ts";
+
+/** @param path of the figure, with its parameters @throws Refusal with the API's message */
+export type AskFigure = (path: string) => Promise<Response>;
+
+/** Opens the installation for the time of `work`, which may ask for figures of this organization. */
+export function withFigures(name: string, work: (ask: AskFigure) => Promise<void>): Promise<void> {
+  return withInstallation(async (installation) => {
+    const organization = await organizationNamed(installation.ledger, name);
+    const { analysis: running, config } = installation;
+    if (running !== undefined) {
+      const headers = headersFor(organization);
+      return work((path) => answered(running.fetch(path, { headers, timeout: false })));
+    }
+    if (config.cluster !== null) throw new Refusal("no analysis node can be reached: start one.");
+    return withOwn(installation, organization, work);
+  });
+}
+
+function headersFor({ id }: Organization): Record<string, string> {
+  return {
+    [callerHeaders.organization]: String(id),
+    [callerHeaders.actor]: encodeURIComponent(JSON.stringify(commandLine)),
+    [callerHeaders.rights]: "read",
+  };
+}
+
+async function answered(asked: Response | Promise<Response>): Promise<Response> {
+  const response = await asked;
+  if (response.ok) return response;
+  const { message } = (await response.json()) as ApiErrorAnswer;
+  throw new CallFailed(message);
+}
+
+async function withOwn(
+  { config, ledger }: Installation,
+  organization: Organization,
+  work: (ask: AskFigure) => Promise<void>,
+): Promise<void> {
+  // Loaded here only: a command that a server answers starts without the engine.
+  const { openAnalysis, takeAnalysisLock } = await import("../../server/warehouse/warehouse.ts");
+  const { Scoring, SourceWatch } = await import("../../server/scoring/scoring.ts");
+  const { createLogger } = await import("../../server/process/process.ts");
+  const { Registry } = await import("prom-client");
+  const lock = await takeAnalysisLock(config.dataDir);
+  const log = createLogger("analysis", "warn");
+  const analysis = await openAnalysis(config.dataDir, ledger, log);
+  const sources = new SourceWatch(ledger, Date.now);
+  const scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
+  const parts = { ledger, registry: new Registry(), log };
+  const scheduler = { earlierScores: () => null };
+  const started = { analysis, scoring, sources, scheduler, failures: () => [] };
+  const headers = headersFor(organization);
+  try {
+    await work((path) =>
+      answered(answerAnalysis(parts, started, new Request(`http://analysis${path}`, { headers }))),
+    );
+  } finally {
+    await analysis.close();
+    lock.release();
+  }
+}

@@ -1,0 +1,87 @@
+/** `rekindle revenue` */
+import { Command, Option } from "commander";
+import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { revenueLimits } from "../../contract/billing/revenue.ts";
+import type { OfOrganization } from "../installation.ts";
+import { wholeNumber } from "../numbers.ts";
+import { oneLine, printLine, printTable } from "../print.ts";
+import { type AskFigure, withFigures } from "./ask.ts";
+
+interface Options extends OfOrganization {
+  readonly period: string;
+  readonly periods: number;
+  readonly to?: string;
+  readonly by?: string;
+  readonly format: "table" | "csv" | "json";
+}
+
+export function revenueCommand(): Command {
+  return new Command("revenue")
+    .description("Print MRR, its movements, NRR, GRR and logo churn by month, quarter or year")
+    .requiredOption("--organization <name>", "the organization")
+    .addOption(
+      new Option("--period <period>", "a row is a month, a quarter or a year")
+        .choices(["month", "quarter", "year"])
+        .default("month"),
+    )
+    .option("--periods <number>", "this many periods", wholeNumber(1, revenueLimits.periods), 12)
+    .option("--to <date>", "the last day that counts; without it, today")
+    .option("--by <plan|attribute>", "groups of payers: by `plan`, or by an attribute of accounts")
+    .addOption(
+      new Option("--format <format>", "how it is written").choices(["table", "csv", "json"]).default("table"),
+    )
+    .addHelpText("after", "\nAmounts of csv and json are in minor units, such as cents.")
+    .action((options: Options) =>
+      withFigures(options.organization, (ask) =>
+        options.format === "table" ? printTables(ask, options) : printAnswer(ask, options),
+      ),
+    );
+}
+
+function pathOf({ period, periods, to, by, format }: Options): string {
+  const split = by === undefined || by === "plan" ? { split: by ?? "none" } : { split: "trait", trait: by };
+  const query = new URLSearchParams({
+    ...{ period, periods: String(periods), ...split },
+    ...(to !== undefined && { to }),
+    ...(format === "csv" && { format: "csv" }),
+  });
+  return `/api/revenue?${query}`;
+}
+
+async function printAnswer(ask: AskFigure, options: Options): Promise<void> {
+  const response = await ask(pathOf(options));
+  process.stdout.write(await response.text());
+  if (options.format === "json") process.stdout.write("\n");
+}
+
+async function printTables(ask: AskFigure, options: Options): Promise<void> {
+  const response = await ask(pathOf(options));
+  const answer = (await response.json()) as RouteAnswer<"GET /api/revenue">;
+  const { periods, reportingCurrency: currency, currencyDigits: digits, unrated, unconfirmed } = answer;
+  const money = (minorUnits: number) => (minorUnits / 10 ** digits).toFixed(digits);
+  const share = (part: number | null) => (part === null ? "-" : `${(part * 100).toFixed(1)}%`);
+  const isSplit = options.by !== undefined;
+  printTable(
+    [
+      ...(isSplit ? ["GROUP"] : []),
+      ...["FROM", "START", "NEW", "REACTIVATED", "EXPANSION", "CONTRACTION", "CHURNED", "END"],
+      ...["PAYERS", "NRR", "GRR", "LOGO CHURN"],
+    ],
+    periods.map((row) => [
+      ...(isSplit ? [oneLine(row.value ?? row.kind)] : []),
+      row.fromDay,
+      ...[row.startMrr, row.newMrr, row.reactivatedMrr, row.expansionMrr].map(money),
+      ...[row.contractionMrr, row.churnedMrr, row.endMrr].map(money),
+      ...[String(row.endPayers), share(row.nrr), share(row.grr), share(row.logoChurn)],
+    ]),
+  );
+  printLine(`MRR in ${currency}, at the rates of version ${answer.settingsVersion} of the settings`);
+  for (const one of unrated) {
+    printLine(`${one.currency} has payers without a rate: ${one.payers} payers, ${one.mrr} in minor units`);
+  }
+  for (const one of unconfirmed) {
+    printLine(
+      `${one.subscriptions} subscriptions in ${one.currency} count and are unconfirmed: their period ended 30 days ago`,
+    );
+  }
+}

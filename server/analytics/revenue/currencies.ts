@@ -1,0 +1,70 @@
+/** What has to be known about an organization's subscriptions before their MRR is summed. */
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { RevenueQuestion } from "./steps.ts";
+
+interface RateSettings {
+  readonly organization: number;
+  /** Null: the currency of the most changes. */
+  readonly reportingCurrency: string | null;
+  readonly currencyRates: Readonly<Record<string, number>>;
+}
+
+/** The question that figures of revenue share: its currencies, and whether subscriptions have passed to other payers. */
+export async function revenueQuestion(
+  warehouse: Warehouse,
+  { organization, reportingCurrency, currencyRates }: RateSettings,
+): Promise<RevenueQuestion> {
+  const [currencies, transfers] = await Promise.all([
+    warehouse.rows<{ code: string }>(
+      `SELECT toString(one) AS code, count() AS changes
+       FROM subscriptions FINAL ARRAY JOIN currency AS one, mrr AS amount
+       WHERE organization = {organization:UInt32} AND amount != 0
+       GROUP BY code ORDER BY changes DESC, code`,
+      { organization },
+    ),
+    // Without FINAL: an older row of a subscription makes the later query slower, and its answer is the same.
+    warehouse.rows(
+      `SELECT subscription FROM subscriptions
+       WHERE organization = {organization:UInt32} AND length(arrayCompact(payer_account)) > 1 LIMIT 1`,
+      { organization },
+    ),
+  ]);
+  const used = currencies.map(({ code }) => code);
+  return {
+    organization,
+    reporting: reportingCurrency ?? used[0] ?? "USD",
+    rates: reportingCurrency === null ? {} : currencyRates,
+    used,
+    hasTransfers: transfers.length > 0,
+  };
+}
+
+export interface Unconfirmed {
+  readonly currency: string;
+  readonly subscriptions: number;
+  readonly mrr: number;
+}
+
+/** Subscriptions that count although their period ended 30 days ago and no event came since, by currency, as
+ * `isUnconfirmed` has it. */
+export function unconfirmedSubscriptions(
+  warehouse: Warehouse,
+  organization: number,
+  nowMs: number,
+): Promise<Unconfirmed[]> {
+  return warehouse.rows<Unconfirmed>(
+    `SELECT toString(now_currency) AS currency, count() AS subscriptions, sum(now_mrr) AS mrr
+     FROM (
+       SELECT currency[place] AS now_currency, mrr[place] AS now_mrr, toString(status[place]) AS now_status,
+         ifNull(toUnixTimestamp64Milli(period_end[place]), 0) AS period_end_ms,
+         toUnixTimestamp64Milli(last_event[place]) AS last_event_ms
+       FROM (
+         SELECT *, arrayLastIndex(start -> toUnixTimestamp64Milli(start) <= {nowMs:Int64}, subscriptions."from") AS place
+         FROM subscriptions FINAL WHERE organization = {organization:UInt32})
+       WHERE place > 0)
+     WHERE now_status IN ('active', 'past_due') AND period_end_ms != 0
+       AND {nowMs:Int64} >= greatest(period_end_ms, last_event_ms) + ${30 * 86_400_000}
+     GROUP BY currency ORDER BY mrr DESC, currency`,
+    { organization, nowMs },
+  );
+}

@@ -1,0 +1,96 @@
+/** Groups of payers: by the plan, or by an attribute of the account, for payers without account by the user's trait. */
+import { rawValue, readable } from "../retention/trait-split.ts";
+import { jsonKey, jsonText, maxValueCharacters } from "../sql/json-text.ts";
+import type { Sql } from "../sql/sql.ts";
+import { accountPayers } from "./steps.ts";
+
+/** `plan`, or an attribute. */
+export type RevenueSplit = { readonly by: "plan" } | { readonly by: "trait"; readonly trait: string };
+
+/** Values that are groups of their own. */
+const splitValues = 20;
+
+const ofOrganization = "organization = {organization:UInt32}";
+
+/** An aggregate over a payer's steps: the plan of its newest MRR, or of its first. Of MRR that begins at one instant, that
+ * plan is taken whose hash is higher. */
+export function planOf(which: "now" | "entry"): string {
+  const place = "toInt128(moment) * 4294967296 + toInt128(bitAnd(cityHash64(began_plan), 4294967295))";
+  return `${which === "now" ? "argMaxIf" : "argMinIf"}(began_plan, ${place}, began_plan != '')`;
+}
+
+/** Rows of `of_payer` and `said`: the attribute's value now; null without one. Queries need `jsonSettings`. */
+export function traitsOfPayers(trait: string): Sql {
+  const isField = trait === "id" || trait === "name";
+  const value = `nullIf(${jsonText("traits")}, '')`;
+  const ofAccount = isField
+    ? `nullIf(leftUTF8(${trait === "id" ? "account_id" : "name"}, ${maxValueCharacters}), '')`
+    : value;
+  return {
+    text: `
+      SELECT toUInt64(account) + ${accountPayers} AS of_payer, ${ofAccount} AS said FROM accounts FINAL WHERE ${ofOrganization}
+      UNION ALL
+      SELECT toUInt64(user), ${value} FROM users FINAL WHERE ${ofOrganization}`,
+    parameters: jsonKey(trait),
+  };
+}
+
+/** A value counts as known at entry when it came within a day: many applications create the account after the payment. */
+const entryMs = 86_400_000;
+
+/**
+ * Rows of payers with `said`: the attribute as it was when the payer first had MRR. Before anything was known of the payer it is
+ * the first known value. An account's `id` and `name` are those of now. Queries need `jsonSettings`.
+ * @param payers rows of `payer`, `first_paid` and the other columns
+ */
+export function withTraitAtEntry(payers: Sql, trait: string, columns: readonly string[]): Sql {
+  if (trait === "id" || trait === "name") {
+    const { text, parameters } = traitsOfPayers(trait);
+    return {
+      text: `SELECT payers.*, said FROM (${payers.text}) AS payers LEFT JOIN (${text}) AS traits ON of_payer = payers.payer`,
+      parameters: { ...payers.parameters, ...parameters },
+    };
+  }
+  const version = `toUnixTimestamp64Milli(at) AS said_ms, version AS said_version, ${rawValue} AS raw`;
+  const place = "toInt128(said_ms) * 4294967296 + said_version";
+  return {
+    text: `
+      SELECT ${columns.join(", ")}, ${readable("known")} AS said
+      FROM (
+        SELECT ${columns.join(", ")},
+          argMaxIf(raw, if(said_ms < first_paid + ${entryMs}, ${place}, -(${place})), raw != '') AS known
+        FROM (${payers.text}) AS payers
+        LEFT JOIN (
+          SELECT toUInt64(account) + ${accountPayers} AS of_payer, ${version} FROM account_versions WHERE ${ofOrganization}
+          UNION ALL
+          SELECT toUInt64(user), ${version} FROM user_versions WHERE ${ofOrganization}) AS versions
+        ON of_payer = payers.payer
+        GROUP BY ${columns.join(", ")})`,
+    parameters: { ...payers.parameters, ...jsonKey(trait) },
+  };
+}
+
+/** Rows by `kind`, `value` and `keys` instead of by `said` (null: none). The values with the most payers are groups of
+ * their own, the others form one.
+ * @param rows with `said`, `said_payers` (summed by value: its size), `keys` and what is merged */
+export function ranked(
+  rows: string,
+  keys: readonly string[],
+  merged: Readonly<Record<string, "sum" | "groupArrayArray">>,
+  values = splitValues,
+): string {
+  const total = ([name, merge]: [string, string]) => `${merge}(rows.${name}) AS ${name}`;
+  return `
+    SELECT multiIf(isNull(said), 'none', rank <= ${values}, 'value', 'other') AS kind,
+      if(kind = 'value', said, NULL) AS value, ${[...keys, ...Object.entries(merged).map(total)].join(", ")}
+    FROM (
+      SELECT *, dense_rank() OVER (ORDER BY isNull(said), size DESC, said) AS rank
+      FROM (SELECT *, sum(said_payers) OVER (PARTITION BY said) AS size FROM (${rows}))) AS rows
+    GROUP BY kind, value${keys.map((key) => `, ${key}`).join("")}`;
+}
+
+/** A group: all payers; those with a value; with one that few have; with none. */
+export interface PayerGroup {
+  readonly kind: "all" | "value" | "other" | "none";
+  readonly value: string | null;
+}

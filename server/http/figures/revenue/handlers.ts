@@ -1,0 +1,170 @@
+/** Handlers of the JSON API about revenue. */
+
+import type { RouteQuery } from "../../../../contract/api/routes.ts";
+import { currencyDigits } from "../../../../contract/billing/currencies.ts";
+import { revenueLimits } from "../../../../contract/billing/revenue.ts";
+import { ApiError } from "../../../../contract/refusal.ts";
+import {
+  mrrAtRisk,
+  type PeriodRevenue,
+  type RevenueQuestion,
+  type RevenueSplit,
+  revenue,
+  revenueCohorts,
+  revenueQuestion,
+  unconfirmedSubscriptions,
+  unratedMrr,
+} from "../../../analytics/analytics.ts";
+import { formatDay } from "../../../calendar/calendar.ts";
+import { rowsOf } from "../../../scoring/scoring.ts";
+import type { AnalysisHandlers, OrganizationContext } from "../../api/context.ts";
+import { lastDay } from "../days.ts";
+import { riskScaleOfRun, scoreContext } from "../score-context.ts";
+import { type CalendarPeriod, monthsOf, revenuePeriods } from "./periods.ts";
+
+type Query = Pick<RouteQuery<"GET /api/revenue">, "split" | "trait">;
+
+export const revenueHandlers = {
+  "GET /api/revenue": async (context) => {
+    const { warehouse, organization, zone, query, nowMs } = context;
+    if (query.periods * monthsOf[query.period] > revenueLimits.months) {
+      throw invalid(`periods are more than ${revenueLimits.months} months: send fewer.`);
+    }
+    const split = splitOf(query);
+    const periods = revenuePeriods(zone, nowMs(), { ...query, toDay: lastDay(context) });
+    const [{ question, head, rates }, unconfirmed] = await Promise.all([
+      revenueOf(context),
+      unconfirmedSubscriptions(warehouse, organization.id, nowMs()),
+    ]);
+    const ends = periods.slice(-1).map(({ endMs }) => endMs);
+    const groups = await revenue(warehouse, question, periods, split);
+    const unrated = await unratedMrr(warehouse, question, ends);
+    return {
+      ...head,
+      rates,
+      periods: groups.flatMap(({ kind, value, periods: figures }) =>
+        figures.flatMap((figure, index) => {
+          const period = periods[index];
+          return period === undefined ? [] : [{ kind, value, ...daysOf(period), ...periodAnswer(figure) }];
+        }),
+      ),
+      unrated: unrated.map(({ currency, payers, mrrs }) => ({ currency, payers, mrr: mrrs.at(-1) ?? 0 })),
+      unconfirmed,
+    };
+  },
+
+  "GET /api/revenue/cohorts": async (context) => {
+    const { warehouse, zone, query, nowMs } = context;
+    if (query.split !== "none" && query.periods > revenueLimits.splitCohorts) {
+      throw invalid(`periods are more than ${revenueLimits.splitCohorts}, with a split: send fewer.`);
+    }
+    const split = splitOf(query);
+    const periods = revenuePeriods(zone, nowMs(), { ...query, toDay: lastDay(context) });
+    const { question, head } = await revenueOf(context);
+    const edges = [...periods.flatMap(({ monthsMs: [first = 0] }) => [first]), periods.at(-1)?.endMs ?? 0];
+    const cohorts = await revenueCohorts(warehouse, question, edges, split);
+    return {
+      ...head,
+      cells: cohorts.flatMap(({ cohort, cells, kind, value, payers, entryMrr }) =>
+        cells.map(({ mrr, ratio, interval }, period) => ({
+          ...{ kind, value, cohortDay: formatDay(periods[cohort]?.fromDay ?? 0), payers, entryMrr },
+          ...{ period, mrr, ratio, low: interval?.low ?? null, high: interval?.high ?? null },
+          isComplete: periods[cohort + period]?.isComplete === true,
+        })),
+      ),
+    };
+  },
+
+  "GET /api/revenue/at-risk": async (context) => {
+    const { warehouse, organization, query, nowMs } = context;
+    const [{ question, head }, scores] = await Promise.all([
+      revenueOf(context),
+      scoreContext(context, query.kind),
+    ]);
+    const { run } = scores;
+    const target = run?.body.settings.churnTargets[query.kind] ?? null;
+    const isOfSubscription = target?.by === "subscription";
+    const { rows, ...sums } = await mrrAtRisk(warehouse, {
+      ...question,
+      ...{ ...query, isOfSubscription, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
+      run: run && rowsOf(organization.id, query.kind, run),
+    });
+    return {
+      ...head,
+      ...scores.head,
+      churnTarget: target,
+      horizonDays: run?.body.settings.churnHorizonDays ?? null,
+      ...sums,
+      atRisk: rows.map(({ id, name, mrr, risk }) => ({
+        ...{ id, name, mrr, churnRisk: risk },
+        expectedLoss: isOfSubscription ? risk * mrr : null,
+      })),
+    };
+  },
+} satisfies Partial<AnalysisHandlers>;
+
+interface Revenue {
+  readonly question: RevenueQuestion;
+  readonly head: {
+    readonly settingsVersion: number;
+    readonly reportingCurrency: string;
+    readonly currencyDigits: number;
+    readonly hasSubscriptions: boolean;
+  };
+  readonly rates: { readonly currency: string; readonly rate: number }[];
+}
+
+/** The currencies of the organization, by its settings. */
+async function revenueOf({
+  warehouse,
+  ledger,
+  organization,
+}: Pick<OrganizationContext, "warehouse" | "ledger" | "organization">): Promise<Revenue> {
+  const { version, settings } = await ledger.settings.get(organization.id);
+  const { reportingCurrency, currencyRates } = settings;
+  const asked = { organization: organization.id, reportingCurrency, currencyRates };
+  const question = await revenueQuestion(warehouse, asked);
+  return {
+    question,
+    head: {
+      settingsVersion: version,
+      reportingCurrency: question.reporting,
+      currencyDigits: currencyDigits(question.reporting),
+      hasSubscriptions: question.used.length > 0,
+    },
+    rates: Object.entries(question.rates).map(([currency, rate]) => ({ currency, rate })),
+  };
+}
+
+/** @throws ApiError when the attribute is missing, or there without its split */
+function splitOf({ split, trait }: Query): RevenueSplit | null {
+  if ((split === "trait") !== (trait !== undefined)) {
+    throw invalid("trait is not valid: send an attribute's name with split=trait, and only then.");
+  }
+  if (split === "none") return null;
+  return split === "plan" ? { by: "plan" } : { by: "trait", trait: trait ?? "" };
+}
+
+function daysOf({ fromDay, toDay, isComplete }: CalendarPeriod) {
+  return { fromDay: formatDay(fromDay), toDay: formatDay(toDay), isComplete };
+}
+
+function periodAnswer({ movements, retention, endPayers }: PeriodRevenue) {
+  const { startMrr, endMrr, expansion, contraction, churned, reactivated } = movements;
+  return {
+    ...{ startMrr, startPayers: retention.payers },
+    ...{ newMrr: movements.new.mrr, newPayers: movements.new.payers },
+    ...{ reactivatedMrr: reactivated.mrr, reactivatedPayers: reactivated.payers },
+    ...{ expansionMrr: expansion.mrr, expansionPayers: expansion.payers },
+    ...{ contractionMrr: contraction.mrr, contractionPayers: contraction.payers },
+    ...{ churnedMrr: churned.mrr, churnedPayers: churned.payers },
+    churnedInvoluntarilyMrr: movements.churnedInvoluntarily.mrr,
+    churnedInvoluntarilyPayers: movements.churnedInvoluntarily.payers,
+    ...{ endMrr, endPayers, nrr: retention.nrr, grr: retention.grr, logoChurn: retention.churn },
+    ...{ voluntaryLogoChurn: retention.voluntaryChurn, involuntaryLogoChurn: retention.involuntaryChurn },
+  };
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError("validation_error", message);
+}
