@@ -27,6 +27,7 @@ const hourMs = 3_600_000;
 export function settingsContract(subject: LedgerUnderTest): void {
   describe("settings", () => {
     changes(subject);
+    rates(subject);
     versions(subject);
     refusals(subject);
   });
@@ -115,6 +116,23 @@ function changes(subject: LedgerUnderTest): void {
     expect((await subject.ledger.settings.get(first.id)).settings).toMatchObject({ weekStart: 1 });
     expect(await history(second.id)).toHaveLength(1);
     await expect(change(99, { weekStart: 7 })).rejects.toBeInstanceOf(Refusal);
+  });
+}
+
+function rates(subject: LedgerUnderTest): void {
+  const { change, history } = callsOn(subject);
+
+  test("rates that are not sent stay, and null takes one away", async () => {
+    const { id } = await subject.organization();
+    await change(id, { reportingCurrency: "USD", currencyRates: { JPY: 0.0067, EUR: 1.08 } });
+    const { settings } = await change(id, { currencyRates: { CHF: 1.1, JPY: null } });
+    expect(settings).toMatchObject({ reportingCurrency: "USD", currencyRates: { CHF: 1.1, EUR: 1.08 } });
+    expect((await history(id))[0]?.changes).toEqual([
+      { setting: "currencyRates.JPY", from: 0.0067, to: null },
+      { setting: "currencyRates.CHF", from: null, to: 1.1 },
+    ]);
+    await expect(change(id, { reportingCurrency: null })).rejects.toThrow("currencyRates need");
+    await expect(change(id, { reportingCurrency: "EUR" })).rejects.toThrow("whose rate is 1");
   });
 }
 

@@ -212,6 +212,7 @@ describe("every command has help:", () => {
     "import",
     "demo",
     "export",
+    "revenue",
     "erase",
     "rebuild",
     "backup",
