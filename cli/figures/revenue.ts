@@ -1,6 +1,7 @@
 /** `rekindle revenue` */
 import { Command, Option } from "commander";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { currencyDigits } from "../../contract/billing/currencies.ts";
 import { revenueLimits } from "../../contract/billing/revenue.ts";
 import type { OfOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -76,8 +77,9 @@ async function printTables(ask: AskFigure, options: Options): Promise<void> {
     ]),
   );
   printLine(`MRR in ${currency}, at the rates of version ${answer.settingsVersion} of the settings`);
-  for (const one of unrated) {
-    printLine(`${one.currency} has payers without a rate: ${one.payers} payers, ${one.mrr} in minor units`);
+  for (const { currency: code, payers, mrr } of unrated) {
+    const own = currencyDigits(code);
+    printLine(`${code} has no rate: ${payers} payers, MRR ${(mrr / 10 ** own).toFixed(own)} ${code}`);
   }
   for (const one of unconfirmed) {
     printLine(

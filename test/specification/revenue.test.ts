@@ -111,6 +111,7 @@ test("the command prints the same figures", async () => {
   const table = await server.command("revenue", ...options);
   expect(table).toContain("2025-03-01  175.00");
   expect(table).toContain("MRR in USD, at the rates of version 1 of the settings");
+  expect(table).toContain("CHF has no rate: 1 payers, MRR 7.00 CHF");
   const json = JSON.parse(await server.command("revenue", ...options, "--format", "json"));
   expect(json.periods).toEqual((await revenueOf("periods=2&to=2025-03-31")).periods);
   expect(await server.command("revenue", ...options, "--by", "plan", "--format", "csv")).toContain("Gold");
@@ -155,7 +156,7 @@ describe("only owners change the rates:", () => {
   });
 
   test.each<[object, string]>([
-    [{ reportingCurrency: "XXX" }, "reportingCurrency"],
+    [{ reportingCurrency: "ZZZ" }, "reportingCurrency"],
     [{ reportingCurrency: "usd" }, "reportingCurrency"],
     [{ currencyRates: { USD: 1 } }, "currencyRates"],
     [{ currencyRates: { QQQ: 2 } }, "currencyRates"],

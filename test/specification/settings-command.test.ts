@@ -161,7 +161,7 @@ function versionTests({ dataDir, create, settings }: Installation): void {
     expect([again.exitCode, again.stderr]).toEqual([0, "the settings are unchanged\n"]);
     await set("Cleo", "--no-event-weights", "--no-passive-events", "--user-churn", "silence");
     expect((await settings("history", "Cleo")).map(([version]) => version)).toEqual(["2", "2", "1", "1"]);
-    expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(5);
+    expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(6);
   });
 }
 

@@ -1,4 +1,4 @@
-/** What has to be known about an organization's subscriptions before their MRR is summed. */
+/** Queries about an organization's subscriptions that come before those of their MRR. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { RevenueQuestion } from "./steps.ts";
 
