@@ -8,8 +8,8 @@
  * `groups` adds the AUC without each group of features in turn, which doubles the time of a seed.
  */
 
+import { featureGroups } from "../server/scoring/churn/columns.ts";
 import { mean } from "../server/scoring/statistics/vectors.ts";
-import { contractGroups } from "./contracts/columns.ts";
 import {
   contractData,
   departuresIn,
@@ -22,7 +22,7 @@ import {
 const seeds = Number(process.argv[2] ?? 10);
 const accounts = Number(process.argv[3] ?? 2_400);
 const times = Number(process.argv[4] ?? 20);
-const leftOut = process.argv[5] === "groups" ? contractGroups : [];
+const leftOut = process.argv[5] === "groups" ? featureGroups : [];
 /** Not among the seeds that are evaluated. */
 const largeSeed = 1_001;
 

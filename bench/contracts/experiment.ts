@@ -4,14 +4,14 @@ import { recencyBaseline } from "../../server/scoring/churn/baselines.ts";
 import type { Cell } from "../../server/scoring/churn/bgbb.ts";
 import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import { silenceBy } from "../../server/scoring/churn/churn-model.ts";
-import { clippedLogOdds } from "../../server/scoring/churn/columns.ts";
-import { designFor } from "../../server/scoring/churn/design.ts";
+import { clippedLogOdds, type DesignInput, type FeatureGroup } from "../../server/scoring/churn/columns.ts";
+import { columnsOf, designFor, rowOf } from "../../server/scoring/churn/design.ts";
+import { isCanceling } from "../../server/scoring/scores/billing.ts";
 import { fitRidge, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
 import { type Metrics, metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { logistic } from "../../server/scoring/statistics/special.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
 import { Contracts } from "../../simulation/contracts/contracts.ts";
-import { type ContractColumn, type ContractGroup, type ContractInput, contractColumns } from "./columns.ts";
 import { accountAt, type ContractRow, horizonDays } from "./lives.ts";
 
 /** Months of 28 days: without training, as the longest feature looks back so far; of training; of evaluation. */
@@ -21,7 +21,7 @@ const weeks = 4 * (warmUpMonths + trainingMonths + testMonths);
 const endDay = Date.UTC(2026, 5, 17) / msPerDay;
 
 /** A row with everything that its columns need. */
-export interface PreparedRow extends ContractInput {
+export interface PreparedRow extends DesignInput {
   readonly label: boolean;
   readonly endProbability: number;
 }
@@ -96,10 +96,9 @@ function count(cells: Map<number, CountedCell>, { x, t, n }: Cell): void {
 export type Risk = (row: PreparedRow) => number;
 
 /** Trains the ridge on all groups of features, or without one. */
-export function trainContracts(rows: readonly PreparedRow[], without?: ContractGroup): Risk {
-  const columns = contractColumns(designFor(rows)).filter(({ featureGroup }) => featureGroup !== without);
-  const valuesOf = (row: PreparedRow) =>
-    Float64Array.from(columns, (column: ContractColumn) => column.of(row) ?? Number.NaN);
+export function trainContracts(rows: readonly PreparedRow[], without?: FeatureGroup): Risk {
+  const columns = columnsOf(designFor(rows)).filter(({ featureGroup }) => featureGroup !== without);
+  const valuesOf = (row: PreparedRow) => rowOf(columns, row);
   const ridge = fitRidge(
     columns,
     rows.map(valuesOf),
@@ -117,7 +116,7 @@ export function trainIdleOnly(rows: readonly PreparedRow[]): Risk {
 
 /** The rows whose end is not scheduled yet: only these are predicted. */
 export function withoutCanceling(rows: readonly PreparedRow[]): PreparedRow[] {
-  return rows.filter(({ billing }) => !billing.isEndScheduled);
+  return rows.filter(({ features }) => !isCanceling(features.billing));
 }
 
 /** The contracts that ended in the rows' horizons. These do not overlap, so none is counted twice. */

@@ -1,6 +1,7 @@
 /** The log of an account with a contract, as of a cut-off day: what the service would know of it on that morning. */
 import { msPerDay } from "../../server/calendar/calendar.ts";
 import type { Cell } from "../../server/scoring/churn/bgbb.ts";
+import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
 import {
   cellOf,
   type DayEvent,
@@ -20,24 +21,11 @@ export const horizonDays = 28;
 /** Quantities are compared with those of so many days ago. */
 const comparedDays = 84;
 
-/** The subscription as its events have said it before T. */
-export interface BillingFeatures {
-  /** Monthly recurring revenue, in cents. */
-  readonly mrr: number;
-  readonly isYearly: boolean;
-  readonly ageDays: number;
-  readonly daysToPeriodEnd: number;
-  readonly isEndScheduled: boolean;
-  readonly hasFailedPayment: boolean;
-  readonly isDown: boolean;
-}
-
 /** A running contract on a cut-off day, with its outcome and the truth. */
 export interface ContractRow {
   readonly features: ScoredFeatures;
   /** Histories of the members who have been active within the horizon. */
   readonly memberCells: readonly Cell[];
-  readonly billing: BillingFeatures;
   /** Whether the contract ended within the horizon. */
   readonly label: boolean;
   readonly endProbability: number;
@@ -149,7 +137,7 @@ function rowAt(
   const recent = log.events.filter(({ day }) => day < cutoffDay && day >= cutoffDay - 28);
   // Of earlier days the features need only that they were active: a tenth of the time of the whole log.
   const events = [...activeDays.filter(({ day }) => day < cutoffDay - 28), ...recent];
-  const features = featuresOf(events, cutoffDay, {}, { traits, members: membersOf(users) });
+  const features = featuresOf(events, cutoffDay, {}, { traits, members: membersOf(users), billing });
   if (features === null || features.cell === null) return undefined;
   const label = log.billing.some(
     ({ day, name }) => name === endEvent && day >= cutoffDay && day < cutoffDay + horizonDays,
@@ -157,11 +145,11 @@ function rowAt(
   const memberCells = users.flatMap(({ cell, volume28 }) => (cell === null || volume28 === 0 ? [] : [cell]));
   return {
     features: { ...features, cell: features.cell },
-    ...{ memberCells, billing, label, endProbability },
+    ...{ memberCells, label, endProbability },
   };
 }
 
-/** Undefined unless a subscription runs. */
+/** The contract as its events have said it before the cut-off; undefined unless one runs. */
 function billingAt(events: readonly BillingDay[], cutoffDay: number): BillingFeatures | undefined {
   const before = (day: number) => events.filter((event) => event.day < day);
   const past = before(cutoffDay);
@@ -170,15 +158,17 @@ function billingAt(events: readonly BillingDay[], cutoffDay: number): BillingFea
   const isYearly = last.properties.interval === "365 day";
   const mrrOf = ({ properties }: BillingDay) => Number(properties.amount) / (isYearly ? 12 : 1);
   const earlier = before(cutoffDay - comparedDays).at(-1);
-  const endings = past.filter(({ name }) => name.startsWith("cancellation_"));
+  const ending = past.filter(({ name }) => name.startsWith("cancellation_")).at(-1);
   const periodEnd = Date.parse(String(last.properties.currentPeriodEnd)) / msPerDay;
   return {
+    isPaying: true,
     mrr: mrrOf(last),
     isYearly,
     ageDays: cutoffDay - first.day,
     // A period that ends today is renewed today: its event is not known yet.
     daysToPeriodEnd: Math.max(0, periodEnd - cutoffDay),
-    isEndScheduled: endings.at(-1)?.name === "cancellation_scheduled",
+    endsAtMs: ending?.name === "cancellation_scheduled" ? periodEnd * msPerDay : null,
+    isTrialEnding: false,
     hasFailedPayment: past.some(({ day, name }) => name === "payment_failed" && day >= cutoffDay - 28),
     isDown: earlier !== undefined && mrrOf(last) < mrrOf(earlier),
   };

@@ -35,7 +35,7 @@ const values = Type.Array(
 
 const means = {
   description:
-    "`silence`: no engagement event for the churn horizon. `event`: the event came, and no later `undoneBy`; later activity does not undo it. `trait`: the trait has one of the values. `subscription`: the last subscription ended.",
+    "`silence`: no engagement event for the churn horizon. `event`: the event came, and no later `undoneBy`; later activity does not undo it. `trait`: the trait has one of the values. `subscription`: the last subscription ended, and one was paid; the risk is of those with a subscription that is active or past due.",
 };
 
 /** A target as it is stored and answered. */

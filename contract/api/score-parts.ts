@@ -7,7 +7,7 @@ import { Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 /** The state of a user or an account. */
 export const State = Field.oneOf(
   ["no_data", "churned", "canceling", "inactive", "new", "active"],
-  "The first that holds. `churned`: the churn target is met. `canceling`: a subscription will end. `no_data`: no engagement event yet. `inactive`: idle for the churn horizon, with a churn target other than silence. `new`: first seen under 14 days ago. `active`.",
+  "The first that holds. `churned`: the churn target is met. `canceling`: with the churn target `subscription`, every subscription that goes on will end. `no_data`: no engagement event yet. `inactive`: idle for the churn horizon, with a churn target other than silence. `new`: first seen under 14 days ago. `active`.",
 );
 /** A verdict on a user or an account, in one word. */
 export const Verdict = Field.oneOf(
@@ -99,10 +99,20 @@ export const churnFields = {
       "For the churned: the day on which the churn target was met. By silence it is the day on which the horizon was over.",
     ),
   ),
+  endsAt: nullable(
+    Field.instant(
+      "For the state `canceling`: when the last of the subscriptions will have ended. Else null.",
+    ),
+  ),
   churnCause: objectOrNull("For the churned: why.", {
-    by: Type.Enum(["event", "silence", "trait"]),
+    by: Type.Enum(["event", "silence", "trait", "subscription"]),
     event: Field.textOrNull("The event of the churn target; null without one."),
     trait: Field.textOrNull("The trait of the churn target; null without one."),
+    isInvoluntary: nullable(
+      Field.boolean(
+        "Of a subscription: whether a failed payment ended it, and no decision of the customer. Null for other targets.",
+      ),
+    ),
     member: objectOrNull(
       "Of an account: the member who sent the churn event, unless erased or excluded since.",
       {

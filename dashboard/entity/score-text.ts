@@ -59,10 +59,17 @@ export function riskSentence({ probability }: Risk, { horizonDays, churnTarget, 
 /** When and why a user or account churned: "Canceled on 11 Nov 2026 (subscription_canceled, Farah Okafor)". Undefined for others. */
 export function churnText({ churnedDay, churnCause, model }: Score): string | undefined {
   if (churnedDay === null || churnCause === null) return undefined;
-  const { event, member } = churnCause;
-  const why =
-    event === null ? model?.churnMeans : [event, ...(member === null ? [] : [member.label])].join(", ");
+  const { event, member, isInvoluntary } = churnCause;
+  const means = isInvoluntary === true ? `${model?.churnMeans}, by a failed payment` : model?.churnMeans;
+  const why = event === null ? means : [event, ...(member === null ? [] : [member.label])].join(", ");
   return `${/cancel/i.test(event ?? "") ? "Canceled" : "Churned"} on ${dayText(churnedDay)} (${why})`;
+}
+
+/** The end of a user or account that is canceling: "The end of the last subscription is scheduled for 11 Nov 2026.". Undefined for
+ * others. */
+export function cancelingText({ endsAt }: Pick<Score, "endsAt">): string | undefined {
+  if (endsAt === null) return undefined;
+  return `The end of the last subscription is scheduled for ${dayText(endsAt.slice(0, 10))}.`;
 }
 
 /** The text in place of a churn risk: why there is none, and the rank by activity. Undefined where a model gives one. */

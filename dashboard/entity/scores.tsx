@@ -9,6 +9,7 @@ import { toTenths } from "../text/rounding.ts";
 import {
   activityText,
   baseRateSentence,
+  cancelingText,
   churnText,
   modelSentence,
   rankOfAll,
@@ -158,10 +159,16 @@ export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
       asked={asked}
       loading={<Loading rows={5} />}
     >
-      {({ risk, activityRank, model, state }) => {
+      {({ risk, activityRank, model, state, endsAt }) => {
+        const canceling = cancelingText({ endsAt });
         if (risk === null || model === null) {
-          return state === "churned" ? (
-            <Empty title="Already churned">Only {what}s that have not churned have a churn risk.</Empty>
+          if (state === "churned") {
+            return (
+              <Empty title="Already churned">Only {what}s that have not churned have a churn risk.</Empty>
+            );
+          }
+          return canceling !== undefined ? (
+            <Empty title="Canceling">{canceling}</Empty>
           ) : (
             <Empty title="No churn risk">
               {activityText({ activityRank, model }, what) ??
@@ -172,7 +179,8 @@ export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
         return (
           <>
             <p className="mb-2">
-              <b className="font-semibold">{riskSentence(risk, model)}</b> {baseRateSentence(risk, model)}
+              {canceling} <b className="font-semibold">{riskSentence(risk, model)}</b>{" "}
+              {baseRateSentence(risk, model)}
             </p>
             <Waterfall
               label={`Churn risk of this ${what}, reason by reason`}

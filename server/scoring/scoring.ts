@@ -68,7 +68,7 @@ export { usualChange } from "./queries/lists/usual-change.ts";
 export { readFolds } from "./queries/snapshots.ts";
 export {
   changeBetween,
-  departureDay,
+  departureOf,
   type EntityQuestion,
   type ExplainedScore,
   explainedScore,

@@ -19,6 +19,7 @@ function snapshot(cutoffDay: number, clusters: readonly number[], churned: numbe
   const rows = clusters.map(
     (cluster, index): SnapshotRow => ({
       ...{ features: { ...quiet, cell }, label: index < churned, entity: index + 1, cutoffDay, cluster },
+      isCanceling: false,
     }),
   );
   return { cutoffDay, cells: [], rows };

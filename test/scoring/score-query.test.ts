@@ -20,6 +20,7 @@ import {
   storedColumns,
 } from "../../server/scoring/queries/lists/stored-score.ts";
 import { insertScoresQuery, type ScoreInput } from "../../server/scoring/queries/score-query.ts";
+import type { Standing } from "../../server/scoring/scores/billing.ts";
 import { hasLeftBy } from "../../server/scoring/scores/churn-changes.ts";
 import { accountEngagementOf, engagementOf } from "../../server/scoring/scores/engagement.ts";
 import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
@@ -31,6 +32,7 @@ import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
+import { loadBilling, randomBilling, standingsOf } from "./billing-support.ts";
 import { countedEvents } from "./engine-support.ts";
 
 const subject = new WarehouseUnderTest();
@@ -49,7 +51,7 @@ const settings = {
 };
 
 const byEvent = { by: "event", event: "subscription_canceled", undoneBy: "subscription_resumed" } as const;
-const targets: readonly ChurnTarget[] = [silence, byEvent];
+const targets: readonly ChurnTarget[] = [silence, byEvent, { by: "subscription" }];
 
 function randomEventsOf(random: Random, organization: number): EventRow[] {
   const names = ["open", "open", "save", "export", "mail_sent", byEvent.event, byEvent.undoneBy];
@@ -85,6 +87,8 @@ async function filled(what: string) {
   const random = randomOfThisRun(what);
   const events = randomEventsOf(random, organization);
   await insertEvents(subject, events, 3);
+  const billing = randomBilling(random, 150, { organization, zone, firstDay, days, users, accounts: 8 });
+  await loadBilling(subject, billing);
   await subject.insert(
     "user_versions",
     Array.from({ length: users }, (_, index) => {
@@ -98,7 +102,7 @@ async function filled(what: string) {
       ];
     }).flat(),
   );
-  return { organization, events, random };
+  return { organization, events, random, billing };
 }
 
 /** A ridge with every column that the engine may meet, standardized as fitted ones are. */
@@ -112,6 +116,7 @@ function ridgeModel(random: Random, kind: EntityKind): ChurnModel {
     numbers: kind === "account" ? [] : ["nps", "seats", "tickets"],
     hasPlanChanges: kind === "user",
     hasAccounts: kind === "user",
+    hasBilling: true,
   };
   const columns = columnsOf(design).map(({ name, group }) => ({
     ...{ name, group, mean: random.next() * 3, weight: random.next() - 0.5 },
@@ -185,7 +190,8 @@ const inputOf = async (
 
 describe.each(targets)("the engine scores as the pure functions do, with churn by $by", (target) => {
   test("users, whose features are the reference's, with traits as they were", async () => {
-    const { organization, events, random } = await filled("users");
+    const { organization, events, random, billing } = await filled("users");
+    const standingOn = standingsOf(billing, "user", zone);
     const population: Population = { organization, kind: "user", settings: { ...settings, target }, zone };
     const states = new Set<string>();
     let compared = 0;
@@ -193,7 +199,7 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
       for (const cutoffDay of cutoffs) {
         const input = await inputOf(population, cutoffDay, model);
         const rows = await scored(population, input);
-        const reference = referenceOf(events, cutoffDay, model, target);
+        const reference = referenceOf(events, cutoffDay, { model, target, standingOn });
         expect(rows.map(({ entity }) => entity).toSorted(byNumber)).toEqual(
           [...reference.keys()].toSorted(byNumber),
         );
@@ -210,11 +216,13 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
       }
     }
     expect(compared).toBeGreaterThan(500);
-    expect([states.has("churned"), states.has("inactive")]).toEqual([true, target.by === "event"]);
+    expect([states.has("churned"), states.has("inactive")]).toEqual([true, target.by !== "silence"]);
+    expect(states.has("canceling")).toBe(target.by === "subscription");
   }, 180_000);
 
   test("accounts, from their members' scores and their own stream", async () => {
-    const { organization, events, random } = await filled("accounts");
+    const { organization, events, random, billing } = await filled("accounts");
+    const standingOn = standingsOf(billing, "account", zone);
     const ofUsers: Population = { organization, kind: "user", settings: { ...settings, target }, zone };
     let compared = 0;
     for (const model of modelsOf(random, "account")) {
@@ -234,7 +242,9 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
           );
           const features = featuresOfStored(row, { traits: [], numbers: [] });
           const ofAccount = events.filter(({ account }) => account === row.entity);
-          expect(features.hasLeft).toBe(hasLeftOf(ofAccount, cutoffDay, target));
+          const standing = standingOn(row.entity, cutoffDay);
+          expect(features.hasLeft).toBe(hasLeftOf(ofAccount, cutoffDay, target, standing));
+          expect(features.billing).toEqual(standing.billing);
           expect(features.members?.active28).toBe(own.length);
           const meanEngagement = own.reduce((sum, each) => sum + each, 0) / Math.max(1, own.length);
           const active90 = features.members?.active90 ?? 0;
@@ -258,20 +268,29 @@ function logOf(events: readonly EventRow[]) {
 function referenceOf(
   events: readonly EventRow[],
   cutoffDay: number,
-  model: ChurnModel | null,
-  target: ChurnTarget,
+  {
+    model,
+    target,
+    standingOn,
+  }: {
+    readonly model: ChurnModel | null;
+    readonly target: ChurnTarget;
+    readonly standingOn: ReturnType<typeof standingsOf>;
+  },
 ): ReadonlyMap<number, Features> {
   const known = traitsOfModel(model).map(({ value }) => value);
   const numbers = numbersOfModel(model);
   const rules = { ...settings, countedEvents: countedBy(model, events, cutoffDay) };
   return new Map(
     [...Map.groupBy(events, (one) => one.user)].flatMap(([entity, own]) => {
-      const [plan, hasLeft] = [planOf(entity), hasLeftOf(own, cutoffDay, target)];
+      const standing = standingOn(entity, cutoffDay);
+      const [plan, hasLeft] = [planOf(entity), hasLeftOf(own, cutoffDay, target, standing)];
       const told = Object.entries(numbersOf(entity)).filter(([trait]) => numbers.includes(trait));
       const features = featuresOf(logOf(own), cutoffDay, rules, {
         ...{ traits: known.includes(plan) ? { plan } : {}, hasLeft },
         ...{ numbers: Object.fromEntries(told), account: accountAt(events, entity, cutoffDay) },
         planIdleDays: model?.rung === 3 ? planIdleDaysOf(entity, cutoffDay) : null,
+        billing: standing.billing,
       });
       return features === null ? [] : [[entity, features] as const];
     }),
@@ -305,7 +324,13 @@ function accountAt(events: readonly EventRow[], entity: number, cutoffDay: numbe
   return { active28: activeIn(0, 28), activePrevious28: activeIn(28, 56) };
 }
 
-function hasLeftOf(events: readonly EventRow[], cutoffDay: number, { by }: ChurnTarget): boolean {
+function hasLeftOf(
+  events: readonly EventRow[],
+  cutoffDay: number,
+  { by }: ChurnTarget,
+  { left }: Standing,
+): boolean {
+  if (by === "subscription") return left !== null;
   const changes = events
     .filter(({ event: name }) => name === byEvent.event || name === byEvent.undoneBy)
     .map(({ day, timeMs, event: name }) => ({ day, timeMs, isChurned: name === byEvent.event }));

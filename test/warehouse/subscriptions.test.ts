@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import { accountRow, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { embedded } from "../../server/warehouse/engine/topology.ts";
-import { migrationStatements } from "../../server/warehouse/schema/migrations.ts";
+import { migrate, migrationStatements } from "../../server/warehouse/schema/migrations.ts";
 import { billingDifferences, subscriptionDifferences } from "../../server/warehouse/upkeep/check-billing.ts";
 import { deleteOrganization } from "../../server/warehouse/upkeep/delete-organization.ts";
 import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
@@ -195,6 +195,34 @@ test("a call ends after so many events, and the rest is named for the next one",
   expect(await subject.count("subscriptions", organization)).toBe(ids.length - left.length);
   expect(await updateSubscriptions(subject.warehouse, whose, { among: left }, 1)).toEqual([]);
   expect(await differences(organization)).toEqual([]);
+});
+
+test("rows of before price intervals were known are computed again after a start", async () => {
+  const organization = await loadedLife();
+  const { warehouse } = subject;
+  await warehouse.command("ALTER TABLE subscriptions DROP COLUMN price_interval, DROP COLUMN trial_ends_at");
+  await warehouse.command(
+    "ALTER TABLE subscriptions UPDATE rules = '1 UTC' WHERE organization = {organization:UInt32}",
+    { organization },
+  );
+  const [migration] = await warehouse.rows<{ number: number }>(
+    "SELECT number FROM migrations WHERE startsWith(name, 'price intervals')",
+  );
+  await warehouse.command("ALTER TABLE migrations DELETE WHERE number >= {number:UInt32}", {
+    number: migration?.number ?? 0,
+  });
+  await migrate(warehouse);
+  const intervals = async () =>
+    (
+      await warehouse.rows<{ price_interval: string[] }>(
+        "SELECT price_interval FROM subscriptions FINAL WHERE organization = {organization:UInt32}",
+        { organization },
+      )
+    ).map((row) => row.price_interval);
+  expect(await intervals()).toEqual([[]]);
+  await keeperOf(subject).complete(organization);
+  expect(await intervals()).toEqual([lifeChanges.map(() => "1 month")]);
+  expect(await changes(subject, organization)).toEqual(lifeChanges);
 });
 
 describe("a rebuild", () => {

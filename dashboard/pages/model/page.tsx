@@ -105,7 +105,8 @@ function Verdict({ card }: { card: Card }): ReactElement {
       <p className="mt-2 max-w-[84ch]">Churn means: {card.churnMeans}.</p>
       {card.churnTarget.by === "subscription" && (
         <p className="mt-2 max-w-[84ch] text-soft">
-          No subscription is known yet, so no {card.kind} has a churn risk.
+          Only {card.kind}s with a subscription that is active or past due have a churn risk. The figures
+          leave out those whose end is scheduled.
         </p>
       )}
       {dataStoppedSince !== null && (

@@ -12,7 +12,7 @@ import {
   cutoffBefore,
   daysWithin,
   defaultRests,
-  departureDay,
+  departureOf,
   type EntityKind,
   type EntityQuestion,
   type ExplainedScore,
@@ -196,6 +196,7 @@ function noScore(hasRun: boolean) {
     returnProbability: null,
     churnedDay: null,
     churnCause: null,
+    endsAt: null,
     change: null,
   } as const;
 }
@@ -217,21 +218,27 @@ async function churnOf(
   { explanation, stored }: ExplainedScore,
   { day, body }: Run,
 ) {
-  if (explanation.state !== "churned") return { churnedDay: null, churnCause: null };
+  const { endsAtMs } = explanation;
+  const endsAt = endsAtMs === null ? null : new Date(endsAtMs).toISOString();
+  if (explanation.state !== "churned") return { churnedDay: null, churnCause: null, endsAt };
   const { churnHorizonDays, churnTargets } = body.settings;
   const target = churnTargets[kind];
-  const none = { event: null, trait: null, member: null };
+  const none = { event: null, trait: null, member: null, isInvoluntary: null };
   if (!stored.hasLeft) {
     const churnedDay = formatDay(cutoffBefore(day, stored.idleDays - churnHorizonDays, body.outages));
-    return { churnedDay, churnCause: { ...none, by: "silence" as const } };
+    return { churnedDay, churnCause: { ...none, by: "silence" as const }, endsAt };
   }
   const asOfThen = { id: organization.id, zone, settings: body.settings };
-  const left = await departureDay(warehouse, { kind, entity: number }, asOfThen, day);
-  const churnedDay = left === undefined ? null : formatDay(left);
+  const left = await departureOf(warehouse, { kind, entity: number }, asOfThen, day);
+  const churnedDay = left === undefined ? null : formatDay(left.day);
   if (target.by === "trait") {
-    return { churnedDay, churnCause: { ...none, by: "trait" as const, trait: target.trait } };
+    return { churnedDay, churnCause: { ...none, by: "trait" as const, trait: target.trait }, endsAt };
   }
-  if (target.by !== "event") return { churnedDay, churnCause: null };
+  if (target.by === "subscription") {
+    const isInvoluntary = left?.isInvoluntary ?? null;
+    return { churnedDay, churnCause: { ...none, by: "subscription" as const, isInvoluntary }, endsAt };
+  }
+  if (target.by !== "event") return { churnedDay, churnCause: null, endsAt };
   const { event } = target;
   const member =
     kind === "account" && left !== undefined
@@ -239,10 +246,10 @@ async function churnOf(
           organization: organization.id,
           account: number,
           event,
-          day: left,
+          day: left.day,
         })
       : undefined;
-  return { churnedDay, churnCause: { ...none, by: "event" as const, event, member: member ?? null } };
+  return { churnedDay, churnCause: { ...none, by: "event" as const, event, member: member ?? null }, endsAt };
 }
 
 function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: number | null) {

@@ -21,8 +21,12 @@ export interface SubscriptionChange {
   /** In minor units; 0 unless active or past due, and without a known amount, currency or interval. */
   readonly mrr: number;
   readonly currency: string | undefined;
+  /** Of the price: `1 year`. */
+  readonly interval: string | undefined;
   readonly quantity: number | undefined;
   readonly periodEndMs: number | undefined;
+  /** Of a trial: when it ends. */
+  readonly trialEndsAtMs: number | undefined;
   /** When the scheduled end takes effect; undefined without one, and once it has ended. */
   readonly endsAtMs: number | undefined;
   readonly payer: Payer;
@@ -75,6 +79,7 @@ class History {
   #interval: BillingInterval | undefined;
   #quantity: number | undefined;
   #periodEndMs: number | undefined;
+  #trialEndsAtMs: number | undefined;
   #scheduledEnd: ScheduledEnd | undefined;
   #isTrial = false;
   #isPaused = false;
@@ -138,6 +143,7 @@ class History {
     this.#interval = properties.interval ?? this.#interval;
     this.#quantity = properties.quantity ?? this.#quantity;
     this.#periodEndMs = properties.currentPeriodEndMs ?? this.#periodEndMs;
+    this.#trialEndsAtMs = properties.trialEndsAtMs ?? this.#trialEndsAtMs;
     if (amount !== undefined) {
       this.#price = { amount, discountEndsAtMs, amountAfterDiscount };
     } else if (discountEndsAtMs !== undefined) {
@@ -214,8 +220,10 @@ class History {
       plan: this.#plan,
       mrr: this.#mrr(status),
       currency: this.#currency,
+      interval: this.#interval && `${this.#interval.count} ${this.#interval.unit}`,
       quantity: this.#quantity,
       periodEndMs: this.#periodEndMs,
+      trialEndsAtMs: status === "trialing" ? this.#trialEndsAtMs : undefined,
       endsAtMs: this.#scheduledEnd?.atMs,
       payer: this.#payer,
       isInvoluntary: this.#isInvoluntary,
@@ -231,11 +239,14 @@ class History {
   }
 }
 
+const keysOfState = [
+  ...(["status", "plan", "mrr", "currency", "interval", "quantity"] as const),
+  ...(["periodEndMs", "trialEndsAtMs", "endsAtMs", "isInvoluntary"] as const),
+] as const;
+
 function isSameState(one: SubscriptionChange, other: SubscriptionChange): boolean {
-  const keys = ["status", "plan", "mrr", "currency", "quantity", "periodEndMs", "endsAtMs"] as const;
   return (
-    keys.every((key) => one[key] === other[key]) &&
-    one.isInvoluntary === other.isInvoluntary &&
+    keysOfState.every((key) => one[key] === other[key]) &&
     one.payer.account === other.payer.account &&
     one.payer.user === other.payer.user
   );

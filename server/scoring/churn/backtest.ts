@@ -12,7 +12,7 @@ import { type BgbbFit, fitBgbb } from "./bgbb-fit.ts";
 import { type Rung, riskScorer, silenceBy } from "./churn-model.ts";
 import { countOutcomes, type OutcomeCounts } from "./departures.ts";
 import { designFor } from "./design.ts";
-import type { Snapshot, SnapshotRow } from "./snapshot.ts";
+import { judgedRows, type Snapshot, type SnapshotRow } from "./snapshot.ts";
 import { atOnce, type Steps } from "./steps.ts";
 import { countData, type TrainingInput, type TrainingRow, trainRungSteps } from "./train.ts";
 
@@ -143,9 +143,9 @@ export function trainingOf(
 
 type RiskOf = (features: ScoredFeatures) => number;
 
-/** The risks of the entities of a fold's cut-off by a model, with their outcomes. */
+/** The risks of the entities of a fold's cut-off by a model, with their outcomes. Those whose end is scheduled are left out. */
 export function predictionsOf({ scoring }: Fold, riskOf: RiskOf): Prediction[] {
-  return scoring.rows.map(({ features, label, cluster }) => ({
+  return judgedRows(scoring).map(({ features, label, cluster }) => ({
     predicted: riskOf(features),
     label,
     cluster,
@@ -153,7 +153,7 @@ export function predictionsOf({ scoring }: Fold, riskOf: RiskOf): Prediction[] {
 }
 
 interface FoldPredictions {
-  /** Of the cut-off that is scored. */
+  /** Of the cut-off that is judged. */
   readonly rows: readonly SnapshotRow[];
   /** In the order of the rows. */
   readonly predictions: ReadonlyMap<ModelName, readonly Prediction[]>;
@@ -169,7 +169,8 @@ function* predictFold(
   const sample = fold.training.flatMap(({ rows }) => rows);
   const recency = recencyBaseline(sample);
   const hiatus = fitHiatus(sample);
-  if (recency === null || hiatus === null || fold.scoring.rows.length === 0) return null;
+  const judged = judgedRows(fold.scoring);
+  if (recency === null || hiatus === null || judged.length === 0) return null;
   yield;
   const rungs = yield* trainRungSteps(training);
   const predict = (riskOf: RiskOf) => predictionsOf(fold, riskOf);
@@ -181,7 +182,7 @@ function* predictFold(
       return [`rung ${model.rung}`, predict((features) => score(features).risk)];
     }),
   ]);
-  return { rows: fold.scoring.rows, predictions };
+  return { rows: judged, predictions };
 }
 
 function resultOf(

@@ -4,7 +4,7 @@ import type { Outages } from "../scores/observed-days.ts";
 import { type ClusterHits, effectiveSample, shareInterval } from "../statistics/difference.ts";
 import type { Interval } from "../statistics/wilson.ts";
 import { daysBetween, hasKnownOutcomes, maxFolds } from "./folds.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { judgedRows, type Snapshot } from "./snapshot.ts";
 
 /** Outcomes of all cut-offs together, with the 95 % interval of their share. */
 export interface ObservedBaseRate extends Interval {
@@ -36,7 +36,7 @@ export function baseRateDays(
 
 /** The base rate of these cut-offs; null without any entity. Cut-offs without one do not count. */
 export function observedBaseRate(snapshots: readonly Snapshot[]): ObservedBaseRate | null {
-  const rows = snapshots.flatMap((snapshot) => snapshot.rows);
+  const rows = snapshots.flatMap(judgedRows);
   if (rows.length === 0) return null;
   const count = rows.length;
   const churned = rows.filter(({ label }) => label).length;
@@ -46,7 +46,7 @@ export function observedBaseRate(snapshots: readonly Snapshot[]): ObservedBaseRa
     clusters.set(cluster, { ...own, hits: own.hits + Number(label), count: own.count + 1 });
   }
   return {
-    cutoffs: snapshots.filter((snapshot) => snapshot.rows.length > 0).length,
+    cutoffs: snapshots.filter((snapshot) => judgedRows(snapshot).length > 0).length,
     ...{ count, churned, rate: churned / count },
     ...shareInterval(effectiveSample([...clusters.values()])),
   };

@@ -1,6 +1,7 @@
 /** The columns of the ridge regression: how it sees an entity, and which reason each column belongs to. Each is written in TypeScript
  * and in SQL over the columns of `scoresQuery`. A test compares the two. */
 
+import { billingFacts } from "../scores/billing.ts";
 import { daysPerPeriod } from "../scores/features.ts";
 import type { ScoredFeatures } from "../scores/state.ts";
 import type { Column, ReasonGroup } from "../statistics/logistic.ts";
@@ -28,7 +29,7 @@ export const activityGroups = [
   "members",
 ] as const;
 /** All groups of features, in the order in which a model takes them. A back-test can leave each out, to see its worth. */
-export const featureGroups = [...activityGroups, "mix", "traits", "account"] as const;
+export const featureGroups = [...activityGroups, "billing", "mix", "traits", "account"] as const;
 export type FeatureGroup = (typeof featureGroups)[number];
 
 export interface DesignColumn extends Column {
@@ -188,6 +189,67 @@ export const memberColumns: readonly DesignColumn[] = [
     ({ features }) => features.members?.meanRiskLogOdds ?? 0,
     "ifNull(meanRiskLogOdds, 0)",
   ),
+];
+
+const ofBilling = ["billing", "billing"] as const;
+
+/** The fact at its place in the array, in SQL; null without a subscription. */
+function factSql(fact: (typeof billingFacts)[number]): string {
+  return `billing[${billingFacts.indexOf(fact) + 1}]`;
+}
+
+/** Whether a fact holds. Unknown without a subscription, which the column "has a subscription" tells. */
+function billingFlag(
+  name: string,
+  fact: "isYearly" | "hasFailedPayment" | "isTrialEnding" | "isDown",
+): DesignColumn {
+  return column(
+    name,
+    ofBilling,
+    ({ features: { billing } }) => billing && Number(billing[fact]),
+    factSql(fact),
+  );
+}
+
+/** Of entities that pay for subscriptions. */
+export const billingColumns: readonly DesignColumn[] = [
+  column(
+    "has a subscription",
+    ofBilling,
+    ({ features }) => Number(features.billing !== null),
+    "toFloat64(notEmpty(billing))",
+  ),
+  column(
+    "MRR",
+    ofBilling,
+    ({ features: { billing } }) => billing && Math.log1p(billing.mrr),
+    `log1p(${factSql("mrr")})`,
+  ),
+  billingFlag("yearly", "isYearly"),
+  column(
+    "age of the subscription",
+    ofBilling,
+    ({ features: { billing } }) => billing && Math.log1p(billing.ageDays),
+    `log1p(${factSql("ageDays")})`,
+  ),
+  ...columnWithUnknown(
+    "days to the end of the period",
+    ofBilling,
+    ({ features: { billing } }) => {
+      const daysToPeriodEnd = billing?.daysToPeriodEnd ?? null;
+      return daysToPeriodEnd === null ? null : Math.log1p(daysToPeriodEnd);
+    },
+    `log1p(${factSql("daysToPeriodEnd")})`,
+  ),
+  column(
+    "end scheduled",
+    ofBilling,
+    ({ features: { billing } }) => billing && Number(billing.endsAtMs !== null),
+    `if(empty(billing), NULL, toFloat64(isNotNull(${factSql("endsAtMs")})))`,
+  ),
+  billingFlag("payment failed", "hasFailedPayment"),
+  billingFlag("trial ends soon", "isTrialEnding"),
+  billingFlag("MRR or quantity down", "isDown"),
 ];
 
 /** Of users. The account's members are counted with the user. */

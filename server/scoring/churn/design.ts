@@ -4,6 +4,7 @@ import {
   accountColumns,
   activityColumns,
   activityGroups,
+  billingColumns,
   type DesignColumn,
   type DesignInput,
   eventColumn,
@@ -39,6 +40,8 @@ export interface Design {
   readonly hasPlanChanges?: boolean;
   /** Whether users belong to accounts. */
   readonly hasAccounts?: boolean;
+  /** Whether an entity has a subscription. */
+  readonly hasBilling?: boolean;
 }
 
 /** The design that suits these entities: one row for each, as of one cut-off.
@@ -71,6 +74,7 @@ export function designFor(
     numbers,
     hasPlanChanges: entities.some(({ planIdleDays }) => planIdleDays !== null),
     hasAccounts: entities.some(({ account }) => account !== null),
+    hasBilling: entities.some(({ billing }) => billing !== null),
   };
 }
 
@@ -106,6 +110,7 @@ export function columnsOf(design: Design): DesignColumn[] {
   const all = [
     ...activityColumns,
     ...(design.hasMembers ? memberColumns : []),
+    ...(design.hasBilling === true ? billingColumns : []),
     ...events.map(eventColumn),
     ...(design.hasKeyEvents === true ? keyEventColumns : []),
     ...numbers.flatMap(numberColumns),

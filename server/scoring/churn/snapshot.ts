@@ -2,6 +2,7 @@
  * and evaluated. */
 
 import { silence } from "../../../contract/api/churn-targets.ts";
+import { isCanceling, type Standing } from "../scores/billing.ts";
 import { type ChurnChange, type DaySpan, hasLeftBy, wasUnseen } from "../scores/churn-changes.ts";
 import {
   type DayEvent,
@@ -42,6 +43,22 @@ export interface SnapshotRow extends Outcome {
   readonly features: ScoredFeatures;
   /** By `clusterOf`. */
   readonly cluster: number;
+  /** Whether its end is scheduled, with the target `subscription`. */
+  readonly isCanceling: boolean;
+}
+
+/** The rows by which models are judged, and which make up base rates. An end that is scheduled is known, and not predicted: models
+ * are trained with such rows, and not judged by them. */
+export function judgedRows({ rows }: Pick<Snapshot, "rows">): SnapshotRow[] {
+  return rows.filter((row) => !row.isCanceling);
+}
+
+/** `isCanceling` of a row. */
+export function isCancelingRow(
+  { billing }: Pick<Features, "billing">,
+  { target = silence }: Pick<FeatureSettings, "target">,
+): boolean {
+  return target.by === "subscription" && isCanceling(billing);
 }
 
 /** Outcomes that may be alike have the same number: those of a user's account, or else those of an entity.
@@ -63,6 +80,8 @@ export interface EntityLog {
   readonly members?: Features["members"];
   /** Of the declared churn target, in any order. */
   readonly changes?: readonly ChurnChange[];
+  /** By the entity's subscriptions, at the start of a day. */
+  readonly standingOn?: (day: number) => Standing;
 }
 
 /** The reference for the warehouse's result; an entity's number is its place. Labels are right if the logs are complete before day + horizon. */
@@ -76,18 +95,24 @@ export function snapshotOf(
   const rows: SnapshotRow[] = [];
   const { target = silence } = settings;
   const horizon = { from: cutoffDay, to: cutoffDay + horizonDays };
-  for (const [index, { log, account, changes = [], ownAccount = null, ...facts }] of entities.entries()) {
-    const hasLeft = hasLeftBy(changes, cutoffDay);
-    const features = featuresOf(log, cutoffDay, settings, { ...facts, hasLeft, account: ownAccount });
+  for (const [index, entity] of entities.entries()) {
+    const { log, account, changes = [], ownAccount = null, standingOn, ...facts } = entity;
+    const hasLeftOn = (day: number) =>
+      target.by === "subscription" ? (standingOn?.(day).left ?? null) !== null : hasLeftBy(changes, day);
+    const features = featuresOf(log, cutoffDay, settings, {
+      ...{ ...facts, hasLeft: hasLeftOn(cutoffDay), account: ownAccount },
+      billing: standingOn?.(cutoffDay).billing ?? null,
+    });
     if (features === null || features.cell === null) continue;
     const { x, t, n } = features.cell;
     const key = `${x} ${t} ${n}`;
     cells.set(key, { x, t, n, count: (cells.get(key)?.count ?? 0) + 1 });
     if (isScored(features, horizonDays, target) && !wasUnseen(target, changes, horizon)) {
-      const entity = index + 1;
-      const label =
-        target.by === "silence" ? isSilent(log, horizon, settings) : hasLeftBy(changes, horizon.to);
-      rows.push({ features, label, entity, cutoffDay, cluster: clusterOf(entity, account) });
+      const number = index + 1;
+      const label = target.by === "silence" ? isSilent(log, horizon, settings) : hasLeftOn(horizon.to);
+      const cluster = clusterOf(number, account);
+      const isEnding = isCancelingRow(features, settings);
+      rows.push({ features, label, entity: number, cutoffDay, cluster, isCanceling: isEnding });
     }
   }
   return { cutoffDay, isDeclared: isDeclared(settings), cells: [...cells.values()], rows };

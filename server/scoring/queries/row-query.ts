@@ -1,7 +1,8 @@
 /** The scored entities of a cut-off with their outcomes: the only rows of single entities that leave the engine, at
  * most as many as a sample takes. */
 
-import { clusterOf, type SnapshotRow } from "../churn/snapshot.ts";
+import { clusterOf, isCancelingRow, type SnapshotRow } from "../churn/snapshot.ts";
+import { billingOf } from "../scores/billing.ts";
 import type { AccountFeatures, MemberFeatures } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
 import { type FeatureRow, featureColumns, featuresOfRow } from "./feature-query.ts";
@@ -14,6 +15,7 @@ import {
 } from "./lists/member-query.ts";
 import { type Query, withParts } from "./query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
+import { billedQuery } from "./subscription-query.ts";
 import { isScoredRow, withLeft } from "./target-query.ts";
 import { sampleHash } from "./trait-query.ts";
 import type { TraitFacts } from "./trait-reading.ts";
@@ -25,6 +27,8 @@ export type LabelledRow = FeatureRow & {
   readonly hash: string;
   /** Of a user: the account of the latest events of 26 weeks that carry one; 0 without. */
   readonly account?: number;
+  /** By `billingFacts`. */
+  readonly billing: readonly (number | null)[];
   /** Of a user with an account. */
   readonly ownAccountActive28?: number | null;
   readonly ownAccountPrevious28?: number | null;
@@ -70,12 +74,14 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
         },
       },
       about: isOfAccounts ? membersQuery(users, memberRisks) : accountsOfUsersQuery(users),
+      billed: billedQuery(population, cutoffDay),
     },
     {
       sql: `
-        SELECT entity, ${featureColumns}, ${churned.sql} AS label, toString(${hash}) AS hash,
+        SELECT entity, ${featureColumns}, billing, ${churned.sql} AS label, toString(${hash}) AS hash,
           ${isOfAccounts ? memberColumns : userColumns}
         FROM scored LEFT JOIN about ${isOfAccounts ? "USING (entity)" : "USING (account)"}
+          LEFT JOIN billed USING (entity)
         ORDER BY ${hash}, entity SETTINGS allow_simdjson = 0`,
       parameters: { ...churned.parameters, ...(isOfAccounts && { horizonDays }) },
     },
@@ -111,11 +117,21 @@ function outcomesOf(population: Population, { snapshot, horizonDays, everyone }:
 }
 
 /** A row as the models take it. @param facts of a user's traits */
-export function snapshotRow(row: LabelledRow, cutoffDay: number, facts: TraitFacts): SnapshotRow {
+export function snapshotRow(
+  row: LabelledRow,
+  { cutoffDay, settings }: Pick<Population, "settings"> & { readonly cutoffDay: number },
+  facts: TraitFacts,
+): SnapshotRow {
   const { x, t, n, label, entity, account } = row;
-  const features = featuresOfRow(row, { ...facts, account: accountOf(row), members: membersOf(row) });
+  const features = featuresOfRow(row, {
+    ...facts,
+    ...{ account: accountOf(row), members: membersOf(row), billing: billingOf(row.billing) },
+  });
   const cluster = clusterOf(entity, account);
-  return { features: { ...features, cell: { x, t, n } }, label, entity, cutoffDay, cluster };
+  return {
+    features: { ...features, cell: { x, t, n } },
+    ...{ label, entity, cutoffDay, cluster, isCanceling: isCancelingRow(features, settings) },
+  };
 }
 
 /** The account of a user as it is read or stored. */

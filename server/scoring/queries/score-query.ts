@@ -4,6 +4,7 @@
  */
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
 import { type ChurnModel, eventsOfModel, numbersOfModel, traitsOfModel } from "../churn/churn-model.ts";
+import { billingFacts } from "../scores/billing.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { HealthParts } from "../scores/health.ts";
@@ -31,6 +32,7 @@ import {
 } from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
+import { billedQuery } from "./subscription-query.ts";
 import { isScoredRow, withLeft } from "./target-query.ts";
 import { traitsQuery } from "./trait-query.ts";
 
@@ -83,7 +85,11 @@ export function scoresQuery(
   input: UnstoredInput,
   selected: readonly string[],
 ): Query {
-  const about = withHealthValues(aboutParts(population, input), population, input);
+  const about = withHealthValues(
+    withBilling(aboutParts(population, input), population, input),
+    population,
+    input,
+  );
   const engagement = population.kind === "account" ? accountEngagement : userEngagement(input.scale);
   const scores = scoreSteps(population, input, engagement);
   return withParts(
@@ -163,6 +169,15 @@ function memberParts({ snapshot, scale }: UnstoredInput, risks: CellLogOdds): Ab
   };
 }
 
+/** The same with the facts of subscriptions. */
+function withBilling(about: About, population: Population, { snapshot }: UnstoredInput): About {
+  return {
+    ...about,
+    parts: { ...about.parts, billed: billedQuery(population, snapshot.day) },
+    joins: `${about.joins} LEFT JOIN billed USING (entity)`,
+  };
+}
+
 /** The same with the values of the organization's own parts of health. */
 function withHealthValues(about: About, population: Population, input: UnstoredInput): About {
   const { healthTraits = [], snapshot } = input;
@@ -194,7 +209,7 @@ function scoreSteps(population: Population, input: UnstoredInput, engagement: Ex
     steps: [
       {
         bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
-        state: `multiIf(hasLeft, 'churned', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
+        state: `multiIf(hasLeft, 'churned', ${isCancelingSql(population)}, 'canceling', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
           tenureDays < ${newForDays}, 'new', 'active')`,
         ...engagement.columns,
         momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,
@@ -216,6 +231,12 @@ function scoreSteps(population: Population, input: UnstoredInput, engagement: Ex
       ...health.parameters,
     },
   };
+}
+
+/** `isCanceling`, with the target `subscription`. */
+function isCancelingSql({ settings: { target } }: Population): string {
+  if (target?.by !== "subscription") return "false";
+  return `isPaying AND isNotNull(billing[${billingFacts.indexOf("endsAtMs") + 1}])`;
 }
 
 function riskExpression(model: ChurnModel | null): Query {
@@ -275,7 +296,7 @@ const commonColumns: Columns = {
   event_counts_28: "mapFilter((name, times) -> has({mixEvents:Array(String)}, name), eventCounts28)",
   ...{ has_single_active_day: "hasSingleActiveDay", has_left: "hasLeft", x: "x", t: "t", n: "n" },
   adoption: "adoption",
-  health_values: "healthValues",
+  ...{ health_values: "healthValues", billing: "billing" },
 };
 
 const userColumns: Columns = {

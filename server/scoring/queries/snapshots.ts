@@ -86,8 +86,9 @@ export async function readSnapshots(
       ...{ all: rowsOf(counted), maxRowsOfEach, isTraining: trainingDays.includes(cutoffDay) },
     });
     const traits = await readTraits(warehouse, population, { cutoffDay, known, ...sample });
+    const of = { cutoffDay, settings: population.settings };
     const asRows = (found: readonly LabelledRow[]) =>
-      found.map((row) => snapshotRow(row, cutoffDay, traits.get(row.entity) ?? noTraitFacts));
+      found.map((row) => snapshotRow(row, of, traits.get(row.entity) ?? noTraitFacts));
     snapshots.set(cutoffDay, {
       cutoffDay,
       fit: await storedFit(warehouse, population, cutoffDay, cells),

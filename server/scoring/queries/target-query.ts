@@ -5,19 +5,29 @@ import type { DaySpan } from "../scores/churn-changes.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
+import { standingQuery } from "./subscription-query.ts";
 
 /** The condition of entities with a churn risk, as in `isScored`, over columns of `withLeft`. */
 export function isScoredRow({ settings: { target = silence } }: Population, horizonDays: number): Query {
   if (target.by === "silence") {
     return { sql: "n >= 0 AND idleDays < {horizonDays:Int32}", parameters: { horizonDays } };
   }
-  return { sql: target.by === "subscription" ? "false" : "n >= 0 AND NOT hasLeft", parameters: {} };
+  return { sql: `n >= 0 AND ${target.by === "subscription" ? "isPaying" : "NOT hasLeft"}`, parameters: {} };
 }
 
-/** Rows of entities, and `hasLeft`: whether the declared target is met at the start of the day. */
+/** Rows of entities, and `hasLeft`: whether the declared target is met at the start of the day. With the target
+ * `subscription` also `isPaying`: whether the entity has one that is active or past due. */
 export function withLeft(population: Population, day: number, rows: Query): Query {
   if (!isDeclared(population.settings))
     return { ...rows, sql: `SELECT *, false AS hasLeft FROM (${rows.sql})` };
+  if (isBySubscription(population)) {
+    const standing = standingQuery(population, day, "standingBefore");
+    return {
+      sql: `SELECT * FROM (${rows.sql}) AS entities
+        LEFT JOIN (SELECT entity, hasLeft, isPaying FROM (${standing.sql})) AS standing USING (entity)`,
+      parameters: { ...rows.parameters, ...standing.parameters },
+    };
+  }
   const left = leftQuery(population, day, "leftBefore");
   return {
     sql: `SELECT *, toBool(entity IN (${left.sql})) AS hasLeft FROM (${rows.sql})`,
@@ -25,8 +35,13 @@ export function withLeft(population: Population, day: number, rows: Query): Quer
   };
 }
 
+function isBySubscription({ settings: { target = silence } }: Population): boolean {
+  return target.by === "subscription";
+}
+
 /** Rows (entity, day, at, isChurned): the changes of an entity, or of all, before a day. `at` is in milliseconds.
- * Of a trait's changes the day is 0: it follows from the time.
+ * Of a trait's changes the day is 0: it follows from the time. None for silence, and for subscriptions, of which an entity may
+ * have several.
  * @param name of the parameter for the day: a statement may ask for several */
 export function changesQuery(population: Population, beforeDay: number, name = "changesBefore"): Query {
   const { target = silence } = population.settings;
@@ -40,6 +55,10 @@ export function changesQuery(population: Population, beforeDay: number, name = "
 
 /** `hasLeftBy`: rows (entity) of those that meet the declared target at the start of a day. */
 export function leftQuery(population: Population, day: number, name: string): Query {
+  if (isBySubscription(population)) {
+    const standing = standingQuery(population, day, name);
+    return { ...standing, sql: `SELECT entity FROM (${standing.sql}) WHERE hasLeft` };
+  }
   const { sql, parameters } = changesQuery(population, day, name);
   return {
     sql: `SELECT entity FROM (${sql}) GROUP BY entity HAVING argMax(isChurned, (day, at, isChurned))`,

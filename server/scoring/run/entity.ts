@@ -9,8 +9,10 @@ import { type OfRun, scoreOf } from "../queries/lists/reading.ts";
 import { featuresOfStored, type StoredScore } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
 import { computedEntity } from "../queries/snapshot-rows.ts";
+import { standingQuery } from "../queries/subscription-query.ts";
 import { changesQuery, withLeft } from "../queries/target-query.ts";
 import { traitsOfUser } from "../queries/trait-reading.ts";
+import type { SubscriptionEnd } from "../scores/billing.ts";
 import { type Change, changeOf, changeText } from "../scores/change.ts";
 import { type ChurnChange, departureBy } from "../scores/churn-changes.ts";
 import { type Explanation, explain, type Serving, type Subject } from "../scores/explain.ts";
@@ -68,15 +70,29 @@ export async function explainedScore(
 /** An entity's newest changes; no entity with more is churned by an older one. */
 const maxChanges = 10_000;
 
-/** The day of the departure as of the start of `day`; undefined for an entity that has not left, or whose events were
- * erased since. */
-export async function departureDay(
+export interface Departure {
+  readonly day: number;
+  /** Of a subscription: whether a failed payment ended it, and no decision of the customer. Null for other targets. */
+  readonly isInvoluntary: boolean | null;
+}
+
+/** The departure as of the start of `day`; undefined for an entity that has not left, or whose events were erased since. */
+export async function departureOf(
   warehouse: Warehouse,
   { kind, entity }: Pick<EntityQuestion, "kind" | "entity">,
   organization: ScoredOrganization,
   day: number,
-): Promise<number | undefined> {
-  const changes = changesQuery({ ...populationOf(organization, kind), entity }, day);
+): Promise<Departure | undefined> {
+  const population = { ...populationOf(organization, kind), entity };
+  if (organization.settings.churnTargets[kind].by === "subscription") {
+    const { sql, parameters } = standingQuery(population, day, "departure");
+    const [end] = await read<SubscriptionEnd>(warehouse, {
+      sql: `SELECT endedMs AS atMs, isInvoluntary FROM (${sql}) WHERE hasLeft`,
+      parameters,
+    });
+    return end && { day: organization.zone.dayOf(end.atMs), isInvoluntary: end.isInvoluntary };
+  }
+  const changes = changesQuery(population, day);
   const rows = await read<ChurnChange>(warehouse, {
     sql: `SELECT day, at AS timeMs, toBool(isChurned) AS isChurned FROM (${changes.sql})
       ORDER BY day DESC, at DESC LIMIT ${maxChanges} SETTINGS allow_simdjson = 0`,
@@ -84,7 +100,7 @@ export async function departureDay(
   });
   const left = departureBy(rows, day);
   const isOfTrait = organization.settings.churnTargets[kind].by === "trait";
-  return left && isOfTrait ? organization.zone.dayOf(left.timeMs) : left?.day;
+  return left && { day: isOfTrait ? organization.zone.dayOf(left.timeMs) : left.day, isInvoluntary: null };
 }
 
 export type ChangeOfScores = Readonly<Record<"health" | "engagement" | "risk", Change | null>> & {
@@ -210,8 +226,8 @@ async function recomputed(
   const [row] = await read<FeatureRow>(warehouse, withLeft(population, day, entities));
   // Events that were there may have been erased since, or are passive under the other settings.
   if (row === undefined) return subject;
-  const { traits, numbers, planIdleDays, account } = subject.features;
-  const facts = { traits, numbers, planIdleDays, account, members: null };
+  const { traits, numbers, planIdleDays, account, billing } = subject.features;
+  const facts = { traits, numbers, planIdleDays, account, billing, members: null };
   if (question.kind === "user") return { ...subject, features: featuresOfRow(row, facts) };
   const query = engagedMembersQuery(users, rules.memberRisks, rules.body.scale.scale);
   const [found = noMembers] = await read<MemberFeatures & { readonly meanEngagement: number }>(warehouse, {

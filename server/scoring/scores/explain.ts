@@ -4,6 +4,7 @@ import type { HealthTrait } from "../../../contract/api/health-traits.ts";
 import { type ChurnModel, type RiskScore, returnProbability, riskScorer } from "../churn/churn-model.ts";
 import type { ReasonGroup } from "../statistics/logistic.ts";
 import { logistic } from "../statistics/special.ts";
+import type { BillingFeatures } from "./billing.ts";
 import {
   type AccountEngagement,
   accountEngagementOf,
@@ -46,6 +47,8 @@ export interface Explanation {
   readonly risk: number | null;
   /** Of entities that churned by silence. Null with a declared target, and beyond the window of 26 weeks. */
   readonly returnProbability: number | null;
+  /** Of the state `canceling`: when the last of the subscriptions ends. Null otherwise. */
+  readonly endsAtMs: number | null;
   readonly health: Health;
   readonly reasons: RiskReasons | null;
 }
@@ -93,6 +96,7 @@ export function explain(
   const { cell } = features;
   return {
     ...{ state, engagement, momentum, risk, health, reasons },
+    endsAtMs: state === "canceling" ? (features.billing?.endsAtMs ?? null) : null,
     returnProbability:
       state === "churned" && target.by === "silence" && model !== null && cell !== null
         ? returnProbability(model, cell)
@@ -158,8 +162,24 @@ const words: Readonly<Record<ReasonGroup, (features: Features, decisiveEvent: st
     const told = Object.entries({ ...traits, ...numbers }).map(([trait, value]) => `${trait} is ${value}`);
     return told.length === 0 ? "none of the traits that matter" : told.join(", ");
   },
+  billing: ({ billing }) => (billing === null ? "no subscription" : billingWords(billing)),
   calibration: () => "past outcomes of similar risks",
 };
+
+/** The most telling facts of subscriptions. */
+function billingWords(billing: BillingFeatures): string {
+  const { daysToPeriodEnd, ageDays } = billing;
+  const facts = [
+    ...(billing.endsAtMs === null ? [] : ["the end of the subscription is scheduled"]),
+    ...(billing.hasFailedPayment ? ["a payment failed within 28 days"] : []),
+    ...(billing.isTrialEnding ? ["a trial ends within 14 days"] : []),
+    ...(billing.isDown ? ["MRR or quantity are lower than 84 days ago"] : []),
+  ];
+  if (facts.length > 0) return facts.join(", ");
+  const price = billing.isYearly ? "pays by the year" : "pays by shorter periods than a year";
+  const period = daysToPeriodEnd === null ? "" : `, ${days(Math.floor(daysToPeriodEnd))} left of the period`;
+  return `${price}, subscribed for ${days(Math.floor(ageDays))}${period}`;
+}
 
 function times(count: number): string {
   return count === 0 ? "not used" : count === 1 ? "once" : `${count} times`;

@@ -7,6 +7,7 @@
  */
 import { type ChurnTarget, silence } from "../../../contract/api/churn-targets.ts";
 import type { Cell } from "../churn/bgbb.ts";
+import type { BillingFeatures } from "./billing.ts";
 import { type Outages, observedCutoff, observedDay } from "./observed-days.ts";
 
 /** How often an entity did one event on one day. */
@@ -77,6 +78,8 @@ export interface Features {
   readonly account: AccountFeatures | null;
   /** Additional features of accounts; null for users. */
   readonly members: MemberFeatures | null;
+  /** Of the subscriptions that the entity pays; null without one that goes on. */
+  readonly billing: BillingFeatures | null;
 }
 
 /** The active members of a user's account in [T−28, T), and in the 28 days before those. */
@@ -106,10 +109,11 @@ const windowDays = daysPerPeriod * windowPeriods;
 /** Features that do not follow from the entity's own events. */
 export type FactsBeside = Pick<
   Features,
-  "hasLeft" | "traits" | "numbers" | "planIdleDays" | "account" | "members"
+  "hasLeft" | "traits" | "numbers" | "planIdleDays" | "account" | "members" | "billing"
 >;
 export const noFacts: FactsBeside = {
   ...{ hasLeft: false, traits: {}, numbers: {}, planIdleDays: null, account: null, members: null },
+  billing: null,
 };
 
 /**

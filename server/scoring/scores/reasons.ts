@@ -3,7 +3,7 @@ import { type Contributions, noContributions, type ReasonGroup } from "../statis
 import { logistic } from "../statistics/special.ts";
 
 /**
- * The order of the reasons: usage and traits, then recent changes, then the calibration on other entities.
+ * The order of the reasons: usage, traits and billing, then recent changes, then the calibration on other entities.
  */
 export const stepsOfReasons = [
   "frequency",
@@ -11,6 +11,7 @@ export const stepsOfReasons = [
   "mix",
   "tenure",
   "traits",
+  "billing",
   "trend",
   "silence",
   "calibration",

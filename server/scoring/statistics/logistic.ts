@@ -15,6 +15,7 @@ export const reasonGroups = [
   "mix",
   "tenure",
   "traits",
+  "billing",
   "calibration",
 ] as const;
 export type ReasonGroup = (typeof reasonGroups)[number];
@@ -96,6 +97,7 @@ export const noContributions: Contributions = {
   mix: 0,
   tenure: 0,
   traits: 0,
+  billing: 0,
   calibration: 0,
 };
 

@@ -55,6 +55,13 @@ export const billingEventHash =
 export const usersOfRow = "of_users";
 export const accountsOfRow = "of_accounts";
 
+/** Columns that the first tables of subscriptions did not have. Rows that were computed before have empty arrays in them, until they
+ * are computed again. */
+export const laterSubscriptionColumns: readonly string[] = [
+  "price_interval Array(LowCardinality(String)) CODEC(ZSTD(1))",
+  "trial_ends_at Array(Nullable(DateTime64(3, 'UTC'))) CODEC(ZSTD(1))",
+];
+
 /** `events` and `events_hash` say which billing events the row was computed from, and `rules` by which code. */
 export const subscriptions: Table = {
   name: "subscriptions",
@@ -80,6 +87,7 @@ export const subscriptions: Table = {
     "payer_user Array(UInt32) CODEC(ZSTD(1))",
     "is_involuntary Array(Bool) CODEC(ZSTD(1))",
     "last_event Array(DateTime64(3, 'UTC')) CODEC(ZSTD(1))",
+    ...laterSubscriptionColumns,
   ],
   orderBy: "organization, subscription",
 };

@@ -6,8 +6,9 @@
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
-import { billingEvents, subscriptions } from "./billing-tables.ts";
+import { billingEvents, laterSubscriptionColumns, subscriptions } from "./billing-tables.ts";
 import {
+  billingColumn,
   healthValuesColumn,
   lateEventsColumn,
   laterFeatures,
@@ -156,6 +157,16 @@ const migrations: readonly Migration[] = [
     statements: (topology) => [
       `ALTER TABLE accounts ADD COLUMN IF NOT EXISTS ${accountTraitsColumn}`,
       createTable(accountVersions, topology),
+    ],
+  },
+  {
+    // The next start computes all subscriptions again. Until then their arrays are empty in these columns.
+    name: "price intervals and ends of trials of subscriptions, and what scores know of them",
+    statements: () => [
+      `ALTER TABLE ${subscriptions.name} ${laterSubscriptionColumns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
+      ...["user_scores", "account_scores"].map(
+        (table) => `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS ${billingColumn}`,
+      ),
     ],
   },
 ];

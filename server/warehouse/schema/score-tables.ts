@@ -18,6 +18,9 @@ const patternColumns = [
 /** Values of the organization's own parts of health, in the order of the run's settings. */
 export const healthValuesColumn = "health_values Array(Nullable(Float64)) CODEC(ZSTD(1))";
 
+/** Facts of the entity's subscriptions in the order of `billingFacts` (scoring/scores/billing.ts); empty without one that goes on. */
+export const billingColumn = "billing Array(Nullable(Float64)) CODEC(ZSTD(1))";
+
 /** Features that models of version 0.1.0 did not have, by table. `event_counts_28` has the events that the day's model counts. */
 export const laterFeatures: Readonly<Record<"user_scores" | "account_scores", readonly string[]>> = {
   user_scores: [
@@ -64,6 +67,7 @@ function scoresTable(kind: "user" | "account"): Table {
       ...(kind === "user" ? userColumns : accountColumns),
       healthValuesColumn,
       ...laterFeatures[`${kind}_scores`],
+      billingColumn,
     ],
     orderBy: `organization, day, ${kind}`,
     partitionBy: "toYear(day)",

@@ -17,7 +17,7 @@ import { noLimitOfTime, type Warehouse } from "../engine/warehouse.ts";
 import { billingEventHash, subscriptions } from "../schema/billing-tables.ts";
 
 /** Raise it when `changesOf` finds other changes in the same events: all subscriptions are computed again. */
-const rulesVersion = 1;
+const rulesVersion = 2;
 
 /** The organization of subscriptions. A date without a time begins in the organization's timezone. */
 export interface Whose {
@@ -221,8 +221,10 @@ const changeColumns: readonly (readonly [
   ["plan", ({ plan }) => plan ?? ""],
   ["mrr", ({ mrr }) => mrr],
   ["currency", ({ currency }) => currency ?? ""],
+  ["price_interval", ({ interval }) => interval ?? ""],
   ["quantity", ({ quantity }) => quantity ?? null],
   ["period_end", ({ periodEndMs }) => periodEndMs ?? null],
+  ["trial_ends_at", ({ trialEndsAtMs }) => trialEndsAtMs ?? null],
   ["ends_at", ({ endsAtMs }) => endsAtMs ?? null],
   ["payer_account", ({ payer }) => payer.account],
   ["payer_user", ({ payer }) => payer.user],

@@ -34,8 +34,9 @@ const helps: Readonly<Record<ChurnTarget["by"], Readonly<Record<Kind, string>>>>
     account: "An account has the traits of its owner. Each value counts from the time at which it was sent.",
   },
   subscription: {
-    user: "No user has a churn risk until subscriptions are known.",
-    account: "No account has a churn risk until subscriptions are known.",
+    user: "Only users who pay themselves have a churn risk. A trial that ends unpaid is no churn.",
+    account:
+      "Only accounts with a subscription that is active or past due have a churn risk. A trial that ends unpaid is no churn.",
   },
 };
 

@@ -201,8 +201,8 @@ export const movedConditions = {
   changed: "healthBandBefore NOT IN (healthBand, '') AND healthBand != ''",
   worse: `${rankNow} > 1 AND ${rankNow} < ${rankBefore}`,
   better: `${rankBefore} > 1 AND ${rankNow} > ${rankBefore}`,
-  fell: "state IN ('active', 'inactive') AND healthBandBefore != 'churned' AND ifNull(change < 0, false)",
-  rose: "state IN ('active', 'inactive') AND healthBandBefore != 'churned' AND ifNull(change > 0, false)",
+  fell: "state IN ('active', 'inactive', 'canceling') AND healthBandBefore != 'churned' AND ifNull(change < 0, false)",
+  rose: "state IN ('active', 'inactive', 'canceling') AND healthBandBefore != 'churned' AND ifNull(change > 0, false)",
   churned: "healthBand = 'churned' AND healthBandBefore NOT IN ('churned', '')",
   returned: `healthBandBefore = 'churned' AND ${isThere}`,
 } as const;

@@ -1,6 +1,7 @@
 /** Scores as they are stored: a row has the columns by which lists are sorted, and the features behind the scores. */
 import { isIncluded } from "../../../warehouse/warehouse.ts";
 import type { TraitValue } from "../../churn/columns.ts";
+import { billingOf } from "../../scores/billing.ts";
 import type { Features, MemberFeatures } from "../../scores/features.ts";
 import type { HealthBand } from "../../scores/health.ts";
 import type { State } from "../../scores/state.ts";
@@ -21,6 +22,8 @@ export interface StoredScore extends Omit<FeatureRow, "cell"> {
   readonly health: number | null;
   /** Values of the run's parts of health of the organization's own, in their order; fewer or null for those without one. */
   readonly healthValues: readonly (number | null)[];
+  /** By `billingFacts`; empty without a subscription, and in scores of before they were known. */
+  readonly billing: readonly (number | null)[];
   /** Of users: which of the model's traits, as hexadecimal bits. */
   readonly traitBits?: string;
   /** Of users: the model's numeric traits, in their order. Empty in scores of version 0.1.0. */
@@ -44,7 +47,7 @@ const commonColumns = `
   active_days_by_week AS activeDaysByWeek, event_names_28 AS eventNames28, event_counts_28 AS eventCounts28,
   mean_gap_days AS meanGapDays, gap_variability AS gapVariability, key_event_idle_days AS keyEventIdleDays,
   has_single_active_day AS hasSingleActiveDay,
-  has_left AS hasLeft, x, t, n, adoption, health_values AS healthValues`;
+  has_left AS hasLeft, x, t, n, adoption, health_values AS healthValues, billing`;
 
 const kindColumns: Readonly<Record<EntityKind, string>> = {
   user: `user AS entity, hex(traits) AS traitBits, trait_numbers AS traitNumbers, plan_idle_days AS planIdleDays,
@@ -79,6 +82,7 @@ export function featuresOfStored(score: StoredScore, told: ModelTraits): Feature
     planIdleDays,
     account: accountOf(score),
     members: membersOfScore(score),
+    billing: billingOf(score.billing),
   });
 }
 

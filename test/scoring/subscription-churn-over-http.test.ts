@@ -1,0 +1,116 @@
+/** From billing events of an application to the state, the end and the cause in the answers about scores. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Static } from "typebox";
+import type { ScoreAnswer } from "../../contract/api/scores.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { Server } from "../server.ts";
+
+const organization = "Subscription churn";
+const today = todayIn(quietZone);
+const noon = (daysAgo: number) => `${formatDay(today - daysAgo)}T12:00:00Z`;
+
+let server: Server;
+let key = "";
+
+/** Days ago, the event, and its properties. */
+type Happened = readonly [daysAgo: number, event: string, properties?: object];
+
+const price = { plan: "Team", amount: 4_900, currency: "EUR", interval: "month" };
+const started: Happened = [50, "subscription_started", price];
+
+/** The billing events of each user's subscription. All but the last user pay for their accounts. */
+const lives: Readonly<Record<string, readonly Happened[]>> = {
+  canceled: [started, [10, "subscription_canceled"]],
+  failed: [started, [12, "payment_failed", { amount: 4_900, currency: "EUR" }], [8, "subscription_canceled"]],
+  ending: [started, [5, "cancellation_scheduled", { endsAt: noon(-20) }]],
+  withdrawn: [started, [9, "cancellation_scheduled", { endsAt: noon(-20) }], [4, "cancellation_withdrawn"]],
+  trial: [
+    [40, "trial_started", { ...price, trialEndsAt: noon(20) }],
+    [20, "subscription_canceled"],
+  ],
+  paused: [started, [15, "subscription_paused"]],
+  paying: [started],
+  none: [],
+  alone: [started, [10, "subscription_canceled"]],
+};
+
+beforeAll(async () => {
+  server = await Server.shared();
+  await server.ready();
+  const token = await server.organization(organization, "--timezone", quietZone);
+  key = (await server.command("key", "create", "--organization", organization)).trim();
+  const batch = Object.entries(lives).flatMap(([userId, life]) => [
+    {
+      ...{ type: "identify", userId, email: `${userId}@example.com` },
+      ...(userId !== "alone" && { account: { id: `${userId}-co`, name: `${userId} co` } }),
+    },
+    ...Array.from({ length: 60 }, (_, index) => ({
+      ...{ type: "track", userId, event: "opened", timestamp: noon(index + 1) },
+    })),
+    ...life.toReversed().map(([daysAgo, event, properties = {}]) => ({
+      ...{ type: "track", userId, event, timestamp: noon(daysAgo) },
+      properties: { subscriptionId: `sub_${userId}`, ...properties },
+    })),
+  ]);
+  const response = await server.post("/batch", token, { batch });
+  expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
+  await server.command(
+    ...["settings", "set", "--organization", organization],
+    ...["--user-churn", "subscription", "--account-churn", "subscription"],
+  );
+  await server.exported("events", organization);
+  await server.exported("subscriptions", organization);
+  await server.command("score", "--organization", organization, "--as-of", formatDay(today));
+}, 180_000);
+afterAll(() => server?.stop());
+
+async function scoreOf(path: string): Promise<Static<typeof ScoreAnswer>> {
+  const response = await fetch(`${server.url}/api/${path}/score`, {
+    headers: { Authorization: `Bearer ${key}` },
+  });
+  expect([path, response.status]).toEqual([path, 200]);
+  return response.json() as Promise<Static<typeof ScoreAnswer>>;
+}
+
+const cause = { by: "subscription", event: null, trait: null, member: null };
+
+test("an account has churned by the end of its last subscription, and ends by failed payments are told apart", async () => {
+  expect(await scoreOf("accounts/canceled-co")).toMatchObject({
+    ...{ state: "churned", verdict: "churned", risk: null, returnProbability: null, endsAt: null },
+    ...{ churnedDay: formatDay(today - 10), churnCause: { ...cause, isInvoluntary: false } },
+    model: { churnTarget: { by: "subscription" }, churnMeans: "the last subscription ended" },
+  });
+  expect(await scoreOf("accounts/failed-co")).toMatchObject({
+    ...{ state: "churned", churnedDay: formatDay(today - 8) },
+    churnCause: { ...cause, isInvoluntary: true },
+  });
+});
+
+test("a scheduled end is the state canceling with its time, until it is withdrawn", async () => {
+  expect(await scoreOf("accounts/ending-co")).toMatchObject({
+    ...{ state: "canceling", endsAt: noon(-20).replace("Z", ".000Z"), churnedDay: null, churnCause: null },
+  });
+  expect(await scoreOf("accounts/withdrawn-co")).toMatchObject({ state: "active", endsAt: null });
+});
+
+test("a lost trial, a pause and no subscription are no churn", async () => {
+  for (const name of ["trial", "paused", "paying", "none"]) {
+    expect(await scoreOf(`accounts/${name}-co`)).toMatchObject({
+      ...{ state: "active", churnedDay: null, churnCause: null, endsAt: null },
+    });
+  }
+});
+
+test("a user without an account has churned by their own subscription, and members by none", async () => {
+  expect(await scoreOf("users/alone")).toMatchObject({
+    ...{
+      state: "churned",
+      churnedDay: formatDay(today - 10),
+      churnCause: { ...cause, isInvoluntary: false },
+    },
+  });
+  expect(await scoreOf("users/canceled")).toMatchObject({
+    ...{ state: "active", verdict: "account_churned", churnCause: null },
+  });
+});
