@@ -309,7 +309,7 @@ export const analysisRoutes = {
     answer: settings.SettingsAnswer,
   }),
   "GET /api/departures": analysisRoute.read({
-    summary: "Events that may mean that users have left, and wait for an answer",
+    summary: "Questions about what churn means: events that may mean that users have left, and subscriptions",
     answer: figures.DeparturesAnswer,
     table: "events",
   }),

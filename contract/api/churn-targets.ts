@@ -3,6 +3,7 @@
  * targets: silence does not meet them, and activity does not undo them.
  */
 import Type, { type Static } from "typebox";
+import { billingEventNames } from "../billing/events.ts";
 import { EventName } from "../write-api.ts";
 import { closedObject, nullable } from "./schema.ts";
 
@@ -79,6 +80,16 @@ export function eventsOfTargets(targets: ChurnTargets): string[] {
   return [targets.user, targets.account].flatMap((target) =>
     target.by === "event" ? [target.event, ...(target.undoneBy === null ? [] : [target.undoneBy])] : [],
   );
+}
+
+const suggestedFrom = 10;
+
+/** Whether the target `subscription` suits accounts better than theirs: silence, or a billing event, which tells of one
+ * subscription only. @param subscriptions known ones */
+export function suitsSubscription({ account }: ChurnTargets, subscriptions: number): boolean {
+  const names: readonly string[] = billingEventNames;
+  const isOutdone = account.by === "silence" || (account.by === "event" && names.includes(account.event));
+  return isOutdone && subscriptions >= suggestedFrom;
 }
 
 /** A target in words, behind "Churn means: ". @param horizonDays the churn horizon */

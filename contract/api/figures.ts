@@ -222,4 +222,9 @@ export const DeparturesAnswer = Type.Object({
       ),
     },
   ),
+  subscriptions: nullable(
+    Field.count(
+      "How many subscriptions billing events have told of, when the churn target `subscription` is suggested for accounts: from 10 on, until another one than silence or a billing event is set. Else null.",
+    ),
+  ),
 });

@@ -2,7 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { type ChurnTarget, silence } from "../../contract/api/churn-targets.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import {
+  accountVersionRow,
+  type EventRow,
+  userVersionRow,
+} from "../../server/ledger/rules/warehouse-rows.ts";
 import {
   type ChurnModel,
   eventsOfModel,
@@ -42,7 +46,7 @@ const days = 260;
 const cutoffs = [firstDay + 1, firstDay + 40, firstDay + 150, firstDay + days];
 const bgbb = { alpha: 0.8, beta: 1.7, gamma: 0.6, delta: 4 };
 const scale = { activeDays: 9.5, volume: 41, eventNames: 3.2, halfLifeDays: 2.5, leastSeenDays: 14 };
-const users = 90;
+const [users, accounts] = [90, 8];
 
 const settings = {
   passiveEvents: new Set(["mail_sent"]),
@@ -57,7 +61,7 @@ function randomEventsOf(random: Random, organization: number): EventRow[] {
   const names = ["open", "open", "save", "export", "mail_sent", byEvent.event, byEvent.undoneBy];
   return Array.from({ length: users }, (_, index) => {
     const [from, span] = [random.between(0, days - 1), random.between(1, days)];
-    const account = random.between(0, 8);
+    const account = random.between(0, accounts);
     return Array.from({ length: random.pick([1, 3, 20, 90]) }, () => {
       const day = firstDay + Math.min(days - 1, from + random.between(0, span));
       const timeMs = day * msPerDay + random.between(0, 86_399) * 1_000;
@@ -87,7 +91,7 @@ async function filled(what: string) {
   const random = randomOfThisRun(what);
   const events = randomEventsOf(random, organization);
   await insertEvents(subject, events, 3);
-  const billing = randomBilling(random, 150, { organization, zone, firstDay, days, users, accounts: 8 });
+  const billing = randomBilling(random, 150, { organization, zone, firstDay, days, users, accounts });
   await loadBilling(subject, billing);
   await subject.insert(
     "user_versions",
@@ -102,6 +106,20 @@ async function filled(what: string) {
       ];
     }).flat(),
   );
+  await subject.insert(
+    "account_versions",
+    Array.from({ length: accounts }, (_, index) => {
+      const number = index + 1;
+      const told = (version: number, atMs: number, traits: Readonly<Record<string, string | number>>) =>
+        accountVersionRow({ organization, number, version }, { atMs, traits });
+      return [
+        ...(number % 5 === 0 ? [told(1, 0, { plan: "trial" })] : []),
+        told(2, planChangedAtMs, { plan: planOf(number), ...numbersOf(number) }),
+        // Nobody knows it yet.
+        told(3, (firstDay + 2 * days) * msPerDay, { plan: "later", nps: 5 }),
+      ];
+    }).flat(),
+  );
   return { organization, events, random, billing };
 }
 
@@ -109,12 +127,12 @@ async function filled(what: string) {
 function ridgeModel(random: Random, kind: EntityKind): ChurnModel {
   const design: Design = {
     hasMembers: kind === "account",
-    traits: kind === "account" ? [] : plans.map((value) => ({ trait: "plan", value })),
+    traits: plans.map((value) => ({ trait: "plan", value })),
     // Some of no user, and one with a name that needs escaping.
     events: ["save", "open", "it's a \\ trap"],
     hasKeyEvents: true,
-    numbers: kind === "account" ? [] : ["nps", "seats", "tickets"],
-    hasPlanChanges: kind === "user",
+    numbers: ["nps", "seats", "tickets"],
+    hasPlanChanges: true,
     hasAccounts: kind === "user",
     hasBilling: true,
   };
@@ -240,7 +258,14 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
           const own = [...new Set(active.map((one) => one.user))].map(
             (each) => memberScores.get(each)?.engagement ?? Number.NaN,
           );
-          const features = featuresOfStored(row, { traits: [], numbers: [] });
+          const told = { traits: traitsOfModel(model), numbers: numbersOfModel(model) };
+          const features = featuresOfStored(row, told);
+          const isTold = model?.rung === 3;
+          expect(features).toMatchObject({
+            traits: isTold ? { plan: planOf(row.entity) } : {},
+            numbers: isTold ? numbersOf(row.entity) : {},
+            planIdleDays: isTold ? planIdleDaysOf(row.entity, cutoffDay) : null,
+          });
           const ofAccount = events.filter(({ account }) => account === row.entity);
           const standing = standingOn(row.entity, cutoffDay);
           expect(features.hasLeft).toBe(hasLeftOf(ofAccount, cutoffDay, target, standing));

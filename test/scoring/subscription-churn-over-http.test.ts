@@ -1,6 +1,7 @@
 /** From billing events of an application to the state, the end and the cause in the answers about scores. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
+import type { DeparturesAnswer } from "../../contract/api/figures.ts";
 import type { ScoreAnswer } from "../../contract/api/scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
@@ -11,7 +12,7 @@ const today = todayIn(quietZone);
 const noon = (daysAgo: number) => `${formatDay(today - daysAgo)}T12:00:00Z`;
 
 let server: Server;
-let key = "";
+let [token, key] = ["", ""];
 
 /** Days ago, the event, and its properties. */
 type Happened = readonly [daysAgo: number, event: string, properties?: object];
@@ -38,7 +39,7 @@ const lives: Readonly<Record<string, readonly Happened[]>> = {
 beforeAll(async () => {
   server = await Server.shared();
   await server.ready();
-  const token = await server.organization(organization, "--timezone", quietZone);
+  token = await server.organization(organization, "--timezone", quietZone);
   key = (await server.command("key", "create", "--organization", organization)).trim();
   const batch = Object.entries(lives).flatMap(([userId, life]) => [
     {
@@ -71,6 +72,13 @@ async function scoreOf(path: string): Promise<Static<typeof ScoreAnswer>> {
   });
   expect([path, response.status]).toEqual([path, 200]);
   return response.json() as Promise<Static<typeof ScoreAnswer>>;
+}
+
+async function suggested(): Promise<number | null> {
+  const response = await fetch(`${server.url}/api/departures`, {
+    headers: { Authorization: `Bearer ${key}` },
+  });
+  return ((await response.json()) as Static<typeof DeparturesAnswer>).subscriptions;
 }
 
 const cause = { by: "subscription", event: null, trait: null, member: null };
@@ -114,3 +122,23 @@ test("a user without an account has churned by their own subscription, and membe
     ...{ state: "active", verdict: "account_churned", churnCause: null },
   });
 });
+
+test("the target is suggested for accounts once there are 10 subscriptions, and not beside it", async () => {
+  const setAccounts = (target: string) =>
+    server.command("settings", "set", "--organization", organization, "--account-churn", target);
+  await setAccounts("silence");
+  expect(await suggested()).toBeNull();
+  const batch = ["second", "third"].map((name) => ({
+    ...{ type: "track", userId: "paying", event: "subscription_started", timestamp: noon(3) },
+    properties: { subscriptionId: name, ...price },
+  }));
+  await server.post("/batch", token, { batch });
+  await server.exported("subscriptions", organization);
+  expect(await suggested()).toBe(10);
+  await setAccounts("event subscription_canceled");
+  expect(await suggested()).toBe(10);
+  for (const target of ["event contract_ended", "trait status = canceled", "subscription"]) {
+    await setAccounts(target);
+    expect(await suggested()).toBeNull();
+  }
+}, 60_000);

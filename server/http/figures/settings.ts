@@ -1,12 +1,13 @@
 /** Handlers of the JSON API about an organization's settings. */
 
+import { suitsSubscription } from "../../../contract/api/churn-targets.ts";
 import { askedAbout, isDepartureName } from "../../../contract/api/departures-body.ts";
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { revenueSettings } from "../../../contract/billing/currency-rates.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
-import { usersOfEvents } from "../../analytics/analytics.ts";
+import { subscriptionCount, usersOfEvents } from "../../analytics/analytics.ts";
 import {
   type SettingDifference,
   type SettingsVersion,
@@ -73,10 +74,12 @@ export const settingsHandlers = {
     const { warehouse, ledger, organization } = context;
     const { settings } = await ledger.settings.get(organization.id);
     const events = askedAbout(await eventNamesOf(warehouse, organization.id), settings);
-    if (events.length === 0) return { events: [] };
+    const known = await subscriptionCount(warehouse, organization.id);
+    const subscriptions = suitsSubscription(settings.churnTargets, known) ? known : null;
+    if (events.length === 0) return { events: [], subscriptions };
     const question = { organization: organization.id, events, toDay: today(context), limit: maxAsked };
     const rows = await withLabels(context, await usersOfEvents(warehouse, question));
-    return { events: rows.map((row) => ({ ...row, isPassive: isDepartureName(row.event) })) };
+    return { events: rows.map((row) => ({ ...row, isPassive: isDepartureName(row.event) })), subscriptions };
   },
 
   /** @throws ApiError while another preview of the organization is computed */

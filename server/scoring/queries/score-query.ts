@@ -116,33 +116,39 @@ interface About {
 /** Facts beside an entity's own events: members of accounts, or the account and the traits of users. */
 function aboutParts(population: Population, input: UnstoredInput): About {
   const { memberRisks } = input;
-  return memberRisks === undefined ? userParts(population, input) : memberParts(input, memberRisks);
+  const about = memberRisks === undefined ? userParts(input) : memberParts(input, memberRisks);
+  return withTraits(about, population, input);
 }
 
-function userParts(population: Population, { model, snapshot }: UnstoredInput): About {
+function userParts({ snapshot }: UnstoredInput): About {
+  return {
+    parts: { about: accountsOfUsersQuery(snapshot.users) },
+    joins: "LEFT JOIN about USING (account)",
+    columns: ownAccountColumns,
+    parameters: {},
+  };
+}
+
+/** The same with the traits that the model looks at: those of users, or attributes of accounts. */
+function withTraits(about: About, population: Population, { model, snapshot }: UnstoredInput): About {
   const [traits, numbers] = [traitsOfModel(model), numbersOfModel(model)];
   const names = [...new Set(traits.map(({ trait }) => trait))];
   const atMs = population.zone.startOfDay(snapshot.day);
   const hasPlanChanges = model?.rung === 3 && model.design.hasPlanChanges === true;
   // Reading the traits of all users takes three times as long as their features.
-  const hasTraits = traits.length > 0 || numbers.length > 0 || hasPlanChanges;
+  if (traits.length === 0 && numbers.length === 0 && !hasPlanChanges) {
+    return { ...about, columns: { ...about.columns, ...untoldColumns } };
+  }
   return {
-    parts: {
-      about: accountsOfUsersQuery(snapshot.users),
-      ...(hasTraits && { told: traitsQuery(population.organization, atMs, { names, numbers }) }),
+    parts: { ...about.parts, told: traitsQuery(population, atMs, { names, numbers }) },
+    joins: `${about.joins} LEFT JOIN told USING (entity)`,
+    columns: { ...about.columns, ...toldColumns },
+    parameters: {
+      ...about.parameters,
+      traitNames: traits.map(({ trait }) => trait),
+      traitValues: traits.map(({ value }) => value),
+      traitNumberNames: [...numbers],
     },
-    joins: `LEFT JOIN about USING (account) ${hasTraits ? "LEFT JOIN told USING (entity)" : ""}`,
-    columns: {
-      ...ownAccountColumns,
-      ...(hasTraits ? toldColumns : untoldColumns),
-    },
-    parameters: hasTraits
-      ? {
-          traitNames: traits.map(({ trait }) => trait),
-          traitValues: traits.map(({ value }) => value),
-          traitNumberNames: [...numbers],
-        }
-      : {},
   };
 }
 
@@ -297,10 +303,10 @@ const commonColumns: Columns = {
   ...{ has_single_active_day: "hasSingleActiveDay", has_left: "hasLeft", x: "x", t: "t", n: "n" },
   adoption: "adoption",
   ...{ health_values: "healthValues", billing: "billing" },
+  ...{ traits: "traitMask", trait_numbers: "traitNumbers", plan_idle_days: "planIdleDays" },
 };
 
 const userColumns: Columns = {
-  ...{ traits: "traitMask", trait_numbers: "traitNumbers", plan_idle_days: "planIdleDays" },
   ...{ own_account_active_28: "ownAccountActive28", own_account_previous_28: "ownAccountPrevious28" },
 };
 

@@ -1,15 +1,15 @@
-/** Traits of a sample of users, as training and back-tests take them, and of one user. */
+/** Traits of a sample of users or accounts, as training and back-tests take them, and of one of them. An account has its attributes. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { FactsBeside } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
 import { type Query, read } from "./query.ts";
 import { frequentValuesQuery, numericTraitsQuery, type TraitFilter, traitsQuery } from "./trait-query.ts";
 
-/** Facts that follow from a user's traits. */
+/** Facts that follow from an entity's traits. */
 export type TraitFacts = Pick<FactsBeside, "traits" | "numbers" | "planIdleDays">;
 export const noTraitFacts: TraitFacts = { traits: {}, numbers: {}, planIdleDays: null };
 
-/** Traits that are told of enough users to be columns of a model. */
+/** Traits that are told of enough entities to be columns of a model. */
 export interface KnownTraits {
   /** Frequent values, as `traitsQuery` takes them. */
   readonly values: readonly string[];
@@ -17,14 +17,13 @@ export interface KnownTraits {
   readonly numbers: readonly string[];
 }
 
-/** The traits of an organization's users that may tell something; accounts have none. */
+/** The traits of an organization's users or accounts that may tell something. */
 export async function readKnownTraits(
   warehouse: Warehouse,
   { organization, kind }: Population,
 ): Promise<KnownTraits> {
-  if (kind === "account") return { values: [], numbers: [] };
-  const values = await read<{ value: string }>(warehouse, frequentValuesQuery(organization));
-  const numbers = await read<{ trait: string }>(warehouse, numericTraitsQuery(organization));
+  const values = await read<{ value: string }>(warehouse, frequentValuesQuery(organization, kind));
+  const numbers = await read<{ trait: string }>(warehouse, numericTraitsQuery(organization, kind));
   return { values: values.map(({ value }) => value), numbers: numbers.map(({ trait }) => trait) };
 }
 
@@ -37,34 +36,34 @@ interface TraitsQuestion {
   readonly churned: readonly { readonly entity: number }[];
 }
 
-/** Traits of a sample's users by their number: reading those of all users takes three times as long as features. */
+/** Traits of a sample's entities by their number: reading those of all users takes three times as long as features. */
 export async function readTraits(
   warehouse: Warehouse,
-  { organization, zone }: Population,
+  population: Population,
   { cutoffDay, known: { values, numbers }, hashUpTo, churned }: TraitsQuestion,
 ): Promise<ReadonlyMap<number, TraitFacts>> {
   if ((values.length === 0 && numbers.length === 0) || hashUpTo === undefined) return new Map();
-  const sample = { hashUpTo, cutoffDay, users: churned.map(({ entity }) => entity) };
-  return readRows(warehouse, organization, zone.startOfDay(cutoffDay), { values, numbers, sample });
+  const sample = { hashUpTo, cutoffDay, entities: churned.map(({ entity }) => entity) };
+  return readRows(warehouse, population, cutoffDay, { values, numbers, sample });
 }
 
-/** A user's traits with these names, as they were at the start of a day. */
-export async function traitsOfUser(
+/** An entity's traits with these names, as they were at the start of a day. */
+export async function traitsOfEntity(
   warehouse: Warehouse,
-  { organization, zone }: Pick<Population, "organization" | "zone">,
+  population: Population,
   {
-    user,
+    entity,
     day,
     ...filter
   }: {
-    readonly user: number;
+    readonly entity: number;
     readonly day: number;
     readonly names: readonly string[];
     readonly numbers: readonly string[];
   },
 ): Promise<TraitFacts> {
-  const found = await readRows(warehouse, organization, zone.startOfDay(day), { user, ...filter });
-  return found.get(user) ?? noTraitFacts;
+  const found = await readRows(warehouse, population, day, { entity, ...filter });
+  return found.get(entity) ?? noTraitFacts;
 }
 
 interface TraitsRow extends Omit<TraitFacts, "traits"> {
@@ -74,11 +73,11 @@ interface TraitsRow extends Omit<TraitFacts, "traits"> {
 
 async function readRows(
   warehouse: Warehouse,
-  organization: number,
-  atMs: number,
+  { organization, kind, zone }: Population,
+  day: number,
   filter: TraitFilter,
 ): Promise<ReadonlyMap<number, TraitFacts>> {
-  const { sql, parameters }: Query = traitsQuery(organization, atMs, filter);
+  const { sql, parameters }: Query = traitsQuery({ organization, kind }, zone.startOfDay(day), filter);
   const rows = await read<TraitsRow>(warehouse, { sql: `${sql} SETTINGS allow_simdjson = 0`, parameters });
   return new Map(
     rows.map(({ entity, traits, ...facts }) => [entity, { ...facts, traits: Object.fromEntries(traits) }]),

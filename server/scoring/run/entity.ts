@@ -11,7 +11,7 @@ import { read } from "../queries/query.ts";
 import { computedEntity } from "../queries/snapshot-rows.ts";
 import { standingQuery } from "../queries/subscription-query.ts";
 import { changesQuery, withLeft } from "../queries/target-query.ts";
-import { traitsOfUser } from "../queries/trait-reading.ts";
+import { traitsOfEntity } from "../queries/trait-reading.ts";
 import type { SubscriptionEnd } from "../scores/billing.ts";
 import { type Change, changeOf, changeText } from "../scores/change.ts";
 import { type ChurnChange, departureBy } from "../scores/churn-changes.ts";
@@ -203,11 +203,10 @@ async function byOldRules(again: Recomputation, later: RunBody, now: Subject): P
   const traitValues = isSame
     ? now.traitValues
     : await readHealthValues(warehouse, population, day, traitsInHealth(rules.body));
-  if (question.kind === "account") return { ...subject, ...(traitValues !== undefined && { traitValues }) };
   const { traits, numbers } = traitsOfRun(rules.body);
   const names = [...new Set(traits.map(({ trait }) => trait))];
   // Stored are only those that the later model looks at.
-  const told = await traitsOfUser(warehouse, population, { user: question.entity, day, names, numbers });
+  const told = await traitsOfEntity(warehouse, population, { entity: question.entity, day, names, numbers });
   const features = { ...subject.features, ...told };
   return { ...subject, features, ...(traitValues !== undefined && { traitValues }) };
 }

@@ -8,6 +8,7 @@ import { embedded, onCluster, type Topology } from "../engine/topology.ts";
 import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
 import { billingEvents, laterSubscriptionColumns, subscriptions } from "./billing-tables.ts";
 import {
+  accountTraitColumns,
   billingColumn,
   healthValuesColumn,
   lateEventsColumn,
@@ -161,12 +162,13 @@ const migrations: readonly Migration[] = [
   },
   {
     // The next start computes all subscriptions again. Until then their arrays are empty in these columns.
-    name: "price intervals and ends of trials of subscriptions, and what scores know of them",
+    name: "price intervals and ends of trials of subscriptions; scores know of these, and of attributes of accounts",
     statements: () => [
       `ALTER TABLE ${subscriptions.name} ${laterSubscriptionColumns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
       ...["user_scores", "account_scores"].map(
         (table) => `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS ${billingColumn}`,
       ),
+      `ALTER TABLE account_scores ${accountTraitColumns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
     ],
   },
 ];

@@ -21,6 +21,13 @@ export const healthValuesColumn = "health_values Array(Nullable(Float64)) CODEC(
 /** Facts of the entity's subscriptions in the order of `billingFacts` (scoring/scores/billing.ts); empty without one that goes on. */
 export const billingColumn = "billing Array(Nullable(Float64)) CODEC(ZSTD(1))";
 
+/** Columns that `account_scores` did not have before accounts had attributes. */
+export const accountTraitColumns: readonly string[] = [
+  "traits UInt64 CODEC(T64, ZSTD(1))",
+  "trait_numbers Array(Nullable(Float64)) CODEC(ZSTD(1))",
+  "plan_idle_days Nullable(Float64) CODEC(ZSTD(1))",
+];
+
 /** Features that models of version 0.1.0 did not have, by table. `event_counts_28` has the events that the day's model counts. */
 export const laterFeatures: Readonly<Record<"user_scores" | "account_scores", readonly string[]>> = {
   user_scores: [
@@ -68,13 +75,14 @@ function scoresTable(kind: "user" | "account"): Table {
       healthValuesColumn,
       ...laterFeatures[`${kind}_scores`],
       billingColumn,
+      ...(kind === "account" ? accountTraitColumns : []),
     ],
     orderBy: `organization, day, ${kind}`,
     partitionBy: "toYear(day)",
   };
 }
 
-/** Bit i tells whether the user has the i-th trait of the day's model. */
+/** Bit i tells whether the entity has the i-th trait of the day's model. */
 const userColumns = ["traits UInt64 CODEC(T64, ZSTD(1))"];
 
 const accountColumns = [

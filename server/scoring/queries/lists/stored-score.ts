@@ -24,11 +24,11 @@ export interface StoredScore extends Omit<FeatureRow, "cell"> {
   readonly healthValues: readonly (number | null)[];
   /** By `billingFacts`; empty without a subscription, and in scores of before they were known. */
   readonly billing: readonly (number | null)[];
-  /** Of users: which of the model's traits, as hexadecimal bits. */
-  readonly traitBits?: string;
-  /** Of users: the model's numeric traits, in their order. Empty in scores of version 0.1.0. */
-  readonly traitNumbers?: readonly (number | null)[];
-  readonly planIdleDays?: number | null;
+  /** Which of the model's traits, as hexadecimal bits. */
+  readonly traitBits: string;
+  /** The model's numeric traits, in their order. Empty in scores of before. */
+  readonly traitNumbers: readonly (number | null)[];
+  readonly planIdleDays: number | null;
   readonly ownAccountActive28?: number | null;
   readonly ownAccountPrevious28?: number | null;
   /** Of accounts. */
@@ -47,11 +47,11 @@ const commonColumns = `
   active_days_by_week AS activeDaysByWeek, event_names_28 AS eventNames28, event_counts_28 AS eventCounts28,
   mean_gap_days AS meanGapDays, gap_variability AS gapVariability, key_event_idle_days AS keyEventIdleDays,
   has_single_active_day AS hasSingleActiveDay,
-  has_left AS hasLeft, x, t, n, adoption, health_values AS healthValues, billing`;
+  has_left AS hasLeft, x, t, n, adoption, health_values AS healthValues, billing,
+  hex(traits) AS traitBits, trait_numbers AS traitNumbers, plan_idle_days AS planIdleDays`;
 
 const kindColumns: Readonly<Record<EntityKind, string>> = {
-  user: `user AS entity, hex(traits) AS traitBits, trait_numbers AS traitNumbers, plan_idle_days AS planIdleDays,
-    own_account_active_28 AS ownAccountActive28, own_account_previous_28 AS ownAccountPrevious28`,
+  user: `user AS entity, own_account_active_28 AS ownAccountActive28, own_account_previous_28 AS ownAccountPrevious28`,
   account: `account AS entity, active_members_28 AS active28, active_members_previous_28 AS activePrevious28,
     active_members_90 AS active90, top_share AS topShare, mean_risk_log_odds AS meanRiskLogOdds,
     mean_engagement AS meanEngagement`,
@@ -75,7 +75,7 @@ export function isShown(kind: EntityKind): string {
 
 /** The features of a score. @param told the traits of its day's model */
 export function featuresOfStored(score: StoredScore, told: ModelTraits): Features {
-  const { traitBits, traitNumbers = [], planIdleDays = null } = score;
+  const { traitBits, traitNumbers, planIdleDays } = score;
   return featuresOfRow(score, {
     traits: traitsOf(traitBits, told.traits),
     numbers: valuesByTrait(told.numbers, traitNumbers),
@@ -108,8 +108,8 @@ function membersOfScore({
     : { active28, activePrevious28, active90, topShare, meanRiskLogOdds };
 }
 
-function traitsOf(bits: string | undefined, traits: readonly TraitValue[]): Record<string, string> {
-  const mask = BigInt(`0x${bits ?? "0"}`);
+function traitsOf(bits: string, traits: readonly TraitValue[]): Record<string, string> {
+  const mask = BigInt(`0x${bits}`);
   const held = traits.filter((_, index) => ((mask >> BigInt(index)) & 1n) === 1n);
   return Object.fromEntries(held.map(({ trait, value }) => [trait, value]));
 }
