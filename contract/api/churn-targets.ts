@@ -16,7 +16,7 @@ const undoneBy = nullable(EventName, {
 const trait = Type.String({
   minLength: 1,
   maxLength: limits.characters,
-  description: "The trait's name. An account has the traits of its owner.",
+  description: "The trait's name. An account has its attributes, and for others the traits of its owner.",
   "x-send": `the name of a trait, of 1 to ${limits.characters} characters`,
 });
 

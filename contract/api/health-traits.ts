@@ -20,7 +20,7 @@ export const HealthTrait = closedObject(
       minLength: 1,
       maxLength: characters,
       description:
-        "The name of a trait of users whose values are numbers. An account has the traits of its owner.",
+        "The name of a trait of users whose values are numbers. An account has its attributes, and for others the traits of its owner.",
       "x-send": `the name of a trait, of 1 to ${characters} characters`,
     }),
     zeroAt: value("The value that means 0. Values beyond it mean 0, too."),

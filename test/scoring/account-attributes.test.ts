@@ -1,8 +1,10 @@
 /** Attributes of accounts as the models of accounts read them: as they were on the day, and never those of later. */
 import { expect, test } from "bun:test";
-import { accountVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { accountVersionRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { designFor } from "../../server/scoring/churn/design.ts";
+import { readHealthValues } from "../../server/scoring/queries/health-sql.ts";
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
+import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { logDay, population, zone } from "./engine-support.ts";
 
@@ -92,3 +94,27 @@ test("traits of members are none of the account's", async () => {
   );
   for (const { features } of snapshots.get(after)?.rows ?? []) expect(features.traits.plan).toBeUndefined();
 }, 180_000);
+
+test("health has an account's own numbers, and its owner's where it has none", async () => {
+  const organization = subject.newOrganization();
+  await subject.insert("users", [
+    userRow(user(organization, "owner", { number: 5, account: 7, isAccountOwner: true })),
+  ]);
+  await subject.insert("user_versions", [
+    userVersionRow(user(organization, "owner", { number: 5 }), {
+      ...{ atMs: zone.startOfDay(before), account: 7, traits: { nps: 3, tickets: 2, calls: 1 } },
+    }),
+  ]);
+  const said = (version: number, day: number, traits: Record<string, string | number>) =>
+    accountVersionRow({ organization, number: 7, version }, { atMs: zone.startOfDay(day), traits });
+  await subject.insert("account_versions", [
+    said(1, before, { nps: 9, calls: "none" }),
+    said(2, after, { nps: 1 }),
+  ]);
+  const ofAccount = { ...population(organization, "account"), entity: 7 };
+  const valuesOn = (day: number) =>
+    readHealthValues(subject.warehouse, ofAccount, day, ["nps", "tickets", "calls"]);
+  expect(await valuesOn(before)).toEqual({});
+  expect(await valuesOn(before + 1)).toEqual({ nps: 9, tickets: 2, calls: 1 });
+  expect(await valuesOn(after + 1)).toEqual({ nps: 1, tickets: 2, calls: 1 });
+});

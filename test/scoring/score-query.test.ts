@@ -115,7 +115,7 @@ async function filled(what: string) {
       return [
         ...(number % 5 === 0 ? [told(1, 0, { plan: "trial" })] : []),
         told(2, planChangedAtMs, { plan: planOf(number), ...numbersOf(number) }),
-        // Nobody knows it yet.
+        // It is said much later.
         told(3, (firstDay + 2 * days) * msPerDay, { plan: "later", nps: 5 }),
       ];
     }).flat(),
@@ -260,12 +260,8 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
           );
           const told = { traits: traitsOfModel(model), numbers: numbersOfModel(model) };
           const features = featuresOfStored(row, told);
-          const isTold = model?.rung === 3;
-          expect(features).toMatchObject({
-            traits: isTold ? { plan: planOf(row.entity) } : {},
-            numbers: isTold ? numbersOf(row.entity) : {},
-            planIdleDays: isTold ? planIdleDaysOf(row.entity, cutoffDay) : null,
-          });
+          const { traits, numbers, planIdleDays } = features;
+          expect({ traits, numbers, planIdleDays }).toEqual(attributesOf(row.entity, cutoffDay, model));
           const ofAccount = events.filter(({ account }) => account === row.entity);
           const standing = standingOn(row.entity, cutoffDay);
           expect(features.hasLeft).toBe(hasLeftOf(ofAccount, cutoffDay, target, standing));
@@ -274,7 +270,8 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
           const meanEngagement = own.reduce((sum, each) => sum + each, 0) / Math.max(1, own.length);
           const active90 = features.members?.active90 ?? 0;
           const engagement = accountEngagementOf({ meanEngagement, active28: own.length, active90 });
-          expect(row).toMatchObject(expected(features, engagement?.score ?? null, input, target));
+          const score = engagement?.score ?? null;
+          expect(row).toMatchObject(expected(features, score, input, target, numbersOf(row.entity)));
           compared += 1;
         }
       }
@@ -282,6 +279,16 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
     expect(compared).toBeGreaterThan(50);
   }, 180_000);
 });
+
+/** The attributes of an account that a model looks at. */
+function attributesOf(account: number, cutoffDay: number, model: ChurnModel | null) {
+  if (model?.rung !== 3) return { traits: {}, numbers: {}, planIdleDays: null };
+  return {
+    traits: { plan: planOf(account) },
+    numbers: numbersOf(account),
+    planIdleDays: planIdleDaysOf(account, cutoffDay),
+  };
+}
 
 function logOf(events: readonly EventRow[]) {
   return [...Map.groupBy(events, ({ day, event: name }) => `${day} ${name}`).values()]

@@ -1,7 +1,12 @@
 /** Declared churn targets in the engine, beside the reference: labels, population and states of random logs. */
 import { describe, expect, test } from "bun:test";
 import type { ChurnTarget } from "../../contract/api/churn-targets.ts";
-import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import {
+  accountVersionRow,
+  type EventRow,
+  userRow,
+  userVersionRow,
+} from "../../server/ledger/rules/warehouse-rows.ts";
 import { type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
@@ -161,6 +166,40 @@ describe("by trait", () => {
     await subject.insert("user_versions", versionRows(organization, said));
     const expected = inReference(events, "user", byTrait, (entity) => changesOf(said, entity));
     expect(await inEngine(organization, "user", byTrait)).toEqual(expected);
+    expect(expected.flat().some((row) => row.endsWith("true]"))).toBe(true);
+  });
+
+  test("labels of every account are the reference's, by its own attribute and not by its owner's trait", async () => {
+    const { organization, events, said } = await filled("labels by attribute");
+    const ofAccounts = said.filter(({ user: number }) => number <= 30);
+    await subject.insert(
+      "account_versions",
+      ofAccounts.map(({ user: number, atMs, value }, index) =>
+        accountVersionRow({ organization, number, version: index + 1 }, { atMs, traits: { status: value } }),
+      ),
+    );
+    // Their owners' trait would mean churn from day 101 on.
+    const early = ofAccounts.filter(({ atMs }) => atMs < zone.startOfDay(logDay(100)));
+    const told = new Set(early.map(({ user: number }) => number));
+    expect(told.size).toBeGreaterThan(0);
+    const owners = [...told].map((number) =>
+      user(organization, `owner ${number}`, {
+        number: 1_000 + number,
+        account: number,
+        isAccountOwner: true,
+      }),
+    );
+    await subject.insert("users", owners.map(userRow));
+    await subject.insert(
+      "user_versions",
+      owners.map((one) =>
+        userVersionRow(one, {
+          ...{ atMs: zone.startOfDay(logDay(101)), account: one.account, traits: { status: "canceled" } },
+        }),
+      ),
+    );
+    const expected = inReference(events, "account", byTrait, (entity) => changesOf(ofAccounts, entity));
+    expect(await inEngine(organization, "account", byTrait)).toEqual(expected);
     expect(expected.flat().some((row) => row.endsWith("true]"))).toBe(true);
   });
 

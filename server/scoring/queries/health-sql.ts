@@ -4,7 +4,7 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { accountOwners, isIncluded } from "../../warehouse/warehouse.ts";
 import { type HealthParts, healthLimits } from "../scores/health.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
-import type { Population } from "./engagement-events.ts";
+import type { EntityKind, Population } from "./engagement-events.ts";
 import { type Query, read, type Steps } from "./query.ts";
 import { numberOf } from "./trait-query.ts";
 
@@ -69,28 +69,36 @@ function scoreOfTraitSql(at: number): string {
 
 /**
  * Rows (entity, healthValues): the last value of each of these traits at the start of a day, in their order. Null for a
- * trait that was not sent or whose last value is no number. An account has the traits of its owner. Statements need
- * `allow_simdjson = 0`: the quick parser takes no integer beyond 2^64.
+ * trait that was not sent or whose last value is no number. An account has its attributes, and for others the traits of its
+ * owner. Statements need `allow_simdjson = 0`: the quick parser takes no integer beyond 2^64.
  */
 export function healthValuesQuery(population: Population, day: number, traits: readonly string[]): Query {
   const { organization, kind, zone, entity } = population;
   const values = traits.map((_, at) => numberOf(`argMaxIf(raw${at}, (at, version), raw${at} != '')`));
-  const ofUsers = `
-    SELECT user, [${values.join(", ")}]::Array(Nullable(Float64)) AS healthValues
+  const said = (by: EntityKind) => `
+    SELECT ${by} AS teller, [${values.join(", ")}]::Array(Nullable(Float64)) AS toldValues
     FROM (
-      SELECT user, at, version,
+      SELECT ${by}, at, version,
         ${traits.map((_, at) => `JSONExtractRaw(traits, {healthTrait${at}:String}) AS raw${at}`).join(", ")}
-      FROM user_versions
+      FROM ${by}_versions
       WHERE organization = {organization:UInt32} AND toUnixTimestamp64Milli(at) < {healthBeforeMs:Int64}
-        AND multiSearchAny(traits, {healthTraitTexts:Array(String)}) AND ${isIncluded("user")}
-        ${kind === "user" && entity !== undefined ? "AND user = {entity:UInt32}" : ""})
-    GROUP BY user`;
+        AND multiSearchAny(traits, {healthTraitTexts:Array(String)}) ${by === "user" ? `AND ${isIncluded("user")}` : ""}
+        ${kind === by && entity !== undefined ? `AND ${by} = {entity:UInt32}` : ""})
+    GROUP BY ${by}`;
+  const own = traits.map(
+    (_, at) => `argMaxIf(toldValues[${at + 1}], isOwn, isNotNull(toldValues[${at + 1}]))`,
+  );
   const ofEntities =
     kind === "user"
-      ? `SELECT user AS entity, healthValues FROM (${ofUsers})`
-      : `SELECT owners.account AS entity, healthValues
-         FROM (${ofUsers}) AS said INNER JOIN ${accountOwners} AS owners ON owners.owner = said.user
-         ${entity === undefined ? "" : "WHERE owners.account = {entity:UInt32}"}`;
+      ? `SELECT teller AS entity, toldValues AS healthValues FROM (${said("user")})`
+      : `SELECT entity, [${own.join(", ")}]::Array(Nullable(Float64)) AS healthValues
+         FROM (
+           SELECT teller AS entity, toldValues, true AS isOwn FROM (${said("account")})
+           UNION ALL
+           SELECT owners.account AS entity, toldValues, false AS isOwn
+           FROM (${said("user")}) AS said INNER JOIN ${accountOwners} AS owners ON owners.owner = said.teller
+           ${entity === undefined ? "" : "WHERE owners.account = {entity:UInt32}"})
+         GROUP BY entity`;
   return {
     sql: ofEntities,
     parameters: {

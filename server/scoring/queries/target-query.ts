@@ -116,8 +116,9 @@ function eventChanges(
   };
 }
 
-/** A value that was said later does not exist before, so a day is compared by the time of its start. Statements need
- * `allow_simdjson = 0`: the quick parser takes no integer beyond 2^64. */
+/** A value that was said later does not exist before, so a day is compared by the time of its start. An account has its own
+ * attribute, or, until it has any value of it, the trait of its owner. Statements need `allow_simdjson = 0`: the quick parser
+ * takes no integer beyond 2^64. */
 function traitChanges(
   { organization, kind, zone, entity, usersIn }: Population,
   { trait, values }: { readonly trait: string; readonly values: readonly string[] },
@@ -125,18 +126,21 @@ function traitChanges(
   name: string,
 ): Query {
   const raw = "JSONExtractRaw(traits, {churnTrait:String})";
+  const isTold = `organization = {organization:UInt32} AND toUnixTimestamp64Milli(at) < {${name}Ms:Int64}
+      AND position(traits, {churnTraitText:String}) > 0 AND JSONHas(traits, {churnTrait:String})`;
   const said = `
     SELECT user, toUnixTimestamp64Milli(at) AS saidAt, ${raw} AS raw
     FROM user_versions
-    WHERE organization = {organization:UInt32} AND toUnixTimestamp64Milli(at) < {${name}Ms:Int64}
-      AND position(traits, {churnTraitText:String}) > 0 AND JSONHas(traits, {churnTrait:String})
-      AND ${isIncluded("user")}
+    WHERE ${isTold} AND ${isIncluded("user")}
       ${usersIn === undefined ? "" : `AND user IN (${usersIn.sql})`}`;
   const of =
     kind === "user"
       ? `SELECT user AS entity, saidAt, raw FROM (${said})`
-      : `SELECT owners.account AS entity, saidAt, raw
-         FROM (${said}) AS said INNER JOIN ${accountOwners} AS owners ON owners.owner = said.user`;
+      : `SELECT account AS entity, toUnixTimestamp64Milli(at) AS saidAt, ${raw} AS raw FROM account_versions WHERE ${isTold}
+         UNION ALL
+         SELECT owners.account AS entity, saidAt, raw
+         FROM (${said}) AS said INNER JOIN ${accountOwners} AS owners ON owners.owner = said.user
+         WHERE owners.account NOT IN (SELECT account FROM account_versions WHERE ${isTold})`;
   return {
     sql: `
       SELECT entity, toInt32(0) AS day, saidAt AS at,

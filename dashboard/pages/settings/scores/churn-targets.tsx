@@ -31,7 +31,8 @@ const helps: Readonly<Record<ChurnTarget["by"], Readonly<Record<Kind, string>>>>
   },
   trait: {
     user: "Each value counts from the time at which it was sent.",
-    account: "An account has the traits of its owner. Each value counts from the time at which it was sent.",
+    account:
+      "An account has its attributes, and for others the traits of its owner. Each value counts from the time at which it was sent.",
   },
   subscription: {
     user: "Only users who pay themselves have a churn risk. A trial that ends unpaid is no churn.",
