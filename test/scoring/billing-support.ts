@@ -16,7 +16,7 @@ import { keeperOf, load } from "../warehouse/billing-support.ts";
 import { event, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";
 
 /** The bounds of random billing. */
-export interface BillingOf {
+interface BillingOf {
   readonly organization: number;
   readonly zone: Zone;
   readonly firstDay: number;

@@ -5,6 +5,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import { realisedChurn } from "../../server/scoring/run/realised.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
+import { loadBilling } from "./billing-support.ts";
 import { on } from "./run-support.ts";
 
 const subject = new WarehouseUnderTest();
@@ -44,4 +45,32 @@ test("a run is judged by the churn horizon of its day, when that is over", async
   expect(await churnedAndCount(organization, 152)).toEqual([2, 3]);
   // Within 28 days of day 125 none of the three came back.
   expect(await churnedAndCount(organization, 153)).toEqual([5, 6]);
+});
+
+test("with subscriptions it is the share of those that paid on the day, without ends that were scheduled", async () => {
+  const organization = subject.newOrganization();
+  const [stays, leaves, scheduled, paused, none] = [1, 2, 3, 4, 5];
+  const price = { plan: "pro", amount: 4_900, currency: "USD", interval: "month" };
+  const billed = (user: number, day: number, name: string, properties: object = {}) => ({
+    ...on(organization, user, day, name),
+    ...{
+      account: 0,
+      isActivity: false,
+      properties: JSON.stringify({ subscriptionId: `s${user}`, ...properties }),
+    },
+  });
+  await insertEvents(
+    subject,
+    [stays, leaves, scheduled, paused, none].map((user) => on(organization, user, 99)),
+  );
+  const endsAt = new Date(110 * 86_400_000).toISOString();
+  await loadBilling(subject, [
+    ...[stays, leaves, scheduled, paused].map((user) => billed(user, 60, "subscription_started", price)),
+    billed(scheduled, 90, "cancellation_scheduled", { endsAt }),
+    billed(paused, 90, "subscription_paused"),
+    billed(leaves, 103, "subscription_canceled"),
+  ]);
+  const churnTargets = { user: { by: "subscription" }, account: { by: "silence" } } as const;
+  await score(organization, 100, { churnHorizonDays: 28, churnTargets });
+  expect(await churnedAndCount(organization, 128)).toEqual([1, 2]);
 });

@@ -206,6 +206,12 @@ const inputOf = async (
   return { snapshot, version, horizonDays: 28, scale, ...rules, riskScale, model, cells };
 };
 
+const memberRisks = cellLogOdds(cellRisks(bgbb, 28));
+const toldBy = (model: ChurnModel | null) => ({
+  traits: traitsOfModel(model),
+  numbers: numbersOfModel(model),
+});
+
 describe.each(targets)("the engine scores as the pure functions do, with churn by $by", (target) => {
   test("users, whose features are the reference's, with traits as they were", async () => {
     const { organization, events, random, billing } = await filled("users");
@@ -223,8 +229,7 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
         );
         for (const row of rows) {
           const features = reference.get(row.entity) ?? failed();
-          const told = { traits: traitsOfModel(model), numbers: numbersOfModel(model) };
-          const stored = featuresOfStored(row, told);
+          const stored = featuresOfStored(row, toldBy(model));
           expect(stored).toEqual({ ...features, gapVariability: near(features.gapVariability) });
           const { score } = engagementOf(features, scale);
           expect(row).toMatchObject(expected(features, score, input, target, numbersOf(row.entity)));
@@ -248,7 +253,6 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
         const usersInput = await inputOf(ofUsers, cutoffDay, null);
         const memberScores = new Map((await scored(ofUsers, usersInput)).map((row) => [row.entity, row]));
         const ofAccounts: Population = { ...ofUsers, kind: "account" };
-        const memberRisks = cellLogOdds(cellRisks(bgbb, 28));
         const input = { ...(await inputOf(ofAccounts, cutoffDay, model)), memberRisks };
         for (const row of await scored(ofAccounts, input)) {
           const active = events.filter(
@@ -258,8 +262,7 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
           const own = [...new Set(active.map((one) => one.user))].map(
             (each) => memberScores.get(each)?.engagement ?? Number.NaN,
           );
-          const told = { traits: traitsOfModel(model), numbers: numbersOfModel(model) };
-          const features = featuresOfStored(row, told);
+          const features = featuresOfStored(row, toldBy(model));
           const { traits, numbers, planIdleDays } = features;
           expect({ traits, numbers, planIdleDays }).toEqual(attributesOf(row.entity, cutoffDay, model));
           const ofAccount = events.filter(({ account }) => account === row.entity);

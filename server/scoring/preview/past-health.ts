@@ -8,6 +8,7 @@ import { healthValuesQuery, valuesByTrait } from "../queries/health-sql.ts";
 import { labelsOf } from "../queries/label-query.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
 import { scoringLimits } from "../queries/query.ts";
+import { couldChurn } from "../queries/target-query.ts";
 import { rowsOf } from "../run/entity.ts";
 import { populationOf, type ScoredOrganization } from "../run/population.ts";
 import { type OverRun, runsOver } from "../run/realised.ts";
@@ -92,7 +93,7 @@ async function readRows(
        ${values === undefined ? "" : ", healthValues"}
      FROM (
        SELECT ${kind} AS entity, state, engagement, risk, momentum, adoption FROM ${kind}_scores FINAL
-       WHERE ${rowsOfRun(kind)} AND state != 'churned' AND n >= 0
+       WHERE ${rowsOfRun(kind)} AND ${couldChurn(population)}
        ORDER BY cityHash64(${kind}), ${kind} LIMIT ${maxRowsOfRun}) AS scores
      ${values === undefined ? "" : `LEFT JOIN (${values.sql}) AS numbers USING (entity)`}
      WHERE ${isLabelled.sql} SETTINGS allow_simdjson = 0`,

@@ -1,6 +1,7 @@
 /** Declared churn targets in SQL: `churn-changes.ts` for all entities at once. */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import { accountOwners, dayParameter, isIncluded } from "../../warehouse/warehouse.ts";
+import { billingFacts } from "../scores/billing.ts";
 import type { DaySpan } from "../scores/churn-changes.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
@@ -13,6 +14,14 @@ export function isScoredRow({ settings: { target = silence } }: Population, hori
     return { sql: "n >= 0 AND idleDays < {horizonDays:Int32}", parameters: { horizonDays } };
   }
   return { sql: `n >= 0 AND ${target.by === "subscription" ? "isPaying" : "NOT hasLeft"}`, parameters: {} };
+}
+
+/** The condition of stored scores by which bands of health are judged: of entities that could churn, without those whose end was
+ * scheduled. */
+export function couldChurn({ settings: { target = silence } }: Population): string {
+  if (target.by !== "subscription") return "state != 'churned' AND n >= 0";
+  const isPaying = `ifNull(billing[${billingFacts.indexOf("isPaying") + 1}] = 1, false)`;
+  return `state NOT IN ('churned', 'canceling') AND n >= 0 AND ${isPaying}`;
 }
 
 /** Rows of entities, and `hasLeft`: whether the declared target is met at the start of the day. With the target

@@ -70,7 +70,7 @@ export async function explainedScore(
 /** An entity's newest changes; no entity with more is churned by an older one. */
 const maxChanges = 10_000;
 
-export interface Departure {
+interface Departure {
   readonly day: number;
   /** Of a subscription: whether a failed payment ended it, and no decision of the customer. Null for other targets. */
   readonly isInvoluntary: boolean | null;

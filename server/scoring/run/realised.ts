@@ -5,6 +5,7 @@ import type { EntityKind } from "../queries/engagement-events.ts";
 import { labelsOf } from "../queries/label-query.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
+import { couldChurn } from "../queries/target-query.ts";
 import type { HealthBand } from "../scores/health.ts";
 import type { Outages } from "../scores/observed-days.ts";
 import { rowsOf } from "./entity.ts";
@@ -99,7 +100,7 @@ function ofRun(
     sql: `
       SELECT healthBand, count() AS count, countIf(${churned.sql}) AS churned
       FROM (SELECT ${kind} AS entity, colour AS healthBand FROM ${kind}_scores FINAL
-        WHERE ${rowsOfRun(kind)} AND state != 'churned' AND n >= 0)
+        WHERE ${rowsOfRun(kind)} AND ${couldChurn(population)})
       WHERE ${isLabelled.sql}
       GROUP BY healthBand SETTINGS allow_simdjson = 0`,
     parameters: { ...isLabelled.parameters, ...churned.parameters, ...rows },

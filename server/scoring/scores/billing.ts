@@ -56,7 +56,7 @@ export function isCanceling(billing: BillingFeatures | null): boolean {
 }
 
 /** The instants of a day's facts. */
-export interface BillingInstants {
+interface BillingInstants {
   readonly atMs: number;
   /** MRR and quantity are compared with those of before this instant. */
   readonly comparedMs: number;
@@ -82,7 +82,7 @@ export const yearlyFromDays = 360;
 export const daysOfUnits: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30, year: 365 };
 
 /** A change of a subscription, as facts follow from it. */
-export interface SubscriptionStep {
+interface SubscriptionStep {
   readonly fromMs: number;
   readonly status: string;
   readonly mrr: number;
