@@ -54,7 +54,7 @@ const settings = {
   keyEvents: ["open", "save", "export"],
 };
 
-const byEvent = { by: "event", event: "subscription_canceled", undoneBy: "subscription_resumed" } as const;
+const byEvent = { by: "event", event: "left", undoneBy: "joined_again" } as const;
 const targets: readonly ChurnTarget[] = [silence, byEvent, { by: "subscription" }];
 
 function randomEventsOf(random: Random, organization: number): EventRow[] {

@@ -147,10 +147,10 @@ describe("after a start", () => {
     await subject.warehouse.command("DROP TABLE billing_events_view SYNC");
     const lines = life(organization).map(eventRow);
     await subject.insert("events", lines, `before ${organization}`);
-    for (let run = 0; run < 2; run += 1) {
-      for (const statement of migrationStatements(embedded).slice(-4))
-        await subject.warehouse.command(statement);
-    }
+    const ofBilling = migrationStatements(embedded).filter((statement) =>
+      statement.includes("billing_events"),
+    );
+    for (const statement of [...ofBilling, ...ofBilling]) await subject.warehouse.command(statement);
     // The batch was frozen before the update and is sent again after it.
     await subject.insert("events", lines, `before ${organization}`);
     expect(await subject.count("events", organization)).toBe(lines.length);
