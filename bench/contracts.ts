@@ -5,7 +5,7 @@
  *
  *   cli/with-bun bench/contracts.ts [seeds, 10 by default] [accounts, 2400] [times as many, 20] [groups]
  *
- * `groups` adds the AUC without each group of features in turn, which doubles the time of a seed.
+ * `groups` adds what the AUC and the log loss lose without each group of features in turn, which doubles the time of a seed.
  */
 
 import { featureGroups } from "../server/scoring/churn/columns.ts";
@@ -44,8 +44,13 @@ ECE                                       ${overall(({ ece }) => ece).toFixed(4)
 ECE floor                                 ${overall(({ eceFloor }) => eceFloor).toFixed(4)}
 least departures, training and test       ${Math.min(...results.map(({ trained }) => trained))} ${Math.min(...results.map(({ tested }) => tested))}      >= 300
 `);
+if (leftOut.length > 0) console.log("left out: change of AUC, of log loss; of each seed in brackets");
 for (const [index, group] of leftOut.entries()) {
-  console.log(`AUC without ${group.padEnd(30)}${overall(({ without }) => without[index] ?? 0).toFixed(3)}`);
+  const changes = (["auc", "logLoss"] as const).map((figure) => {
+    const ofSeeds = results.map((result) => (result.without[index]?.[figure] ?? Number.NaN) - result[figure]);
+    return `${mean(ofSeeds).toFixed(4)} (${ofSeeds.map((each) => each.toFixed(4)).join(" ")})`;
+  });
+  console.log(`${group.padEnd(18)}${changes.join("  ")}`);
 }
 console.log(elapsed());
 
@@ -54,15 +59,15 @@ type Result = ReturnType<typeof resultOf>;
 function resultOf(seed: number) {
   const { training, test } = contractData({ seed, accounts }, true);
   const rows = withoutCanceling(test);
-  const { auc, ece, eceFloor } = evaluate(trainContracts(training), rows);
+  const { auc, logLoss, ece, eceFloor } = evaluate(trainContracts(training), rows);
   const result = {
     trained: departuresIn(withoutCanceling(training)),
     tested: departuresIn(rows),
-    ...{ auc, ece, eceFloor },
+    ...{ auc, logLoss, ece, eceFloor },
     largeAuc: evaluate(large, rows).auc,
     trueAuc: evaluate(({ endProbability }) => endProbability, rows).auc,
     idleAuc: evaluate(trainIdleOnly(training), rows).auc,
-    without: leftOut.map((group) => evaluate(trainContracts(training, group), rows).auc),
+    without: leftOut.map((group) => evaluate(trainContracts(training, group), rows)),
   };
   const { trained, tested, largeAuc, trueAuc, idleAuc } = result;
   const figures = [auc, largeAuc, trueAuc, idleAuc, ece, eceFloor].map((each) => each.toFixed(3)).join(" ");

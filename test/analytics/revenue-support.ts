@@ -70,21 +70,23 @@ export async function store(
   changes: readonly Change[],
 ): Promise<void> {
   const rows = [...Map.groupBy(changes, ({ subscription }) => subscription)].map(([subscription, own]) => [
-    ...[organization, subscription, 1, "test", own.length, 1, [], []],
-    own.map(({ fromMs }) => fromMs),
-    own.map(({ mrr }) => (mrr > 0 ? "active" : "canceled")),
-    own.map(({ plan }) => plan),
-    own.map(({ mrr }) => mrr),
-    own.map(({ currency }) => currency ?? ""),
-    ...[1, 2, 3].map(() => own.map(() => null)),
-    own.map(({ account }) => account),
-    own.map(({ user }) => user),
-    own.map(({ isInvoluntary }) => isInvoluntary),
-    own.map(({ fromMs }) => fromMs),
+    ...[organization, subscription, 1, "test", own.length, 1],
+    ...Object.values(changeColumns).map((read) => own.map(read)),
   ]);
-  const columns = subscriptions.columns.map((column) => column.split(" ")[0] ?? "");
+  const columns = ["organization", "subscription", "version", "rules", "events", "events_hash"];
   const body = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-  await warehouse.insertInto(subscriptions.name, columns, {
+  await warehouse.insertInto(subscriptions.name, [...columns, ...Object.keys(changeColumns)], {
     ...{ rows: rows.length, body, token: crypto.randomUUID() },
   });
 }
+
+const changeColumns: Readonly<Record<string, (change: Change) => unknown>> = {
+  from: ({ fromMs }) => fromMs,
+  status: ({ mrr }) => (mrr > 0 ? "active" : "canceled"),
+  plan: ({ plan }) => plan,
+  mrr: ({ mrr }) => mrr,
+  currency: ({ currency }) => currency ?? "",
+  payer_account: ({ account }) => account,
+  payer_user: ({ user }) => user,
+  is_involuntary: ({ isInvoluntary }) => isInvoluntary,
+};
