@@ -70,16 +70,18 @@ test("a webhook is tried before it is saved, has its address, is changed and del
   expect(complaints.filter((complaint) => !complaint.includes("400"))).toEqual([]);
 });
 
-test("a preset is chosen, tried, saved with its secret, and has its address", async () => {
-  const { page, complaints } = await openInOrganization(browser, server, "/sources?open=webhook", "Hooked");
-  await page.getByText("No webhook yet").waitFor();
-  await page.getByRole("button", { name: "Add webhook" }).click();
-  for (const [preset, secret] of [
+test("each billing tool is an entry of its own, whose webhook is tried, and saved with its secret", async () => {
+  const { page, complaints } = await openInOrganization(browser, server, "/sources", "Hooked");
+  for (const [tool, secret] of [
     ["RevenueCat", "Authorization header"],
     ["Chargebee", "Basic authentication"],
     ["Paddle", "Secret key of the destination"],
   ] as const) {
-    await page.getByLabel("Sent by").selectOption({ label: preset });
+    await page.getByRole("button", { name: `Set up ${tool}` }).click();
+    await page.getByText(`enter its address in ${tool}.`).waitFor();
+    await page.getByText(`In ${tool}`).first().waitFor();
+    await page.getByRole("table", { name: "What it becomes" }).getByText("payment_failed").first().waitFor();
+    await page.getByRole("button", { name: "Add webhook" }).click();
     await page.getByLabel(secret).waitFor();
     expect(await axe(page)).toEqual([]);
   }
@@ -100,6 +102,11 @@ test("a preset is chosen, tried, saved with its secret, and has its address", as
   await page.getByText(`${server.url}/v1/webhooks/paddle/YOUR_TOKEN`).waitFor();
   await page.getByText("Only requests that Paddle signed with …ABCD are accepted.").waitFor();
   expect(await page.content()).not.toContain("pdl_ntfset_secretABCD");
+  await page.getByText("By the webhook paddle. Its items count under Webhooks.").waitFor();
+  await page.getByRole("button", { name: "Set up Webhooks" }).click();
+  await page.getByText("No webhook yet").waitFor();
+  expect(await page.getByText("/v1/webhooks/paddle/").count()).toBe(0);
+  await page.getByRole("button", { name: "Set up Paddle" }).click();
   await page.getByRole("button", { name: "Change the webhook paddle" }).click();
   await page.setViewportSize(phone);
   expect(await sidewaysPixels(page)).toBe(0);

@@ -126,7 +126,7 @@ posthog.capture("report_created");`,
   webhook: [
     {
       label: "The address for the other tool",
-      note: "Add a webhook below, with a mapping or as a preset of Paddle, Chargebee or RevenueCat. Its name, in place of NAME, defines how the body is read.",
+      note: "Add a webhook below. Its name, in place of NAME, defines how the body is read.",
       code: (address, token) => `${address}/v1/webhooks/NAME/${token}`,
     },
   ],
@@ -187,13 +187,7 @@ export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
     ["charge.refunded, charge.dispute.created", "payment_refunded, payment_disputed"],
     ["all others", "Ignored"],
   ],
-  webhook: [
-    ["the paths that are set for it", "A user, an event, traits, an account"],
-    [
-      "Paddle, Chargebee, RevenueCat",
-      "subscription_started, subscription_changed, cancellation_scheduled, payment_failed … and the trait plan, as with Stripe. These events do not count as activity. Customers that match no user are held for up to 30 days.",
-    ],
-  ],
+  webhook: [["the paths that are set for it", "A user, an event, traits, an account"]],
   api: [
     ["POST /identify", "A user with traits and account"],
     ["POST /track", "An event of a user who is identified"],

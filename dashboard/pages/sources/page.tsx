@@ -8,14 +8,16 @@ import { Badge } from "../../parts/figure/health.tsx";
 import { Sparkline, Stat, Stats } from "../../parts/figure/stat.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
-import { Icon } from "../../parts/icons.tsx";
 import { textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice, PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
-import { type NewTokens, SetUp } from "./set-up.tsx";
+import { presetEntries } from "./entries.ts";
+import { PresetRow } from "./preset-row.tsx";
+import { type ListState, Row } from "./row.tsx";
+import type { NewTokens } from "./set-up.tsx";
 
 type Answer = Reads["/api/sources"]["answer"];
 type Source = Answer["sources"][number];
@@ -52,20 +54,14 @@ export default function SourcesPage(): ReactElement {
 function Sources({ sources }: { sources: readonly Source[] }): ReactElement {
   const [{ open }, change] = useFilters(filters);
   const [tokens, setTokens] = useState<NewTokens>({});
-  const rows = (shown: readonly Source[]) => (
-    <ul className="border-t border-line">
-      {shown.map((source) => (
-        <SourceRow
-          key={source.source}
-          source={source}
-          isOpen={open === source.source}
-          onOpen={(isOpen) => change({ open: isOpen ? source.source : "" })}
-          tokens={tokens}
-          onToken={(made) => setTokens({ ...tokens, ...made })}
-        />
-      ))}
-    </ul>
-  );
+  const list: ListState = {
+    open,
+    onOpen: (entry) => change({ open: entry }),
+    tokens,
+    onToken: (made) => setTokens({ ...tokens, ...made }),
+  };
+  const rows = (shown: readonly Source[]) =>
+    shown.map((source) => <SourceRow key={source.source} source={source} list={list} />);
   const known = sources
     .filter(({ state }) => state !== "never_sent")
     .toSorted((a, b) => order[a.state] - order[b.state]);
@@ -84,18 +80,22 @@ function Sources({ sources }: { sources: readonly Source[] }): ReactElement {
             unknown token are rejected (401) and not shown.
           </Empty>
         ) : (
-          rows(known)
+          <ul className="border-t border-line">{rows(known)}</ul>
         )}
       </Panel>
-      {others.length > 0 && (
-        <Panel
-          title="Available sources"
-          note="Use their own clients with your address here. Nothing else changes in your code."
-          isFlush
-        >
-          {rows(others)}
-        </Panel>
-      )}
+      <Panel
+        title="Available sources"
+        note="Use their own clients or webhooks with your address here. Nothing else changes in your code."
+        isFlush
+      >
+        <ul className="border-t border-line">
+          {rows(others.filter(({ source }) => source !== "webhook"))}
+          {presetEntries.map((preset) => (
+            <PresetRow key={preset} preset={preset} list={list} />
+          ))}
+          {rows(others.filter(({ source }) => source === "webhook"))}
+        </ul>
+      </Panel>
     </div>
   );
 }
@@ -151,48 +151,17 @@ function Held({ held }: { held: Answer["held"] }): ReactElement | null {
   );
 }
 
-interface RowProps {
-  readonly source: Source;
-  readonly isOpen: boolean;
-  readonly onOpen: (isOpen: boolean) => void;
-  readonly tokens: NewTokens;
-  readonly onToken: (made: NewTokens) => void;
-}
-
-function SourceRow({ source, isOpen, onOpen, tokens, onToken }: RowProps): ReactElement {
-  const name = sourceName(source.source);
-  const id = `source-${source.source}`;
-  const hasSent = source.state !== "never_sent";
+function SourceRow({ source, list }: { source: Source; list: ListState }): ReactElement {
   return (
-    <li className="border-b border-line px-4 py-3 last:border-0">
-      <div className="grid grid-cols-[minmax(0,1fr)] items-center gap-x-6 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto_10.5rem]">
-        <div className="min-w-0">
-          <h3 className="flex flex-wrap items-center gap-x-2 text-base font-medium">
-            {name} <State source={source} />
-          </h3>
-          <p className="text-sm text-soft">{storyOf(source)}</p>
-        </div>
-        {hasSent && <Amounts source={source} />}
-        <div className="flex flex-wrap gap-2 lg:col-start-3 lg:justify-end">
-          {source.state === "silent" && <Retire source={source} />}
-          <Button
-            isSmall
-            aria-expanded={isOpen}
-            aria-controls={id}
-            aria-label={isOpen ? `Close the set-up of ${name}` : `Set up ${name}`}
-            onClick={() => onOpen(!isOpen)}
-          >
-            Set up
-            <Icon name={isOpen ? "up" : "down"} size={13} />
-          </Button>
-        </div>
-      </div>
-      {isOpen && (
-        <div id={id} className="mt-4">
-          <SetUp source={source.source} tokens={tokens} onToken={onToken} />
-        </div>
-      )}
-    </li>
+    <Row
+      entry={source.source}
+      list={list}
+      badge={<State source={source} />}
+      story={storyOf(source)}
+      action={source.state === "silent" && <Retire source={source} />}
+    >
+      {source.state !== "never_sent" && <Amounts source={source} />}
+    </Row>
   );
 }
 

@@ -1,10 +1,10 @@
-/** The form of a webhook with a preset: the events to switch on in the tool, and the secret that verifies its requests. */
+/** A webhook with a preset: the events to switch on in the tool, and the secret that verifies its requests. */
 import { type FormEvent, type ReactElement, useState } from "react";
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
 import { type Reads, useChange } from "../../api/query.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirm } from "../../parts/form/confirm.tsx";
-import { FormError, PasswordInput, Select } from "../../parts/form/field.tsx";
+import { FormError, PasswordInput } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { useTell } from "../../parts/toast.tsx";
 import { presetTexts } from "./presets.ts";
@@ -13,33 +13,14 @@ import { WebhookTrial } from "./webhook-trial.tsx";
 
 type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
 
-const choices = [
-  { value: "mapping", label: "Any tool, by a mapping of paths" },
-  ...Object.values(presetTexts).map(({ preset, tool }) => ({ value: preset, label: tool })),
-] as const;
-
-/** The choice between a mapping and the preset of a billing tool. */
-export function ToolSelect({
-  chosen,
-  onChoose,
-}: {
-  chosen: WebhookPreset | "mapping";
-  onChoose: (chosen: WebhookPreset | "mapping") => void;
-}): ReactElement {
-  return <Select label="Sent by" value={chosen} choices={choices} onChoose={onChoose} />;
-}
-
 /** Whether requests of a webhook are verified. */
 export function Verification({ preset, secret }: Pick<Webhook, "preset" | "secret">): ReactElement | null {
   if (preset === null) return null;
-  const { tool, verified } = presetTexts[preset];
-  const said =
-    secret === null
-      ? "Requests are not verified. Anyone who has this URL can post."
-      : verified(secret.lastFour);
   return (
     <p className="text-sm text-soft">
-      Preset {tool}. {said}
+      {secret === null
+        ? "Requests are not verified. Anyone who has this URL can post."
+        : presetTexts[preset].verified(secret.lastFour)}
     </p>
   );
 }
@@ -51,7 +32,7 @@ export function PresetForm({
   onDone,
 }: {
   preset: WebhookPreset;
-  webhook?: Webhook;
+  webhook: Webhook | undefined;
   onDone: () => void;
 }): ReactElement {
   const texts = presetTexts[preset];
@@ -76,7 +57,6 @@ export function PresetForm({
   };
   return (
     <form onSubmit={save} className="grid gap-4">
-      <Guide preset={preset} />
       <div className="grid gap-x-4 gap-y-3 sm:grid-cols-2">
         <WebhookName name={name} isNew={webhook === undefined} error={errors.of("name")} onName={setName} />
         <PasswordInput
@@ -104,7 +84,8 @@ export function PresetForm({
   );
 }
 
-function Guide({ preset }: { preset: WebhookPreset }): ReactElement {
+/** The steps in the tool, and how its messages are read. */
+export function PresetGuide({ preset }: { preset: WebhookPreset }): ReactElement {
   const { place, events, user, amounts } = presetTexts[preset];
   const lines = [
     ["Address", place],

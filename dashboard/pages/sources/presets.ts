@@ -1,5 +1,6 @@
-/** The texts of billing tools that are read by a preset: how each is connected, and how its amounts are read. */
+/** The texts of billing tools that are read by a preset. Their events do not count as activity. */
 import type { WebhookPreset } from "../../../contract/source-settings.ts";
+import type { Meaning } from "./clients.ts";
 
 interface PresetTexts {
   readonly preset: WebhookPreset;
@@ -14,7 +15,20 @@ interface PresetTexts {
   readonly secretHelp: string;
   /** The sentence about verified requests, with the end of the secret. */
   readonly verified: (lastFour: string) => string;
+  /** Its types and the events here. */
+  readonly meanings: readonly Meaning[];
 }
+
+/** Of every tool. */
+const others: readonly Meaning[] = [
+  [
+    "the subscription in each",
+    "The traits plan, planAmount, planCurrency, planInterval, subscriptionStatus, subscriptionEndsAt",
+  ],
+  ["a customer who matches no user", "Held for up to 30 days"],
+  ["all of these events", "Do not count as activity"],
+  ["all others", "Ignored"],
+];
 
 export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
   paddle: {
@@ -30,6 +44,22 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
     secret: "Secret key of the destination",
     secretHelp: "From the destination in Paddle. It begins with pdl_ntfset_.",
     verified: (lastFour) => `Only requests that Paddle signed with …${lastFour} are accepted.`,
+    meanings: [
+      ["customer.created, customer.updated", "Links the customer to a user. No event."],
+      ["subscription.created, subscription.imported", "subscription_started"],
+      ["subscription.updated", "subscription_changed, cancellation_scheduled or cancellation_withdrawn"],
+      ["subscription.trialing, subscription.activated", "trial_started, trial_converted"],
+      [
+        "subscription.paused, subscription.resumed, subscription.canceled",
+        "subscription_paused, subscription_resumed, subscription_canceled",
+      ],
+      [
+        "transaction.completed, transaction.payment_failed, transaction.past_due",
+        "payment_succeeded, payment_failed, payment_overdue",
+      ],
+      ["adjustment.created, adjustment.updated", "payment_refunded, payment_disputed, once approved"],
+      ...others,
+    ],
   },
   chargebee: {
     preset: "chargebee",
@@ -44,6 +74,24 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
     secret: "Basic authentication",
     secretHelp: "As user:password, as you set them in Chargebee.",
     verified: (lastFour) => `Only requests with the basic authentication …${lastFour} are accepted.`,
+    meanings: [
+      ["customer_created, customer_changed", "Links the customer to a user. No event."],
+      ["subscription_created, _started, _reactivated", "subscription_started"],
+      ["subscription_changed, _renewed, _trial_extended", "subscription_changed"],
+      ["subscription_activated, _trial_end_reminder", "trial_converted, trial_ending"],
+      [
+        "subscription_cancellation_scheduled, _scheduled_cancellation_removed",
+        "cancellation_scheduled, cancellation_withdrawn",
+      ],
+      ["subscription_paused, _resumed", "subscription_paused, subscription_resumed"],
+      ["subscription_cancelled, _deleted", "subscription_canceled"],
+      [
+        "payment_succeeded, payment_failed, payment_refunded",
+        "payment_succeeded, payment_failed, payment_refunded",
+      ],
+      ["transaction_created of a payment reversal", "payment_disputed"],
+      ...others,
+    ],
   },
   revenuecat: {
     preset: "revenuecat",
@@ -56,5 +104,16 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
     secret: "Authorization header",
     secretHelp: "The value that you set in RevenueCat.",
     verified: (lastFour) => `Only requests with the Authorization header …${lastFour} are accepted.`,
+    meanings: [
+      ["INITIAL_PURCHASE, RENEWAL after an end", "subscription_started"],
+      ["RENEWAL, SUBSCRIPTION_EXTENDED", "subscription_changed"],
+      ["RENEWAL that converts a trial", "trial_converted"],
+      ["CANCELLATION, UNCANCELLATION", "cancellation_scheduled, cancellation_withdrawn"],
+      ["EXPIRATION", "subscription_canceled, or subscription_paused when the reason is a pause"],
+      ["purchases with a price", "payment_succeeded"],
+      ["BILLING_ISSUE", "payment_failed"],
+      ["CANCELLATION with a negative price", "payment_refunded"],
+      ...others,
+    ],
   },
 };

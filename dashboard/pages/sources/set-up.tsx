@@ -1,15 +1,16 @@
 /** How a source is connected, with the organization's own address and a token, and what its words become here. */
 import type { ReactElement } from "react";
 import type { TokenScope } from "../../../contract/members.ts";
-import type { SenderName } from "../../../contract/sources.ts";
 import { useChange } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError } from "../../parts/form/field.tsx";
-import { sourceName } from "../../text/source-names.ts";
 import { clients, meanings } from "./clients.ts";
+import { type Entry, entryName, isPreset } from "./entries.ts";
+import { PresetGuide } from "./preset-form.tsx";
+import { presetTexts } from "./presets.ts";
 import { StripeSettings } from "./stripe-settings.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
@@ -23,48 +24,29 @@ const tokenToCome: Readonly<Record<TokenScope, string>> = {
 export type NewTokens = Partial<Readonly<Record<TokenScope, string>>>;
 
 interface SetUpProps {
-  readonly source: SenderName;
+  readonly entry: Entry;
   readonly tokens: NewTokens;
   readonly onToken: (made: NewTokens) => void;
 }
 
-export function SetUp({ source, tokens, onToken }: SetUpProps): ReactElement {
-  const shown = { ...tokenToCome, ...tokens };
-  const hasPage = source !== "api" && clients[source].some(({ isInBrowser }) => isInBrowser);
+export function SetUp(props: SetUpProps): ReactElement {
+  const { entry } = props;
+  const rows = isPreset(entry) ? presetTexts[entry].meanings : meanings[entry];
   return (
     <div className="grid items-start gap-x-8 gap-y-5 xl:grid-cols-2">
       <div className="grid min-w-0 gap-4">
-        {source === "api" ? (
-          <ToStart />
-        ) : (
-          <>
-            {clients[source].map(({ label, note, isInBrowser, code }) => (
-              <div key={label} className="grid gap-1.5">
-                <h4 className="text-sm font-medium">{label}</h4>
-                <Code
-                  label={label}
-                  text={code(location.origin, isInBrowser ? shown.browser : shown.server)}
-                />
-                {note !== undefined && <p className="text-sm text-soft">{note}</p>}
-              </div>
-            ))}
-            <Token scope="server" source={source} tokens={tokens} onToken={onToken} />
-            {hasPage && <Token scope="browser" source={source} tokens={tokens} onToken={onToken} />}
-            {source === "stripe" && <StripeSettings />}
-            {source === "webhook" && <Webhooks token={shown.server} />}
-          </>
-        )}
+        <Steps {...props} />
       </div>
       <table className="w-full text-sm">
         <caption className="pb-1.5 text-left font-medium">What it becomes</caption>
         <thead className="sr-only">
           <tr>
-            <th scope="col">{sourceName(source)}</th>
+            <th scope="col">{entryName(entry)}</th>
             <th scope="col">Here</th>
           </tr>
         </thead>
         <tbody>
-          {meanings[source].map(([theirs, ours]) => (
+          {rows.map(([theirs, ours]) => (
             <tr key={theirs} className="border-t border-line align-top">
               <th
                 scope="row"
@@ -81,6 +63,37 @@ export function SetUp({ source, tokens, onToken }: SetUpProps): ReactElement {
   );
 }
 
+function Steps(props: SetUpProps): ReactElement {
+  const { entry, tokens } = props;
+  const shown = { ...tokenToCome, ...tokens };
+  if (entry === "api") return <ToStart />;
+  if (isPreset(entry)) {
+    return (
+      <>
+        <PresetGuide preset={entry} />
+        <Token scope="server" {...props} />
+        <Webhooks preset={entry} token={shown.server} />
+      </>
+    );
+  }
+  const hasPage = clients[entry].some(({ isInBrowser }) => isInBrowser);
+  return (
+    <>
+      {clients[entry].map(({ label, note, isInBrowser, code }) => (
+        <div key={label} className="grid gap-1.5">
+          <h4 className="text-sm font-medium">{label}</h4>
+          <Code label={label} text={code(location.origin, isInBrowser ? shown.browser : shown.server)} />
+          {note !== undefined && <p className="text-sm text-soft">{note}</p>}
+        </div>
+      ))}
+      <Token scope="server" {...props} />
+      {hasPage && <Token scope="browser" {...props} />}
+      {entry === "stripe" && <StripeSettings />}
+      {entry === "webhook" && <Webhooks preset={null} token={shown.server} />}
+    </>
+  );
+}
+
 function ToStart(): ReactElement {
   return (
     <p>
@@ -93,7 +106,7 @@ function ToStart(): ReactElement {
   );
 }
 
-function Token({ scope, source, tokens, onToken }: SetUpProps & { scope: TokenScope }): ReactElement {
+function Token({ scope, entry, tokens, onToken }: SetUpProps & { scope: TokenScope }): ReactElement {
   const word = scope === "browser" ? "browser token" : "token";
   const mayCreate = useMayAs("member");
   const create = useChange("POST /api/tokens");
@@ -111,7 +124,7 @@ function Token({ scope, source, tokens, onToken }: SetUpProps & { scope: TokenSc
   }
   const make = () =>
     create.mutate(
-      { body: { name: sourceName(source), scope } },
+      { body: { name: entryName(entry), scope } },
       { onSuccess: (made) => onToken({ [scope]: made.token }) },
     );
   return (

@@ -10,36 +10,41 @@ import { FormError, Input, TextArea } from "../../parts/form/field.tsx";
 import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
-import { PresetForm, ToolSelect, Verification } from "./preset-form.tsx";
+import { PresetForm, Verification } from "./preset-form.tsx";
+import { presetTexts } from "./presets.ts";
 import { fieldsOf, mappingOf, problemsOf, type WebhookFields } from "./webhook-fields.ts";
 import { WebhookName } from "./webhook-name.tsx";
 import { WebhookTrial } from "./webhook-trial.tsx";
 
 type Webhook = Reads["/api/webhooks"]["answer"]["webhooks"][number];
 
-/** @param token shown in addresses, or a placeholder until there is one */
-export function Webhooks({ token }: { token: string }): ReactElement {
+interface WebhooksProps {
+  /** Those of this preset are shown; null: those with a mapping. */
+  readonly preset: WebhookPreset | null;
+  /** Shown in addresses, or a placeholder until there is one. */
+  readonly token: string;
+}
+
+export function Webhooks({ preset, token }: WebhooksProps): ReactElement {
   const asked = useRead("/api/webhooks");
   const mayChange = useMayAs("member");
   /** The webhook whose form is open. */
   const [open, setOpen] = useState<number | "new">();
   const close = () => setOpen(undefined);
+  const shown = ({ webhooks }: { webhooks: readonly Webhook[] }) =>
+    webhooks.filter((webhook) => webhook.preset === preset);
   return (
     <div className="grid gap-3">
       <Figures
         asked={asked}
-        empty={({ webhooks }) =>
-          webhooks.length === 0 &&
-          open === undefined && (
-            <Empty title="No webhook yet">
-              A webhook reads the messages of one tool. Paddle, Chargebee and RevenueCat have presets.
-            </Empty>
-          )
+        empty={(answer) =>
+          shown(answer).length === 0 &&
+          open === undefined && <Empty title="No webhook yet">{aboutNone(preset)}</Empty>
         }
       >
-        {({ webhooks }) => (
+        {(answer) => (
           <ul className="grid gap-3">
-            {webhooks.map((webhook) => (
+            {shown(answer).map((webhook) => (
               <li key={webhook.id} className="grid gap-2 rounded border border-line p-3">
                 <Head
                   webhook={webhook}
@@ -50,13 +55,13 @@ export function Webhooks({ token }: { token: string }): ReactElement {
                   text={`${location.origin}/v1/webhooks/${webhook.name}/${token}`}
                 />
                 <Verification preset={webhook.preset} secret={webhook.secret} />
-                {open === webhook.id && <Form webhook={webhook} onDone={close} />}
+                {open === webhook.id && <Form preset={preset} webhook={webhook} onDone={close} />}
               </li>
             ))}
           </ul>
         )}
       </Figures>
-      {open === "new" && <NewWebhook onDone={close} />}
+      {open === "new" && <Form preset={preset} webhook={undefined} onDone={close} />}
       {mayChange && open === undefined && (
         <div>
           <Button isSmall icon="plus" onClick={() => setOpen("new")}>
@@ -68,27 +73,21 @@ export function Webhooks({ token }: { token: string }): ReactElement {
   );
 }
 
-function Form({ webhook, onDone }: { webhook: Webhook; onDone: () => void }): ReactElement {
-  return webhook.preset === null ? (
-    <WebhookForm webhook={webhook} onDone={onDone} />
-  ) : (
-    <PresetForm preset={webhook.preset} webhook={webhook} onDone={onDone} />
-  );
+function aboutNone(preset: WebhookPreset | null): string {
+  return preset === null
+    ? "A webhook reads the messages of one tool. Its mapping names the places of the values in the body."
+    : `Add one here, and enter its address in ${presetTexts[preset].tool}.`;
 }
 
-function NewWebhook({ onDone }: { onDone: () => void }): ReactElement {
-  const [tool, setTool] = useState<WebhookPreset | "mapping">("mapping");
-  return (
-    <div className="grid gap-4">
-      <ToolSelect chosen={tool} onChoose={setTool} />
-      {tool === "mapping" ? (
-        <WebhookForm webhook={undefined} onDone={onDone} />
-      ) : (
-        // A form of another tool begins anew.
-        <PresetForm key={tool} preset={tool} onDone={onDone} />
-      )}
-    </div>
-  );
+interface FormProps {
+  /** Undefined for a new one. */
+  readonly webhook: Webhook | undefined;
+  /** Called when it is saved, or not wanted any more. */
+  readonly onDone: () => void;
+}
+
+function Form({ preset, ...props }: FormProps & Pick<WebhooksProps, "preset">): ReactElement {
+  return preset === null ? <WebhookForm {...props} /> : <PresetForm preset={preset} {...props} />;
 }
 
 function Head({
@@ -148,14 +147,7 @@ const tables = [
   ["accountProperties", "The account's attributes"],
 ] as const;
 
-/** @param webhook undefined for a new one @param onDone called when it is saved, or not wanted any more */
-function WebhookForm({
-  webhook,
-  onDone,
-}: {
-  webhook: Webhook | undefined;
-  onDone: () => void;
-}): ReactElement {
+function WebhookForm({ webhook, onDone }: FormProps): ReactElement {
   const [name, setName] = useState(webhook?.name ?? "");
   const [fields, setFields] = useState(() => fieldsOf(webhook?.mapping ?? {}));
   const tell = useTell();

@@ -171,7 +171,7 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
         <a href="/reference">All fields, limits and errors</a>
       </p>
       <p className="mt-2 text-sm">
-        You already use Segment, RudderStack, Customer.io, PostHog or Stripe?{" "}
+        You already use Segment, RudderStack, Customer.io, PostHog, Stripe, Paddle, Chargebee or RevenueCat?{" "}
         <PageLink to="/o/$organization/sources">Let them send here as well</PageLink>, and change nothing
         else.
       </p>
