@@ -74,7 +74,12 @@ export class AnalysisWork {
 
   #failing() {
     const { analysis, scheduler, scoring } = this;
-    return { exclusions: analysis.exclusions, scores: scheduler, training: scoring.trainings };
+    return {
+      exclusions: analysis.exclusions,
+      subscriptions: analysis.subscriptions,
+      scores: scheduler,
+      training: scoring.trainings,
+    };
   }
 
   /** Finishes what is in hand, and closes the warehouse. */

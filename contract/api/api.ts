@@ -128,8 +128,8 @@ export const FreshnessAnswer = Type.Object({
   ),
   failures: listOf("Work that fails for this organization at this moment. It is tried again.", {
     of: Field.oneOf(
-      ["exclusions", "scores", "training"],
-      "exclusions: the last applied rules stay in use. scores: the last scores stay. training: the last model serves.",
+      ["exclusions", "subscriptions", "scores", "training"],
+      "exclusions: the last applied rules stay in use. subscriptions: those computed before stay. scores: the last scores stay. training: the last model serves.",
     ),
     since: Field.instant("The first failure in a row."),
   }),

@@ -69,7 +69,7 @@ export interface Freshness {
 
 /** Work on an organization that fails, and is tried again. */
 export interface Failure {
-  readonly of: "exclusions" | "scores" | "training";
+  readonly of: "exclusions" | "subscriptions" | "scores" | "training";
   readonly sinceMs: number;
 }
 
@@ -199,6 +199,11 @@ export class Analysis implements ServedAnalysis {
     return this.#parts.exclusions;
   }
 
+  /** Which organizations' subscriptions cannot be computed. */
+  get subscriptions(): Pick<SubscriptionKeeper, "failing" | "failingSinceMs"> {
+    return this.#parts.subscriptions;
+  }
+
   /** The earliest day of an organization's events that were loaded since the last call; undefined without any. */
   takeEarliestLoadedDay(organization: number): number | undefined {
     return this.#parts.loadedDays.take(organization);
@@ -299,7 +304,8 @@ export class Analysis implements ServedAnalysis {
     await this.#upkeep.drain();
     const watch = loadingDays.watch(organization);
     try {
-      await subscriptions.complete(organization);
+      // The keeper reports its failure, and the comparison finds the subscriptions.
+      await subscriptions.complete(organization).catch(() => undefined);
       // Read again: rows may have become rejected events while the inbox was drained.
       const missing = await ledger.rejectedEvents.missing(organization);
       const { timezone } = await ledger.freshness(organization);

@@ -3,7 +3,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Server } from "../server.ts";
+import { rekindle, Server } from "../server.ts";
+import { agreement, asTracked, expected, identify, sent } from "../sources/subscription-support.ts";
 import { openWarehouseOf } from "../stored.ts";
 import { answer, eventually, newKey } from "./operation-support.ts";
 
@@ -33,6 +34,11 @@ async function history(token: string): Promise<void> {
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
 }
 
+const failuresOf = async (key: string) => {
+  const { freshness } = await answer<Figures>(server, key, "/api/active-users?days=1");
+  return freshness.failures.map(({ of }) => of);
+};
+
 test("an organization whose records cannot be read does not keep the one behind it from its scores", async () => {
   await server.ready();
   const tokens = [await server.organization("Broken"), await server.organization("Sound")];
@@ -56,11 +62,35 @@ test("an organization whose records cannot be read does not keep the one behind 
   const isScored = async (key: string) =>
     (await answer<{ day: string | null }>(server, key, "/api/users/u1/score")).day !== null;
   await eventually(() => isScored(sound), true);
-  const failuresOf = async (key: string) => {
-    const { freshness } = await answer<Figures>(server, key, "/api/active-users?days=1");
-    return freshness.failures.map(({ of }) => of);
-  };
   await eventually(() => failuresOf(broken), ["scores"]);
   expect(await failuresOf(sound)).toEqual([]);
   expect(await isScored(broken)).toBe(false);
+});
+
+test("subscriptions that cannot be computed are named by figures, and found by doctor", async () => {
+  const [stuck, sound] = ["Stuck", "Paying"] as const;
+  for (const name of [stuck, sound]) {
+    await sent(server, name, identify("ada"), ...asTracked());
+    expect(await server.exported("subscriptions", name)).toEqual(expected());
+  }
+  const [stuckKey, soundKey] = [await newKey(server, stuck), await newKey(server, sound)];
+  expect(await failuresOf(stuckKey)).toEqual([]);
+  await server.kill("SIGTERM");
+  const change = async (statement: string) => {
+    const warehouse = await openWarehouseOf(dataDir);
+    await warehouse.command(statement);
+    await warehouse.close();
+  };
+  await change(
+    `INSERT INTO billing_events (organization, subscription, event, time, properties) SETTINGS insert_deduplicate = 0
+     SELECT max(organization) - 1, 'sub_1', 'subscription_changed', now64(3), 'no JSON' FROM billing_events`,
+  );
+  server = await Server.start({ dataDir });
+  await server.ready();
+  await eventually(() => failuresOf(stuckKey), ["subscriptions"]);
+  expect(await failuresOf(soundKey)).toEqual([]);
+  const said = await rekindle(dataDir, "doctor");
+  expect([said.exitCode, said.stderr]).toEqual([1, ""]);
+  expect(said.stdout).toContain(agreement(sound));
+  expect(said.stdout).toContain("the changes of 1 are not those of their billing events");
 });

@@ -61,6 +61,7 @@ export function Freshness({
 
 const failureTexts: Readonly<Record<FreshnessAnswer["failures"][number]["of"], string>> = {
   exclusions: "exclusion rules cannot be applied",
+  subscriptions: "subscriptions cannot be computed",
   scores: "scores cannot be computed",
   training: "the model cannot be trained",
 };

@@ -48,6 +48,17 @@ export class SubscriptionKeeper {
     for (const [organization, ids] of billedSubscriptions(batch, body)) this.#name(organization, ids);
   }
 
+  /** Since when subscriptions of an organization cannot be computed; null while they can. Those that were computed before
+   * stay. */
+  failingSinceMs(organization: number): number | null {
+    return this.#failures.failingSinceMs(organization);
+  }
+
+  /** The organizations whose subscriptions cannot be computed. */
+  get failing(): readonly number[] {
+    return this.#failures.keys;
+  }
+
   /** Starts to compare. */
   start(): void {
     this.#next(pollMs);
@@ -177,6 +188,7 @@ export class SubscriptionKeeper {
       // A deletion has begun, which deletes the rest.
       if (found === undefined) {
         this.#work.delete(organization);
+        this.#failures.succeeded(organization);
         return;
       }
       const whose = { organization, timezone: found.timezone };
@@ -197,7 +209,8 @@ export class SubscriptionKeeper {
         this.#work.delete(organization);
         if (work.named.size > 0 || work.after !== undefined) this.#work.set(organization, work);
       }
-      this.#failures.succeeded(organization);
+      // A page that succeeds says nothing of the one that fails.
+      if (!this.#work.has(organization)) this.#failures.succeeded(organization);
     } catch (error) {
       this.#compareAll(organization);
       if (this.#failures.failed(organization)) {
