@@ -29,6 +29,7 @@ function known(ledger: Ledger, users: Awaited<ReturnType<typeof threeMembers>>["
 /** Declares the tests of erasures of accounts. */
 export function accountErasuresContract(subject: LedgerUnderTest): void {
   membersContract(subject);
+  heldContract(subject);
   rejectedEventsContract(subject);
   withUserContract(subject);
 }
@@ -74,7 +75,9 @@ function membersContract(subject: LedgerUnderTest): void {
       expect(await look(subject.ledger, { accounts }, (stored) => stored.lastAccountNumber(id))).toBe(2);
     }
   });
+}
 
+function heldContract(subject: LedgerUnderTest): void {
   test("held items do not name the account any more, also when it was never stored", async () => {
     const { id } = await threeMembers(subject);
     const body = JSON.stringify({
@@ -105,6 +108,31 @@ function membersContract(subject: LedgerUnderTest): void {
     );
     expect(at).toBe(subject.nowMs);
   });
+
+  test("a held billing event does not name it as its payer any more", async () => {
+    const { id } = await threeMembers(subject);
+    const person = visitorKey(id, "v");
+    const content = (event: string, accountId: string | null) => ({
+      ...{ kind: "track", event, isPayer: true },
+      properties: JSON.stringify({ amount: 5, currency: "EUR", accountId }),
+    });
+    const bodies = ["payment_failed", "opened"].map((event) =>
+      JSON.stringify({ ...content(event, "engines"), account: { accountId: "engines" } }),
+    );
+    const held = bodies.map((body) => ({
+      ...{ ...person, receivedAtMs: 900, atMs: 900, accountId: "engines", body },
+    }));
+    await subject.ledger.transact(needs({ people: [person] }), () =>
+      writes(1_000, { heldEvents: { taken: [], held, refused: [], links: [], labels: [] } }),
+    );
+    await subject.ledger.erasures.beginAccount(id, "engines");
+    const left = await look(subject.ledger, { people: [person] }, (stored) => stored.heldEvents(person));
+    // Properties of other events stay as they were sent.
+    expect(left.map(({ body }) => JSON.parse(body))).toEqual([
+      content("payment_failed", null),
+      content("opened", "engines"),
+    ]);
+  });
 }
 
 function rejectedEventsContract(subject: LedgerUnderTest): void {
@@ -126,7 +154,10 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
     );
     const [batch, ...others] = await subject.ledger.inbox.freeze(100);
     const event = (account: number) =>
-      JSON.stringify([id, 1, account, "opened", 1, 1, 1, "1", false, "", "{}"]);
+      JSON.stringify([
+        ...[id, 1, account, "trial_started", 1, 1, 1, "1", false, ""],
+        JSON.stringify({ subscriptionId: "s", accountId: account === 1 ? "engines" : "other" }),
+      ]);
     const rejectedRows = [
       { table: "accounts", row: accountRow(accounts[0] ?? account(id, "")) },
       { table: "accounts", row: accountRow(accounts[1] ?? account(id, "")) },
@@ -159,6 +190,8 @@ function rejectedEventsContract(subject: LedgerUnderTest): void {
       [id, 1, 2],
     ]);
     expect(left[2][6]).toBe(0);
+    const payers = left.slice(3).map((row) => JSON.parse(row[10]).accountId);
+    expect(payers).toEqual([null, "other"]);
     await erasures.finish([begun?.id ?? 0]);
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({
       ...{ state: "done", members: 2, events: 5, days: 3, rejectedEvents: 4, inboxRows: 2 },

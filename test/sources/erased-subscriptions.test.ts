@@ -3,7 +3,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { filesWith, removeOldParts } from "../erasure/support.ts";
 import { Server } from "../server.ts";
+import { expectSuccess, user } from "../specification/support.ts";
+import { inLedger } from "../stored.ts";
+import { customer, subscription } from "./stripe-objects.ts";
 import { agreement, asTracked, expected, identify, sent } from "./subscription-support.ts";
+import { at, delivered } from "./webhooks-support.ts";
 
 let server: Server;
 beforeAll(async () => {
@@ -13,6 +17,34 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop();
   rmSync(server.dataDir, { recursive: true, force: true });
+});
+
+test("an erased account is in no billing event that is held, and pays for nothing once its user is known", async () => {
+  const token = await server.organization("Held payer");
+  const metadata = { accountId: "HIDDEN-account" };
+  const bob = { userId: "bob", email: "bob@example.com", account: { id: "HIDDEN-account", name: "B" } };
+  await expectSuccess(await server.post("/identify", token, bob));
+  await delivered(
+    server,
+    token,
+    at("customer.created", 0, customer()),
+    at("customer.subscription.created", 0, subscription({ metadata })),
+  );
+  expect((await filesWith(server.dataDir, "HIDDEN")).length).toBeGreaterThan(0);
+  await server.command("erase", "account", "HIDDEN-account", "--organization", "Held payer");
+  const { held_events: held } = (
+    await inLedger(
+      server.dataDir,
+      (run) => run<{ held_events: number }>`
+      SELECT count(*) AS held_events FROM held_events WHERE body LIKE '%HIDDEN%' OR account_id IS NOT NULL`,
+    )
+  )[0] ?? { held_events: 1 };
+  expect(held).toBe(0);
+  await expectSuccess(await server.post("/identify", token, user("ada")));
+  const [change] = await server.exported("subscriptions", "Held payer");
+  expect(change).toMatchObject({ subscriptionId: "sub_1", userId: "ada", accountId: null, mrr: 4_900 });
+  expect(await server.exported("accounts", "Held payer")).toEqual([]);
+  expect(JSON.stringify(await server.exported("events", "Held payer"))).not.toContain("HIDDEN");
 });
 
 test("an erased user and account leave no billing event and no change, and the others are whole", async () => {

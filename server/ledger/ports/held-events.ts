@@ -11,6 +11,7 @@
 import { limits } from "../../../contract/limits.ts";
 import { msPerDay } from "../../calendar/calendar.ts";
 import { emailKey } from "../rules/email-key.ts";
+import { propertiesWithoutPayer } from "../rules/payer-in-properties.ts";
 import type { IngestionWarning } from "./warnings.ts";
 
 /** An id is a user's or a visitor's. */
@@ -64,10 +65,11 @@ export interface HeldEvent {
   readonly body: string;
 }
 
-/** The body of an item that names an account, without the account. */
+/** The body of an item that names an account, without the account. The properties of a billing event may name it, too. */
 export function bodyWithoutAccount(body: string): string {
   const { account: _account, ...others } = JSON.parse(body) as Record<string, unknown>;
-  return JSON.stringify(others);
+  const { event, properties } = others;
+  return JSON.stringify({ ...others, properties: propertiesWithoutPayer(event, properties) });
 }
 
 /** A link of an id to a user, who may not be identified yet, and its time. */

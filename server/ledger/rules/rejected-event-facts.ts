@@ -7,6 +7,7 @@ import { Refusal } from "../../../contract/refusal.ts";
 import { msPerDay, Zone } from "../../calendar/calendar.ts";
 import type { DayCount, InboxRows, RejectedEvent, WarehouseTable } from "../ports/inbox.ts";
 import type { VersionRows } from "../ports/rejected-events.ts";
+import { propertiesWithoutPayer } from "./payer-in-properties.ts";
 import { columns } from "./warehouse-rows.ts";
 
 /** Most rejected events that are kept. At the limit, the loader keeps its batch and reports it until there is room. */
@@ -182,10 +183,15 @@ export function rowWithoutAccount(
   { table, schema, row }: Pick<RejectedEventRow, "table" | "schema" | "row">,
   account: number,
 ): string | undefined {
-  const place = (columns[table][schema - 1] ?? []).indexOf("account");
+  const names = columns[table][schema - 1] ?? [];
+  const place = names.indexOf("account");
   const values = parsed(row);
   if (!Array.isArray(values) || place === -1 || values[place] !== account) return undefined;
-  return JSON.stringify(values.with(place, 0));
+  const without = values.with(place, 0);
+  const properties = names.indexOf("properties");
+  if (table === "events" && properties !== -1)
+    without[properties] = propertiesWithoutPayer(values[names.indexOf("event")], values[properties]);
+  return JSON.stringify(without);
 }
 
 /** The first items with at most this many bytes together. A first item with more is returned alone. */
