@@ -1,5 +1,6 @@
 /** The routes of the JSON API that analysis answers: figures, and changes of what figures depend on. */
 
+import * as payers from "../billing/payers.ts";
 import * as revenue from "../billing/revenue.ts";
 import * as settings from "../settings.ts";
 import * as sources from "../sources.ts";
@@ -138,6 +139,24 @@ export const analysisRoutes = {
     query: entities.AccountMembersParameters,
     answer: entities.AccountMembersAnswer,
     table: "members",
+  }),
+  "GET /api/users/:userId/subscriptions": figure({
+    summary: "The subscriptions that a user pays for without an account, and their history",
+    query: payers.SubscriptionsParameters,
+    answer: payers.SubscriptionsAnswer,
+    table: "subscriptions",
+  }),
+  "GET /api/accounts/:accountId/subscriptions": figure({
+    summary: "The subscriptions that an account pays for, and their history",
+    query: payers.SubscriptionsParameters,
+    answer: payers.SubscriptionsAnswer,
+    table: "subscriptions",
+  }),
+  "GET /api/plans": figure({
+    summary: "The plans of subscriptions that go on",
+    query: payers.PlansParameters,
+    answer: payers.PlansAnswer,
+    table: "plans",
   }),
   "GET /api/model/changes": figure({
     summary: "On which days another model began to serve",

@@ -1,5 +1,6 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { billingFields, billingFilters, billingHead, billingSorts } from "../billing/payers.ts";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import { HealthBand, RiskBand, State, since, Verdict } from "./score-parts.ts";
@@ -145,10 +146,14 @@ export const UserListParameters = closedObject({
   }),
   ...scoreFilters,
   ...activityFilters,
-  sort: Parameter.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
-    default: "lastSeen",
-    description: `${sortText} \`name\` is the e-mail of a user without one.`,
-  }),
+  ...billingFilters,
+  sort: Parameter.Enum(
+    [...scoreSorts, ...billingSorts, "userId", "email", "name", "account", "firstIdentified", "trait"],
+    {
+      default: "lastSeen",
+      description: `${sortText} \`name\` is the e-mail of a user without one.`,
+    },
+  ),
   sortTrait: sortTrait("trait"),
   order: Parameter.order,
   ...Parameter.page,
@@ -157,12 +162,14 @@ export const UserListParameters = closedObject({
 export const UserListAnswer = Type.Object({
   ...listHead,
   usualChange,
+  billing: billingHead,
   total: Field.count("Users on all pages together."),
   users: listOf("As CSV: all that match, unless limit is sent.", {
     ...userFields,
     verdict: Verdict,
     ...listedScores,
     activityPosition,
+    ...billingFields,
   }),
 });
 
@@ -184,8 +191,9 @@ export const AccountListParameters = closedObject({
   search: Parameter.anyText("A text in id or name, whatever the case."),
   ...traitFilters("accounts", "attribute"),
   ...scoreFilters,
+  ...billingFilters,
   sort: Parameter.Enum(
-    [...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt", "trait"],
+    [...scoreSorts, ...billingSorts, "accountId", "name", "members", "activeMembers", "createdAt", "trait"],
     {
       default: "lastSeen",
       description: sortText,
@@ -199,12 +207,14 @@ export const AccountListParameters = closedObject({
 export const AccountListAnswer = Type.Object({
   ...listHead,
   usualChange,
+  billing: billingHead,
   total: Field.count("Accounts on all pages together."),
   accounts: listOf("As CSV: all that match, unless limit is sent.", {
     ...accountFields,
     verdict: Verdict,
     ...listedScores,
     activityPosition,
+    ...billingFields,
   }),
 });
 

@@ -12,3 +12,4 @@ export {
   billingProperties,
 } from "./subscriptions/billing-event.ts";
 export { changesOf, isUnconfirmed, type Payer, type SubscriptionChange } from "./subscriptions/changes.ts";
+export { type HistoryEntry, historyOf } from "./subscriptions/history.ts";

@@ -13,6 +13,18 @@ import {
 import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
 import {
+  type BillingFilter,
+  type BillingOfList,
+  type BillingOfRow,
+  billingColumns,
+  billingConditions,
+  billingOrder,
+  type billingSorts,
+  isBillingSort,
+  joinedPayers,
+  payersJoined,
+} from "./list-billing.ts";
+import {
   condition,
   inOrder,
   isScoreOrder,
@@ -30,19 +42,19 @@ import {
 } from "./list-scores.ts";
 import { type SortTrait, sortedTrait, type TraitFilter, traitCondition, traitOrder } from "./trait-filter.ts";
 
-export interface AccountSelection extends ListSelection {
+export interface AccountSelection extends ListSelection, BillingFilter, BillingOfList {
   /** All of them have to match. */
   readonly traits?: readonly TraitFilter[];
 }
 
 /** The order of accounts: by a column, or by an attribute's name. */
-type AccountSort = keyof typeof orders | SortTrait;
+type AccountSort = keyof typeof orders | (typeof billingSorts)[number] | SortTrait;
 
 export interface AccountListQuestion extends AccountSelection, ListPage {
   readonly sort: AccountSort;
 }
 
-export interface AccountListRow extends ScoresOfRow {
+export interface AccountListRow extends ScoresOfRow, Partial<BillingOfRow> {
   /** The account's number within the organization. */
   readonly account: number;
   readonly accountId: string;
@@ -72,7 +84,7 @@ export async function accountList(
 /** The numbers of the accounts of a page, in order. */
 export async function accountNumbers(warehouse: Warehouse, question: AccountListQuestion): Promise<number[]> {
   const { sort, descending, limit, offset } = question;
-  const by = typeof sort === "object" ? "" : orders[sort];
+  const by = orderOf(question, sort);
   const { text, parameters } = selectedAccounts(question, by);
   const direction = `${descending ? "DESC" : "ASC"} NULLS LAST`;
   const order = (typeof sort === "object" ? traitOrder("a.traits") : [by]).map(
@@ -122,16 +134,37 @@ export async function accountsNumbered(
     run,
     earlier,
     activityOrder,
-  }: Pick<AccountSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder">,
+    payers,
+  }: Pick<
+    AccountSelection,
+    "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder" | "payers"
+  >,
   accounts: readonly number[],
 ): Promise<AccountListRow[]> {
   if (accounts.length === 0) return [];
   const scores = scoresJoined({ run, earlier, activityOrder }, [among]);
-  const rows = await warehouse.rows<AccountListRow>(detailed(scores.text, passiveEvents), {
+  const billing =
+    payers && joinedPayers(payers, "a.account", (account) => `${account} IN {accounts:Array(UInt32)}`);
+  const columns = billingColumns({ payers }, "account");
+  const query = `${detailed(scores.text, passiveEvents, columns)} ${billing?.text ?? ""} ${jsonSettings}`;
+  const rows = await warehouse.rows<AccountListRow>(query, {
     ...engagementParameters(passiveEvents),
-    ...{ ...scores.parameters, organization, toDay, membersDay: membersDay({ run, toDay }), accounts },
+    ...{
+      ...scores.parameters,
+      ...billing?.parameters,
+      organization,
+      toDay,
+      membersDay: membersDay({ run, toDay }),
+      accounts,
+    },
   });
   return inOrder(accounts, rows, ({ account }) => account);
+}
+
+/** The expression of an order; empty for one by an attribute. */
+function orderOf(selection: AccountSelection, sort: AccountSort): string {
+  if (typeof sort === "object") return "";
+  return isBillingSort(sort) ? billingOrder(sort, selection, "account") : orders[sort];
 }
 
 const orders = {
@@ -150,7 +183,8 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
   const { organization, toDay, passiveEvents: passive } = selection;
   const about = scoreConditions(selection, "a.account");
   const seen = seenConditions(selection, "of_members.lastDay");
-  const conditions = [...about, ...seen];
+  const ofPayers = billingConditions(selection, "account");
+  const conditions = [...about, ...seen, ...ofPayers];
   return joinedSql(
     [
       ofAccounts(selection),
@@ -164,6 +198,7 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
         : []),
       ...(order.includes("active.") ? [activeOf(selection)] : []),
       ...(about.length > 0 || isScoreOrder(order) ? [scored(selection, "a.account")] : []),
+      ...payersJoined(selection, "a.account", [order, ...ofPayers.map(({ text }) => text)]),
       ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
       condition("", { organization }),
     ],
@@ -216,11 +251,11 @@ function ofMembers(passive: PassiveEvents, which?: string): string {
 }
 
 const among = "account IN {accounts:Array(UInt32)}";
-const detailed = (scores: string, passive: PassiveEvents) => `
+const detailed = (scores: string, passive: PassiveEvents, columns: string) => `
   SELECT
     a.account AS account, account_id AS accountId, name, avatar, traits, toUnixTimestamp64Milli(created_at) AS createdAtMs,
     of_members.members AS members, ifNull(active.activeMembers, 0) AS activeMembers,
-    of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, false AS isAccountChurned, ${scoreColumns}
+    of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, false AS isAccountChurned, ${scoreColumns}${columns}
   FROM (SELECT * FROM accounts FINAL WHERE organization = {organization:UInt32} AND ${among}) AS a
   LEFT JOIN ${ofMembers(passive, among)} AS of_members ON of_members.account = a.account
   LEFT JOIN ${activeMembersTable(passive, among)} AS active ON active.account = a.account

@@ -15,6 +15,18 @@ import { jsonSettings, traitName } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type ActivityFilter, activityConditions } from "./list-activity.ts";
 import {
+  type BillingFilter,
+  type BillingOfList,
+  type BillingOfRow,
+  billingColumns,
+  billingConditions,
+  billingOrder,
+  type billingSorts,
+  isBillingSort,
+  joinedPayers,
+  payersJoined,
+} from "./list-billing.ts";
+import {
   accountChurned,
   condition,
   inOrder,
@@ -33,7 +45,7 @@ import {
 } from "./list-scores.ts";
 import { type SortTrait, sortedTrait, type TraitFilter, traitCondition, traitOrder } from "./trait-filter.ts";
 
-export interface UserSelection extends ListSelection, ActivityFilter {
+export interface UserSelection extends ListSelection, ActivityFilter, BillingFilter, BillingOfList {
   /** All of them have to match. */
   readonly traits?: readonly TraitFilter[];
   /** Whether the list has users who are excluded from figures; by default it does not. */
@@ -41,13 +53,13 @@ export interface UserSelection extends ListSelection, ActivityFilter {
 }
 
 /** The order of users: by a column, or by a trait's name. */
-type UserSort = keyof typeof orders | SortTrait;
+type UserSort = keyof typeof orders | (typeof billingSorts)[number] | SortTrait;
 
 export interface UserListQuestion extends UserSelection, ListPage {
   readonly sort: UserSort;
 }
 
-export interface UserListRow extends ScoresOfRow {
+export interface UserListRow extends ScoresOfRow, Partial<BillingOfRow> {
   readonly userId: string;
   /** Null until it is known. */
   readonly email: string | null;
@@ -73,13 +85,13 @@ export async function userList(warehouse: Warehouse, question: UserListQuestion)
 /** The numbers of the users of a page, in order. */
 export async function userNumbers(warehouse: Warehouse, question: UserListQuestion): Promise<number[]> {
   const { sort, descending, limit, offset } = question;
-  const { text, parameters } = selectedUsers(question, sort);
+  const by = orderOf(question, sort);
+  const { text, parameters } = selectedUsers(question, by);
   const direction = `${descending ? "DESC" : "ASC"} NULLS LAST`;
-  const order = (typeof sort === "object" ? traitOrder("u.traits") : [orders[sort]]).map(
-    (by) => `${by} ${direction}`,
+  const order = (typeof sort === "object" ? traitOrder("u.traits") : [by]).map(
+    (one) => `${one} ${direction}`,
   );
-  const ties =
-    typeof sort === "string" && isScoreOrder(orders[sort]) ? [`${orders.lastSeen} ${newestFirst}`] : [];
+  const ties = isScoreOrder(by) ? [`${orders.lastSeen} ${newestFirst}`] : [];
   const rows = await warehouse.rows<{ user: number }>(
     `SELECT u.user AS user ${text} ORDER BY ${[...order, ...ties].join(", ")}, u.user
      LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${jsonSettings}`,
@@ -90,7 +102,7 @@ export async function userNumbers(warehouse: Warehouse, question: UserListQuesti
 
 /** How many users there are on all pages together. */
 export async function userCount(warehouse: Warehouse, selection: UserSelection): Promise<number> {
-  const { text, parameters } = selectedUsers(selection);
+  const { text, parameters } = selectedUsers(selection, "");
   const sql = `SELECT count() AS users ${text} ${jsonSettings}`;
   const [row] = await warehouse.rows<{ users: number }>(sql, parameters);
   return row?.users ?? 0;
@@ -107,20 +119,30 @@ export async function usersNumbered(
     earlier,
     activityOrder,
     ofAccounts,
+    payers,
   }: Pick<
     UserSelection,
-    "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder" | "ofAccounts"
+    "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder" | "ofAccounts" | "payers"
   >,
   users: readonly number[],
 ): Promise<UserListRow[]> {
   if (users.length === 0) return [];
   const scores = scoresJoined({ run, earlier, activityOrder }, [among]);
   const isChurned = accountChurned({ run, earlier, ofAccounts }, "whole.account");
+  const billing = payers && joinedPayers(payers, "whole.user", (user) => `${user} IN {users:Array(UInt32)}`);
+  const columns = billingColumns({ payers }, "user");
   const rows = await warehouse.rows<UserListRow & { readonly user: number }>(
-    detailed(scores.text, isChurned.text, passiveEvents),
+    `${detailed(scores.text, isChurned.text, passiveEvents, columns)} ${billing?.text ?? ""}`,
     {
       ...engagementParameters(passiveEvents),
-      ...{ ...scores.parameters, ...isChurned.parameters, organization, toDay, users },
+      ...{
+        ...scores.parameters,
+        ...isChurned.parameters,
+        ...billing?.parameters,
+        organization,
+        toDay,
+        users,
+      },
     },
   );
   return inOrder(users, rows, ({ user }) => user).map(({ user, ...row }) => row);
@@ -139,16 +161,22 @@ const orders = {
   ...scoreOrders,
 } as const;
 
+/** The expression of an order; empty for one by a trait. */
+function orderOf(selection: UserSelection, sort: UserSort): string {
+  if (typeof sort === "object") return "";
+  return isBillingSort(sort) ? billingOrder(sort, selection, "user") : orders[sort];
+}
+
 /** The FROM and WHERE clauses that select users, with the joins that the order needs. */
-function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
+function selectedUsers(selection: UserSelection, by: string): Sql {
   const { organization, toDay, passiveEvents } = selection;
   const about = scoreConditions(selection, "u.user", accountChurned(selection, "u.account"));
   const seen = seenConditions(selection, "seen.lastDay");
-  const by = sort === undefined || typeof sort === "object" ? "" : orders[sort];
   const isByScore = isScoreOrder(by);
   const isSeen = seen.length > 0 || by.includes("seen.") || isByScore;
   const isScored = about.length > 0 || isByScore;
-  const conditions = [...about, ...seen, ...activityConditions(selection, "u.user")];
+  const ofPayers = billingConditions(selection, "user");
+  const conditions = [...about, ...seen, ...ofPayers, ...activityConditions(selection, "u.user")];
   return joinedSql(
     [
       ofUsers(selection),
@@ -161,6 +189,7 @@ function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
           ]
         : []),
       ...(isScored ? [scored(selection, "u.user")] : []),
+      ...payersJoined(selection, "u.user", [by, ...ofPayers.map(({ text }) => text)]),
       ...(by.includes("named.")
         ? [condition(`LEFT JOIN ${accountNames} AS named ON named.account = u.account`)]
         : []),
@@ -204,14 +233,14 @@ const accountNames = `(
   SELECT account, account_id, name FROM accounts FINAL WHERE organization = {organization:UInt32})`;
 
 const among = "user IN {users:Array(UInt32)}";
-const detailed = (scores: string, isAccountChurned: string, passive: PassiveEvents) => `
+const detailed = (scores: string, isAccountChurned: string, passive: PassiveEvents, columns: string) => `
   SELECT
     whole.user AS user, user_id AS userId, nullIf(whole.email, '') AS email, traits, is_account_owner AS isAccountOwner,
     nullIf(named.account_id, '') AS accountId,
     if(accountId IS NULL, NULL, named.name) AS accountName,
     toBool(NOT ${isIncluded("whole.user")}) AS isExcluded,
     toUnixTimestamp64Milli(first_identified_at) AS firstIdentifiedAtMs,
-    seen.firstDay AS firstDay, seen.lastDay AS lastDay, toBool(${isAccountChurned}) AS isAccountChurned, ${scoreColumns}
+    seen.firstDay AS firstDay, seen.lastDay AS lastDay, toBool(${isAccountChurned}) AS isAccountChurned, ${scoreColumns}${columns}
   FROM (SELECT * FROM users FINAL WHERE organization = {organization:UInt32} AND ${among}) AS whole
   LEFT JOIN ${asNullable(activeSpansOf(passive, among))} AS seen ON seen.user = whole.user
   LEFT JOIN ${scores} AS score ON score.entity = whole.user

@@ -96,10 +96,10 @@ function convertedSubscriptions(question: RevenueQuestion): Sql {
   if (used.every((code) => code === reporting)) {
     return { text: `SELECT ${columns}, mrr AS amounts ${stored}`, parameters: { organization } };
   }
-  const { text, parameters } = conversion(question);
   return {
     text: `
-      SELECT starts, plan, payer_account, payer_user, is_involuntary, unrated, ${text} AS amounts
+      SELECT starts, plan, payer_account, payer_user, is_involuntary, unrated,
+        arrayMap((product, quotient, divisor) -> ${halfEven}, products, quotients, divisors) AS amounts
       FROM (
         SELECT *, arrayMap((product, divisor) -> intDiv(product, divisor), products, divisors) AS quotients
         FROM (
@@ -111,15 +111,20 @@ function convertedSubscriptions(question: RevenueQuestion): Sql {
             SELECT ${columns}, mrr,
               arrayMap(one -> indexOf({codes:Array(String)}, one) + 1, CAST(currency, 'Array(String)')) AS places
             ${stored})))`,
-    parameters: { organization, ...parameters },
+    parameters: { organization, ...rateParameters(question) },
   };
 }
 
 /** The largest amount that JavaScript has exactly. */
 const largestAmount = "toInt128(9007199254740991)";
 
-/** Exact division, halves to the even number, as `conversionAt` has it. The first place is that of unknown currencies. */
-function conversion({ reporting, rates, used }: RevenueRates): Sql {
+/** Exact division, halves to the even number, as `conversionAt` has it: an expression of `product`, `quotient` and `divisor`. */
+export const halfEven = `toInt64(if(quotient >= ${largestAmount}, ${largestAmount},
+  quotient + if((product - quotient * divisor) * 2 > divisor
+    OR ((product - quotient * divisor) * 2 = divisor AND quotient - intDiv(quotient, 2) * 2 = 1), toInt128(1), toInt128(0))))`;
+
+/** The rates as fractions, by the places of `codes`. The first fraction, without a code, is that of unknown currencies: 0. */
+export function rateParameters({ reporting, rates, used }: RevenueRates) {
   const codes = [reporting, ...used.filter((code) => code !== reporting && Object.hasOwn(rates, code))];
   const fractions = codes.map((code) =>
     minorUnitRate(
@@ -127,18 +132,10 @@ function conversion({ reporting, rates, used }: RevenueRates): Sql {
       currencyDigits(reporting) - currencyDigits(code),
     ),
   );
-  const rest = "(product - quotient * divisor)";
-  const isOdd = "quotient - intDiv(quotient, 2) * 2 = 1";
-  const isUp = `${rest} * 2 > divisor OR (${rest} * 2 = divisor AND ${isOdd})`;
   return {
-    text: `arrayMap((product, quotient, divisor) ->
-      toInt64(if(quotient >= ${largestAmount}, ${largestAmount}, quotient + if(${isUp}, toInt128(1), toInt128(0)))),
-      products, quotients, divisors)`,
-    parameters: {
-      codes,
-      numerators: ["0", ...fractions.map(([numerator]) => String(numerator))],
-      denominators: ["1", ...fractions.map(([, denominator]) => String(denominator))],
-    },
+    codes,
+    numerators: ["0", ...fractions.map(([numerator]) => String(numerator))],
+    denominators: ["1", ...fractions.map(([, denominator]) => String(denominator))],
   };
 }
 

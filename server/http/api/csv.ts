@@ -38,10 +38,14 @@ export async function csvAnswer(
   sent: URLSearchParams,
   end: () => void,
 ): Promise<Response> {
-  const { header, rowOf } = await columnsOf(table.route, context, sent.get("columns"));
-  const chunks = await begun(sent.has("limit") ? onePage(table, context) : await wholeTable(table, context));
-  const rows = mapped(chunks, (chunk) => chunk.map(rowOf));
-  return new Response(untilEnd(csvChunks(header, rows), end), {
+  const { header, rowOf, left } = await columnsOf(table.route, context, sent.get("columns"));
+  const read = sent.has("limit") ? onePage(table, context) : await wholeTable(table, context);
+  const chunks = read[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  const [row = {}] = first.done === true ? [] : first.value;
+  const rows = mapped(followed(first, chunks), (chunk) => chunk.map(rowOf));
+  const shown = header.filter((name) => !left.has(name) || name in row);
+  return new Response(untilEnd(csvChunks(shown, rows), end), {
     headers: {
       "Content-Type": "text/csv; charset=utf-8",
       "Content-Disposition": `attachment; filename="${fileName(context, sent, table.name)}"`,
@@ -51,6 +55,8 @@ export async function csvAnswer(
 
 interface Columns {
   readonly header: readonly string[];
+  /** Columns of the header that are left out when rows do not have them: optional fields, unless they are asked for. */
+  readonly left: ReadonlySet<string>;
   readonly rowOf: (row: JsonObject) => JsonObject;
 }
 
@@ -60,7 +66,7 @@ async function columnsOf(
   context: AnyContext,
   asked: string | null,
 ): Promise<Columns> {
-  const known = fieldsOf(table, answer);
+  const { known, required } = fieldsOf(table, answer);
   const hasTraits = known.includes("traits");
   const wanted = asked === null ? undefined : listed(asked);
   const isTrait = (name: string) => hasTraits && name.startsWith(traitPrefix);
@@ -69,14 +75,15 @@ async function columnsOf(
     const names = known.map((name) => (name === "traits" ? `${traitPrefix}NAME` : name)).join(", ");
     throw new ApiError("validation_error", `columns is not valid: send some of ${names}, between commas.`);
   }
-  if (!hasTraits) return { header: wanted ?? known, rowOf: (row) => readable(row) };
+  const left = new Set(wanted === undefined ? known.filter((name) => !required.includes(name)) : []);
+  if (!hasTraits) return { header: wanted ?? known, left, rowOf: (row) => readable(row) };
   const of = table === "accounts" ? "accounts" : "users";
   const all = wanted === undefined || wanted.includes("traits") ? await allTraits(context, of) : [];
   const isMore = all.length > maxTraitColumns;
   const own = new Set(all.slice(0, maxTraitColumns));
   const ofTraits = [...[...own].map((key) => traitPrefix + key), ...(isMore ? [otherTraits] : [])];
   const header = (wanted ?? known).flatMap((name) => (name === "traits" ? ofTraits : [name]));
-  return { header, rowOf: (row) => ({ ...readable(row), ...spreadTraits(row.traits, isMore, own) }) };
+  return { header, left, rowOf: (row) => ({ ...readable(row), ...spreadTraits(row.traits, isMore, own) }) };
 }
 
 function allTraits({ warehouse, organization }: AnyContext, of: "users" | "accounts"): Promise<string[]> {
@@ -123,10 +130,12 @@ function listed(text: string): string[] {
     });
 }
 
-function fieldsOf(table: string | undefined, answer: Route["answer"]): readonly string[] {
+/** The fields of a table's rows, and those that every row has. */
+function fieldsOf(table: string | undefined, answer: Route["answer"]) {
   const schema = table === undefined ? undefined : propertiesOf(answer)[table];
-  const items = isJsonObject(schema) ? schema.items : undefined;
-  return isJsonObject(items) && isJsonObject(items.properties) ? Object.keys(items.properties) : [];
+  const items = isJsonObject(schema) && isJsonObject(schema.items) ? schema.items : {};
+  const known = isJsonObject(items.properties) ? Object.keys(items.properties) : [];
+  return { known, required: Array.isArray(items.required) ? items.required : known };
 }
 
 async function* onePage(
@@ -181,14 +190,19 @@ function tooManyRows(): ApiError {
 /** The same chunks, of which the first is there already. @throws the error of reading it */
 export async function begun<Chunk>(chunks: AsyncIterable<Chunk>): Promise<AsyncGenerator<Chunk>> {
   const iterator = chunks[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  return (async function* () {
-    try {
-      for (let at = first; at.done !== true; at = await iterator.next()) yield at.value;
-    } finally {
-      await iterator.return?.();
-    }
-  })();
+  return followed(await iterator.next(), iterator);
+}
+
+/** A first chunk that was read, and those that follow. */
+async function* followed<Chunk>(
+  first: IteratorResult<Chunk>,
+  iterator: AsyncIterator<Chunk>,
+): AsyncGenerator<Chunk> {
+  try {
+    for (let at = first; at.done !== true; at = await iterator.next()) yield at.value;
+  } finally {
+    await iterator.return?.();
+  }
 }
 
 async function* mapped<From, To>(chunks: AsyncIterable<From>, map: (chunk: From) => To): AsyncGenerator<To> {

@@ -9,6 +9,7 @@ import { operationHandlers } from "./operation.ts";
 import { overviewHandlers } from "./overview.ts";
 import { retentionHandlers } from "./retention.ts";
 import { revenueHandlers } from "./revenue/handlers.ts";
+import { payersHandlers } from "./revenue/payers.ts";
 import { scoreListsHandlers } from "./score-lists.ts";
 import { scoresHandlers } from "./scores.ts";
 import { settingsHandlers } from "./settings.ts";
@@ -23,6 +24,7 @@ export const analysisHandlers: AnalysisHandlers = {
   ...modelHandlers,
   ...operationHandlers,
   ...overviewHandlers,
+  ...payersHandlers,
   ...retentionHandlers,
   ...revenueHandlers,
   ...scoreListsHandlers,

@@ -21,6 +21,7 @@ import { type OfRun, usualChange } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, WholeTables } from "../api/context.ts";
 import { questionOfCalls } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
+import { type Billing, billingOf, listedBilling } from "./revenue/payers.ts";
 import { listedAccount, listedScores, listedUser } from "./rows.ts";
 import { accountsRun, type Run, riskScaleOfRun } from "./score-context.ts";
 import { bothRuns, monthDays } from "./score-lists.ts";
@@ -36,24 +37,26 @@ const chunkRows = 5_000;
 export const listsHandlers = {
   "GET /api/users": async (context) => {
     const { warehouse, query } = context;
-    const { question, head, newest } = await usersOf(context);
+    const { question, head, newest, billing } = await usersOf(context);
     const [total, users, usual] = await Promise.all([
       userCount(warehouse, question),
       userList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
       usualChangeOf(warehouse, question.run),
     ]);
-    return { ...head, usualChange: usual, total, users: users.map(userAnswer(newest)) };
+    const rows = users.map(userAnswer(newest, billing));
+    return { ...head, usualChange: usual, billing: billing.head, total, users: rows };
   },
 
   "GET /api/accounts": async (context) => {
     const { warehouse, query } = context;
-    const { question, head, newest } = await accountsOf(context);
+    const { question, head, newest, billing } = await accountsOf(context);
     const [total, accounts, usual] = await Promise.all([
       accountCount(warehouse, question),
       accountList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
       usualChangeOf(warehouse, question.run),
     ]);
-    return { ...head, usualChange: usual, total, accounts: accounts.map(accountAnswer(newest)) };
+    const rows = accounts.map(accountAnswer(newest, billing));
+    return { ...head, usualChange: usual, billing: billing.head, total, accounts: rows };
   },
 } satisfies Partial<AnalysisHandlers>;
 
@@ -62,20 +65,20 @@ export const wholeLists = {
   /** all that match. @throws ApiError when they are too many */
   "GET /api/users": async (context) => {
     const { warehouse } = context;
-    const { question, newest } = await usersOf(context);
+    const { question, newest, billing } = await usersOf(context);
     const numbers = await userNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      (await usersNumbered(warehouse, question, chunk)).map(userAnswer(newest)),
+      (await usersNumbered(warehouse, question, chunk)).map(userAnswer(newest, billing)),
     );
   },
 
   /** all that match. @throws ApiError when they are too many */
   "GET /api/accounts": async (context) => {
     const { warehouse } = context;
-    const { question, newest } = await accountsOf(context);
+    const { question, newest, billing } = await accountsOf(context);
     const numbers = await accountNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      (await accountsNumbered(warehouse, question, chunk)).map(accountAnswer(newest)),
+      (await accountsNumbered(warehouse, question, chunk)).map(accountAnswer(newest, billing)),
     );
   },
 } satisfies WholeTables;
@@ -84,13 +87,15 @@ async function usualChangeOf(warehouse: Users["warehouse"], run: OfRun | undefin
   return run === undefined ? null : usualChange(warehouse, run);
 }
 
-const userAnswer = (run: Run | undefined) => (row: UserListRow) => ({
+const userAnswer = (run: Run | undefined, billing: Billing) => (row: UserListRow) => ({
   ...listedUser(row),
   ...listedScores(row, run),
+  ...listedBilling(row, billing),
 });
-const accountAnswer = (run: Run | undefined) => (row: AccountListRow) => ({
+const accountAnswer = (run: Run | undefined, billing: Billing) => (row: AccountListRow) => ({
   ...listedAccount(row),
   ...listedScores(row, run),
+  ...listedBilling(row, billing),
 });
 
 async function usersOf(context: Users) {
@@ -99,6 +104,7 @@ async function usersOf(context: Users) {
   const question: Omit<UserListQuestion, "limit" | "offset"> = {
     ...query,
     ...scores,
+    ...{ payers: rest.billing.payers, isOfSubscription: rest.billing.isOfSubscription },
     ...(await usersQuestion(context, today(context))),
     accountId: query.account,
     traits: traitFilters(query),
@@ -115,6 +121,7 @@ async function accountsOf(context: Accounts) {
   const question: Omit<AccountListQuestion, "limit" | "offset"> = {
     ...query,
     ...scores,
+    ...{ payers: rest.billing.payers, isOfSubscription: rest.billing.isOfSubscription },
     ...(await usersQuestion(context, today(context))),
     traits: traitFilters(query),
     sort: query.sort === "trait" ? byTrait(query.sortTrait) : query.sort,
@@ -130,10 +137,12 @@ async function scoresOfList(context: Users | Accounts, kind: "user" | "account")
     kind === "user" && runs !== undefined ? await accountsRun(context, runs.run.day) : undefined;
   const call = toCall === undefined ? {} : { call: { is: toCall, by: await questionOfCalls(context, kind) } };
   const riskLimits = riskScaleOfRun(newest);
+  const billing = await billingOf(context, kind, newest);
   return {
     scores: { ...{ run: undefined, earlier: undefined, ...runs }, ofAccounts, riskLimits, ...call },
     newest,
     head,
+    billing,
   };
 }
 

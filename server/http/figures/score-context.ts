@@ -76,6 +76,11 @@ export async function activityOrderOfRun(
   return run.body.model === null ? orderByActivity(warehouse, rowsOf(organization.id, kind, run)) : undefined;
 }
 
+/** Whether the churn risks of a run are those of losing the subscription. @param run undefined before the first */
+export function isRiskOfSubscription(run: Run | undefined, kind: EntityKind): boolean {
+  return run?.body.settings.churnTargets[kind].by === "subscription";
+}
+
 /** The limits of churn risks of a run. @param run undefined before the first */
 export function riskScaleOfRun(run: Run | undefined): RiskScale {
   return run?.body.riskScale ?? absoluteRiskScale;

@@ -52,7 +52,10 @@ export function changesOf(events: readonly BillingEvent[]): SubscriptionChange[]
 }
 
 /** Whether a subscription counts although its period ended 30 days ago and no event came since. */
-export function isUnconfirmed(change: SubscriptionChange, atMs: number): boolean {
+export function isUnconfirmed(
+  change: Pick<SubscriptionChange, "status" | "periodEndMs" | "lastEventMs">,
+  atMs: number,
+): boolean {
   const { status, periodEndMs, lastEventMs } = change;
   if (periodEndMs === undefined || (status !== "active" && status !== "past_due")) return false;
   return atMs >= Math.max(periodEndMs, lastEventMs) + unconfirmedDays * msPerDay;

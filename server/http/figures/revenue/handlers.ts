@@ -1,25 +1,23 @@
 /** Handlers of the JSON API about revenue. */
 
 import type { RouteQuery } from "../../../../contract/api/routes.ts";
-import { currencyDigits } from "../../../../contract/billing/currencies.ts";
 import { revenueLimits } from "../../../../contract/billing/revenue.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
 import {
   mrrAtRisk,
   type PeriodRevenue,
-  type RevenueQuestion,
   type RevenueSplit,
   revenue,
   revenueCohorts,
-  revenueQuestion,
   unconfirmedSubscriptions,
   unratedMrr,
 } from "../../../analytics/analytics.ts";
 import { formatDay } from "../../../calendar/calendar.ts";
 import { rowsOf } from "../../../scoring/scoring.ts";
-import type { AnalysisHandlers, OrganizationContext } from "../../api/context.ts";
+import type { AnalysisHandlers } from "../../api/context.ts";
 import { lastDay } from "../days.ts";
-import { riskScaleOfRun, scoreContext } from "../score-context.ts";
+import { isRiskOfSubscription, riskScaleOfRun, scoreContext } from "../score-context.ts";
+import { revenueOf } from "./currency.ts";
 import { type CalendarPeriod, monthsOf, revenuePeriods } from "./periods.ts";
 
 type Query = Pick<RouteQuery<"GET /api/revenue">, "split" | "trait">;
@@ -83,7 +81,7 @@ export const revenueHandlers = {
     ]);
     const { run } = scores;
     const target = run?.body.settings.churnTargets[query.kind] ?? null;
-    const isOfSubscription = target?.by === "subscription";
+    const isOfSubscription = isRiskOfSubscription(run, query.kind);
     const { rows, ...sums } = await mrrAtRisk(warehouse, {
       ...question,
       ...{ ...query, isOfSubscription, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
@@ -102,39 +100,6 @@ export const revenueHandlers = {
     };
   },
 } satisfies Partial<AnalysisHandlers>;
-
-interface Revenue {
-  readonly question: RevenueQuestion;
-  readonly head: {
-    readonly settingsVersion: number;
-    readonly reportingCurrency: string;
-    readonly currencyDigits: number;
-    readonly hasSubscriptions: boolean;
-  };
-  readonly rates: { readonly currency: string; readonly rate: number }[];
-}
-
-/** The currencies of the organization, by its settings. */
-async function revenueOf({
-  warehouse,
-  ledger,
-  organization,
-}: Pick<OrganizationContext, "warehouse" | "ledger" | "organization">): Promise<Revenue> {
-  const { version, settings } = await ledger.settings.get(organization.id);
-  const { reportingCurrency, currencyRates } = settings;
-  const asked = { organization: organization.id, reportingCurrency, currencyRates };
-  const question = await revenueQuestion(warehouse, asked);
-  return {
-    question,
-    head: {
-      settingsVersion: version,
-      reportingCurrency: question.reporting,
-      currencyDigits: currencyDigits(question.reporting),
-      hasSubscriptions: question.used.length > 0,
-    },
-    rates: Object.entries(question.rates).map(([currency, rate]) => ({ currency, rate })),
-  };
-}
 
 /** @throws ApiError when the attribute is missing, or there without its split */
 function splitOf({ split, trait }: Query): RevenueSplit | null {
