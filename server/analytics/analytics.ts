@@ -18,7 +18,6 @@ export {
 } from "./entities/account-list.ts";
 export { isUserExcluded } from "./entities/excluded-user.ts";
 export { matchesOfRules, previewOfRule } from "./entities/exclusion-matches.ts";
-export type { BillingOfRow } from "./entities/list-billing.ts";
 export type { ScoresOfRow } from "./entities/list-scores.ts";
 export { accountActivity, everyDay, userActivity } from "./entities/own-activity.ts";
 export { accountEvents, userEvents } from "./entities/own-events.ts";
@@ -55,7 +54,7 @@ export { retentionPeople } from "./retention/retention-people.ts";
 export type { Entry, RetentionQuestion } from "./retention/retention-question.ts";
 export { revenueQuestion, unconfirmedSubscriptions } from "./revenue/currencies.ts";
 export type { RevenueSplit } from "./revenue/payer-groups.ts";
-export { hasPayers, type PayersQuestion, plansInUse } from "./revenue/payers-now.ts";
+export { hasPayers, type PayersQuestion, payersNow, plansInUse } from "./revenue/payers-now.ts";
 export { type PeriodRevenue, type RevenuePeriod, revenue } from "./revenue/revenue.ts";
 export { mrrAtRisk } from "./revenue/revenue-at-risk.ts";
 export { revenueCohorts } from "./revenue/revenue-cohorts.ts";

@@ -63,11 +63,32 @@ export function payerName({ account, user }: { readonly account: number; readonl
   return account === 0 ? `user ${user}` : `account ${account}`;
 }
 
+/** A status and times that fit a change. */
+interface Details {
+  readonly status: string;
+  readonly periodEndMs: number | null;
+  readonly endsAtMs: number | null;
+}
+
+const plain = ({ mrr }: Change): Details => ({
+  ...{ status: mrr > 0 ? "active" : "canceled", periodEndMs: null, endsAtMs: null },
+});
+
+/** Any status that its MRR allows, and times that it may have. */
+export const randomDetails =
+  (random: Random) =>
+  ({ mrr, fromMs }: Change): Details => ({
+    status: random.pick(mrr > 0 ? ["active", "past_due"] : ["canceled", "paused", "trialing"]),
+    periodEndMs: random.chance(0.3) ? null : fromMs + random.between(0, 400 * dayMs),
+    endsAtMs: random.chance(0.6) ? null : fromMs + random.between(0, 400 * dayMs),
+  });
+
 /** Stores the changes as rows of `subscriptions`. */
 export async function store(
   warehouse: Warehouse,
   organization: number,
   changes: readonly Change[],
+  detailsOf: (change: Change) => Details = plain,
 ): Promise<void> {
   const rows = [...Map.groupBy(changes, ({ subscription }) => subscription)].map(([subscription, own]) => [
     ...[organization, subscription, 1, "test", own.length, 1],

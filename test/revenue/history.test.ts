@@ -1,9 +1,8 @@
 /** What a reader is told of a subscription's changes. */
 import { expect, test } from "bun:test";
-import { historyOf } from "../../server/revenue/revenue.ts";
+import { historyOf, type SubscriptionChange } from "../../server/revenue/revenue.ts";
 
-type Change = Parameters<typeof historyOf>[0][number];
-const base: Change = {
+const base: SubscriptionChange = {
   ...{ fromMs: 0, status: "active", plan: "Team", mrr: 4_900, currency: "EUR", quantity: 1 },
   ...{ periodEndMs: undefined, endsAtMs: undefined, payer: { account: 1, user: 1 }, isInvoluntary: false },
   lastEventMs: 0,
@@ -18,7 +17,11 @@ test.each([
   ["a downgrade within a plan", [{}, { mrr: 4_000 }], ["started", "downgraded"]],
   ["another plan at the same price", [{}, { plan: "Club" }], ["started", "plan_changed"]],
   ["a trial that converts", [trial, {}], ["trial_started", "trial_converted"]],
-  ["a trial whose first payment fails", [trial, late], ["trial_started", "trial_converted", "payment_failed"]],
+  [
+    "a trial whose first payment fails",
+    [trial, late],
+    ["trial_started", "trial_converted", "payment_failed"],
+  ],
   ["a payment that fails and succeeds", [{}, late, {}], ["started", "payment_failed", "payment_recovered"]],
   ["a pause", [{}, paused, {}], ["started", "paused", "resumed"]],
   ["a pause that ends while payments fail", [{}, paused, late], ["started", "paused", "resumed"]],
@@ -27,10 +30,16 @@ test.each([
   ["a trial after an end", [{}, ended, trial], ["started", "ended", "trial_started"]],
   ["a plan that is told after the end", [{}, ended, { ...ended, plan: "Old" }], ["started", "ended"]],
   ["an end alone", [ended], ["ended"]],
-  ["two things at once", [{}, { plan: "Gold", mrr: 9_900, endsAtMs: 9 }], ["started", "upgraded", "end_scheduled"]],
+  [
+    "two things at once",
+    [{}, { plan: "Gold", mrr: 9_900, endsAtMs: 9 }],
+    ["started", "upgraded", "end_scheduled"],
+  ],
   ["seats at no price", [{}, { quantity: 7 }], ["started"]],
 ] as const)("%s", (_, changes, expected) => {
-  const history = historyOf(changes.map((change, fromMs): Change => ({ ...base, ...change, fromMs })));
+  const history = historyOf(
+    changes.map((change, fromMs): SubscriptionChange => ({ ...base, ...change, fromMs })),
+  );
   expect(history.map(({ what }) => what)).toEqual([...expected]);
 });
 

@@ -103,7 +103,12 @@ test.each([
 });
 
 test("users are filtered by what they pay", async () => {
-  for (const filter of ["mrrFrom=1", "subscriptionPlan=Solo", "renewsWithinDays=20", "subscriptionStatus=active"]) {
+  for (const filter of [
+    "mrrFrom=1",
+    "subscriptionPlan=Solo",
+    "renewsWithinDays=20",
+    "subscriptionStatus=active",
+  ]) {
     const { users } = await ask<Users>(`/api/users?${filter}`);
     expect([filter, users.map(({ userId }) => userId)]).toEqual([filter, ["solo"]]);
   }
@@ -122,10 +127,14 @@ test.each([
 test("CSV has the same columns", async () => {
   const text = await (await get("/api/accounts?format=csv&sort=mrr")).text();
   const [header = "", first = ""] = text.split("\r\n");
-  expect(header).toContain("mrr,unratedMrr,plan,subscriptions,subscriptionStatus,renewsAt,subscriptionEndsAt");
+  expect(header).toContain(
+    "mrr,unratedMrr,plan,subscriptions,subscriptionStatus,renewsAt,subscriptionEndsAt",
+  );
   expect(header).not.toContain("expectedLoss");
   expect(first).toEndWith(`,12000,[],Business,2,active,${dateOf(5)},`);
-  const chosen = await (await get("/api/accounts?format=csv&sort=mrr&columns=accountId,mrr,expectedLoss")).text();
+  const chosen = await (
+    await get("/api/accounts?format=csv&sort=mrr&columns=accountId,mrr,expectedLoss")
+  ).text();
   expect(chosen.split("\r\n").slice(0, 2)).toEqual(["accountId,mrr,expectedLoss", "acme,12000,"]);
 });
 
@@ -136,7 +145,9 @@ test("plans in use are listed", async () => {
     { plan: "Business", subscriptions: 2 },
     { plan: "Storage", subscriptions: 1 },
   ]);
-  expect(await ask<object>("/api/plans?kind=user")).toMatchObject({ plans: [{ plan: "Solo", subscriptions: 1 }] });
+  expect(await ask<object>("/api/plans?kind=user")).toMatchObject({
+    plans: [{ plan: "Solo", subscriptions: 1 }],
+  });
 });
 
 type Subscriptions = RouteAnswer<"GET /api/accounts/:accountId/subscriptions">;
@@ -167,7 +178,10 @@ test("an account has its subscriptions and their history", async () => {
 
 test("a user has only the subscriptions that no account pays", async () => {
   const solo = await ask<Subscriptions>("/api/users/solo/subscriptions");
-  expect(solo).toMatchObject({ payer: { mrr: 999, plan: "Solo" }, subscriptions: [{ subscriptionId: "s1" }] });
+  expect(solo).toMatchObject({
+    payer: { mrr: 999, plan: "Solo" },
+    subscriptions: [{ subscriptionId: "s1" }],
+  });
   expect(await ask<object>("/api/users/ada/subscriptions")).toMatchObject({ payer: null, subscriptions: [] });
 });
 

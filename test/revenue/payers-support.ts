@@ -37,10 +37,28 @@ export const billingEvents = [
     ...price("Business", 10_000),
     currentPeriodEnd: onDay(10),
   }),
-  event("ada", "a2", -20, "subscription_started", price("Storage", 2_000, "USD", { currentPeriodEnd: onDay(5) })),
-  event("bob", "b1", -60, "subscription_started", price("Team", 5_000, "EUR", { currentPeriodEnd: onDay(20) })),
+  event(
+    "ada",
+    "a2",
+    -20,
+    "subscription_started",
+    price("Storage", 2_000, "USD", { currentPeriodEnd: onDay(5) }),
+  ),
+  event(
+    "bob",
+    "b1",
+    -60,
+    "subscription_started",
+    price("Team", 5_000, "EUR", { currentPeriodEnd: onDay(20) }),
+  ),
   event("bob", "b1", -2, "cancellation_scheduled", { endsAt: onDay(20) }),
-  event("cyd", "c1", -50, "subscription_started", price("Team", 3_000, "USD", { currentPeriodEnd: onDay(2) })),
+  event(
+    "cyd",
+    "c1",
+    -50,
+    "subscription_started",
+    price("Team", 3_000, "USD", { currentPeriodEnd: onDay(2) }),
+  ),
   event("cyd", "c1", -3, "payment_failed", { amount: 3_000, currency: "USD" }),
   event("dan", "d1", -40, "subscription_started", price("Team", 700, "CHF", { currentPeriodEnd: onDay(9) })),
   event("eve", "e1", -5, "trial_started", { ...price("Business", 10_000), trialEndsAt: onDay(7) }),
@@ -48,7 +66,13 @@ export const billingEvents = [
   event("zoe", "z1", -6, "subscription_paused", {}),
   event("hal", "h1", -80, "subscription_started", price("Team", 4_000)),
   event("hal", "h1", -8, "subscription_canceled", {}),
-  event("solo", "s1", -10, "subscription_started", price("Solo", 999, "USD", { currentPeriodEnd: onDay(20) })),
+  event(
+    "solo",
+    "s1",
+    -10,
+    "subscription_started",
+    price("Solo", 999, "USD", { currentPeriodEnd: onDay(20) }),
+  ),
 ];
 
 /** Sends them, and waits until lists have them. The reporting currency is USD, EUR has a rate and CHF none. */

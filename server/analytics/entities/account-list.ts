@@ -15,14 +15,10 @@ import type { Sql } from "../sql/sql.ts";
 import {
   type BillingFilter,
   type BillingOfList,
-  type BillingOfRow,
-  billingColumns,
-  billingConditions,
+  type BillingSort,
   billingOrder,
-  type billingSorts,
+  billingSql,
   isBillingSort,
-  joinedPayers,
-  payersJoined,
 } from "./list-billing.ts";
 import {
   condition,
@@ -48,13 +44,13 @@ export interface AccountSelection extends ListSelection, BillingFilter, BillingO
 }
 
 /** The order of accounts: by a column, or by an attribute's name. */
-type AccountSort = keyof typeof orders | (typeof billingSorts)[number] | SortTrait;
+type AccountSort = keyof typeof orders | BillingSort | SortTrait;
 
 export interface AccountListQuestion extends AccountSelection, ListPage {
   readonly sort: AccountSort;
 }
 
-export interface AccountListRow extends ScoresOfRow, Partial<BillingOfRow> {
+export interface AccountListRow extends ScoresOfRow {
   /** The account's number within the organization. */
   readonly account: number;
   readonly accountId: string;
@@ -134,29 +130,14 @@ export async function accountsNumbered(
     run,
     earlier,
     activityOrder,
-    payers,
-  }: Pick<
-    AccountSelection,
-    "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder" | "payers"
-  >,
+  }: Pick<AccountSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder">,
   accounts: readonly number[],
 ): Promise<AccountListRow[]> {
   if (accounts.length === 0) return [];
   const scores = scoresJoined({ run, earlier, activityOrder }, [among]);
-  const billing =
-    payers && joinedPayers(payers, "a.account", (account) => `${account} IN {accounts:Array(UInt32)}`);
-  const columns = billingColumns({ payers }, "account");
-  const query = `${detailed(scores.text, passiveEvents, columns)} ${billing?.text ?? ""} ${jsonSettings}`;
-  const rows = await warehouse.rows<AccountListRow>(query, {
+  const rows = await warehouse.rows<AccountListRow>(detailed(scores.text, passiveEvents), {
     ...engagementParameters(passiveEvents),
-    ...{
-      ...scores.parameters,
-      ...billing?.parameters,
-      organization,
-      toDay,
-      membersDay: membersDay({ run, toDay }),
-      accounts,
-    },
+    ...{ ...scores.parameters, organization, toDay, membersDay: membersDay({ run, toDay }), accounts },
   });
   return inOrder(accounts, rows, ({ account }) => account);
 }
@@ -183,8 +164,8 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
   const { organization, toDay, passiveEvents: passive } = selection;
   const about = scoreConditions(selection, "a.account");
   const seen = seenConditions(selection, "of_members.lastDay");
-  const ofPayers = billingConditions(selection, "account");
-  const conditions = [...about, ...seen, ...ofPayers];
+  const billing = billingSql(selection, "account", "a.account", order);
+  const conditions = [...about, ...seen, ...billing.conditions];
   return joinedSql(
     [
       ofAccounts(selection),
@@ -198,7 +179,7 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
         : []),
       ...(order.includes("active.") ? [activeOf(selection)] : []),
       ...(about.length > 0 || isScoreOrder(order) ? [scored(selection, "a.account")] : []),
-      ...payersJoined(selection, "a.account", [order, ...ofPayers.map(({ text }) => text)]),
+      ...billing.joins,
       ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
       condition("", { organization }),
     ],
@@ -251,11 +232,11 @@ function ofMembers(passive: PassiveEvents, which?: string): string {
 }
 
 const among = "account IN {accounts:Array(UInt32)}";
-const detailed = (scores: string, passive: PassiveEvents, columns: string) => `
+const detailed = (scores: string, passive: PassiveEvents) => `
   SELECT
     a.account AS account, account_id AS accountId, name, avatar, traits, toUnixTimestamp64Milli(created_at) AS createdAtMs,
     of_members.members AS members, ifNull(active.activeMembers, 0) AS activeMembers,
-    of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, false AS isAccountChurned, ${scoreColumns}${columns}
+    of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, false AS isAccountChurned, ${scoreColumns}
   FROM (SELECT * FROM accounts FINAL WHERE organization = {organization:UInt32} AND ${among}) AS a
   LEFT JOIN ${ofMembers(passive, among)} AS of_members ON of_members.account = a.account
   LEFT JOIN ${activeMembersTable(passive, among)} AS active ON active.account = a.account

@@ -1,12 +1,14 @@
-/** What payers pay beside the rows of a list, by which lists are filtered and sorted. */
+/** What payers pay, by which lists are filtered and sorted. */
+
+import type { PayerStatus } from "../../revenue/revenue.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
-import { type PayerNow, type PayerStatus, type PayersQuestion, payersNow } from "../revenue/payers-now.ts";
+import { type PayerColumn, type PayersQuestion, payersSql } from "../revenue/payers-now.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
 import { condition } from "./list-scores.ts";
 
 /** The payers of a list. */
 export interface BillingOfList {
-  /** Undefined without subscriptions of this kind: then no row has any of it. */
+  /** Undefined without subscriptions of this kind: then nothing is known of any row. */
   readonly payers?: PayersQuestion | undefined;
   /** Whether the churn risk is that of losing the subscription. Otherwise no row has an expected loss. */
   readonly isOfSubscription?: boolean;
@@ -24,15 +26,20 @@ export interface BillingFilter {
   readonly renewsWithinDays?: number | undefined;
 }
 
-/** The orders by what payers pay. */
-export const billingSorts = ["mrr", "renewsAt", "expectedLoss"] as const;
-type BillingSort = (typeof billingSorts)[number];
+export type BillingSort = "mrr" | "renewsAt" | "expectedLoss";
 
-/** Null for a row without a subscription, but for the day of renewal: an attribute of the account says it, too. */
-export type BillingOfRow = PayerNow;
+/** Whether a sort is by what payers pay. */
+export function isBillingSort(sort: unknown): sort is BillingSort {
+  return sort === "mrr" || sort === "renewsAt" || sort === "expectedLoss";
+}
 
-/** The alias of the payers in a list's query, as an order or a condition names them. */
-const alias = "payer.";
+/** A join of the payers that an order and the conditions of a filter read, and these. */
+export interface BillingSql {
+  readonly joins: readonly Sql[];
+  readonly conditions: readonly Sql[];
+}
+
+const nothing = "CAST(NULL AS Nullable(Float64))";
 
 /** The expression of an order. Without subscriptions all rows are equal. */
 export function billingOrder(
@@ -41,102 +48,70 @@ export function billingOrder(
   kind: EntityKind,
 ): string {
   if (payers === undefined) return nothing;
-  if (sort === "renewsAt") return renewsDay(kind, "a.traits");
-  if (sort === "mrr") return `${alias}mrr`;
-  return isOfSubscription === true ? `score.risk * ${alias}mrr` : nothing;
+  if (sort === "renewsAt") return renewsDay(kind);
+  if (sort === "mrr") return "payer.mrr";
+  return isOfSubscription === true ? "score.risk * payer.mrr" : nothing;
 }
 
-const nothing = "CAST(NULL AS Nullable(Float64))";
-
-/** Whether a sort is by what payers pay. */
-export function isBillingSort(sort: unknown): sort is BillingSort {
-  return billingSorts.some((one) => one === sort);
-}
-
-/** The day of the next renewal, in days since 1970-01-01. The account's attribute `renewsAt` overrides the end of the current period.
- * Queries bind the timezone's transitions. @param traits the column of the account's attributes */
-export function renewsDay(kind: EntityKind, traits: string): string {
-  const ofPeriod = `${alias}renewsDay`;
-  if (kind === "user") return ofPeriod;
-  const text = `if(position(${traits}, '"renewsAt":') > 0, JSONExtractString(${traits}, 'renewsAt'), '')`;
-  const time = `parseDateTime64BestEffortOrNull(${text}, 3, 'UTC')`;
+/** The day of the next renewal, in days since 1970-01-01. The attribute `renewsAt` of an account overrides the end of a period. */
+function renewsDay(kind: EntityKind): string {
+  if (kind === "user") return "payer.renewsDay";
+  const text = `if(position(a.traits, '"renewsAt":') > 0, JSONExtractString(a.traits, 'renewsAt'), '')`;
+  const time = `ifNull(parseDateTime64BestEffortOrNull(${text}, 3, 'UTC'), toDateTime64(0, 3, 'UTC'))`;
   // A date is a day by itself. A date-time is an instant of a day in the organization's timezone.
   return `ifNull(
     multiIf(${text} = '', NULL, length(${text}) = 10, toInt32(toDate32OrNull(${text})),
-      ${localDay(`intDiv(toUnixTimestamp64Milli(ifNull(${time}, toDateTime64(0, 3, 'UTC'))), 1000)`)}),
-    ${ofPeriod})`;
+      ${localDay(`intDiv(toUnixTimestamp64Milli(${time}), 1000)`)}),
+    payer.renewsDay)`;
 }
 
-/** The columns that `payer` adds to a row of a list; none without subscriptions. */
-export function billingColumns({ payers }: BillingOfList, kind: EntityKind): string {
-  if (payers === undefined) return "";
-  const columns = [
-    "mrr",
-    "unratedMrr",
-    "plan",
-    "subscriptions",
-    "subscriptionStatus",
-    "subscriptionEndsAtMs",
-  ];
-  return `, ${columns.map((column) => `${alias}${column} AS ${column}`).join(", ")}, ${renewsDay(kind, "a.traits")} AS renewsDay`;
-}
-
-/** Joins the payers of a list's rows as `payer`. @param which of them, as a condition on their numbers */
-export function joinedPayers(
-  payers: PayersQuestion,
-  entity: string,
-  which?: (payers: string) => string,
-): Sql {
-  const { text, parameters } = payersNow(payers, which);
-  return condition(`LEFT JOIN ${text} AS payer ON payer.entity = ${entity}`, parameters);
-}
-
-/** The same where any of the expressions reads the payers. */
-export function payersJoined(
-  { payers }: BillingOfList,
-  entity: string,
-  expressions: readonly string[],
-): Sql[] {
-  if (payers === undefined || !expressions.some((text) => text.includes(alias))) return [];
-  return [joinedPayers(payers, entity)];
-}
-
-/** The conditions of a filter on `payer`. Without subscriptions nothing matches. */
-export function billingConditions(
+/**
+ * The parts of a list's query about payers. Without subscriptions no row matches a filter.
+ * @param entity the row's number, an expression
+ * @param order the expression of the order
+ */
+export function billingSql(
   filter: BillingFilter & BillingOfList & { readonly toDay: number },
   kind: EntityKind,
-): Sql[] {
-  const { mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus, renewsWithinDays, payers, toDay } = filter;
-  const sent = [mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus, renewsWithinDays];
-  if (sent.every((one) => one === undefined)) return [];
-  if (payers === undefined) return [condition("false")];
-  const day = renewsDay(kind, "a.traits");
+  entity: string,
+  order: string,
+): BillingSql {
+  const { payers, toDay } = filter;
+  const conditions = conditionsOf(filter, kind, toDay);
+  if (payers === undefined) {
+    return { joins: [], conditions: conditions.length > 0 ? [condition("false")] : [] };
+  }
+  const read = [order, ...conditions.map(({ text }) => text)].join(" ");
+  const columns = (["mrr", "plans", "status", "renewsDay"] as const).filter((column) =>
+    read.includes(`payer.${column}`),
+  );
+  if (columns.length === 0) return { joins: [], conditions };
+  return { joins: [joined(payers, columns, entity)], conditions };
+}
+
+function joined(payers: PayersQuestion, columns: readonly PayerColumn[], entity: string): Sql {
+  const { text, parameters } = payersSql(payers, columns);
+  const zone = columns.includes("renewsDay") ? zoneParameters(payers.transitions) : {};
+  return condition(`LEFT JOIN ${text} AS payer ON payer.entity = ${entity}`, { ...parameters, ...zone });
+}
+
+function conditionsOf(filter: BillingFilter, kind: EntityKind, toDay: number): Sql[] {
+  const { mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus, renewsWithinDays } = filter;
+  const when = (value: unknown, text: string, parameters: Sql["parameters"]) =>
+    value === undefined ? [] : [condition(`ifNull(${text}, false)`, parameters)];
   return [
-    ...(mrrFrom === undefined
-      ? []
-      : [condition(`ifNull(${alias}mrr >= {mrrFrom:Int64}, false)`, { mrrFrom })]),
-    ...(mrrTo === undefined ? [] : [condition(`ifNull(${alias}mrr <= {mrrTo:Int64}, false)`, { mrrTo })]),
-    ...(subscriptionPlan === undefined
-      ? []
-      : [condition(`has(${alias}plans, {subscriptionPlan:String})`, { subscriptionPlan })]),
-    ...(subscriptionStatus === undefined
-      ? []
-      : [
-          condition(`ifNull(${alias}subscriptionStatus = {subscriptionStatus:String}, false)`, {
-            subscriptionStatus,
-          }),
-        ]),
-    ...(renewsWithinDays === undefined
-      ? []
-      : [
-          condition(
-            `ifNull(${day} BETWEEN {toDay:Int32} AND {toDay:Int32} + {renewsWithinDays:Int32}, false)`,
-            {
-              renewsWithinDays,
-              toDay,
-              ...zoneParameters(payers.transitions),
-            },
-          ),
-        ]),
+    ...when(mrrFrom, "payer.mrr >= {mrrFrom:Int64}", { mrrFrom: mrrFrom ?? 0 }),
+    ...when(mrrTo, "payer.mrr <= {mrrTo:Int64}", { mrrTo: mrrTo ?? 0 }),
+    ...when(subscriptionPlan, "has(payer.plans, {subscriptionPlan:String})", {
+      subscriptionPlan: subscriptionPlan ?? "",
+    }),
+    ...when(subscriptionStatus, "payer.status = {subscriptionStatus:String}", {
+      subscriptionStatus: subscriptionStatus ?? "",
+    }),
+    ...when(
+      renewsWithinDays,
+      `${renewsDay(kind)} BETWEEN {toDay:Int32} AND {toDay:Int32} + {renewsWithinDays:Int32}`,
+      { renewsWithinDays: renewsWithinDays ?? 0, toDay },
+    ),
   ];
 }

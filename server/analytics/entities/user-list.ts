@@ -17,14 +17,10 @@ import { type ActivityFilter, activityConditions } from "./list-activity.ts";
 import {
   type BillingFilter,
   type BillingOfList,
-  type BillingOfRow,
-  billingColumns,
-  billingConditions,
+  type BillingSort,
   billingOrder,
-  type billingSorts,
+  billingSql,
   isBillingSort,
-  joinedPayers,
-  payersJoined,
 } from "./list-billing.ts";
 import {
   accountChurned,
@@ -53,13 +49,15 @@ export interface UserSelection extends ListSelection, ActivityFilter, BillingFil
 }
 
 /** The order of users: by a column, or by a trait's name. */
-type UserSort = keyof typeof orders | (typeof billingSorts)[number] | SortTrait;
+type UserSort = keyof typeof orders | BillingSort | SortTrait;
 
 export interface UserListQuestion extends UserSelection, ListPage {
   readonly sort: UserSort;
 }
 
-export interface UserListRow extends ScoresOfRow, Partial<BillingOfRow> {
+export interface UserListRow extends ScoresOfRow {
+  /** The user's number within the organization. */
+  readonly user: number;
   readonly userId: string;
   /** Null until it is known. */
   readonly email: string | null;
@@ -119,33 +117,20 @@ export async function usersNumbered(
     earlier,
     activityOrder,
     ofAccounts,
-    payers,
   }: Pick<
     UserSelection,
-    "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder" | "ofAccounts" | "payers"
+    "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "activityOrder" | "ofAccounts"
   >,
   users: readonly number[],
 ): Promise<UserListRow[]> {
   if (users.length === 0) return [];
   const scores = scoresJoined({ run, earlier, activityOrder }, [among]);
   const isChurned = accountChurned({ run, earlier, ofAccounts }, "whole.account");
-  const billing = payers && joinedPayers(payers, "whole.user", (user) => `${user} IN {users:Array(UInt32)}`);
-  const columns = billingColumns({ payers }, "user");
-  const rows = await warehouse.rows<UserListRow & { readonly user: number }>(
-    `${detailed(scores.text, isChurned.text, passiveEvents, columns)} ${billing?.text ?? ""}`,
-    {
-      ...engagementParameters(passiveEvents),
-      ...{
-        ...scores.parameters,
-        ...isChurned.parameters,
-        ...billing?.parameters,
-        organization,
-        toDay,
-        users,
-      },
-    },
-  );
-  return inOrder(users, rows, ({ user }) => user).map(({ user, ...row }) => row);
+  const rows = await warehouse.rows<UserListRow>(detailed(scores.text, isChurned.text, passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ ...scores.parameters, ...isChurned.parameters, organization, toDay, users },
+  });
+  return inOrder(users, rows, ({ user }) => user);
 }
 
 const name = traitName("traits");
@@ -175,8 +160,8 @@ function selectedUsers(selection: UserSelection, by: string): Sql {
   const isByScore = isScoreOrder(by);
   const isSeen = seen.length > 0 || by.includes("seen.") || isByScore;
   const isScored = about.length > 0 || isByScore;
-  const ofPayers = billingConditions(selection, "user");
-  const conditions = [...about, ...seen, ...ofPayers, ...activityConditions(selection, "u.user")];
+  const billing = billingSql(selection, "user", "u.user", by);
+  const conditions = [...about, ...seen, ...billing.conditions, ...activityConditions(selection, "u.user")];
   return joinedSql(
     [
       ofUsers(selection),
@@ -189,7 +174,7 @@ function selectedUsers(selection: UserSelection, by: string): Sql {
           ]
         : []),
       ...(isScored ? [scored(selection, "u.user")] : []),
-      ...payersJoined(selection, "u.user", [by, ...ofPayers.map(({ text }) => text)]),
+      ...billing.joins,
       ...(by.includes("named.")
         ? [condition(`LEFT JOIN ${accountNames} AS named ON named.account = u.account`)]
         : []),
@@ -233,14 +218,14 @@ const accountNames = `(
   SELECT account, account_id, name FROM accounts FINAL WHERE organization = {organization:UInt32})`;
 
 const among = "user IN {users:Array(UInt32)}";
-const detailed = (scores: string, isAccountChurned: string, passive: PassiveEvents, columns: string) => `
+const detailed = (scores: string, isAccountChurned: string, passive: PassiveEvents) => `
   SELECT
     whole.user AS user, user_id AS userId, nullIf(whole.email, '') AS email, traits, is_account_owner AS isAccountOwner,
     nullIf(named.account_id, '') AS accountId,
     if(accountId IS NULL, NULL, named.name) AS accountName,
     toBool(NOT ${isIncluded("whole.user")}) AS isExcluded,
     toUnixTimestamp64Milli(first_identified_at) AS firstIdentifiedAtMs,
-    seen.firstDay AS firstDay, seen.lastDay AS lastDay, toBool(${isAccountChurned}) AS isAccountChurned, ${scoreColumns}${columns}
+    seen.firstDay AS firstDay, seen.lastDay AS lastDay, toBool(${isAccountChurned}) AS isAccountChurned, ${scoreColumns}
   FROM (SELECT * FROM users FINAL WHERE organization = {organization:UInt32} AND ${among}) AS whole
   LEFT JOIN ${asNullable(activeSpansOf(passive, among))} AS seen ON seen.user = whole.user
   LEFT JOIN ${scores} AS score ON score.entity = whole.user

@@ -1,15 +1,14 @@
 /**
- * What payers pay now: a row for each account, or for each user who pays without one, that ever had a subscription. It follows from
- * the histories in `subscriptions` at one instant. MRR is that of `balancesOf` (revenue/figures/balances.ts). Decision 0081 has the rules.
+ * What payers pay now. It follows from the histories in `subscriptions` at one instant. Rows that are shown are read and summed by
+ * `payerNow` (revenue/figures/payer-now.ts). Orders and filters of all payers are the same in SQL, with only the columns that they
+ * need: the engine would plan all of them for longer than it runs. A test compares both. Decision 0081 has the rules.
  */
-import type { subscriptionStatuses } from "../../../contract/billing/payers.ts";
 import type { OffsetTransition } from "../../calendar/calendar.ts";
+import { conversionAt, type PayerNow, payerNow, type SubscriptionState } from "../../revenue/revenue.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Parameter, Warehouse } from "../../warehouse/warehouse.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
-import { halfEven, payerOf, type RevenueQuestion, rateParameters, unratedOf } from "./steps.ts";
-
-export type PayerStatus = (typeof subscriptionStatuses)[number];
+import { halfEven, type RevenueQuestion, rateParameters, unratedOf } from "./steps.ts";
 
 export interface PayersQuestion extends RevenueQuestion {
   /** Accounts, or users who pay without one. */
@@ -18,6 +17,10 @@ export interface PayersQuestion extends RevenueQuestion {
   /** Of the organization's timezone: renewals are days. */
   readonly transitions: readonly OffsetTransition[];
 }
+
+const ofOrganization = "organization = {organization:UInt32}";
+const msOf = (time: string) => `toUnixTimestamp64Milli(${time})`;
+const ofPayers = (kind: EntityKind) => (kind === "account" ? "payer_account" : "payer_user");
 
 /** Whether any subscription is paid by an account, or by a user without one. */
 export async function hasPayers(
@@ -34,115 +37,180 @@ export async function hasPayers(
   return rows.length > 0;
 }
 
-/** The columns of a payer, null for rows that a join does not find. */
-export interface PayerNow {
-  /** In minor units of the reporting currency. Null for payers that ever had MRR in a currency without a rate. */
-  readonly mrr: number | null;
-  /** Of these payers, by currency and in its minor units. */
-  readonly unratedMrr: readonly (readonly [currency: string, mrr: number])[];
-  /** Of the subscription with the highest MRR, of those that go on; null without one. */
-  readonly plan: string | null;
-  /** Subscriptions that go on. */
-  readonly subscriptions: number | null;
-  readonly subscriptionStatus: PayerStatus | null;
-  /** The first end of a period after which a subscription goes on, in days since 1970-01-01. */
-  readonly renewsDay: number | null;
-  /** The last of the scheduled ends, when all that go on have one. */
-  readonly subscriptionEndsAtMs: number | null;
+/** Subscriptions with the columns, and `place`: of the change that holds now. Those that have not begun are left out. */
+function atPlace(columns: string, and = ""): string {
+  return `
+    SELECT ${columns}
+    FROM (
+      SELECT *, arrayLastIndex(start -> ${msOf("start")} <= {nowMs:Int64}, stored."from") AS place
+      FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${and}) AS histories
+    WHERE place > 0`;
 }
 
-const ofOrganization = "organization = {organization:UInt32}";
-const millisecondsOf = (time: string) => `toUnixTimestamp64Milli(${time})`;
+type StateRow = readonly [
+  status: SubscriptionState["status"],
+  plan: string,
+  mrr: number,
+  currency: string,
+  periodEndMs: number | null,
+  endsAtMs: number | null,
+];
 
-/**
- * A subquery (entity, the columns of `PayerNow`, plans). `plans` are those of the subscriptions that go on.
- * @param which a condition on `payer`, the column of the entities' numbers: then only their subscriptions are read
- */
-export function payersNow(question: PayersQuestion, which?: (payers: string) => string): Sql {
-  const { kind, nowMs, transitions, organization } = question;
+interface PayerRow {
+  readonly account: number;
+  readonly user: number;
+  readonly state: StateRow;
+  /** Payers of all changes of the subscription that had MRR in a currency without a rate. */
+  readonly unrated: readonly number[];
+}
+
+/** What these accounts or users pay, by their numbers. Those without a subscription ever are left out. At most a few thousand. */
+export async function payersNow(
+  warehouse: Warehouse,
+  question: PayersQuestion,
+  entities: readonly number[],
+): Promise<ReadonlyMap<number, PayerNow>> {
+  if (entities.length === 0) return new Map();
+  const { organization, kind, nowMs, reporting, rates } = question;
   const unrated = unratedOf(question);
-  const now = subscriptionsNow(question, which);
-  const isUnrated = unrated.length === 0 ? "false" : `payer IN (${payersInUnrated})`;
-  const goesOn = "state != 'canceled'";
-  const renews = "state IN ('active', 'past_due', 'trialing') AND isNull(endsMs)";
+  const columns = `
+    payer_account[place] AS account, payer_user[place] AS user,
+    (toString(status[place]), plan[place], mrr[place], toString(currency[place]), ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state,
+    ${unrated.length === 0 ? "[]" : unratedPayers(kind)} AS unrated`;
+  const own = `AND subscription IN (
+    SELECT subscription FROM subscriptions
+    WHERE ${ofOrganization} AND arrayExists(payer -> payer IN {entities:Array(UInt32)}, ${ofPayers(kind)}))`;
+  const rows = await warehouse.rows<PayerRow>(atPlace(columns, own), {
+    ...{ organization, nowMs, entities, ...(unrated.length > 0 && { unrated }) },
+  });
+  const convert = conversionAt({ reporting, rates });
+  const inUnrated = new Set(rows.flatMap((row) => row.unrated));
+  const ofKind = rows.filter(({ account }) => (account === 0) === (kind === "user"));
+  const byPayer = Map.groupBy(ofKind, ({ account, user }) => (kind === "account" ? account : user));
+  const wanted = new Set(entities);
+  return new Map(
+    [...byPayer]
+      .filter(([payer]) => wanted.has(payer))
+      .map(([payer, own]) => [
+        payer,
+        payerNow(
+          own.map(({ state }) => stateOf(state)),
+          convert,
+          inUnrated.has(payer),
+        ),
+      ]),
+  );
+}
+
+function stateOf([status, plan, mrr, currency, periodEndMs, endsAtMs]: StateRow): SubscriptionState {
+  return { status, plan, mrr, currency, periodEndMs, endsAtMs };
+}
+
+const unratedPayers = (kind: EntityKind) => `
+  arrayDistinct(arrayMap(one -> one.1, arrayFilter(
+    one -> one.2 ${kind === "account" ? "!=" : "="} 0 AND one.3 != 0 AND one.4 IN {unrated:Array(String)},
+    arrayZip(${ofPayers(kind)}, payer_account, mrr, currency))))`;
+
+/** Columns of all payers, which are aggregates over their subscriptions now. */
+export type PayerColumn = "mrr" | "plans" | "status" | "renewsDay";
+
+const goesOn = "state != 'canceled'";
+const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr">, string>> = {
+  plans: `groupUniqArrayIf(named_plan, ${goesOn} AND named_plan != '')`,
+  // As `statusOf` has it.
+  status: `
+    toNullable(multiIf(countIf(${goesOn}) = 0, 'canceled',
+      countIf(state IN ('active', 'past_due')) > 0 AND countIf(${goesOn} AND isNull(endsMs)) = 0, 'canceling',
+      countIf(state = 'past_due') > 0, 'past_due',
+      countIf(state = 'active') > 0, 'active',
+      countIf(state = 'trialing') > 0, 'trialing',
+      'paused'))`,
+  renewsDay: "minOrNullIf(periodEndDay, state IN ('active', 'past_due', 'trialing') AND isNull(endsMs))",
+};
+
+/** The values of a subscription's change that holds now, by name. */
+const values = {
+  state: "toString(status[place])",
+  named_plan: "plan[place]",
+  own_mrr: "mrr[place]",
+  own_currency: "toString(currency[place])",
+  endsMs: msOf("ends_at[place]"),
+  periodEndDay: `if(isNull(period_end[place]), NULL,
+    ${localDay(`intDiv(${msOf("assumeNotNull(period_end[place])")}, 1000)`)})`,
+} as const;
+
+const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = {
+  mrr: ["own_mrr", "own_currency"],
+  plans: ["state", "named_plan"],
+  status: ["state", "endsMs"],
+  renewsDay: ["state", "endsMs", "periodEndDay"],
+};
+
+/** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an array. */
+export function payersSql(question: PayersQuestion, columns: readonly PayerColumn[]): Sql {
+  const { kind, nowMs, organization, transitions } = question;
+  const mrr = mrrOf(question);
+  const names = [...new Set(columns.flatMap((column) => needed[column]))];
+  const states = atPlace(
+    [
+      `payer_account[place] AS of_account, payer_user[place] AS of_user`,
+      ...names.map((name) => `${values[name]} AS ${name}`),
+    ].join(", "),
+  );
+  const isOfKind = kind === "account" ? "of_account != 0" : "of_account = 0 AND of_user != 0";
+  const aggregated = columns.map((column) =>
+    column === "mrr" ? `${mrr.aggregate} AS mrr` : `${aggregates[column]} AS ${column}`,
+  );
+  const hasMrr = columns.includes("mrr");
   return {
     text: `(
-      SELECT toUInt32(bitAnd(payer, 4294967295)) AS entity,
-        if(${isUnrated}, NULL, sum(amount)) AS mrr,
-        if(${isUnrated}, ${byCurrency}, []) AS unratedMrr,
-        nullIf(argMaxIf(named_plan, (amount, own_mrr, named_plan), ${goesOn} AND named_plan != ''), '') AS plan,
-        groupUniqArrayIf(named_plan, ${goesOn} AND named_plan != '') AS plans,
-        toNullable(countIf(${goesOn})) AS subscriptions,
-        toNullable(${statusOfPayer}) AS subscriptionStatus,
-        minOrNullIf(periodEndDay, ${renews}) AS renewsDay,
-        if(countIf(${goesOn} AND isNull(endsMs)) = 0, maxOrNullIf(endsMs, ${goesOn}), NULL) AS subscriptionEndsAtMs
-      FROM (
-        SELECT *, ${payerOf("payerAccount", "payerUser")} AS payer,
-          if(isNull(periodEndMs), NULL, ${localDay("intDiv(assumeNotNull(periodEndMs), 1000)")}) AS periodEndDay
-        FROM (${now.text})
-        WHERE ${kind === "account" ? "payerAccount != 0" : "payerAccount = 0 AND payerUser != 0"})
-      GROUP BY payer)`,
+      SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${aggregated.join(", ")}
+      FROM (${hasMrr ? mrr.converted(states) : states})
+      WHERE ${isOfKind}
+      GROUP BY entity)`,
     parameters: {
-      ...now.parameters,
-      ...zoneParameters(transitions),
-      ...{ organization, nowMs, ...(unrated.length > 0 && { unrated }) },
+      ...{ organization, nowMs },
+      ...(hasMrr && mrr.parameters),
+      ...(columns.includes("renewsDay") && zoneParameters(transitions)),
+    },
+  };
+}
+
+/** MRR in the reporting currency: the aggregate, the states with `amount`, and what both bind. */
+function mrrOf(question: PayersQuestion): {
+  readonly aggregate: string;
+  readonly converted: (states: string) => string;
+  readonly parameters: Readonly<Record<string, Parameter>>;
+} {
+  const { kind, reporting, used } = question;
+  const unrated = unratedOf(question);
+  const isConverted = used.some((code) => code !== reporting);
+  const sum = `toNullable(sum(${isConverted ? "amount" : "own_mrr"}))`;
+  return {
+    aggregate: unrated.length === 0 ? sum : `if(entity IN (${payersInUnrated(kind)}), NULL, ${sum})`,
+    converted: (states) =>
+      isConverted
+        ? `
+      SELECT *, indexOf({codes:Array(String)}, own_currency) + 1 AS rate_place,
+        toInt128(own_mrr) * toInt128(arrayElement({numerators:Array(String)}, rate_place)) AS product,
+        toInt128(arrayElement({denominators:Array(String)}, rate_place)) AS divisor,
+        intDiv(product, divisor) AS quotient, ${halfEven} AS amount
+      FROM (${states})`
+        : states,
+    parameters: {
+      ...(isConverted && rateParameters(question)),
+      ...(unrated.length > 0 && { unrated }),
     },
   };
 }
 
 /** Payers that ever had MRR in a currency without a rate. */
-const payersInUnrated = `
-  SELECT ${payerOf("of_account", "of_user")}
+const payersInUnrated = (kind: EntityKind) => `
+  SELECT ${kind === "account" ? "one_account" : "one_user"}
   FROM subscriptions FINAL
-  ARRAY JOIN mrr AS one_mrr, currency AS one_currency, payer_account AS of_account, payer_user AS of_user
-  WHERE ${ofOrganization} AND one_mrr != 0 AND one_currency IN {unrated:Array(String)}`;
-
-const byCurrency = `
-  arraySort(arrayFilter(one -> one.2 != 0,
-    arrayMap((code, total) -> (code, total), sumMap([own_currency], [own_mrr]).1, sumMap([own_currency], [own_mrr]).2)))`;
-
-/** The first that holds. An end is near when it is scheduled for all subscriptions of a payer, and one is paid: as for the state
- * `canceling` of scores. */
-const statusOfPayer = `
-  multiIf(countIf(state != 'canceled') = 0, 'canceled',
-    countIf(state IN ('active', 'past_due')) > 0 AND countIf(state != 'canceled' AND isNull(endsMs)) = 0, 'canceling',
-    countIf(state = 'past_due') > 0, 'past_due',
-    countIf(state = 'active') > 0, 'active',
-    countIf(state = 'trialing') > 0, 'trialing',
-    'paused')`;
-
-/** A row for each subscription with a change by now. */
-function subscriptionsNow(question: PayersQuestion, which: ((payers: string) => string) | undefined): Sql {
-  const { kind, reporting, used } = question;
-  const { amount, parameters } = used.every((code) => code === reporting)
-    ? { amount: "own_mrr AS amount", parameters: {} }
-    : { amount: convertedAmount, parameters: rateParameters(question) };
-  const payers = kind === "account" ? "payer_account" : "payer_user";
-  const among =
-    which === undefined
-      ? ""
-      : `AND subscription IN (
-          SELECT subscription FROM subscriptions
-          WHERE ${ofOrganization} AND arrayExists(payer -> ${which("payer")}, ${payers}))`;
-  return {
-    text: `
-      SELECT payer_account[place] AS payerAccount, payer_user[place] AS payerUser, toString(status[place]) AS state,
-        subscriptions.plan[place] AS named_plan, mrr[place] AS own_mrr, toString(currency[place]) AS own_currency,
-        ${millisecondsOf("period_end[place]")} AS periodEndMs, ${millisecondsOf("ends_at[place]")} AS endsMs, ${amount}
-      FROM (
-        SELECT payer_account, payer_user, status, plan, mrr, currency, period_end, ends_at,
-          arrayLastIndex(start -> ${millisecondsOf("start")} <= {nowMs:Int64}, stored."from") AS place
-        FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${among}) AS subscriptions
-      WHERE place > 0`,
-    parameters,
-  };
-}
-
-const convertedAmount = `
-  indexOf({codes:Array(String)}, own_currency) + 1 AS rate_place,
-  toInt128(own_mrr) * toInt128(arrayElement({numerators:Array(String)}, rate_place)) AS product,
-  toInt128(arrayElement({denominators:Array(String)}, rate_place)) AS divisor,
-  intDiv(product, divisor) AS quotient, ${halfEven} AS amount`;
+  ARRAY JOIN mrr AS one_mrr, currency AS one_currency, payer_account AS one_account, payer_user AS one_user
+  WHERE ${ofOrganization} AND one_mrr != 0 AND one_currency IN {unrated:Array(String)}
+    AND one_account ${kind === "account" ? "!=" : "="} 0`;
 
 export interface PlanInUse {
   readonly plan: string;
@@ -154,16 +222,14 @@ export function plansInUse(
   warehouse: Warehouse,
   question: Pick<PayersQuestion, "organization" | "kind" | "nowMs"> & { readonly limit: number },
 ): Promise<PlanInUse[]> {
-  const { kind, organization, nowMs, limit } = question;
+  const { kind, ...bound } = question;
+  const states = atPlace(
+    `plan[place] AS named_plan, ${values.state} AS state, payer_account[place] AS of_account`,
+  );
   return warehouse.rows<PlanInUse>(
-    `SELECT of_now.plan[place] AS plan, count() AS subscriptions
-     FROM (
-       SELECT payer_account, status, plan,
-         arrayLastIndex(start -> ${millisecondsOf("start")} <= {nowMs:Int64}, stored."from") AS place
-       FROM subscriptions AS stored FINAL WHERE ${ofOrganization}) AS of_now
-     WHERE place > 0 AND status[place] != 'canceled' AND of_now.plan[place] != ''
-       AND payer_account[place] ${kind === "account" ? "!=" : "="} 0
-     GROUP BY of_now.plan[place] ORDER BY subscriptions DESC, plan LIMIT {limit:UInt32}`,
-    { organization, nowMs, limit },
+    `SELECT named_plan AS plan, count() AS subscriptions FROM (${states})
+     WHERE ${goesOn} AND named_plan != '' AND of_account ${kind === "account" ? "!=" : "="} 0
+     GROUP BY named_plan ORDER BY subscriptions DESC, named_plan LIMIT {limit:UInt32}`,
+    bound,
   );
 }

@@ -43,7 +43,7 @@ export const listsHandlers = {
       userList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
       usualChangeOf(warehouse, question.run),
     ]);
-    const rows = users.map(userAnswer(newest, billing));
+    const rows = await usersAnswer(warehouse, users, newest, billing);
     return { ...head, usualChange: usual, billing: billing.head, total, users: rows };
   },
 
@@ -55,7 +55,7 @@ export const listsHandlers = {
       accountList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
       usualChangeOf(warehouse, question.run),
     ]);
-    const rows = accounts.map(accountAnswer(newest, billing));
+    const rows = await accountsAnswer(warehouse, accounts, newest, billing);
     return { ...head, usualChange: usual, billing: billing.head, total, accounts: rows };
   },
 } satisfies Partial<AnalysisHandlers>;
@@ -68,7 +68,7 @@ export const wholeLists = {
     const { question, newest, billing } = await usersOf(context);
     const numbers = await userNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      (await usersNumbered(warehouse, question, chunk)).map(userAnswer(newest, billing)),
+      usersAnswer(warehouse, await usersNumbered(warehouse, question, chunk), newest, billing),
     );
   },
 
@@ -78,7 +78,7 @@ export const wholeLists = {
     const { question, newest, billing } = await accountsOf(context);
     const numbers = await accountNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      (await accountsNumbered(warehouse, question, chunk)).map(accountAnswer(newest, billing)),
+      accountsAnswer(warehouse, await accountsNumbered(warehouse, question, chunk), newest, billing),
     );
   },
 } satisfies WholeTables;
@@ -87,16 +87,39 @@ async function usualChangeOf(warehouse: Users["warehouse"], run: OfRun | undefin
   return run === undefined ? null : usualChange(warehouse, run);
 }
 
-const userAnswer = (run: Run | undefined, billing: Billing) => (row: UserListRow) => ({
-  ...listedUser(row),
-  ...listedScores(row, run),
-  ...listedBilling(row, billing),
-});
-const accountAnswer = (run: Run | undefined, billing: Billing) => (row: AccountListRow) => ({
-  ...listedAccount(row),
-  ...listedScores(row, run),
-  ...listedBilling(row, billing),
-});
+async function usersAnswer(
+  warehouse: Users["warehouse"],
+  rows: readonly UserListRow[],
+  run: Run | undefined,
+  billing: Billing,
+) {
+  const numbers = rows.map(({ user }) => user);
+  const fieldsOf = await listedBilling(warehouse, billing, numbers);
+  return rows.map((row) => ({
+    ...listedUser(row),
+    ...listedScores(row, run),
+    ...fieldsOf({ entity: row.user, risk: row.risk }),
+  }));
+}
+
+async function accountsAnswer(
+  warehouse: Accounts["warehouse"],
+  rows: readonly AccountListRow[],
+  run: Run | undefined,
+  billing: Billing,
+) {
+  const numbers = rows.map(({ account }) => account);
+  const fieldsOf = await listedBilling(warehouse, billing, numbers);
+  return rows.map((row) => {
+    const account = listedAccount(row);
+    const { renewsAt } = account.traits;
+    return {
+      ...account,
+      ...listedScores(row, run),
+      ...fieldsOf({ entity: row.account, risk: row.risk, renewsAt }),
+    };
+  });
+}
 
 async function usersOf(context: Users) {
   const { query } = context;

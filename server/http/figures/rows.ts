@@ -126,7 +126,8 @@ export function ratioToBaseRate(risk: number, run: Run): number | null {
   return baseRate === null || baseRate === 0 ? null : risk / baseRate;
 }
 
-function objectIn(text: string): Record<string, unknown> {
+/** The object that JSON text has; an empty one for anything else. */
+export function objectIn(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text);
   return isJsonObject(value) ? { ...value } : {};
 }

@@ -3,20 +3,21 @@ import type { RouteAnswer } from "../../../../contract/api/routes.ts";
 import { currencyDigits } from "../../../../contract/billing/currencies.ts";
 import {
   accountsNumbered,
-  type BillingOfRow,
   hasPayers,
   type PayerSubscriptions,
   type PayersQuestion,
+  payersNow,
   plansInUse,
   type SubscriptionNow,
   subscriptionsOf,
   usersNumbered,
 } from "../../../analytics/analytics.ts";
+import { parseDay } from "../../../calendar/calendar.ts";
 import { type EntityKind, rowsOf } from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../../api/context.ts";
 import { knownAccount } from "../accounts.ts";
 import { today, usersQuestion } from "../days.ts";
-import { dayOrNull, instant, instantOrNull } from "../rows.ts";
+import { dayOrNull, instant, instantOrNull, objectIn } from "../rows.ts";
 import { isRiskOfSubscription, type Run, scoreContext } from "../score-context.ts";
 import { knownUser } from "../users.ts";
 import { revenueOf } from "./currency.ts";
@@ -28,6 +29,8 @@ export interface Billing {
   /** Undefined without subscriptions of this kind. */
   readonly payers: PayersQuestion | undefined;
   readonly isOfSubscription: boolean;
+  /** The day of an instant in the organization's timezone. */
+  readonly dayOf: (ms: number) => number;
   /** The beginning of a list's answer. */
   readonly head: RouteAnswer<"GET /api/accounts">["billing"];
 }
@@ -40,42 +43,59 @@ export async function billingOf(
 ): Promise<Billing> {
   const { warehouse, organization, zone, nowMs } = context;
   const isOfSubscription = isRiskOfSubscription(run, kind);
+  const dayOf = (ms: number) => zone.dayOf(ms);
   if (!(await hasPayers(warehouse, organization.id, kind))) {
-    return { payers: undefined, isOfSubscription, head: null };
+    return { payers: undefined, isOfSubscription, dayOf, head: null };
   }
   const { question, head } = await revenueOf(context);
   const { hasSubscriptions: _, ...currency } = head;
   return {
     payers: { ...question, kind, nowMs: nowMs(), transitions: zone.transitions },
     isOfSubscription,
+    dayOf,
     head: { ...currency, hasExpectedLoss: isOfSubscription },
   };
 }
 
-/** The fields of a row; none without subscriptions of the list's kind. */
-export function listedBilling(
-  row: Partial<BillingOfRow> & { readonly risk: number | null },
-  { payers, isOfSubscription }: Billing,
-) {
-  return payers === undefined ? {} : payerAnswer(row, isOfSubscription);
+interface BilledRow {
+  /** The number of the account or the user. */
+  readonly entity: number;
+  readonly risk: number | null;
+  /** The attribute of an account. */
+  readonly renewsAt?: unknown;
 }
 
-function payerAnswer(
-  row: Partial<BillingOfRow> & { readonly risk: number | null },
-  isOfSubscription: boolean,
+/** Reads what the rows of a list pay. @returns the fields of a row; undefined without subscriptions */
+export async function listedBilling(
+  warehouse: OrganizationContext["warehouse"],
+  { payers, isOfSubscription, dayOf }: Billing,
+  entities: readonly number[],
 ) {
-  const { mrr = null, risk } = row;
-  const loss = mrr === null || risk === null ? null : risk * mrr;
-  return {
-    mrr,
-    unratedMrr: (row.unratedMrr ?? []).map(([currency, amount]) => ({ currency, mrr: amount })),
-    plan: row.plan ?? null,
-    subscriptions: row.subscriptions ?? null,
-    subscriptionStatus: row.subscriptionStatus ?? null,
-    renewsAt: dayOrNull(row.renewsDay ?? null),
-    subscriptionEndsAt: instantOrNull(row.subscriptionEndsAtMs),
-    ...(isOfSubscription && { expectedLoss: loss }),
+  const found = payers === undefined ? undefined : await payersNow(warehouse, payers, entities);
+  return ({ entity, risk, renewsAt }: BilledRow) => {
+    if (found === undefined) return undefined;
+    const payer = found.get(entity);
+    const mrr = payer?.mrr ?? null;
+    const ofPeriod = payer?.renewsAtMs == null ? null : dayOf(payer.renewsAtMs);
+    return {
+      mrr,
+      unratedMrr: payer?.unratedMrr.map((one) => ({ ...one })) ?? [],
+      plan: payer?.plan ?? null,
+      subscriptions: payer?.subscriptions ?? null,
+      subscriptionStatus: payer?.status ?? null,
+      renewsAt: dayOrNull(dayOfAttribute(renewsAt, dayOf) ?? ofPeriod),
+      subscriptionEndsAt: instantOrNull(payer?.endsAtMs),
+      ...(isOfSubscription && { expectedLoss: mrr === null || risk === null ? null : risk * mrr }),
+    };
   };
+}
+
+/** The day that the attribute `renewsAt` says, as a date or as a date-time; undefined for anything else. */
+function dayOfAttribute(renewsAt: unknown, dayOf: (ms: number) => number): number | undefined {
+  if (typeof renewsAt !== "string") return undefined;
+  if (renewsAt.length === 10) return parseDay(renewsAt);
+  const ms = Date.parse(renewsAt);
+  return Number.isNaN(ms) ? undefined : dayOf(ms);
 }
 
 export const payersHandlers = {
@@ -107,22 +127,25 @@ async function subscriptionsAnswer(
   }
   const question = {
     ...(await usersQuestion(context, today(context))),
-    ...{ run: run && rowsOf(organization.id, kind, run), earlier: undefined, payers: billing.payers },
+    ...{ run: run && rowsOf(organization.id, kind, run), earlier: undefined },
   };
-  const [[row], found] = await Promise.all([
-    kind === "account"
-      ? accountsNumbered(warehouse, question, [entity])
-      : usersNumbered(warehouse, question, [entity]),
+  const [fieldsOf, [row], found] = await Promise.all([
+    listedBilling(warehouse, billing, [entity]),
+    rowsOfKind[kind](warehouse, question, [entity]),
     subscriptionsOf(warehouse, { organization: organization.id, kind, entity, nowMs: nowMs(), ...query }),
   ]);
+  const renewsAt = kind === "account" && row !== undefined ? objectIn(row.traits).renewsAt : undefined;
+  const payer = fieldsOf({ entity, risk: row?.risk ?? null, renewsAt });
   return {
     billing: billing.head,
-    payer: row === undefined || row.subscriptions == null ? null : payerAnswer(row, billing.isOfSubscription),
+    payer: payer === undefined || payer.subscriptions === null ? null : payer,
     total: found.total,
     subscriptions: found.subscriptions.map(subscriptionAnswer),
     history: found.history.map(entryAnswer),
   };
 }
+
+const rowsOfKind = { account: accountsNumbered, user: usersNumbered } as const;
 
 function subscriptionAnswer({
   subscriptionId,

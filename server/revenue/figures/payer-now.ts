@@ -1,0 +1,77 @@
+/** What a payer pays at an instant, from the states of its subscriptions. */
+import type { subscriptionStatuses } from "../../../contract/billing/payers.ts";
+import type { SubscriptionStatus } from "../subscriptions/changes.ts";
+import type { Conversion } from "./rates.ts";
+
+export type PayerStatus = (typeof subscriptionStatuses)[number];
+
+/** A subscription at an instant. */
+export interface SubscriptionState {
+  readonly status: SubscriptionStatus;
+  /** Empty without one. */
+  readonly plan: string;
+  /** In minor units of the currency. */
+  readonly mrr: number;
+  readonly currency: string;
+  readonly periodEndMs: number | null;
+  readonly endsAtMs: number | null;
+}
+
+export interface PayerNow {
+  /** In minor units of the reporting currency. Null for payers that ever had MRR in a currency without a rate. */
+  readonly mrr: number | null;
+  /** Of these payers, by currency and in its minor units. */
+  readonly unratedMrr: readonly { readonly currency: string; readonly mrr: number }[];
+  /** Of the subscription with the highest MRR, of those that go on; null without one. */
+  readonly plan: string | null;
+  /** Subscriptions that go on. */
+  readonly subscriptions: number;
+  readonly status: PayerStatus;
+  /** The first end of a period after which a subscription goes on. */
+  readonly renewsAtMs: number | null;
+  /** The last of the scheduled ends, when all that go on have one. */
+  readonly endsAtMs: number | null;
+}
+
+/** @param isUnrated whether the payer ever had MRR in a currency without a rate */
+export function payerNow(
+  states: readonly SubscriptionState[],
+  convert: Conversion,
+  isUnrated: boolean,
+): PayerNow {
+  const live = states.filter(({ status }) => status !== "canceled");
+  const lasting = live.filter(({ endsAtMs }) => endsAtMs === null);
+  const renewals = lasting.flatMap(({ status, periodEndMs }) =>
+    status === "paused" ? [] : (periodEndMs ?? []),
+  );
+  const [highest] = live
+    .filter(({ plan }) => plan !== "")
+    .map((state) => ({ ...state, converted: convert(state.mrr, state.currency) ?? 0 }))
+    .toSorted((a, b) => b.converted - a.converted || b.mrr - a.mrr || (a.plan < b.plan ? 1 : -1));
+  return {
+    mrr: isUnrated ? null : live.reduce((sum, { mrr, currency }) => sum + (convert(mrr, currency) ?? 0), 0),
+    unratedMrr: isUnrated ? mrrByCurrency(live) : [],
+    plan: highest?.plan ?? null,
+    subscriptions: live.length,
+    status: statusOf(live, lasting),
+    renewsAtMs: renewals.length === 0 ? null : Math.min(...renewals),
+    endsAtMs:
+      live.length === 0 || lasting.length > 0 ? null : Math.max(...live.map(({ endsAtMs }) => endsAtMs ?? 0)),
+  };
+}
+
+function mrrByCurrency(live: readonly SubscriptionState[]): PayerNow["unratedMrr"] {
+  const paid = live.filter(({ mrr }) => mrr > 0);
+  return [...Map.groupBy(paid, ({ currency }) => currency)]
+    .map(([currency, own]) => ({ currency, mrr: own.reduce((sum, { mrr }) => sum + mrr, 0) }))
+    .toSorted((a, b) => (a.currency < b.currency ? -1 : 1));
+}
+
+/** The first that holds. A payer is canceling as for the state of scores: it pays, and an end of all that goes on is scheduled. */
+function statusOf(live: readonly SubscriptionState[], lasting: readonly SubscriptionState[]): PayerStatus {
+  if (live.length === 0) return "canceled";
+  const has = (one: SubscriptionStatus) => live.some(({ status }) => status === one);
+  if (lasting.length === 0 && (has("active") || has("past_due"))) return "canceling";
+  const order = ["past_due", "active", "trialing"] as const;
+  return order.find(has) ?? "paused";
+}
