@@ -1,4 +1,4 @@
-/** What payers pay, in lists and on their pages, as JSON Schema: parameters and answers. */
+/** Subscriptions and MRR of payers, in lists and on their pages, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
 
@@ -13,14 +13,14 @@ const SubscriptionStatus = Field.oneOf(
   "Of all subscriptions of a payer together, the first that holds. `canceled`: all have ended. `canceling`: one is paid, and an end is scheduled for all that go on. `past_due`: the last payment of one failed. `active`, `trialing`, `paused`: one of them is.",
 );
 
-/** The orders of lists by what payers pay. */
+/** The orders of lists by MRR and renewal. */
 export const billingSorts = ["mrr", "renewsAt", "expectedLoss"] as const;
 
 const largestMrr = Number.MAX_SAFE_INTEGER;
 const mrrBound = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: largestMrr, description }));
 
-/** Filters of lists by what payers pay. Without subscriptions no row matches. */
+/** Filters of lists by subscriptions. Without subscriptions no row matches. */
 export const billingFilters = {
   mrrFrom: mrrBound("Only payers with at least this MRR, in minor units of the reporting currency."),
   mrrTo: mrrBound("Only payers with at most this MRR."),
@@ -69,7 +69,7 @@ const payer = {
 
 const expectedLoss = nullable(
   Field.number(
-    "Churn risk · MRR, in minor units of the reporting currency. Only with the churn target `subscription`: any other churn risk is no probability that MRR is lost.",
+    "Churn risk · MRR, in minor units of the reporting currency. Only with the churn target `subscription`, because no other churn risk is the probability that MRR is lost.",
   ),
 );
 
@@ -122,7 +122,7 @@ export const SubscriptionsParameters = closedObject({
   history: Parameter.positive(1_000, 50, "At most this many entries of the history."),
 });
 
-/** What happened to a subscription. */
+/** Kinds of entries in the history of a subscription. */
 export const historyKinds = [
   ...(["started", "started_again", "trial_started", "trial_converted"] as const),
   ...(["upgraded", "downgraded", "plan_changed", "paused", "resumed"] as const),
@@ -131,7 +131,7 @@ export const historyKinds = [
 
 export const SubscriptionsAnswer = Type.Object({
   billing: billingHead,
-  payer: objectOrNull("What it pays now, as in lists. Null without any subscription ever.", {
+  payer: objectOrNull("MRR and subscriptions now, as in lists. Null without any subscription ever.", {
     ...payer,
     expectedLoss: Type.Optional(expectedLoss),
   }),
@@ -156,7 +156,7 @@ export const SubscriptionsAnswer = Type.Object({
       "Whether it counts although its period ended 30 days ago and no event came since.",
     ),
   }),
-  history: listOf("What happened to these subscriptions, the newest first.", {
+  history: listOf("The history of these subscriptions, the newest entry first.", {
     subscriptionId: Type.String(),
     at: Field.instant("When."),
     what: Field.oneOf(

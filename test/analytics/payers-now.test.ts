@@ -1,5 +1,6 @@
-/** What payers pay now, read for a page and in SQL for a list: the same, and the same as their balances, on random histories. */
+/** Payers as they are read for a page, in SQL for a list, and by their balances: the same on random histories. */
 import { describe, expect, test } from "bun:test";
+import { accountNumbers } from "../../server/analytics/entities/account-list.ts";
 import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
 import { type PayersQuestion, payersNow, payersSql } from "../../server/analytics/revenue/payers-now.ts";
 import { Zone } from "../../server/calendar/zone.ts";
@@ -48,16 +49,17 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
     const question = { ...asked, kind, nowMs, transitions };
     const found = await payersNow(subject.warehouse, question, everybody);
 
-    // What holds at an instant holds just before the next one.
+    // A balance is that just before its edge.
     const convert = conversionAt({ reporting: "USD", rates: settings.currencyRates });
     const { reported, unreported } = balancesOf(changes, [nowMs + 1], convert);
     const nameOf = (entity: number) =>
       payerName(kind === "account" ? { account: entity, user: 0 } : { account: 0, user: entity });
     const mrrOf = new Map(reported.map(({ payer, mrrs }) => [payer, mrrs[0] ?? 0]));
-    const unrated = new Map<string, object[]>();
+    const unrated = new Map<string, { currency: string; mrr: number }[]>();
     for (const [currency, balances] of [...unreported].sort(([a], [b]) => (a < b ? -1 : 1))) {
       for (const { payer, mrrs } of balances) {
-        const own = (mrrs[0] ?? 0) > 0 ? [{ currency, mrr: mrrs[0] }] : [];
+        const [mrr = 0] = mrrs;
+        const own = mrr > 0 ? [{ currency, mrr }] : [];
         unrated.set(payer, [...(unrated.get(payer) ?? []), ...own]);
       }
     }
@@ -79,4 +81,47 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
       expect(payer?.plan == null ? plans.length === 0 : plans.includes(payer.plan)).toBe(true);
     }
   });
+});
+
+test("accounts are sorted by expected loss, only when the churn risk is that of losing the subscription", async () => {
+  const organization = subject.newOrganization();
+  const { warehouse } = subject;
+  // MRR 1,000, 2,000, 3,000 and 4,000; risks .9, .5, .2 and none. The fifth account pays nothing.
+  await store(
+    warehouse,
+    organization,
+    [1, 2, 3, 4].map((account) => ({
+      ...{
+        subscription: `sub_${account}`,
+        payer: payerName({ account, user: 1 }),
+        account,
+        user: 1,
+        plan: "",
+      },
+      ...{ fromMs: beginMs, mrr: account * 1_000, currency: "USD", isInvoluntary: false },
+    })),
+  );
+  const now = "toDateTime64('2026-01-01 00:00:00', 3, 'UTC')";
+  await warehouse.command(
+    `INSERT INTO accounts (organization, account, account_id, name, created_at, updated_at, version, traits)
+     SELECT {organization:UInt32}, number, toString(number), '', ${now}, ${now}, 1, '{}' FROM numbers(1, 5)`,
+    { organization },
+  );
+  await warehouse.command(
+    `INSERT INTO account_scores (organization, day, account, version, state, colour, risk)
+     SELECT {organization:UInt32}, toDate32('2026-03-17'), number, 1, 'active', 'healthy', [0.9, 0.5, 0.2, NULL, 0.7][number]
+     FROM numbers(1, 5)`,
+    { organization },
+  );
+  const day = Date.UTC(2026, 2, 17) / 86_400_000;
+  const asked = await revenueQuestion(warehouse, { organization, ...settings });
+  const question = {
+    ...{ organization, toDay: day, passiveEvents: [], search: "", earlier: undefined },
+    run: { organization, kind: "account", day, rowsVersion: 1 },
+    payers: { ...asked, kind: "account", nowMs, transitions: zone.transitions },
+    sort: "expectedLoss",
+    ...{ descending: true, limit: 10, offset: 0 },
+  } as const;
+  expect(await accountNumbers(warehouse, { ...question, isOfSubscription: true })).toEqual([2, 1, 3, 4, 5]);
+  expect(await accountNumbers(warehouse, { ...question, isOfSubscription: false })).toEqual([1, 2, 3, 4, 5]);
 });

@@ -63,15 +63,15 @@ export function payerName({ account, user }: { readonly account: number; readonl
   return account === 0 ? `user ${user}` : `account ${account}`;
 }
 
-/** A status and times that fit a change. */
+/** Columns of a change beside its MRR and payer. */
 interface Details {
   readonly status: string;
-  readonly periodEndMs: number | null;
-  readonly endsAtMs: number | null;
+  readonly period_end: number | null;
+  readonly ends_at: number | null;
 }
 
 const plain = ({ mrr }: Change): Details => ({
-  ...{ status: mrr > 0 ? "active" : "canceled", periodEndMs: null, endsAtMs: null },
+  ...{ status: mrr > 0 ? "active" : "canceled", period_end: null, ends_at: null },
 });
 
 /** Any status that its MRR allows, and times that it may have. */
@@ -79,8 +79,8 @@ export const randomDetails =
   (random: Random) =>
   ({ mrr, fromMs }: Change): Details => ({
     status: random.pick(mrr > 0 ? ["active", "past_due"] : ["canceled", "paused", "trialing"]),
-    periodEndMs: random.chance(0.3) ? null : fromMs + random.between(0, 400 * dayMs),
-    endsAtMs: random.chance(0.6) ? null : fromMs + random.between(0, 400 * dayMs),
+    period_end: random.chance(0.3) ? null : fromMs + random.between(0, 400 * dayMs),
+    ends_at: random.chance(0.6) ? null : fromMs + random.between(0, 400 * dayMs),
   });
 
 /** Stores the changes as rows of `subscriptions`. */
@@ -90,7 +90,8 @@ export async function store(
   changes: readonly Change[],
   detailsOf: (change: Change) => Details = plain,
 ): Promise<void> {
-  const rows = [...Map.groupBy(changes, ({ subscription }) => subscription)].map(([subscription, own]) => [
+  const detailed = changes.map((change) => ({ ...change, ...detailsOf(change) }));
+  const rows = [...Map.groupBy(detailed, ({ subscription }) => subscription)].map(([subscription, own]) => [
     ...[organization, subscription, 1, "test", own.length, 1],
     ...Object.values(changeColumns).map((read) => own.map(read)),
   ]);
@@ -101,9 +102,11 @@ export async function store(
   });
 }
 
-const changeColumns: Readonly<Record<string, (change: Change) => unknown>> = {
+const changeColumns: Readonly<Record<string, (change: Change & Details) => unknown>> = {
   from: ({ fromMs }) => fromMs,
-  status: ({ mrr }) => (mrr > 0 ? "active" : "canceled"),
+  status: ({ status }) => status,
+  period_end: ({ period_end }) => period_end,
+  ends_at: ({ ends_at }) => ends_at,
   plan: ({ plan }) => plan,
   mrr: ({ mrr }) => mrr,
   currency: ({ currency }) => currency ?? "",

@@ -1,4 +1,4 @@
-/** What payers pay, from /track to the lists, their CSV and the page of one. */
+/** MRR and subscriptions from /track to the lists, their CSV and the answers about one payer. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { Server } from "../server.ts";

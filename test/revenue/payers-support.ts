@@ -31,7 +31,7 @@ const accounts: Readonly<Record<string, readonly [id: string, attributes: object
   tim: ["theta", { renewsAt: dateOf(3), contractValue: 1_200, owner: "csm@example.com" }],
 };
 
-export const billingEvents = [
+const billingEvents = [
   event("ada", "a1", -90, "subscription_started", price("Team", 8_000)),
   event("ada", "a1", -30, "subscription_changed", {
     ...price("Business", 10_000),

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { DeparturesAnswer } from "../../contract/api/figures.ts";
+import type { AccountListAnswer } from "../../contract/api/lists.ts";
 import type { ScoreAnswer } from "../../contract/api/scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
@@ -121,6 +122,19 @@ test("a user without an account has churned by their own subscription, and membe
   expect(await scoreOf("users/canceled")).toMatchObject({
     ...{ state: "active", verdict: "account_churned", churnCause: null },
   });
+});
+
+test("lists have an expected loss, also without a model of the risk, once a run has this target", async () => {
+  const headers = { Authorization: `Bearer ${key}` };
+  const path = `${server.url}/api/accounts?sort=expectedLoss`;
+  const answer = (await (await fetch(path, { headers })).json()) as Static<typeof AccountListAnswer>;
+  expect(answer.billing).toMatchObject({ reportingCurrency: "EUR", hasExpectedLoss: true });
+  for (const { accountId, risk, mrr = null, expectedLoss } of answer.accounts) {
+    const loss = risk === null || mrr === null ? null : risk * mrr;
+    expect([accountId, expectedLoss]).toEqual([accountId, loss]);
+  }
+  const [header] = (await (await fetch(`${path}&format=csv`, { headers })).text()).split("\r\n");
+  expect(header).toEndWith(",subscriptionEndsAt,expectedLoss");
 });
 
 test("the target is suggested for accounts once there are 10 subscriptions, and not beside it", async () => {

@@ -1,4 +1,4 @@
-/** What payers pay, by which lists are filtered and sorted. */
+/** Filters and orders of lists by MRR, plan, status and renewal of subscriptions. */
 
 import type { PayerStatus } from "../../revenue/revenue.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
@@ -28,7 +28,7 @@ export interface BillingFilter {
 
 export type BillingSort = "mrr" | "renewsAt" | "expectedLoss";
 
-/** Whether a sort is by what payers pay. */
+/** Whether a sort reads subscriptions. */
 export function isBillingSort(sort: unknown): sort is BillingSort {
   return sort === "mrr" || sort === "renewsAt" || sort === "expectedLoss";
 }

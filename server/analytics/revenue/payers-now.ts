@@ -1,5 +1,5 @@
 /**
- * What payers pay now. It follows from the histories in `subscriptions` at one instant. Rows that are shown are read and summed by
+ * MRR, plan, status and renewal of payers now. They follow from the histories in `subscriptions` at one instant. Rows that are shown are read and summed by
  * `payerNow` (revenue/figures/payer-now.ts). Orders and filters of all payers are the same in SQL, with only the columns that they
  * need: the engine would plan all of them for longer than it runs. A test compares both. Decision 0081 has the rules.
  */
@@ -64,7 +64,7 @@ interface PayerRow {
   readonly unrated: readonly number[];
 }
 
-/** What these accounts or users pay, by their numbers. Those without a subscription ever are left out. At most a few thousand. */
+/** These accounts or users as payers, by their numbers. Those without a subscription ever are left out. At most a few thousand. */
 export async function payersNow(
   warehouse: Warehouse,
   question: PayersQuestion,

@@ -1,4 +1,4 @@
-/** The subscriptions of one payer: what each is now, and what happened to it. */
+/** The subscriptions of one payer: the state of each now, and their history. */
 import {
   type HistoryEntry,
   historyOf,
@@ -20,7 +20,7 @@ interface Question {
 }
 
 /** A change of a stored subscription. */
-type StoredChange = Omit<SubscriptionChange, "payer">;
+type StoredChange = Omit<SubscriptionChange, "payer" | "interval" | "trialEndsAtMs">;
 
 export interface SubscriptionNow {
   readonly subscriptionId: string;

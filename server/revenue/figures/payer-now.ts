@@ -1,4 +1,4 @@
-/** What a payer pays at an instant, from the states of its subscriptions. */
+/** MRR, plan, status and renewal of a payer at an instant, from the states of its subscriptions. */
 import type { subscriptionStatuses } from "../../../contract/billing/payers.ts";
 import type { SubscriptionStatus } from "../subscriptions/changes.ts";
 import type { Conversion } from "./rates.ts";

@@ -1,4 +1,4 @@
-/** What happened to a subscription, as a reader would tell it: one entry or more for each of its changes. */
+/** The history of a subscription for readers: one entry or more for each of its changes. */
 import type { historyKinds } from "../../../contract/billing/payers.ts";
 import type { SubscriptionChange } from "./changes.ts";
 

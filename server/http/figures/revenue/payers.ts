@@ -1,4 +1,4 @@
-/** What payers pay: beside the rows of lists, and on the page of one. */
+/** MRR and subscriptions of payers, beside the rows of lists and on the page of one. */
 import type { RouteAnswer } from "../../../../contract/api/routes.ts";
 import { currencyDigits } from "../../../../contract/billing/currencies.ts";
 import {
@@ -35,7 +35,7 @@ export interface Billing {
   readonly head: RouteAnswer<"GET /api/accounts">["billing"];
 }
 
-/** What accounts pay, or users without an account. @param run the newest of this kind; undefined before the first */
+/** The payers of this kind, and the currency of their MRR. @param run the newest of this kind; undefined before the first */
 export async function billingOf(
   context: Pick<OrganizationContext, "warehouse" | "ledger" | "organization" | "zone" | "nowMs">,
   kind: EntityKind,
@@ -65,7 +65,7 @@ interface BilledRow {
   readonly renewsAt?: unknown;
 }
 
-/** Reads what the rows of a list pay. @returns the fields of a row; undefined without subscriptions */
+/** Reads the MRR and subscriptions of a list's rows. @returns the fields of a row; undefined without subscriptions */
 export async function listedBilling(
   warehouse: OrganizationContext["warehouse"],
   { payers, isOfSubscription, dayOf }: Billing,
