@@ -25,7 +25,12 @@ export interface Identified<User extends Identity = Person> {
   readonly timeMs: number;
   readonly properties: Properties | undefined;
   readonly isAccountOwner: boolean | undefined;
+  /** Attributes of the user's account. */
+  readonly attributes?: Attributes;
 }
+
+/** Attributes of an account; null takes one away. */
+export type Attributes = Readonly<Record<string, string | number | null>>;
 
 export type Item<User extends Identity = Person> = Tracked<User> | Identified<User>;
 
@@ -45,7 +50,11 @@ export function wireItem(item: Item<Identity>, messageId: string): WireIdentify 
   return {
     type,
     email: person.email,
-    account: { id: person.account.facts.accountId, name: person.account.facts.name },
+    account: {
+      id: person.account.facts.accountId,
+      name: person.account.facts.name,
+      ...(item.attributes !== undefined && { properties: item.attributes }),
+    },
     ...(item.isAccountOwner !== undefined && { isAccountOwner: item.isAccountOwner }),
     ...common,
   };
@@ -80,6 +89,15 @@ export function change<User extends Identity>(
 ): Identified<User> {
   const { properties, isAccountOwner } = what;
   return { type: "identify", person, timeMs, properties, isAccountOwner };
+}
+
+/** An identify for attributes of the user's account. */
+export function describe<User extends Identity>(
+  person: User,
+  timeMs: number,
+  attributes: Attributes,
+): Identified<User> {
+  return { type: "identify", person, timeMs, properties: undefined, isAccountOwner: undefined, attributes };
 }
 
 /** An event. */

@@ -10,6 +10,7 @@
  * Pure: the same options give the same items. Memory holds the people and one day of events.
  */
 import type { Zone } from "../server/calendar/calendar.ts";
+import { billingItems } from "./billing/billing.ts";
 import type { Account, Person } from "./customers.ts";
 import { change, event, type Item, signUp } from "./items.ts";
 import { Population } from "./population.ts";
@@ -59,6 +60,21 @@ export class Simulation {
   get truth(): Truth {
     const { people, accounts } = this.#population;
     return { users: people.map(({ truth }) => truth), accounts: accounts.map(({ truth }) => truth) };
+  }
+
+  /**
+   * Billing events and attributes of the accounts up to the last generated day, from the first account on. They have
+   * random numbers of their own: the items of days are the same without them.
+   * @param owners e-mail addresses of people who look after accounts, beside three of the vendor's staff
+   */
+  billing(owners: readonly string[] = []): Item[] {
+    const { seed, zone, endMs } = this.#options;
+    const { accounts, people } = this.#population;
+    const staff = people.filter(({ kind }) => kind === "staff").slice(0, 3);
+    return billingItems(accounts, people, {
+      ...{ seed, zone, endMs },
+      owners: [...owners, ...staff.map(({ email }) => email)],
+    });
   }
 
   /** The items of every day, once. The first day, the one before the log, has the earlier sign-ups. */

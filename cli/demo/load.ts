@@ -12,7 +12,7 @@ import {
 import { remoteService, socketPath } from "../../server/process/process.ts";
 import type { PublicPort } from "../../server/start-intake.ts";
 import { type EventRole, eventKinds } from "../../simulation/catalogue.ts";
-import { wireItem } from "../../simulation/items.ts";
+import { type Item, wireItem } from "../../simulation/items.ts";
 import { vendorDomain } from "../../simulation/population.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import type { Installation } from "../installation.ts";
@@ -139,18 +139,21 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
   const simulation = new Simulation({ seed, users, weeks, zone, endMs: Date.now() });
   const { firstDay, lastDay } = simulation;
   const progress = new Progress("items");
-  // Of a later day the simulation is another: its people did the same things a day later.
-  const prefix = `demo-${seed}-${users}-${weeks}-${lastDay}`;
   let items = 0;
   let events = 0;
+  // Only a promise is awaited: to wait for every item would take as long as to make it.
+  const add = (item: Item, messageId: string): Promise<void> | undefined => {
+    items += 1;
+    if (item.type === "track") events += 1;
+    const text = JSON.stringify(wireItem(item, messageId));
+    return sender.add(item.person.account.facts.number, text);
+  };
+  // Of a later day the simulation is another: its people did the same things a day later.
+  const prefix = `demo-${seed}-${users}-${weeks}-${lastDay}`;
   try {
     for (const { day, items: ofDay } of simulation.days()) {
       for (const item of ofDay) {
-        const text = JSON.stringify(wireItem(item, `${prefix}-${items}`));
-        items += 1;
-        if (item.type === "track") events += 1;
-        // Only a promise is awaited: to wait for every item would take as long as to make it.
-        const full = sender.add(item.person.account.facts.number, text);
+        const full = add(item, `${prefix}-${items}`);
         if (full !== undefined) await full;
       }
       progress.show({
@@ -158,6 +161,11 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
         fraction: (day - firstDay + 1) / (lastDay - firstDay + 1),
         waiting: sender.waiting,
       });
+    }
+    const owners = options.owner === undefined ? [] : [options.owner];
+    for (const [index, item] of simulation.billing(owners).entries()) {
+      const full = add(item, `${prefix}-billing-${index}`);
+      if (full !== undefined) await full;
     }
     await sender.finish();
   } catch (error) {

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isBillingEvent } from "../../contract/billing/events.ts";
+import type { JsonObject } from "../../contract/json.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import type { Attributes } from "../../simulation/items.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { environment, rekindle, run, Server } from "../server.ts";
 import { eventually } from "./operation-support.ts";
@@ -75,7 +78,7 @@ test("the stored data equals the simulated: times, traits, owners and accounts a
   await server.command("demo", "--organization", "Same", "--users", "60", "--weeks", "10", "--seed", "8");
   const zone = new Zone((await settingsOf("Same"))[2] ?? "");
   const simulation = new Simulation({ seed: 8, users: 60, weeks: 10, zone, endMs: Date.now() });
-  const items = [...simulation.days()].flatMap((day) => day.items);
+  const items = [...simulation.days()].flatMap((day) => day.items).concat(simulation.billing());
 
   const stored = await server.exported("events", "Same");
   const known = new Set(
@@ -96,6 +99,51 @@ test("the stored data equals the simulated: times, traits, owners and accounts a
       properties: { createdAt: new Date(signedUpMs).toISOString() },
     });
   }
+});
+
+test("subscriptions and attributes of accounts are those of the simulation", async () => {
+  const timezone = zoneAtNoon();
+  await server.command("organization", "create", "Paying", "--timezone", timezone);
+  const options = { seed: 3, users: 300, weeks: 30 };
+  const endMs = Date.now();
+  const parameters = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const owner = "ada@vendor.example";
+  await server.command("demo", "--organization", "Paying", "--owner", owner, ...parameters);
+  const simulation = new Simulation({ ...options, zone: new Zone(timezone), endMs });
+  for (const _ of simulation.days());
+  const billing = simulation.billing([owner]);
+  const events = billing.filter((item) => item.type === "track");
+
+  const changes = await server.exported("subscriptions", "Paying");
+  const changesOf = Map.groupBy(changes, ({ subscriptionId }) => String(subscriptionId));
+  const eventsOf = Map.groupBy(events, ({ properties }) => String(properties?.subscriptionId));
+  expect([...changesOf.keys()].sort()).toEqual([...eventsOf.keys()].sort());
+  expect(changesOf.size).toBeGreaterThan(10);
+  for (const [id, [first]] of changesOf) {
+    const [start] = eventsOf.get(id) ?? [];
+    expect(first).toMatchObject({
+      accountId: start?.person.account.facts.accountId,
+      from: new Date(start?.timeMs ?? 0).toISOString(),
+      plan: start?.properties?.plan,
+      status: start?.event === "trial_started" ? "trialing" : "active",
+    });
+  }
+  const stored = await server.exported("events", "Paying");
+  const ofBilling = stored.filter(({ event, properties }) =>
+    isBillingEvent(String(event), properties as JsonObject),
+  );
+  expect(ofBilling).toHaveLength(events.length);
+  expect(ofBilling.filter(({ isActivity }) => isActivity !== false)).toEqual([]);
+
+  const expected = new Map<string, Attributes>();
+  for (const { person, ...item } of billing) {
+    if (item.type !== "identify") continue;
+    const { accountId } = person.account.facts;
+    expected.set(accountId, { ...expected.get(accountId), ...item.attributes });
+  }
+  const accounts = (await server.exported("accounts", "Paying")).filter(({ id }) => id !== "vendor");
+  expect(new Map(accounts.map(({ id, properties }) => [id, properties]))).toEqual(expected);
+  expect(accounts.some(({ properties }) => (properties as Attributes).owner === owner)).toBe(true);
 });
 
 test("the commands that it prints work as they stand", async () => {
