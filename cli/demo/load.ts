@@ -11,6 +11,7 @@ import {
 } from "../../server/ledger/ledger.ts";
 import { remoteService, socketPath } from "../../server/process/process.ts";
 import type { PublicPort } from "../../server/start-intake.ts";
+import { dollarsPerEuro } from "../../simulation/billing/prices.ts";
 import { type EventRole, eventKinds } from "../../simulation/catalogue.ts";
 import { type Item, wireItem } from "../../simulation/items.ts";
 import { vendorDomain } from "../../simulation/population.ts";
@@ -105,8 +106,8 @@ async function serverAddress({ config, served }: Installation, given: string | u
   throw new Refusal(`no rekindle answers at ${url}: give the server's address with --url.`);
 }
 
-/** Creates an organization with settings for the demonstration: opened mails and canceled subscriptions are passive, and
- * the vendor's own staff, test users and monitor are excluded from figures. Churn is silence: of 160 accounts, 7 cancel in
+/** Creates an organization with settings for the demonstration: opened mails and canceled subscriptions are passive,
+ * revenue is in dollars, and the vendor's own staff, test users and monitor are excluded from figures. Churn is silence: of 160 accounts, 7 cancel in
  * the months that a model learns from, and 30 are needed. */
 async function newOrganization(ledger: SharedLedger, name: string): Promise<Organization> {
   const nowMs = Date.now();
@@ -115,6 +116,8 @@ async function newOrganization(ledger: SharedLedger, name: string): Promise<Orga
   const settings = {
     passiveEvents: [...named("passive"), "subscription_canceled"],
     keyEvents: named("key"),
+    reportingCurrency: "USD",
+    currencyRates: { EUR: dollarsPerEuro },
   };
   await ledger.settings.change(created.id, settings, settingUp, nowMs);
   const vendor = { kind: "email_domain", key: "", value: vendorDomain } as const;

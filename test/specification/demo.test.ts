@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Static } from "typebox";
 import { isBillingEvent } from "../../contract/billing/events.ts";
+import type { RevenueAnswer } from "../../contract/billing/revenue.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { Attributes } from "../../simulation/items.ts";
+import type { Attributes, Tracked } from "../../simulation/items.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { environment, rekindle, run, Server } from "../server.ts";
 import { eventually } from "./operation-support.ts";
@@ -146,6 +148,48 @@ test("subscriptions and attributes of accounts are those of the simulation", asy
   expect(accounts.some(({ properties }) => (properties as Attributes).owner === owner)).toBe(true);
 });
 
+test("revenue is what the simulated accounts pay, in dollars", async () => {
+  const timezone = zoneAtNoon();
+  await server.command("organization", "create", "Revenue", "--timezone", timezone);
+  const rate = ["--reporting-currency", "USD", "--currency-rate", "EUR=1.1"];
+  await server.command("settings", "set", "--organization", "Revenue", ...rate);
+  const endMs = Date.now();
+  await server.command("demo", "--organization", "Revenue", "--users", "300", "--weeks", "30", "--seed", "1");
+  const simulation = new Simulation({ seed: 1, users: 300, weeks: 30, zone: new Zone(timezone), endMs });
+  for (const _ of simulation.days());
+  const events = simulation.billing().filter((item) => item.type === "track");
+  const paid = [...Map.groupBy(events, ({ properties }) => properties?.subscriptionId).values()]
+    .map(centsAMonth)
+    .filter((cents) => cents > 0);
+
+  const key = (await server.command("key", "create", "--organization", "Revenue")).trim();
+  const ask = async () => {
+    const response = await fetch(`${server.url}/api/revenue`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    return (await response.json()) as Static<typeof RevenueAnswer>;
+  };
+  // Subscriptions follow a moment after their events.
+  await eventually(async () => (await ask()).periods.at(-1)?.endPayers, paid.length);
+  const { periods, reportingCurrency, rates, unrated } = await ask();
+  expect([reportingCurrency, rates, unrated]).toEqual(["USD", [{ currency: "EUR", rate: 1.1 }], []]);
+  // Each payer's MRR is rounded.
+  expect(Math.abs((periods.at(-1)?.endMrr ?? 0) - sumOf(paid))).toBeLessThan(paid.length);
+  expect(sumOf(periods.map(({ newMrr }) => newMrr))).toBeGreaterThan(0);
+});
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0);
+
+/** The MRR of a subscription after its events, in cents of USD. */
+function centsAMonth(events: readonly Tracked[]): number {
+  const last = (...names: string[]) => events.findLast(({ event }) => names.includes(event));
+  const isOn = last("subscription_canceled") === undefined && last("payment_succeeded") !== undefined;
+  if (!isOn || last("subscription_paused", "subscription_resumed")?.event === "subscription_paused") return 0;
+  const price = events.findLast(({ properties }) => properties?.interval !== undefined)?.properties;
+  const amount = Number(price?.amount) * (price?.currency === "EUR" ? 1.1 : 1);
+  return price?.interval === "year" ? amount / 12 : amount;
+}
+
 test("the commands that it prints work as they stand", async () => {
   const printed = await server.command("demo", "--organization", "Acme Ltd", "--users", "20", "--weeks", "3");
   const script = printed.split("\n").filter((line) => line.startsWith("  "));
@@ -185,12 +229,14 @@ function rekindleInBackground(...parameters: string[]) {
   });
 }
 
-test("an organization of its own has settings: passive events, key events, and exclusions", async () => {
+test("an organization of its own has settings: passive events, key events, rates, and exclusions", async () => {
   const printed = await server.command("demo", "--organization", "Counting", "--users", "40", "--weeks", "4");
   expect(printed).toContain("Users at vendor.example are excluded from all figures");
   const settings = await server.command("settings", "show", "--organization", "Counting");
   expect(settings).toContain("email_opened");
   expect(settings).toContain("report_created");
+  expect(settings).toMatch(/reporting-currency +USD/);
+  expect(settings).toMatch(/currency-rate +EUR=1\.1\n/);
   expect(await server.command("exclude", "list", "--organization", "Counting")).toContain("vendor.example");
   const key = (await server.command("key", "create", "--organization", "Counting")).trim();
   const excluded = async () => {
