@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 test("accounts are found by an attribute, sorted by another, and their pages show all", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/accounts", "Attributes");
-  await page.getByRole("button", { name: "Attribute" }).click();
+  await page.getByRole("button", { name: "Attribute", exact: true }).click();
   await page.getByLabel("Attribute", { exact: true }).fill("tier");
   await page.getByText("3 accounts have it.").waitFor();
   await page.getByLabel("Value").fill("gold");
