@@ -1,7 +1,7 @@
 /** Reads the values that `rekindle settings set` takes. Text of another form is refused here; the ledger checks names
  * and the limits of numbers. */
 import { InvalidArgumentError } from "commander";
-import type { ChurnTarget, SentChurnTarget } from "../contract/api/churn-targets.ts";
+import type { ChurnTarget } from "../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../contract/api/health-traits.ts";
 import type { RiskBounds } from "../contract/api/risk-bands.ts";
 
@@ -83,10 +83,10 @@ export const churnTargetForms =
   'silence, "event NAME", "event NAME undone by NAME", "trait NAME = VALUE, VALUE", or subscription';
 
 /** A churn target. Names of events have no white space. */
-export function readChurnTarget(text: string): SentChurnTarget {
+export function readChurnTarget(text: string): ChurnTarget {
   if (text === "silence" || text === "subscription") return { by: text };
   const [, event, undoneBy] = /^event +(\S+)(?: +undone +by +(\S+))?$/.exec(text) ?? [];
-  if (event !== undefined) return { by: "event", event, ...(undoneBy !== undefined && { undoneBy }) };
+  if (event !== undefined) return { by: "event", event, undoneBy: undoneBy ?? null };
   const equals = text.indexOf("=");
   if (text.startsWith("trait ") && equals > 0) {
     const values = text.slice(equals + 1).split(",");

@@ -3,9 +3,10 @@
 import { Refusal } from "../../contract/refusal.ts";
 import type { Zone } from "../../server/calendar/calendar.ts";
 import { currentSchema, eventRow } from "../../server/ledger/ledger.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import { computeSubscriptions, type Warehouse } from "../../server/warehouse/warehouse.ts";
 import { refuseMissingColumns } from "../import/mapping.ts";
 import type { ReadRow, Row, RowSource } from "../import/row.ts";
+import { billingOf, type LogBilling } from "./billing.ts";
 import { notATime, timeOf } from "./time.ts";
 
 /** The roles of columns. */
@@ -16,24 +17,30 @@ export interface LogColumns {
   readonly account?: string;
   /** Without it, all events are the same. */
   readonly event?: string;
+  /** Without it, no event is a billing event. */
+  readonly properties?: string;
 }
 
 /** The result of loading. */
 export interface LoadedLog {
   readonly rows: number;
+  /** Among the rows. They are no activity. */
+  readonly billingEvents: number;
   /** Rows without an entity. */
   readonly rowsWithoutEntity: number;
   readonly entities: number;
   readonly accounts: number;
-  /** Days since 1970-01-01 of the first event, and of the day after the last. */
+  /** Days since 1970-01-01 of the first activity, and of the day after the last. */
   readonly firstDay: number;
   readonly endDay: number;
   /** Whether a first row without a time was taken for a header and left out. */
   readonly leftOutHeader: boolean;
   /** The names of events, at most the first 1,000. */
   readonly events: ReadonlySet<string>;
-  /** The numbers of an entity: one for each of its accounts. */
-  readonly numbersOf: (entity: string) => readonly number[];
+  /** The numbers of a user: one for each of its accounts. */
+  readonly numbersOf: (user: string) => readonly number[];
+  /** Undefined for an account without events. */
+  readonly accountNumberOf: (account: string) => number | undefined;
 }
 
 export interface LogSource {
@@ -52,7 +59,7 @@ const rowsPerInsert = 200_000;
 /** Names of events beyond are not collected. */
 export const maxNames = 1_000;
 
-/** Loads the whole log. @throws Refusal for a time that cannot be read, naming its line */
+/** Loads the whole log, and computes its subscriptions. @throws Refusal for a row that cannot be read, naming its line */
 export async function loadLog(
   warehouse: Warehouse,
   { rows, columns, header, zone }: LogSource,
@@ -64,14 +71,14 @@ export async function loadLog(
   const events = new Set<string>();
   const numbers = new Map<string, number[]>();
   let count = 0;
-  let rowsWithoutEntity = 0;
+  let [rowsWithoutEntity, billingEvents] = [0, 0];
   let firstDay = Number.POSITIVE_INFINITY;
   let lastDay = Number.NEGATIVE_INFINITY;
   let leftOutHeader = false;
   let isFirst = true;
   for await (const row of rows) {
     if (isFirst && !("unreadable" in row)) refuseMissingColumns(Object.values(columns), row.columns);
-    const cells = cellsOf(row, columns);
+    const cells = cellsOf(row, columns, zone);
     const timeMs = timeOf(cells.time, zone);
     if (timeMs === undefined) {
       if (header || !isFirst) throw unreadableTime(row, columns, cells.time);
@@ -85,21 +92,36 @@ export async function loadLog(
       continue;
     }
     const day = zone.dayOf(timeMs);
-    const account = columns.account === undefined ? 0 : accounts.of(cells.account);
+    const ownAccount = columns.account === undefined ? 0 : accounts.of(cells.account);
     const known = users.size;
-    const user = users.of(`${account} ${cells.entity}`);
+    const user = users.of(`${ownAccount} ${cells.entity}`);
     if (user > known) numbers.set(cells.entity, [...(numbers.get(cells.entity) ?? []), user]);
     if (events.size < maxNames) events.add(cells.event);
     count += 1;
-    firstDay = Math.min(firstDay, day);
-    lastDay = Math.max(lastDay, day);
-    await batch.add({ user, account, event: cells.event, timeMs, day });
+    const { billing } = cells;
+    if (billing === undefined) {
+      firstDay = Math.min(firstDay, day);
+      lastDay = Math.max(lastDay, day);
+    } else {
+      billingEvents += 1;
+    }
+    const account = billing?.payer === undefined ? ownAccount : accounts.of(billing.payer);
+    await batch.add({ user, account, event: cells.event, timeMs, day, billing });
     if (count % 1_000 === 0) onProgress(count);
   }
   await batch.insert();
+  if (billingEvents > 0) await computeSubscriptions(warehouse, { organization, timezone: zone.name });
   return {
-    ...{ rows: count, rowsWithoutEntity, entities: users.size, accounts: accounts.size, leftOutHeader },
-    ...{ firstDay, endDay: lastDay + 1, events, numbersOf: (entity) => numbers.get(entity) ?? [] },
+    ...{
+      rows: count,
+      billingEvents,
+      rowsWithoutEntity,
+      entities: users.size,
+      accounts: accounts.size,
+      leftOutHeader,
+    },
+    ...{ firstDay, endDay: lastDay + 1, events, numbersOf: (user) => numbers.get(user) ?? [] },
+    accountNumberOf: (account) => accounts.known(account),
   };
 }
 
@@ -109,6 +131,10 @@ class Numbers {
 
   get size(): number {
     return this.#numbers.size;
+  }
+
+  known(name: string): number | undefined {
+    return this.#numbers.get(name);
   }
 
   of(name: string): number {
@@ -125,6 +151,7 @@ interface LogEvent {
   readonly event: string;
   readonly timeMs: number;
   readonly day: number;
+  readonly billing: LogBilling | undefined;
 }
 
 /** Rows on their way into the warehouse. */
@@ -137,11 +164,12 @@ class Batch {
     this.#warehouse = warehouse;
   }
 
-  async add(event: LogEvent): Promise<void> {
+  async add({ billing, ...event }: LogEvent): Promise<void> {
     const id = (this.#inserted + this.#lines.length).toString(16).padStart(32, "0");
     const { timeMs: receivedAtMs } = event;
+    const [properties, isActivity] = [billing?.properties ?? "{}", billing === undefined];
     this.#lines.push(
-      eventRow({ organization, ...event, receivedAtMs, id, messageId: null, properties: "{}" }),
+      eventRow({ organization, ...event, receivedAtMs, id, messageId: null, properties, isActivity }),
     );
     if (this.#lines.length === rowsPerInsert) await this.insert();
   }
@@ -162,17 +190,20 @@ interface Cells {
   readonly account: string;
   readonly event: string;
   readonly time: unknown;
+  readonly billing: LogBilling | undefined;
 }
 
 const eventWithoutName = "event";
 
-function cellsOf(row: Row, columns: LogColumns): Cells {
+function cellsOf(row: Row, columns: LogColumns, zone: Zone): Cells {
   if ("unreadable" in row) throw new Refusal(`line ${row.line}: ${row.unreadable}`);
+  const event = (columns.event === undefined ? "" : textOf(row, columns.event)) || eventWithoutName;
   return {
     entity: textOf(row, columns.entity),
     account: columns.account === undefined ? "" : textOf(row, columns.account),
-    event: (columns.event === undefined ? "" : textOf(row, columns.event)) || eventWithoutName,
+    event,
     time: row.cells[row.columns.indexOf(columns.time)],
+    billing: billingOf(row, event, columns.properties, zone),
   };
 }
 

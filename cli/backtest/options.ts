@@ -1,16 +1,20 @@
 /** The options of `rekindle backtest`. */
 import { Command, InvalidArgumentError, Option } from "commander";
+import { type ChurnTarget, silence } from "../../contract/api/churn-targets.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { Zone } from "../../server/calendar/calendar.ts";
 import { daysBetween, type EntityKind, maxFolds } from "../../server/scoring/scoring.ts";
 import { addReadingOptions, type ReadingOptions } from "../import/options.ts";
 import { dateIn, wholeNumber } from "../numbers.ts";
+import { churnTargetForms, readChurnTarget } from "../settings-values.ts";
 
 export interface BacktestOptions extends ReadingOptions {
   readonly entity: string;
   readonly time: string;
   readonly account?: string;
   readonly event?: string;
+  /** Of the events' properties. */
+  readonly properties?: string;
   readonly score: EntityKind;
   readonly horizon: number;
   readonly cutoffs: number;
@@ -20,6 +24,7 @@ export interface BacktestOptions extends ReadingOptions {
   readonly everyone: boolean;
   readonly churnEvent?: string;
   readonly undoneBy?: string;
+  readonly churnTarget?: ChurnTarget;
   /** The path of a file of traits. */
   readonly traits?: string;
   readonly compare: boolean;
@@ -32,17 +37,40 @@ const maxCutoffs = 1_000;
 
 const date = dateIn(/^(\d{4})-?(\d{2})-?(\d{2})$/);
 
+/** The target of the options: silence without any. */
+export function targetOfOptions({ churnTarget, churnEvent, undoneBy }: BacktestOptions): ChurnTarget {
+  if (churnEvent !== undefined) return { by: "event", event: churnEvent, undoneBy: undoneBy ?? null };
+  return churnTarget ?? silence;
+}
+
 /** @throws Refusal for options that do not go together */
 export function refuseContradictions(options: BacktestOptions): void {
-  const { score, account, event, churnEvent, undoneBy, traits, everyone } = options;
+  const { score, account, event, properties, churnEvent, undoneBy, churnTarget, traits, everyone } = options;
+  const { by } = targetOfOptions(options);
   const contradictions: readonly (readonly [isOne: boolean, message: string])[] = [
     [
       score === "account" && account === undefined,
       "--score account needs to know the accounts: give --account COLUMN.",
     ],
     [
-      churnEvent !== undefined && event === undefined,
-      "--churn-event needs to know the events' names: give --event COLUMN.",
+      churnEvent !== undefined && churnTarget !== undefined,
+      "--churn-event and --churn-target both say when an entity churns: leave one out.",
+    ],
+    [
+      by === "event" && event === undefined,
+      "a churn event needs to know the events' names: give --event COLUMN.",
+    ],
+    [
+      properties !== undefined && event === undefined,
+      "--properties makes billing events of events with their names: give --event COLUMN.",
+    ],
+    [
+      by === "subscription" && properties === undefined,
+      "--churn-target subscription needs to know what billing events say: give --properties COLUMN.",
+    ],
+    [
+      by === "trait" && traits === undefined,
+      "a trait as churn target needs to know the traits: give --traits FILE.",
     ],
     [
       undoneBy !== undefined && churnEvent === undefined,
@@ -53,12 +81,8 @@ export function refuseContradictions(options: BacktestOptions): void {
       "--undone-by names the churn event itself: give another event.",
     ],
     [
-      churnEvent !== undefined && everyone,
-      "--everyone scores entities that have churned, too, whose churn event is known: leave it out.",
-    ],
-    [
-      traits !== undefined && score === "account",
-      "--traits are of users, and models of accounts have none: leave out --score account.",
+      by !== "silence" && everyone,
+      "--everyone scores entities that have churned, too, whose churn is known: leave it out.",
     ],
   ];
   const [, message] = contradictions.find(([isOne]) => isOne) ?? [];
@@ -75,7 +99,8 @@ export function backtestOptions(): Command {
     .requiredOption("--entity <column>", "the user's id")
     .requiredOption("--time <column>", "the event's time: unix seconds, ISO dates or date-times, YYYYMMDD")
     .option("--account <column>", "the user's account; each scored entity is then a user at an account")
-    .option("--event <column>", "the event's name; without it, all events are the same");
+    .option("--event <column>", "the event's name; without it, all events are the same")
+    .option("--properties <column>", "the event's properties, a JSON object; of billing events alone");
   return addReadingOptions(command)
     .addOption(
       new Option("--score <kind>", "the scored entities; accounts need --account")
@@ -84,10 +109,14 @@ export function backtestOptions(): Command {
     )
     .option("--churn-event <name>", "the event with which an entity churns; without it, silence is churn")
     .option("--undone-by <name>", "a later event that undoes the churn event")
-    .option("--traits <file>", "what was said of users: lines of id, time and a JSON object of traits")
+    .option("--churn-target <target>", `when an entity churns: ${churnTargetForms}`, readChurnTarget)
+    .option(
+      "--traits <file>",
+      "what was said of the scored users or accounts: lines of id, time and a JSON object of traits",
+    )
     .option(
       "--horizon <days>",
-      "days of a prediction: of silence, or until the churn event",
+      "days of a prediction: of silence, or until the churn",
       wholeNumber(1, maxHorizonDays),
       28,
     )

@@ -185,13 +185,14 @@ function cellsOf({ name, auc, logLoss, brier, ece, slope, lift }: Figures): stri
 }
 
 function headOf({ log, target, options, folds }: Report): string[] {
-  const { rows, entities, accounts, firstDay, endDay } = log;
+  const { rows, billingEvents, entities, accounts, firstDay, endDay } = log;
   const of = options.account === undefined ? "" : ` at ${accounts} accounts`;
   const span = `${formatDay(firstDay)} to ${formatDay(endDay - 1)}`;
   const cutoffs = folds.map(({ cutoffDay }) => formatDay(cutoffDay));
   const when = cutoffs.length === 0 ? "" : `, from ${cutoffs[0]} to ${cutoffs.at(-1)}`;
   return [
     `${rows} events of ${entities} users${of}, ${span}`,
+    ...(billingEvents === 0 ? [] : [`${billingEvents} of them are billing events`]),
     `churned: ${churnedIn(target, options.horizon)}; ${cutoffs.length} cut-offs${when}`,
   ];
 }
@@ -202,12 +203,14 @@ function churnedIn(target: ChurnTarget, horizonDays: number): string {
     : `${churnMeans(target, horizonDays)}, within ${horizonDays} days`;
 }
 
-function notesOnRows({ log: { rowsWithoutEntity, leftOutHeader }, traits }: Report): string[] {
+function notesOnRows({ log: { rowsWithoutEntity, leftOutHeader }, traits, options }: Report): string[] {
   const others = traits?.linesWithoutEvents ?? 0;
   return [
     ...(rowsWithoutEntity > 0 ? [`${rowsWithoutEntity} rows without a user are left out`] : []),
     ...(leftOutHeader ? ["the first row has no time and was taken for a header"] : []),
-    ...(others > 0 ? [`${others} lines of traits are of users without events, and are left out`] : []),
+    ...(others > 0
+      ? [`${others} lines of traits are of ${options.score}s without events, and are left out`]
+      : []),
   ];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Reads the traits of a log's entities, and loads them into the warehouse as the service's. A line has the entity, the
+ * Reads the traits of a log's users, or the attributes of its accounts, and loads them into the warehouse as the service's. A line has the entity, the
  * time at which its traits were said, and a JSON object of them, with commas or tabs between:
  *
  *   u1,2026-01-31,{"plan":"pro","seats":3}
@@ -9,13 +9,14 @@
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import type { Zone } from "../../server/calendar/calendar.ts";
-import { isInvalid, parseBody } from "../../server/intake/intake.ts";
-import { currentSchema, userVersionRow } from "../../server/ledger/ledger.ts";
+import { accountVersionRow, currentSchema, userVersionRow } from "../../server/ledger/ledger.ts";
+import type { EntityKind } from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
 import { contentOf } from "../import/bytes.ts";
 import { ImportFile } from "../import/file.ts";
 import { decoded, type Line, linesOf, tooLong } from "../import/lines.ts";
 import { notUtf8 } from "../import/row.ts";
+import { objectIn } from "./json-object.ts";
 import { type LoadedLog, organization } from "./log.ts";
 import { notATime, timeOf } from "./time.ts";
 
@@ -32,12 +33,12 @@ const rowsPerInsert = 50_000;
 /** Loads the whole file. @throws Refusal for a line that cannot be read, naming it, and when no line is of the log */
 export async function loadTraits(
   warehouse: Warehouse,
-  { path, zone }: { readonly path: string; readonly zone: Zone },
-  { numbersOf }: Pick<LoadedLog, "numbersOf">,
+  { path, zone, kind }: { readonly path: string; readonly zone: Zone; readonly kind: EntityKind },
+  { numbersOf, accountNumberOf }: Pick<LoadedLog, "numbersOf" | "accountNumberOf">,
 ): Promise<LoadedTraits> {
   const file = new ImportFile(path);
   const gzip = file.name.toLowerCase().endsWith(".gz");
-  const rows = new Rows(warehouse);
+  const rows = new Rows(warehouse, kind);
   let [lines, linesWithoutEvents] = [0, 0];
   let isFirst = true;
   for await (const line of linesOf(contentOf(path, gzip, { bytes: 0 }))) {
@@ -48,10 +49,10 @@ export async function loadTraits(
     });
     if (line.bytes?.length !== 0) isFirst = false;
     if (said === undefined) continue;
-    const users = numbersOf(said.entity);
-    if (users.length === 0) linesWithoutEvents += 1;
+    const numbers = kind === "user" ? numbersOf(said.entity) : [accountNumberOf(said.entity) ?? []].flat();
+    if (numbers.length === 0) linesWithoutEvents += 1;
     else lines += 1;
-    for (const user of users) await rows.add(user, said);
+    for (const number of numbers) await rows.add(number, said);
   }
   await rows.insert();
   if (lines === 0) {
@@ -72,17 +73,23 @@ interface Said {
 /** Rows on their way into the warehouse. Later lines have higher versions: of two values of one time the later counts. */
 class Rows {
   readonly #warehouse: Warehouse;
+  readonly #kind: EntityKind;
   #rows: string[] = [];
   #version = 0;
 
-  constructor(warehouse: Warehouse) {
+  constructor(warehouse: Warehouse, kind: EntityKind) {
     this.#warehouse = warehouse;
+    this.#kind = kind;
   }
 
-  async add(user: number, { timeMs: atMs, traits }: Said): Promise<void> {
+  async add(number: number, { timeMs: atMs, traits }: Said): Promise<void> {
     this.#version += 1;
-    const about = { organization, number: user, version: this.#version };
-    this.#rows.push(userVersionRow(about, { atMs, traits, account: null }));
+    const about = { organization, number, version: this.#version };
+    this.#rows.push(
+      this.#kind === "user"
+        ? userVersionRow(about, { atMs, traits, account: null })
+        : accountVersionRow(about, { atMs, traits }),
+    );
     if (this.#rows.length === rowsPerInsert) await this.insert();
   }
 
@@ -91,8 +98,8 @@ class Rows {
     if (rows === 0) return;
     const body = Buffer.from(`${this.#rows.join("\n")}\n`);
     this.#rows = [];
-    const [schema, token] = [currentSchema.user_versions, `traits ${this.#version}`];
-    await this.#warehouse.insertFrozen({ table: "user_versions", schema, rows, body, token });
+    const [table, token] = [`${this.#kind}_versions` as const, `traits ${this.#version}`];
+    await this.#warehouse.insertFrozen({ table, schema: currentSchema[table], rows, body, token });
   }
 }
 
@@ -167,11 +174,4 @@ function saidIn({ entity, time, traits }: Fields, zone: Zone): Said {
   if (isJsonObject(traits)) return { entity: String(entity), timeMs, traits };
   if (typeof traits !== "string") throw new Refusal("the traits are missing: they have to be a JSON object.");
   return { entity: String(entity), timeMs, traits: objectIn(traits, "the field of traits") };
-}
-
-/** @param what names the text in the reason why it cannot be read */
-function objectIn(text: string, what: string): JsonObject {
-  const body = parseBody(Buffer.from(text));
-  if (isInvalid(body)) throw new Refusal(body.invalid.replace(/^body/, what));
-  return body.value;
 }

@@ -1,6 +1,6 @@
 /** `rekindle backtest` */
 import type { Command } from "commander";
-import { type ChurnTarget, silence } from "../../contract/api/churn-targets.ts";
+import type { ChurnTarget } from "../../contract/api/churn-targets.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import {
   type Backtest,
@@ -18,8 +18,14 @@ import {
   type Snapshot,
   trainingOf,
 } from "../../server/scoring/scoring.ts";
+import { refuseWithoutPayers } from "../backtest/billing.ts";
 import { type LoadedLog, loadLog, maxNames, organization } from "../backtest/log.ts";
-import { type BacktestOptions, backtestOptions, refuseContradictions } from "../backtest/options.ts";
+import {
+  type BacktestOptions,
+  backtestOptions,
+  refuseContradictions,
+  targetOfOptions,
+} from "../backtest/options.ts";
 import { printJson, printTables, type Report } from "../backtest/report.ts";
 import { loadTraits } from "../backtest/traits.ts";
 import { withTemporaryWarehouse } from "../backtest/warehouse.ts";
@@ -49,9 +55,14 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
       loadLog(warehouse, source, (done) => progress.show({ done, fraction: rows.fractionRead() })),
     );
     if (log.rows === 0) throw new Refusal("no row has a user: there is nothing to back-test.");
-    const target = targetOf(options, log);
-    const traits =
-      options.traits === undefined ? null : await loadTraits(warehouse, { path: options.traits, zone }, log);
+    if (log.rows === log.billingEvents) {
+      throw new Refusal("no row is activity of a user: a back-test needs it beside billing events.");
+    }
+    const target = targetOfOptions(options);
+    if (target.by === "event") refuseUnknownEvents(target, log);
+    if (target.by === "subscription") await refuseWithoutPayers(warehouse, organization, kind);
+    const { traits: path } = options;
+    const traits = path === undefined ? null : await loadTraits(warehouse, { path, zone, kind }, log);
     const days = foldDays(log, options);
     const population = { organization, kind, settings: { target }, zone };
     const folds = await withProgress("days", (progress) => {
@@ -66,13 +77,15 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
   });
 }
 
-/** @throws Refusal when the log has no event of the given name */
-function targetOf({ churnEvent, undoneBy }: BacktestOptions, { events }: LoadedLog): ChurnTarget {
-  if (churnEvent === undefined) return silence;
-  const unknown = [churnEvent, ...(undoneBy === undefined ? [] : [undoneBy])].find(
+/** @throws Refusal when the log has no event of a name of the target */
+function refuseUnknownEvents(
+  { event, undoneBy }: Extract<ChurnTarget, { by: "event" }>,
+  { events }: LoadedLog,
+): void {
+  const unknown = [event, ...(undoneBy === null ? [] : [undoneBy])].find(
     (name) => !events.has(name) && events.size < maxNames,
   );
-  if (unknown === undefined) return { by: "event", event: churnEvent, undoneBy: undoneBy ?? null };
+  if (unknown === undefined) return;
   const named = [...events].slice(0, 30).map((name) => JSON.stringify(name));
   throw new Refusal(`no event is named ${JSON.stringify(unknown)}; there are ${named.join(", ")}.`);
 }
@@ -89,8 +102,13 @@ async function withProgress<Result>(
   }
 }
 
-function columnsOf({ entity, time, account, event }: BacktestOptions) {
-  return { entity, time, ...(account !== undefined && { account }), ...(event !== undefined && { event }) };
+function columnsOf({ entity, time, account, event, properties }: BacktestOptions) {
+  return {
+    ...{ entity, time },
+    ...(account !== undefined && { account }),
+    ...(event !== undefined && { event }),
+    ...(properties !== undefined && { properties }),
+  };
 }
 
 function foldDays({ firstDay, endDay }: LoadedLog, options: BacktestOptions): FoldDays[] {

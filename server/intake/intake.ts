@@ -1,5 +1,6 @@
 /** The module's interface: admission and storage of requests of the write API. Start reading at identify.ts and track.ts. */
 
+export { admitBilling } from "./admission/admit-billing.ts";
 export type { Arrival } from "./admission/admit-event.ts";
 export { identifier, isEmailAddress } from "./admission/admit-event.ts";
 export { readBatch } from "./admission/batch.ts";

@@ -67,4 +67,5 @@ export { warehouseSize } from "./schema/size.ts";
 export { countsAsActivity } from "./schema/tables.ts";
 export { acknowledgedOf, checkOrganization, describeDifference } from "./upkeep/check.ts";
 export { dayParameter } from "./upkeep/keep-events.ts";
+export { computeSubscriptions } from "./upkeep/subscriptions.ts";
 export { isKept } from "./upkeep/thin-scores.ts";

@@ -213,7 +213,6 @@ describe("a refusal in words", () => {
     [["--event", "what", "--churn-event", "canceled", "--undone-by", "back"], 'no event is named "back"'],
     [["--event", "what", "--churn-event", "canceled", "--undone-by", "canceled"], "another event"],
     [["--event", "what", "--churn-event", "canceled", "--everyone"], "--everyone"],
-    [["--account", "what", "--score", "account", "--traits", "x"], "--traits are of users"],
     [["--traits", "/nowhere.csv"], "there is no file /nowhere.csv"],
   ])("for %p", async (options, words) => {
     const { exitCode, stderr } = await bench.run(small, "--entity", "who", "--time", "at", ...options);

@@ -106,6 +106,16 @@ export async function updateSubscriptions(
   return [];
 }
 
+/** Computes all subscriptions of an organization whose rows are not those of their events. */
+export async function computeSubscriptions(warehouse: Warehouse, whose: Whose): Promise<void> {
+  let after: string | undefined = "";
+  while (after !== undefined) {
+    const upto: string | undefined = await endOfPage(warehouse, whose.organization, after);
+    await updateSubscriptions(warehouse, whose, { after, upto }, Number.POSITIVE_INFINITY);
+    after = upto;
+  }
+}
+
 /** Subscriptions whose rows are not those of their events. */
 export async function staleSubscriptions(
   warehouse: Warehouse,
