@@ -171,6 +171,7 @@ function billingAt(events: readonly BillingDay[], cutoffDay: number): BillingFea
     isTrialEnding: false,
     hasFailedPayment: past.some(({ day, name }) => name === "payment_failed" && day >= cutoffDay - 28),
     isDown: earlier !== undefined && mrrOf(last) < mrrOf(earlier),
+    isPastDue: past.findLast(({ name }) => name.startsWith("payment_"))?.name === "payment_failed",
   };
 }
 

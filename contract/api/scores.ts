@@ -53,7 +53,11 @@ export const ScoreAnswer = Type.Object({
     contributions: parts(
       "Points of each part; with the cap they add up to the score. A trait's part is called `trait.` and its name.",
     ),
-    cap: Field.number("Points that a high churn risk took away: zero or negative."),
+    cap: Field.number("Points that the reasons below took away: zero or negative."),
+    capReasons: Type.Array(Type.Enum(["high_risk", "end_scheduled", "payment_failed"]), {
+      description:
+        "Why health is at most 39. `high_risk`: the churn risk is at `riskLimits.cap` or above. `end_scheduled`: every subscription that goes on will end. `payment_failed`: a subscription is past due.",
+    }),
     traits: listOf("The organization's own parts, `healthTraits` of the settings of these scores.", {
       trait: Type.String(),
       part: Field.text("Its name among the contributions: `trait.nps`."),

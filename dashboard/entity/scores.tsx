@@ -116,15 +116,7 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
         if (health.score === null) return <Empty title="No score yet">{note}</Empty>;
         const steps = [
           ...stepsOfHealth(health),
-          ...(health.cap === 0 || model === null
-            ? []
-            : [
-                {
-                  label: "High churn risk",
-                  hint: `From a churn risk of ${numbers.risk(model.riskLimits.cap)}, health is at most 39`,
-                  points: health.cap,
-                },
-              ]),
+          ...(health.cap === 0 ? [] : [{ ...capText(health.capReasons, model), points: health.cap }]),
         ];
         return (
           <>
@@ -144,6 +136,23 @@ export function HealthPanel({ asked, what }: ScoreProps): ReactElement {
       }}
     </FigurePanel>
   );
+}
+
+/** Why health is at most 39: the label of a step, and its hint. */
+function capText(
+  reasons: Score["health"]["capReasons"],
+  model: Score["model"],
+): { readonly label: string; readonly hint: string } {
+  const words = {
+    high_risk: ["high churn risk", `from a churn risk of ${numbers.risk(model?.riskLimits.cap ?? null)}`],
+    end_scheduled: ["scheduled end", "while the end of every subscription is scheduled"],
+    payment_failed: ["failed payment", "while a subscription is past due"],
+  } as const;
+  const label = reasons.map((reason) => words[reason][0]).join(", ");
+  return {
+    label: label.charAt(0).toUpperCase() + label.slice(1),
+    hint: `Health is at most 39 ${reasons.map((reason) => words[reason][1]).join(", and ")}`,
+  };
 }
 
 function returnText(probability: number): string {

@@ -121,7 +121,7 @@ describe("the facts", () => {
     const yearly = on(20, "subscription_changed", { amount: 120_000, currency: "usd", interval: "year" });
     expect(factsOf(20, [priced, yearly])).toEqual({
       ...{ isPaying: true, mrr: 4_900, isYearly: false, ageDays: 20, daysToPeriodEnd: 11, endsAtMs: null },
-      ...{ hasFailedPayment: false, isTrialEnding: false, isDown: false },
+      ...{ hasFailedPayment: false, isTrialEnding: false, isDown: false, isPastDue: false },
     });
     expect(factsOf(21, [priced, yearly])).toMatchObject({ mrr: 10_000, isYearly: true, daysToPeriodEnd: 10 });
     expect(factsOf(40, [priced])).toMatchObject({ daysToPeriodEnd: 0 });
@@ -141,6 +141,7 @@ describe("the facts", () => {
     expect([5, 6, 33, 34].map((day) => factsOf(day, failing)?.hasFailedPayment)).toEqual([
       ...[false, true, true, false],
     ]);
+    expect([5, 6, 7].map((day) => factsOf(day, failing)?.isPastDue)).toEqual([false, true, false]);
   });
 
   test("of a trial say that it ends within 14 days", () => {
@@ -162,7 +163,7 @@ describe("the facts", () => {
   test("are stored in their order", () => {
     const facts: BillingFeatures = {
       ...{ isPaying: true, mrr: 7, isYearly: true, ageDays: 2.5, daysToPeriodEnd: null, endsAtMs: 9 },
-      ...{ hasFailedPayment: false, isTrialEnding: true, isDown: false },
+      ...{ hasFailedPayment: false, isTrialEnding: true, isDown: false, isPastDue: true },
     };
     const stored = billingFacts.map((fact) => (facts[fact] === null ? null : Number(facts[fact])));
     expect(billingOf(stored)).toEqual(facts);

@@ -183,7 +183,8 @@ function expected(
   const isGone = state === "churned" && target.by === "silence" && model !== null && cell !== null;
   const risk = model !== null && isScored(features, 28, target) ? riskScorer(model)(features).risk : null;
   const momentum = momentumOf(features);
-  const parts = { state, engagement, risk, momentum, adoption: features.adoption, traitValues };
+  const { adoption, billing } = features;
+  const parts = { state, engagement, risk, momentum, adoption, traitValues, billing };
   const health = healthOf(parts, input.healthWeights, riskScale, input.healthTraits);
   return {
     ...{ state, healthBand: health.healthBand, engagement: near(engagement), risk: near(risk) },

@@ -7,6 +7,7 @@ import {
   engagementOf,
   engagementScale,
 } from "../../server/scoring/scores/engagement.ts";
+import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
 import { explain, type Serving } from "../../server/scoring/scores/explain.ts";
 import type { Features } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights, type HealthInput, healthOf } from "../../server/scoring/scores/health.ts";
@@ -157,6 +158,23 @@ describe("health", () => {
     expect(capped).toMatchObject({ score: 39, healthBand: "at_risk" });
     expect(capped.cap).toBeLessThan(0);
     expect(healthOf({ ...busy, risk: 0.69 }).cap).toBe(0);
+  });
+
+  test("is capped at 39 while the end of every subscription is scheduled, or one is past due, and says why", () => {
+    const paying: BillingFeatures = {
+      ...{ isPaying: true, mrr: 4_900, isYearly: false, ageDays: 90, daysToPeriodEnd: 10, endsAtMs: null },
+      ...{ hasFailedPayment: true, isTrialEnding: false, isDown: false, isPastDue: false },
+    };
+    const of = (billing: Partial<BillingFeatures>, risk = 0.1) =>
+      healthOf({ ...whole, risk, billing: { ...paying, ...billing } });
+    expect(of({})).toMatchObject({ cap: 0, capReasons: [] });
+    expect(of({ endsAtMs: 9 })).toMatchObject({ score: 39, healthBand: "at_risk", capReasons: ["end_scheduled"] });
+    // Of a trial alone, an end that is scheduled loses no payment.
+    expect(of({ endsAtMs: 9, isPaying: false })).toMatchObject({ cap: 0, capReasons: [] });
+    expect(of({ isPastDue: true })).toMatchObject({ score: 39, capReasons: ["payment_failed"] });
+    expect(of({ isPastDue: true, endsAtMs: 9 }, 0.9).capReasons).toEqual([
+      ...(["high_risk", "end_scheduled", "payment_failed"] as const),
+    ]);
   });
 
   test("is judged by the odds of the base rate", () => {

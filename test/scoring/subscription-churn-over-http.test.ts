@@ -32,6 +32,7 @@ const lives: Readonly<Record<string, readonly Happened[]>> = {
     [20, "subscription_canceled"],
   ],
   paused: [started, [15, "subscription_paused"]],
+  due: [started, [6, "payment_failed", { amount: 4_900, currency: "EUR" }]],
   paying: [started],
   none: [],
   alone: [started, [10, "subscription_canceled"]],
@@ -103,6 +104,27 @@ test("a scheduled end is the state canceling with its time, until it is withdraw
   expect(await scoreOf("accounts/withdrawn-co")).toMatchObject({ state: "active", endsAt: null });
 });
 
+test("health is at most 39 while the end is scheduled or a payment is due, and says why", async () => {
+  for (const [name, capReasons] of [
+    ["ending", ["end_scheduled"]],
+    ["due", ["payment_failed"]],
+  ] as const) {
+    const { health } = await scoreOf(`accounts/${name}-co`);
+    expect(health).toMatchObject({ score: 39, healthBand: "at_risk", capReasons });
+  }
+  const { health } = await scoreOf("accounts/paying-co");
+  expect([health.healthBand, health.cap, health.capReasons]).toEqual(["healthy", 0, []]);
+});
+
+test("lists have the scheduled end", async () => {
+  const response = await fetch(`${server.url}/api/accounts`, { headers: { Authorization: `Bearer ${key}` } });
+  const { accounts } = (await response.json()) as Static<typeof AccountListAnswer>;
+  const ends = accounts.flatMap(({ accountId, endsAt }) => (endsAt === null ? [] : [[accountId, endsAt]]));
+  expect([accounts.length, ends]).toEqual([
+    ...[Object.keys(lives).length - 1, [["ending-co", noon(-20).replace("Z", ".000Z")]]],
+  ]);
+});
+
 test("a lost trial, a pause and no subscription are no churn", async () => {
   for (const name of ["trial", "paused", "paying", "none"]) {
     expect(await scoreOf(`accounts/${name}-co`)).toMatchObject({
@@ -148,9 +170,9 @@ test("the target is suggested for accounts once there are 10 subscriptions, and 
   }));
   await server.post("/batch", token, { batch });
   await server.exported("subscriptions", organization);
-  expect(await suggested()).toBe(10);
+  expect(await suggested()).toBe(11);
   await setAccounts("event subscription_canceled");
-  expect(await suggested()).toBe(10);
+  expect(await suggested()).toBe(11);
   for (const target of ["event contract_ended", "trait status = canceled", "subscription"]) {
     await setAccounts(target);
     expect(await suggested()).toBeNull();

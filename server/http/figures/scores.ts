@@ -188,7 +188,7 @@ function noScore(hasRun: boolean) {
     note: hasRun
       ? "Nothing was done before this day: the first score is that of the day after the first event."
       : "No user has been scored yet: scores are computed every night.",
-    health: { score: null, healthBand: "none", contributions: {}, cap: 0, traits: [] as never[] },
+    health: { score: null, healthBand: "none", contributions: {}, cap: 0, capReasons: [] as never[], traits: [] as never[] },
     engagement: null,
     momentum: null,
     risk: null,
@@ -254,11 +254,11 @@ async function churnOf(
 
 function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: number | null) {
   const { state, health, engagement, momentum } = explanation;
-  const { score, healthBand, contributions, cap } = health;
+  const { score, healthBand, contributions, cap, capReasons } = health;
   return {
     state,
     health: {
-      ...{ score, healthBand, contributions: { ...contributions }, cap },
+      ...{ score, healthBand, contributions: { ...contributions }, cap, capReasons: [...capReasons] },
       traits: run.body.settings.healthTraits.map(({ trait, zeroAt, hundredAt }, at) => {
         const value = stored.healthValues[at] ?? null;
         return { trait, part: partOfTrait(trait), value, zeroAt, hundredAt };

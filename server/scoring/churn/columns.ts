@@ -1,7 +1,7 @@
 /** The columns of the ridge regression: how it sees an entity, and which reason each column belongs to. Each is written in TypeScript
  * and in SQL over the columns of `scoresQuery`. A test compares the two. */
 
-import { billingFacts } from "../scores/billing.ts";
+import { billingFactSql } from "../scores/billing.ts";
 import { daysPerPeriod } from "../scores/features.ts";
 import type { ScoredFeatures } from "../scores/state.ts";
 import type { Column, ReasonGroup } from "../statistics/logistic.ts";
@@ -193,11 +193,6 @@ export const memberColumns: readonly DesignColumn[] = [
 
 const ofBilling = ["billing", "billing"] as const;
 
-/** The fact at its place in the array, in SQL; null without a subscription. */
-function factSql(fact: (typeof billingFacts)[number]): string {
-  return `billing[${billingFacts.indexOf(fact) + 1}]`;
-}
-
 /** Whether a fact holds. Unknown without a subscription, which the column "has a subscription" tells. */
 function billingFlag(
   name: string,
@@ -207,7 +202,7 @@ function billingFlag(
     name,
     ofBilling,
     ({ features: { billing } }) => billing && Number(billing[fact]),
-    factSql(fact),
+    billingFactSql(fact),
   );
 }
 
@@ -223,14 +218,14 @@ export const billingColumns: readonly DesignColumn[] = [
     "MRR",
     ofBilling,
     ({ features: { billing } }) => billing && Math.log1p(billing.mrr),
-    `log1p(${factSql("mrr")})`,
+    `log1p(${billingFactSql("mrr")})`,
   ),
   billingFlag("yearly", "isYearly"),
   column(
     "age of the subscription",
     ofBilling,
     ({ features: { billing } }) => billing && Math.log1p(billing.ageDays),
-    `log1p(${factSql("ageDays")})`,
+    `log1p(${billingFactSql("ageDays")})`,
   ),
   ...columnWithUnknown(
     "days to the end of the period",
@@ -239,13 +234,13 @@ export const billingColumns: readonly DesignColumn[] = [
       const daysToPeriodEnd = billing?.daysToPeriodEnd ?? null;
       return daysToPeriodEnd === null ? null : Math.log1p(daysToPeriodEnd);
     },
-    `log1p(${factSql("daysToPeriodEnd")})`,
+    `log1p(${billingFactSql("daysToPeriodEnd")})`,
   ),
   column(
     "end scheduled",
     ofBilling,
     ({ features: { billing } }) => billing && Number(billing.endsAtMs !== null),
-    `if(empty(billing), NULL, toFloat64(isNotNull(${factSql("endsAtMs")})))`,
+    `if(empty(billing), NULL, toFloat64(isNotNull(${billingFactSql("endsAtMs")})))`,
   ),
   billingFlag("payment failed", "hasFailedPayment"),
   billingFlag("trial ends soon", "isTrialEnding"),

@@ -32,7 +32,7 @@ export function storedScoresUnder(
   const rows = `
     SELECT *
     FROM (
-      SELECT ${kind} AS entity, state, engagement AS engagementScore, momentum AS momentumScore, risk, adoption
+      SELECT ${kind} AS entity, state, engagement AS engagementScore, momentum AS momentumScore, risk, adoption, billing
       FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}) AS scores
     ${values === undefined ? "" : `LEFT JOIN (${values.sql}) AS numbers USING (entity)`}`;
   return {

@@ -12,6 +12,7 @@ import { couldChurn } from "../queries/target-query.ts";
 import { rowsOf } from "../run/entity.ts";
 import { populationOf, type ScoredOrganization } from "../run/population.ts";
 import { type OverRun, runsOver } from "../run/realised.ts";
+import { billingOf } from "../scores/billing.ts";
 import { type HealthInput, healthOf } from "../scores/health.ts";
 import type { State } from "../scores/state.ts";
 import { aucOf, type Prediction } from "../statistics/metrics.ts";
@@ -66,6 +67,11 @@ interface PastRow extends Omit<HealthInput, "state" | "traitValues"> {
   readonly traitValues: Readonly<Record<string, number>>;
 }
 
+interface StoredPastRow extends Omit<PastRow, "traitValues" | "billing"> {
+  readonly healthValues?: readonly (number | null)[];
+  readonly billing: readonly (number | null)[];
+}
+
 function scoreUnder(
   { healthWeights, healthTraits }: Settings,
   row: HealthInput,
@@ -88,11 +94,11 @@ async function readRows(
   const names = [...new Set([...before.healthTraits, ...after.healthTraits].map(({ trait }) => trait))];
   const values = names.length === 0 ? undefined : healthValuesQuery(population, run.day, names);
   const { kind: _, ...rows } = rowsOf(organization.id, kind, run);
-  const found = await warehouse.rows<Omit<PastRow, "traitValues"> & { healthValues?: (number | null)[] }>(
-    `SELECT state, engagement, risk, momentum, adoption, ${churned.sql} AS label
+  const found = await warehouse.rows<StoredPastRow>(
+    `SELECT state, engagement, risk, momentum, adoption, billing, ${churned.sql} AS label
        ${values === undefined ? "" : ", healthValues"}
      FROM (
-       SELECT ${kind} AS entity, state, engagement, risk, momentum, adoption FROM ${kind}_scores FINAL
+       SELECT ${kind} AS entity, state, engagement, risk, momentum, adoption, billing FROM ${kind}_scores FINAL
        WHERE ${rowsOfRun(kind)} AND ${couldChurn(population)}
        ORDER BY cityHash64(${kind}), ${kind} LIMIT ${maxRowsOfRun}) AS scores
      ${values === undefined ? "" : `LEFT JOIN (${values.sql}) AS numbers USING (entity)`}
@@ -100,8 +106,9 @@ async function readRows(
     { ...values?.parameters, ...isLabelled.parameters, ...churned.parameters, ...rows },
     scoringLimits,
   );
-  return found.map(({ healthValues = [], ...row }) => ({
+  return found.map(({ healthValues = [], billing, ...row }) => ({
     ...row,
+    billing: billingOf(billing),
     traitValues: valuesByTrait(names, healthValues),
   }));
 }

@@ -2,6 +2,7 @@
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { accountOwners, isIncluded } from "../../warehouse/warehouse.ts";
+import { billingFactSql, isCancelingSql } from "../scores/billing.ts";
 import { type HealthParts, healthLimits } from "../scores/health.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
 import type { EntityKind, Population } from "./engagement-events.ts";
@@ -17,8 +18,8 @@ export interface HealthRules {
 }
 
 /**
- * Health and its band (`colour`) of a row with state, engagementScore, risk, momentumScore, adoption and healthValues,
- * the values of `healthTraits` in their order: none, or null, for a trait without a number.
+ * Health and its band (`colour`) of a row with state, engagementScore, risk, momentumScore, adoption, billing and
+ * healthValues, the values of `healthTraits` in their order: none, or null, for a trait without a number.
  */
 export function healthSteps({ healthWeights, healthTraits = [], riskScale }: HealthRules): Steps {
   const { healthyFrom, watchFrom, cappedTo } = healthLimits;
@@ -39,7 +40,7 @@ export function healthSteps({ healthWeights, healthTraits = [], riskScale }: Hea
       { uncapped: "totalPoints / totalWeight" },
       {
         health: `multiIf(state = 'churned', 0, totalWeight = 0, NULL,
-          ifNull(risk, 0) >= {cappedRisk:Float64}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
+          ifNull(risk, 0) >= {cappedRisk:Float64} OR ${isCappedByBilling}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
       },
       {
         colour: `multiIf(state = 'churned', 'churned', totalWeight = 0, 'none', state = 'new', 'onboarding',
@@ -59,6 +60,8 @@ export function healthSteps({ healthWeights, healthTraits = [], riskScale }: Hea
     },
   };
 }
+
+const isCappedByBilling = `${isCancelingSql} OR ifNull(${billingFactSql("isPastDue")} = 1, false)`;
 
 /** `scoreOfTrait`. An index beyond the array is null. `least` of null is another value. */
 function scoreOfTraitSql(at: number): string {

@@ -4,7 +4,7 @@
  */
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
 import { type ChurnModel, eventsOfModel, numbersOfModel, traitsOfModel } from "../churn/churn-model.ts";
-import { billingFacts } from "../scores/billing.ts";
+import { isCancelingSql } from "../scores/billing.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { HealthParts } from "../scores/health.ts";
@@ -33,7 +33,7 @@ import {
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { billedQuery } from "./subscription-query.ts";
-import { isScoredRow, withLeft } from "./target-query.ts";
+import { isBySubscription, isScoredRow, withLeft } from "./target-query.ts";
 import { traitsQuery } from "./trait-query.ts";
 
 export interface ScoreInput {
@@ -215,7 +215,7 @@ function scoreSteps(population: Population, input: UnstoredInput, engagement: Ex
     steps: [
       {
         bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
-        state: `multiIf(hasLeft, 'churned', ${isCancelingSql(population)}, 'canceling', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
+        state: `multiIf(hasLeft, 'churned', ${isBySubscription(population) ? isCancelingSql : "false"}, 'canceling', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
           tenureDays < ${newForDays}, 'new', 'active')`,
         ...engagement.columns,
         momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,
@@ -237,12 +237,6 @@ function scoreSteps(population: Population, input: UnstoredInput, engagement: Ex
       ...health.parameters,
     },
   };
-}
-
-/** `isCanceling`, with the target `subscription`. */
-function isCancelingSql({ settings: { target } }: Population): string {
-  if (target?.by !== "subscription") return "false";
-  return `isPaying AND isNotNull(billing[${billingFacts.indexOf("endsAtMs") + 1}])`;
 }
 
 function riskExpression(model: ChurnModel | null): Query {

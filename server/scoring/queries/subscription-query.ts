@@ -58,6 +58,7 @@ const factColumns = [
   "toFloat64(countIf(failed AND live) > 0)",
   "toFloat64(countIf(trialEnding AND live) > 0)",
   "toFloat64(sum(mrrNow) < sum(mrrThen) OR sum(quantityNow) < sum(quantityThen))",
+  "toFloat64(countIf(statusNow = 'past_due') > 0)",
 ];
 
 /** A row for each subscription with a change before the instant: `statusAt`. */

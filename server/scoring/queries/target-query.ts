@@ -1,7 +1,7 @@
 /** Declared churn targets in SQL: `churn-changes.ts` for all entities at once. */
 import { silence } from "../../../contract/api/churn-targets.ts";
 import { accountOwners, dayParameter, isIncluded } from "../../warehouse/warehouse.ts";
-import { billingFacts } from "../scores/billing.ts";
+import { billingFactSql } from "../scores/billing.ts";
 import type { DaySpan } from "../scores/churn-changes.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
@@ -20,7 +20,7 @@ export function isScoredRow({ settings: { target = silence } }: Population, hori
  * scheduled. */
 export function couldChurn({ settings: { target = silence } }: Population): string {
   if (target.by !== "subscription") return "state != 'churned' AND n >= 0";
-  const isPaying = `ifNull(billing[${billingFacts.indexOf("isPaying") + 1}] = 1, false)`;
+  const isPaying = `ifNull(${billingFactSql("isPaying")} = 1, false)`;
   return `state NOT IN ('churned', 'canceling') AND n >= 0 AND ${isPaying}`;
 }
 
@@ -44,7 +44,8 @@ export function withLeft(population: Population, day: number, rows: Query): Quer
   };
 }
 
-function isBySubscription({ settings: { target = silence } }: Population): boolean {
+/** Whether the target of the population is `subscription`. */
+export function isBySubscription({ settings: { target = silence } }: Population): boolean {
   return target.by === "subscription";
 }
 

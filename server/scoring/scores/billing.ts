@@ -24,13 +24,20 @@ export interface BillingFeatures {
   readonly isTrialEnding: boolean;
   /** Whether MRR or quantity are lower than 84 days ago. */
   readonly isDown: boolean;
+  /** Whether one is past due: its last payment failed. */
+  readonly isPastDue: boolean;
 }
 
 /** The facts in the order of the array that stores them. It is empty without a subscription. */
 export const billingFacts = [
   ...(["isPaying", "mrr", "isYearly", "ageDays", "daysToPeriodEnd"] as const),
-  ...(["endsAtMs", "hasFailedPayment", "isTrialEnding", "isDown"] as const),
+  ...(["endsAtMs", "hasFailedPayment", "isTrialEnding", "isDown", "isPastDue"] as const),
 ] as const satisfies readonly (keyof BillingFeatures)[];
+
+/** The fact of a stored array, in SQL over `billing`; null without a subscription. */
+export function billingFactSql(fact: (typeof billingFacts)[number]): string {
+  return `billing[${billingFacts.indexOf(fact) + 1}]`;
+}
 
 /** The facts of a stored array. */
 export function billingOf(values: readonly (number | null)[]): BillingFeatures | null {
@@ -47,6 +54,7 @@ export function billingOf(values: readonly (number | null)[]): BillingFeatures |
     hasFailedPayment: is("hasFailedPayment"),
     isTrialEnding: is("isTrialEnding"),
     isDown: is("isDown"),
+    isPastDue: is("isPastDue"),
   };
 }
 
@@ -54,6 +62,9 @@ export function billingOf(values: readonly (number | null)[]): BillingFeatures |
 export function isCanceling(billing: BillingFeatures | null): boolean {
   return billing?.isPaying === true && billing.endsAtMs !== null;
 }
+
+/** `isCanceling` in SQL over `billing`. */
+export const isCancelingSql = `ifNull(${billingFactSql("isPaying")} = 1 AND isNotNull(${billingFactSql("endsAtMs")}), false)`;
 
 /** The instants of a day's facts. */
 interface BillingInstants {
@@ -189,6 +200,7 @@ function factsOf(known: readonly StatusAt[], live: readonly StatusAt[]): Billing
     hasFailedPayment: live.some(({ hasFailedPayment }) => hasFailedPayment),
     isTrialEnding: live.some(({ isTrialEnding }) => isTrialEnding),
     isDown: mrr < earlierMrr || quantity < earlierQuantity,
+    isPastDue: live.some(({ now }) => now.status === "past_due"),
   };
 }
 

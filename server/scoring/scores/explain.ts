@@ -85,7 +85,7 @@ export function explain(
   const health = healthOf(
     {
       ...{ state, engagement: engagement?.score ?? null, risk, momentum },
-      ...{ adoption: features.adoption, traitValues },
+      ...{ adoption: features.adoption, traitValues, billing: features.billing },
     },
     healthWeights,
     riskScale,

@@ -1,6 +1,7 @@
 /** Health, 0-100: one figure for whether a customer is well, made of the others. */
 import { type HealthTrait, partOfTrait } from "../../../contract/api/health-traits.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
+import { type BillingFeatures, isCanceling } from "./billing.ts";
 import { absoluteRiskScale, outlookOf, type RiskScale } from "./risk-scale.ts";
 import type { State } from "./state.ts";
 
@@ -22,9 +23,14 @@ export interface Health {
   readonly healthBand: HealthBand;
   /** Points of each part that exists; with `cap` they add up to the score. A trait's part is called by `partOfTrait`. */
   readonly contributions: Readonly<Record<string, number>>;
-  /** The reduction by a high churn risk, zero or negative. */
+  /** The reduction by `capReasons`, zero or negative. */
   readonly cap: number;
+  /** Why health is at most 39. */
+  readonly capReasons: readonly CapReason[];
 }
+
+/** A high churn risk, a scheduled end of every subscription, or a subscription that is past due. */
+export type CapReason = "high_risk" | "end_scheduled" | "payment_failed";
 
 /** The default weights of an organization; they are a setting. */
 export const defaultHealthWeights: HealthParts = defaultSettings.healthWeights;
@@ -32,7 +38,7 @@ export const defaultHealthWeights: HealthParts = defaultSettings.healthWeights;
 export const healthLimits = {
   healthyFrom: 70,
   watchFrom: 40,
-  /** The most with a churn risk from `RiskScale.cap` on. */
+  /** The most with a `CapReason`. */
   cappedTo: 39,
 } as const;
 
@@ -46,6 +52,8 @@ export interface HealthInput {
   readonly adoption: number | null;
   /** The last number of each trait in health, by the trait's name. A trait without one is left out. */
   readonly traitValues?: Readonly<Record<string, number>>;
+  /** Null or left out without a subscription. */
+  readonly billing?: BillingFeatures | null;
 }
 
 /** 0…100: where a value is between those that mean 0 and 100. */
@@ -58,7 +66,7 @@ export function scoreOfTrait(
 
 /**
  * The weighted mean of the parts that exist, their weights renormalized; capped at 39 while the risk is at the scale's
- * `cap` or above. Churned is 0, no data null.
+ * `cap` or above, every subscription is going to end, or one is past due. Churned is 0, no data null.
  */
 export function healthOf(
   input: HealthInput,
@@ -66,21 +74,32 @@ export function healthOf(
   riskScale: RiskScale = absoluteRiskScale,
   traits: readonly HealthTrait[] = [],
 ): Health {
-  if (input.state === "churned") return { score: 0, healthBand: "churned", contributions: {}, cap: 0 };
+  const none = { contributions: {}, cap: 0, capReasons: [] };
+  if (input.state === "churned") return { score: 0, healthBand: "churned", ...none };
   const present = partsOf(input, weights, riskScale, traits).filter(({ weight }) => weight > 0);
   if (input.state === "no_data" || present.length === 0) {
-    return { score: null, healthBand: "none", contributions: {}, cap: 0 };
+    return { score: null, healthBand: "none", ...none };
   }
   const totalWeight = present.reduce((sum, { weight }) => sum + weight, 0);
   const points = present.map(({ part, score, weight }) => [part, (score * weight) / totalWeight] as const);
   const uncapped = points.reduce((sum, [, of]) => sum + of, 0);
-  const score = (input.risk ?? 0) >= riskScale.cap ? Math.min(healthLimits.cappedTo, uncapped) : uncapped;
+  const capReasons = capReasonsOf(input, riskScale);
+  const score = capReasons.length > 0 ? Math.min(healthLimits.cappedTo, uncapped) : uncapped;
   return {
     score,
     healthBand: input.state === "new" ? "onboarding" : healthBandOf(score),
     contributions: Object.fromEntries(points),
     cap: score - uncapped,
+    capReasons,
   };
+}
+
+function capReasonsOf({ risk, billing = null }: HealthInput, riskScale: RiskScale): CapReason[] {
+  return [
+    ...((risk ?? 0) >= riskScale.cap ? (["high_risk"] as const) : []),
+    ...(isCanceling(billing) ? (["end_scheduled"] as const) : []),
+    ...(billing?.isPastDue === true ? (["payment_failed"] as const) : []),
+  ];
 }
 
 interface PresentPart {
