@@ -314,6 +314,9 @@ export const ModelAnswer = Type.Object({
     healthBand: HealthBand,
     count: Field.count("With scores of a horizon ago or earlier."),
     churned: Field.count("Those who really churned."),
+    involuntary: Field.count(
+      "Of these, those whose last subscription was ended by failed payments. 0 with churn targets other than `subscription`.",
+    ),
     rate: Type.Number(),
     low: Field.number("Of the rate's 95 % interval."),
     high: Type.Number(),

@@ -47,9 +47,9 @@ test("a run is judged by the churn horizon of its day, when that is over", async
   expect(await churnedAndCount(organization, 153)).toEqual([5, 6]);
 });
 
-test("with subscriptions it is the share of those that paid on the day, without ends that were scheduled", async () => {
+test("with subscriptions it is the share of those that paid on the day, without scheduled ends and with failed payments apart", async () => {
   const organization = subject.newOrganization();
-  const [stays, leaves, scheduled, paused, none] = [1, 2, 3, 4, 5];
+  const [stays, leaves, scheduled, paused, none, unpaid] = [1, 2, 3, 4, 5, 6];
   const price = { plan: "pro", amount: 4_900, currency: "USD", interval: "month" };
   const billed = (user: number, day: number, name: string, properties: object = {}) => ({
     ...on(organization, user, day, name),
@@ -61,16 +61,22 @@ test("with subscriptions it is the share of those that paid on the day, without 
   });
   await insertEvents(
     subject,
-    [stays, leaves, scheduled, paused, none].map((user) => on(organization, user, 99)),
+    [stays, leaves, scheduled, paused, none, unpaid].map((user) => on(organization, user, 99)),
   );
   const endsAt = new Date(110 * 86_400_000).toISOString();
   await loadBilling(subject, [
-    ...[stays, leaves, scheduled, paused].map((user) => billed(user, 60, "subscription_started", price)),
+    ...[stays, leaves, scheduled, paused, unpaid].map((user) =>
+      billed(user, 60, "subscription_started", price),
+    ),
     billed(scheduled, 90, "cancellation_scheduled", { endsAt }),
     billed(paused, 90, "subscription_paused"),
     billed(leaves, 103, "subscription_canceled"),
+    billed(unpaid, 101, "payment_failed", { amount: 4_900, currency: "USD" }),
+    billed(unpaid, 122, "subscription_canceled"),
   ]);
   const churnTargets = { user: { by: "subscription" }, account: { by: "silence" } } as const;
   await score(organization, 100, { churnHorizonDays: 28, churnTargets });
-  expect(await churnedAndCount(organization, 128)).toEqual([1, 2]);
+  expect(await churnedAndCount(organization, 128)).toEqual([2, 3]);
+  const found = await realisedChurn(subject.warehouse, { id: organization, zone }, "user", 128);
+  expect(found.reduce((sum, { involuntary }) => sum + involuntary, 0)).toBe(1);
 });

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { silence } from "../../contract/api/churn-targets.ts";
 import { columnsOf } from "../../server/scoring/churn/design.ts";
+import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
 import {
   accountEngagementOf,
   engagementOf,
   engagementScale,
 } from "../../server/scoring/scores/engagement.ts";
-import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
 import { explain, type Serving } from "../../server/scoring/scores/explain.ts";
 import type { Features } from "../../server/scoring/scores/features.ts";
 import { defaultHealthWeights, type HealthInput, healthOf } from "../../server/scoring/scores/health.ts";
@@ -168,7 +168,11 @@ describe("health", () => {
     const of = (billing: Partial<BillingFeatures>, risk = 0.1) =>
       healthOf({ ...whole, risk, billing: { ...paying, ...billing } });
     expect(of({})).toMatchObject({ cap: 0, capReasons: [] });
-    expect(of({ endsAtMs: 9 })).toMatchObject({ score: 39, healthBand: "at_risk", capReasons: ["end_scheduled"] });
+    expect(of({ endsAtMs: 9 })).toMatchObject({
+      score: 39,
+      healthBand: "at_risk",
+      capReasons: ["end_scheduled"],
+    });
     // Of a trial alone, an end that is scheduled loses no payment.
     expect(of({ endsAtMs: 9, isPaying: false })).toMatchObject({ cap: 0, capReasons: [] });
     expect(of({ isPastDue: true })).toMatchObject({ score: 39, capReasons: ["payment_failed"] });

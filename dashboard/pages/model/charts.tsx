@@ -170,6 +170,7 @@ const bars = {
 /** The actual churn of each health band, from stored scores. */
 export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { card: Card }): ReactElement {
   const most = Math.max(0.01, ...realised.map(({ high }) => high));
+  const sumOf = (one: "churned" | "involuntary") => realised.reduce((sum, row) => sum + row[one], 0);
   return (
     <Panel
       title="Actual churn by health band"
@@ -234,6 +235,12 @@ export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { 
             ))}
           </tbody>
         </table>
+      )}
+      {sumOf("involuntary") > 0 && (
+        <p className="mt-2 text-sm text-soft">
+          Failed payments ended the subscriptions of {numbers.count(sumOf("involuntary"))} of the{" "}
+          {numbers.count(sumOf("churned"))} that churned.
+        </p>
       )}
       {realised.length > 0 && day !== null && (
         <p className="mt-2 text-sm text-soft">

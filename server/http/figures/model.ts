@@ -153,6 +153,11 @@ function modelAnswer(result: ModelResult): Card["models"][number] {
   };
 }
 
-function realisedAnswer({ healthBand, count, churned }: RealisedChurn): Card["realised"][number] {
-  return { healthBand, count, churned, rate: churned / count, ...wilson(churned, count) };
+function realisedAnswer({
+  healthBand,
+  count,
+  churned,
+  involuntary,
+}: RealisedChurn): Card["realised"][number] {
+  return { healthBand, count, churned, involuntary, rate: churned / count, ...wilson(churned, count) };
 }

@@ -188,7 +188,14 @@ function noScore(hasRun: boolean) {
     note: hasRun
       ? "Nothing was done before this day: the first score is that of the day after the first event."
       : "No user has been scored yet: scores are computed every night.",
-    health: { score: null, healthBand: "none", contributions: {}, cap: 0, capReasons: [] as never[], traits: [] as never[] },
+    health: {
+      score: null,
+      healthBand: "none",
+      contributions: {},
+      cap: 0,
+      capReasons: [] as never[],
+      traits: [] as never[],
+    },
     engagement: null,
     momentum: null,
     risk: null,

@@ -2,7 +2,7 @@
 import { isDeclared } from "../scores/features.ts";
 import { engagementEvents, type Population } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
-import { leftQuery, unseenQuery } from "./target-query.ts";
+import { involuntaryQuery, leftQuery, unseenQuery } from "./target-query.ts";
 
 export interface Horizon {
   readonly cutoffDay: number;
@@ -12,23 +12,33 @@ export interface Horizon {
 /** Expressions over a column `entity`, for entities that can churn at the cut-off. */
 export interface Labels {
   readonly churned: Query;
+  /** Whether failed payments ended the last subscription of an entity that churned. False for other targets. */
+  readonly isInvoluntary: Query;
   /** Whether the entity has a label; see `wasUnseen`. */
   readonly isLabelled: Query;
 }
 
+const always: Query = { sql: "true", parameters: {} };
+const never: Query = { sql: "false", parameters: {} };
+
 /** The labels of a population. */
 export function labelsOf(population: Population, horizon: Horizon): Labels {
   const { cutoffDay, horizonDays } = horizon;
-  const always = { sql: "true", parameters: {} };
   if (!isDeclared(population.settings)) {
     const present = presentQuery(population, horizon);
-    return { churned: { ...present, sql: `toBool(entity NOT IN (${present.sql}))` }, isLabelled: always };
+    return {
+      churned: { ...present, sql: `toBool(entity NOT IN (${present.sql}))` },
+      ...{ isInvoluntary: never, isLabelled: always },
+    };
   }
   const span = { from: cutoffDay, to: cutoffDay + horizonDays };
   const left = leftQuery(population, span.to, "leftAtEnd");
+  const involuntary = involuntaryQuery(population, span.to, "leftAtEnd");
   const unseen = unseenQuery(population, span);
   return {
     churned: { ...left, sql: `toBool(entity IN (${left.sql}))` },
+    isInvoluntary:
+      involuntary === undefined ? never : { ...involuntary, sql: `entity IN (${involuntary.sql})` },
     isLabelled: unseen === undefined ? always : { ...unseen, sql: `entity NOT IN (${unseen.sql})` },
   };
 }

@@ -76,6 +76,14 @@ export function leftQuery(population: Population, day: number, name: string): Qu
   };
 }
 
+/** Rows (entity) of those that have left by the start of a day, and by failed payments. Undefined for targets other than
+ * `subscription`. */
+export function involuntaryQuery(population: Population, day: number, name: string): Query | undefined {
+  if (!isBySubscription(population)) return undefined;
+  const standing = standingQuery(population, day, name);
+  return { ...standing, sql: `SELECT entity FROM (${standing.sql}) WHERE hasLeft AND isInvoluntary` };
+}
+
 /** `wasUnseen`: rows (entity); undefined for targets without such entities. */
 export function unseenQuery(population: Population, { from, to }: DaySpan): Query | undefined {
   if (population.settings.target?.by !== "trait") return undefined;

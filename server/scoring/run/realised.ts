@@ -16,6 +16,8 @@ export interface RealisedChurn {
   readonly healthBand: HealthBand;
   readonly count: number;
   readonly churned: number;
+  /** Among the churned: those whose last subscription was ended by failed payments. */
+  readonly involuntary: number;
 }
 
 /** Runs whose horizons do not overlap, back from the last whose horizon is over. */
@@ -34,13 +36,18 @@ export async function realisedChurn(
   const sums = new Map<HealthBand, RealisedChurn>();
   for (const run of await runsOver(warehouse, organization.id, kind, day)) {
     const asOfThen = { ...organization, settings: run.body.settings };
-    for (const { healthBand, count, churned } of await ofRun(warehouse, asOfThen, kind, run)) {
-      const sum = sums.get(healthBand) ?? { healthBand, count: 0, churned: 0 };
-      sums.set(healthBand, { healthBand, count: sum.count + count, churned: sum.churned + churned });
+    for (const { healthBand, ...one } of await ofRun(warehouse, asOfThen, kind, run)) {
+      const { count, churned, involuntary } = sums.get(healthBand) ?? noOutcomes;
+      sums.set(healthBand, {
+        ...{ healthBand, count: count + one.count, churned: churned + one.churned },
+        involuntary: involuntary + one.involuntary,
+      });
     }
   }
   return [...sums.values()].sort((a, b) => a.churned / a.count - b.churned / b.count);
 }
+
+const noOutcomes = { count: 0, churned: 0, involuntary: 0 };
 
 /** A run whose own horizon is over. */
 export type OverRun = NonNullable<Awaited<ReturnType<typeof newestRun>>>;
@@ -94,15 +101,15 @@ function ofRun(
 ): Promise<RealisedChurn[]> {
   const population = populationOf(organization, kind);
   const { churnHorizonDays: horizonDays } = organization.settings;
-  const { churned, isLabelled } = labelsOf(population, { cutoffDay: run.day, horizonDays });
+  const { churned, isInvoluntary, isLabelled } = labelsOf(population, { cutoffDay: run.day, horizonDays });
   const { kind: _, ...rows } = rowsOf(organization.id, kind, run);
   return read<RealisedChurn>(warehouse, {
     sql: `
-      SELECT healthBand, count() AS count, countIf(${churned.sql}) AS churned
+      SELECT healthBand, count() AS count, countIf(${churned.sql}) AS churned, countIf(${isInvoluntary.sql}) AS involuntary
       FROM (SELECT ${kind} AS entity, colour AS healthBand FROM ${kind}_scores FINAL
         WHERE ${rowsOfRun(kind)} AND ${couldChurn(population)})
       WHERE ${isLabelled.sql}
       GROUP BY healthBand SETTINGS allow_simdjson = 0`,
-    parameters: { ...isLabelled.parameters, ...churned.parameters, ...rows },
+    parameters: { ...isLabelled.parameters, ...churned.parameters, ...isInvoluntary.parameters, ...rows },
   });
 }
