@@ -64,7 +64,7 @@ export function randomBilling(random: Random, subscriptions: number, of: Billing
         ...(random.chance(0.5) && { currentPeriodEnd: later(60) }),
         ...(name === "trial_started" && random.chance(0.8) && { trialEndsAt: later(60) }),
         ...(name === "cancellation_scheduled" && { endsAt: later(150) }),
-        ...(name === "subscription_canceled" && random.chance(0.2) && { reason: "payment_failed" }),
+        ...(name === "subscription_canceled" && random.chance(0.5) && { reason: "payment_failed" }),
       };
       const some = { user, account: other ?? account, event: name, timeMs, day: zone.dayOf(timeMs) };
       return event(organization, { ...some, properties: JSON.stringify(properties), isActivity: false });
