@@ -3,7 +3,7 @@ import Type from "typebox";
 import { billingFields, billingFilters, billingHead, billingSorts } from "../billing/payers.ts";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
-import { endsAt, HealthBand, RiskBand, State, since, Verdict } from "./score-parts.ts";
+import { HealthBand, RiskBand, State, since, Verdict } from "./score-parts.ts";
 import { activityPosition, listedScores, listHead } from "./scores.ts";
 
 const flag = (description: string) => Type.Optional(Field.boolean(description));
@@ -170,7 +170,6 @@ export const UserListAnswer = Type.Object({
     ...listedScores,
     activityPosition,
     ...billingFields,
-    endsAt,
   }),
 });
 
@@ -216,7 +215,6 @@ export const AccountListAnswer = Type.Object({
     ...listedScores,
     activityPosition,
     ...billingFields,
-    endsAt,
   }),
 });
 

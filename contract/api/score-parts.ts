@@ -88,11 +88,6 @@ export const churnDefinition = {
 };
 
 /** Of one user or account. */
-/** Of a user or an account, in lists and alone. */
-export const endsAt = nullable(
-  Field.instant("For the state `canceling`: when the last of the subscriptions will have ended. Else null."),
-);
-
 export const churnFields = {
   returnProbability: nullable(
     Field.number(
@@ -104,7 +99,11 @@ export const churnFields = {
       "For the churned: the day on which the churn target was met. By silence it is the day on which the horizon was over.",
     ),
   ),
-  endsAt,
+  endsAt: nullable(
+    Field.instant(
+      "For the state `canceling`: when the last of the subscriptions will have ended. Else null.",
+    ),
+  ),
   churnCause: objectOrNull("For the churned: why.", {
     by: Type.Enum(["event", "silence", "trait", "subscription"]),
     event: Field.textOrNull("The event of the churn target; null without one."),

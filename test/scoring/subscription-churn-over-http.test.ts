@@ -116,10 +116,12 @@ test("health is at most 39 while the end is scheduled or a payment is due, and s
   expect([health.healthBand, health.cap, health.capReasons]).toEqual(["healthy", 0, []]);
 });
 
-test("lists have the scheduled end", async () => {
+test("lists have the state canceling with its end", async () => {
   const response = await fetch(`${server.url}/api/accounts`, { headers: { Authorization: `Bearer ${key}` } });
   const { accounts } = (await response.json()) as Static<typeof AccountListAnswer>;
-  const ends = accounts.flatMap(({ accountId, endsAt }) => (endsAt === null ? [] : [[accountId, endsAt]]));
+  const ends = accounts.flatMap(({ accountId, state, subscriptionEndsAt }) =>
+    state === "canceling" ? [[accountId, subscriptionEndsAt]] : [],
+  );
   expect([accounts.length, ends]).toEqual([
     ...[Object.keys(lives).length - 1, [["ending-co", noon(-20).replace("Z", ".000Z")]]],
   ]);

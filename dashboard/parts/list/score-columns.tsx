@@ -17,7 +17,8 @@ export type ScoredRow = Pick<
   | "engagement"
   | "momentum"
   | "change"
-  | "endsAt"
+  | "state"
+  | "subscriptionEndsAt"
 >;
 
 /** By how many points health usually changes in a week. Null when that is not known. A context, because
@@ -29,12 +30,12 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
   return [
     {
       // Saved views and remembered columns from before verdicts do not name it.
-      ...{ id: "verdict", header: "Verdict", width: 170, isFixed: true, csv: ["verdict", "endsAt"] },
+      ...{ id: "verdict", header: "Verdict", width: 170, isFixed: true },
       hint: "The first that holds: churned, account churned, high risk, at risk, new, watch, healthy. With the day on which the last subscription will end.",
-      cell: ({ verdict, endsAt }) => (
+      cell: ({ verdict, state, subscriptionEndsAt: endsAt }) => (
         <>
           <Verdict verdict={verdict} />
-          {endsAt !== null && (
+          {state === "canceling" && endsAt != null && (
             <span className="ml-1.5 text-sm text-soft">ends {dayText(endsAt.slice(0, 10), "short")}</span>
           )}
         </>

@@ -69,8 +69,6 @@ export interface ScoresOfRow {
   readonly momentum: number | null;
   /** Of health since the earlier run; null when one of the two is missing. */
   readonly change: number | null;
-  /** Of the state `canceling`: when the last subscription ends. */
-  readonly endsAtMs: number | null;
 }
 
 /** The common part of lists of users and of accounts. */
@@ -91,8 +89,7 @@ export interface ListPage {
 /** The columns that `score` adds to a row of a list. */
 export const scoreColumns =
   "score.state AS state, score.healthBand AS healthBand, score.health AS health, score.risk AS risk, " +
-  "score.activityPosition AS activityPosition, score.engagement AS engagement, score.momentum AS momentum, score.change AS change, " +
-  "score.endsAtMs AS endsAtMs";
+  "score.activityPosition AS activityPosition, score.engagement AS engagement, score.momentum AS momentum, score.change AS change";
 
 /** By which scores lists are sorted. */
 export const scoreOrders = {
@@ -130,7 +127,7 @@ export function scored(selection: ScoresOfList, entity: string): Sql {
 const none = "CAST(NULL AS Nullable(Float64))";
 const noScores = `(
   SELECT toUInt32(0) AS entity, '' AS state, '' AS healthBand, ${none} AS health, ${none} AS risk,
-    CAST(NULL AS Nullable(UInt32)) AS activityPosition, ${none} AS engagement, ${none} AS momentum, ${none} AS change, ${none} AS endsAtMs, '' AS healthBandBefore WHERE false)`;
+    CAST(NULL AS Nullable(UInt32)) AS activityPosition, ${none} AS engagement, ${none} AS momentum, ${none} AS change, '' AS healthBandBefore WHERE false)`;
 
 /** The condition that an account has churned. @param account an expression, the account's number */
 export function accountChurned({ ofAccounts }: ScoresOfList, account: string): Sql {

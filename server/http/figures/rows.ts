@@ -42,13 +42,12 @@ export function listedAccount(row: AccountListRow) {
 
 /** The scores of a row of a list. @param run their run; undefined before the first */
 export function listedScores(row: ScoresOfRow, run: Run | undefined) {
-  const { state, healthBand, health, risk, activityPosition, engagement, momentum, change, endsAtMs } = row;
+  const { state, healthBand, health, risk, activityPosition, engagement, momentum, change } = row;
   return {
     verdict: verdictOf(row, riskScaleOfRun(run)),
     state: state === "" ? ("no_data" as const) : state,
     healthBand: healthBand === "" ? ("none" as const) : healthBand,
     ...{ health, risk, activityPosition, engagement, momentum, ...comparedRisk(risk, run), change },
-    endsAt: endsAtMs === null ? null : instant(endsAtMs),
   };
 }
 

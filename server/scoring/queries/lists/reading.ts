@@ -2,7 +2,6 @@
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { type ActivityOrder, activityOrderOf } from "../../churn/activity-order.ts";
 import type { CountedCell } from "../../churn/bgbb-fit.ts";
-import { billingFactSql } from "../../scores/billing.ts";
 import type { HealthBand } from "../../scores/health.ts";
 import type { RiskBand, RiskLimits } from "../../scores/risk-scale.ts";
 import type { EntityKind } from "../engagement-events.ts";
@@ -179,10 +178,9 @@ export function scoresWithChange(
   return {
     sql: `
       SELECT entity, day, state, healthBand, health, risk, activityPosition, engagement, momentum,
-        health - before AS change, endsAtMs, healthBandBefore
+        health - before AS change, healthBandBefore
       FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour AS healthBand, health, risk,
-          ${position.sql} AS activityPosition, engagement, momentum,
-          if(state = 'canceling', ${billingFactSql("endsAtMs")}, NULL) AS endsAtMs
+          ${position.sql} AS activityPosition, engagement, momentum
         FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun(kind), ...conditions].join(" AND ")})) AS scores
       LEFT JOIN (${before}) AS earlier USING (entity)`,
     parameters: {
