@@ -1,7 +1,9 @@
 /** The answer about retention as the page shows it: groups of cohorts, and what there is to say of a cell. */
 import type { Reads } from "../../api/paths.ts";
+import type { GridGroup, GridWords } from "../../charts/cohort-grid/model.ts";
+import type { Found } from "../../charts/cohort-grid/places.ts";
 import { dayPlus, daysBetween, dayText, numbers } from "../../text/format.ts";
-import { type Choices, periodsText } from "./question.ts";
+import type { Choices } from "./question.ts";
 
 type Answer = Reads["/api/retention"]["answer"];
 export type Cell = Answer["cells"][number];
@@ -72,25 +74,54 @@ export function groupsOf({ cells, mean, projections }: Answer, trait: string): G
   });
 }
 
-/** The shares that take the palest and the deepest colour. */
-export interface Scale {
-  readonly low: number;
-  readonly high: number;
+/** The groups as the grid shows them. */
+export function gridOf(groups: readonly Group[]): GridGroup[] {
+  const isSmall = ({ cohortUsers }: Pick<Cell, "cohortUsers">) => cohortUsers < smallCohortUsers;
+  return groups.map(({ key, label, users, mean, cohorts }) => ({
+    ...{ key, label, size: users },
+    mean: mean.map((cell) => ({ period: cell.period, share: cell.share, isSmall: isSmall(cell) })),
+    cohorts: cohorts.map((cohort) => ({
+      ...{ day: cohort.day, size: cohort.users, isSmall: cohort.users < smallCohortUsers },
+      mark: cohort.isAlreadyHere ? alreadyHere : undefined,
+      cells: cohort.cells.map((cell) => ({
+        ...{ period: cell.period, share: cell.share, isComplete: cell.isComplete },
+        isSmall: cohort.users < smallCohortUsers || isSmall(cell),
+      })),
+    })),
+  }));
 }
 
-/** Shares closer together than this are not drawn as far apart as colours can be. */
-const leastRange = 0.2;
+const alreadyHere = { text: "already here", hint: "These users were there before the data begins" };
 
-/** From the lowest to the highest share after the cohort's own period, but for small cohorts. */
-export function scaleOf(cells: readonly Cell[]): Scale {
-  const later = cells.filter(({ period }) => period > 0);
-  const large = later.filter(({ cohortUsers }) => cohortUsers >= smallCohortUsers);
-  const shares = (large.length === 0 ? later : large).map(({ share }) => share);
-  if (shares.length === 0) return { low: 0, high: 1 };
-  const [low, high] = [Math.min(...shares), Math.max(...shares)];
-  const lacking = Math.max(0, leastRange - (high - low));
-  const from = Math.max(0, Math.min(low - lacking / 2, 1 - leastRange));
-  return { low: from, high: Math.max(high, from + leastRange) };
+/** A cell of the answer, by its place in the grid. */
+export type FoundCell =
+  | { readonly group: Group; readonly cohort: string; readonly cell: Cell }
+  | { readonly group: Group; readonly cohort?: undefined; readonly cell: MeanCell };
+
+/** The cell of the answer at a place of the grid. */
+export function cellAt(
+  groups: readonly Group[],
+  { group: { key }, cohort, cell }: Found,
+): FoundCell | undefined {
+  const group = groups.find((one) => one.key === key);
+  const isIt = (one: { readonly period: number }) => one.period === cell.period;
+  if (cohort === undefined) {
+    const mean = group?.mean.find(isIt);
+    return group && mean && { group, cell: mean };
+  }
+  const found = group?.cohorts.find(({ day }) => day === cohort)?.cells.find(isIt);
+  return group && found && { group, cohort, cell: found };
+}
+
+/** The words of the grid. */
+export const gridWords: Readonly<Record<Choices["period"], GridWords>> = {
+  day: wordsOf("day", "Day"),
+  week: wordsOf("week", "Week of"),
+  month: wordsOf("month", "Month"),
+};
+
+function wordsOf(period: Choices["period"], cohort: string): GridWords {
+  return { period, cohort, size: "Users", cohortText: (day) => cohortText(day, period) };
 }
 
 /** The last day of the period that is so many periods after a cohort's own. */
@@ -101,18 +132,13 @@ function lastDayOf(cohortDay: string, at: number, period: Choices["period"]): st
 }
 
 /** The label of a cohort, from its first day. */
-export function cohortText(day: string, period: Choices["period"]): string {
+function cohortText(day: string, period: Choices["period"]): string {
   return period === "month" ? dayText(day, "month") : dayText(day);
 }
 
 /** The same where it stands alone: Week of 3 Nov 2025. */
 export function cohortTitle(day: string, period: Choices["period"]): string {
   return { day: "", week: "Week of ", month: "" }[period] + cohortText(day, period);
-}
-
-/** When a cell is: its own week, 3 weeks after. */
-export function atText(at: number, period: Choices["period"]): string {
-  return at === 0 ? `its own ${period}` : `${periodsText(at, period)} after`;
 }
 
 /** A share's interval: 26.3% to 43.1%. */

@@ -1,13 +1,14 @@
 /** Whether groups differ: a test of all of them at one age, and a sentence about the two drawn curves. */
 import type { ReactElement } from "react";
 import { csvAddress, type Reads, useRead } from "../../api/query.ts";
+import { periodsText } from "../../charts/cohort-grid/model.ts";
 import { SmallSelect } from "../../parts/form/field.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { nothing, numbers } from "../../text/format.ts";
 import { groupLabel, intervalText, keyOf } from "./cohorts.ts";
-import { type Choices, periodsOf, periodsText, queryOf, useChoices } from "./question.ts";
+import { type Choices, periodsOf, queryOf, useChoices } from "./question.ts";
 
 type Answer = Reads["/api/retention/comparison"]["answer"];
 type Group = Answer["groups"][number];

@@ -1,13 +1,14 @@
 /** The choices of the question: what makes a cohort, what counts as coming back, and by what to split. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
+import { periodsText } from "../../charts/cohort-grid/model.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { DayInput } from "../../parts/form/day-input.tsx";
 import { type Choice, Select } from "../../parts/form/field.tsx";
 import { Popover } from "../../parts/menu.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
-import { type Choices, filters, periodsText, useChoices } from "./question.ts";
+import { type Choices, filters, useChoices } from "./question.ts";
 
 type NamedEvent = Pick<Reads["/api/events"]["answer"]["events"][number], "event" | "label">;
 type Traits = Reads["/api/traits"]["answer"]["traits"];

@@ -1,11 +1,12 @@
 /** The drawing of retention curves: a line with its band, and the projection dashed. */
 import type { EChartsCoreOption } from "echarts/core";
 import { categoryAxis, gridBelowLegend, gridWithin, valueAxis } from "../../charts/chart.tsx";
+import { periodsText } from "../../charts/cohort-grid/model.ts";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { numbers } from "../../text/format.ts";
 import { intervalText, type MeanCell, type ProjectedShare } from "./cohorts.ts";
-import { type Choices, periodsText } from "./question.ts";
+import type { Choices } from "./question.ts";
 
 /** The lines that the chart draws for a group. */
 export interface Curve {

@@ -1,6 +1,7 @@
 /** Retention by age: weighted means as curves, of one group or two. */
 import { type ReactElement, useCallback } from "react";
 import { Chart } from "../../charts/chart.tsx";
+import { periodsText } from "../../charts/cohort-grid/model.ts";
 import type { Colours } from "../../charts/colours.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";
@@ -9,7 +10,7 @@ import { Empty } from "../../parts/states.tsx";
 import { nothing, numbers } from "../../text/format.ts";
 import { type Group, intervalText } from "./cohorts.ts";
 import { type Curve, curveOption } from "./curve-option.ts";
-import { type Choices, periodsText, useChoices } from "./question.ts";
+import { type Choices, useChoices } from "./question.ts";
 
 const none = "-";
 

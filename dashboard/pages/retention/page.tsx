@@ -1,6 +1,11 @@
 /** The retention page: heat map, curves, comparison and the users of a cell. */
 import { type ReactElement, useCallback, useDeferredValue, useMemo } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
+import { CohortGrid } from "../../charts/cohort-grid/grid.tsx";
+import { GridLegend } from "../../charts/cohort-grid/legend.tsx";
+import { scaleOf } from "../../charts/cohort-grid/model.ts";
+import { openKeysIn, openKeysText } from "../../charts/cohort-grid/open-keys.ts";
+import type { Found } from "../../charts/cohort-grid/places.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Freshness } from "../../parts/figure/freshness.tsx";
 import { Button } from "../../parts/form/button.tsx";
@@ -9,12 +14,11 @@ import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";
 import { AlreadyHere } from "./already-here.tsx";
-import { type Cell, type Group, groupsOf } from "./cohorts.ts";
+import { CohortTip } from "./cohort-tip.tsx";
+import { cellAt, gridOf, gridWords, groupsOf, smallCohortUsers } from "./cohorts.ts";
 import { Comparison } from "./comparison.tsx";
 import { Controls } from "./controls.tsx";
 import { Curves } from "./curves.tsx";
-import { HeatLegend } from "./heat-legend.tsx";
-import { HeatMap } from "./heat-map.tsx";
 import { People } from "./people.tsx";
 import { type Choices, queryOf, sentenceOf, useChoices } from "./question.ts";
 
@@ -86,24 +90,28 @@ function Cohorts({ answer }: { answer: Parameters<typeof groupsOf>[0] }): ReactE
   const [choices, change] = useChoices();
   const { trait, period, open } = choices;
   const groups = useMemo(() => groupsOf(answer, trait), [answer, trait]);
-  const openKeys: ReadonlySet<string> = useMemo(
-    () => new Set(open === "" ? [] : open.split(",").map(decoded)),
-    [open],
-  );
+  const grid = useMemo(() => gridOf(groups), [groups]);
+  const scale = useMemo(() => scaleOf(grid), [grid]);
+  const openKeys = useMemo(() => openKeysIn(open), [open]);
   // The means first: thousands of cells of open groups would hold up the first figure.
   const drawnKeys = useDeferredValue(openKeys, noKeys);
   const isSplit = groups.some(({ kind }) => kind !== "all");
-  const onToggle = (key: string) => change({ open: written(openKeys.symmetricDifference(new Set([key]))) });
+  const onToggle = (key: string) =>
+    change({ open: openKeysText(openKeys.symmetricDifference(new Set([key]))) });
   const onPick = useCallback(
-    ({ cohortDay, period: at, share }: Cell, { key }: Group) =>
+    ({ cohort, cell: { period: at, share }, group: { key } }: Found) =>
       change({
-        ...{ cohort: cohortDay, at, group: key === "all" ? "" : key },
+        ...{ cohort, at, group: key === "all" ? "" : key },
         // The kind that was opened last. For a cohort whose users are all of one kind, that kind.
         ...(share === 0 && { side: "lost" as const }),
         ...(share === 1 && { side: "retained" as const }),
       }),
     [change],
   );
+  const tip = (place: Found) => {
+    const found = cellAt(groups, place);
+    return found && <CohortTip found={found} period={period} />;
+  };
   const isAllOpen = groups.every(({ key }) => openKeys.has(key));
   const users = groups.reduce((sum, group) => sum + group.users, 0);
   return (
@@ -120,33 +128,29 @@ function Cohorts({ answer }: { answer: Parameters<typeof groupsOf>[0] }): ReactE
           isSplit && (
             <Button
               isSmall
-              onClick={() => change({ open: isAllOpen ? "" : written(groups.map(({ key }) => key)) })}
+              onClick={() => change({ open: isAllOpen ? "" : openKeysText(groups.map(({ key }) => key)) })}
             >
               {isAllOpen ? "Close all" : "Open all"}
             </Button>
           )
         }
       >
-        <HeatMap {...{ groups, period, isSplit, onToggle, onPick }} openKeys={drawnKeys} />
-        <HeatLegend groups={groups} />
+        <CohortGrid
+          label="Retention by cohort"
+          groups={grid}
+          words={gridWords[period]}
+          {...{ scale, isSplit, onToggle, onPick, tip }}
+          openKeys={drawnKeys}
+        />
+        <GridLegend
+          scale={scale}
+          incomplete="the share may still rise"
+          small={`fewer than ${smallCohortUsers} users, which may be far off`}
+        />
         <AlreadyHere groups={groups} />
       </Panel>
       <Curves groups={groups} />
       {isSplit && <Comparison />}
     </div>
   );
-}
-
-/** Keys as the address has them: only commas and percent signs are escaped, so that a link can be read. */
-function written(keys: Iterable<string>): string {
-  return [...keys].map((key) => key.replace(/[%,]/g, encodeURIComponent)).join(",");
-}
-
-/** A key as the address has it. A text that is no key opens nothing. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return "";
-  }
 }

@@ -1,6 +1,7 @@
 /** The users of a cell: those who returned, and those who did not. */
 import { type ReactElement, useState } from "react";
 import { csvAddress, type Reads, useRead } from "../../api/query.ts";
+import { atText } from "../../charts/cohort-grid/model.ts";
 import { CopyButton } from "../../parts/copy.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Button } from "../../parts/form/button.tsx";
@@ -10,7 +11,7 @@ import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { noEmail, numbers } from "../../text/format.ts";
-import { atText, cohortTitle, groupLabel, groupOfKey } from "./cohorts.ts";
+import { cohortTitle, groupLabel, groupOfKey } from "./cohorts.ts";
 import { closedCell, queryOf, useChoices } from "./question.ts";
 
 type Answer = Reads["/api/retention/people"]["answer"];

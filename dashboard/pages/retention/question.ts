@@ -100,8 +100,3 @@ export function sentenceOf(choices: Choices): string {
       : ` Split by ${trait}${whose}, as it ${asOf === "entry" ? `was on the day they came` : "is now"}.`;
   return `Of the users who ${came}, the share who ${back} ${when}.${split}`;
 }
-
-/** A count of periods in words: 1 week, 3 weeks. */
-export function periodsText(count: number, period: Choices["period"]): string {
-  return `${count} ${period}${count === 1 ? "" : "s"}`;
-}

@@ -1,40 +1,40 @@
-/** Where things stand in the heat map: what is at a place of it, and where the Tab key comes in. */
+/** Where things stand in the grid: what is at a place of it, and where the Tab key comes in. */
 import type { Spot } from "./cell-keys.ts";
-import type { Cell, Group, MeanCell } from "./cohorts.ts";
+import type { GridCell, GridGroup } from "./model.ts";
 
-/** The figure at a place: of a cohort, or the weighted mean of its group. */
-export type Found =
-  | { readonly group: Group; readonly cohort: string; readonly cell: Cell }
-  | { readonly group: Group; readonly cohort?: undefined; readonly cell: MeanCell };
+/** The cell at a place: of a cohort, or the mean of its group. */
+export interface Found {
+  readonly group: GridGroup;
+  /** The cohort's first day. Undefined for a mean. */
+  readonly cohort: string | undefined;
+  readonly cell: GridCell;
+}
 
 /** The name of a row. @param day the cohort's day, or "" for the mean of the group */
 export function rowName(key: string, day = ""): string {
   return `${day}\n${key}`;
 }
 
-/** The figure at a place. Undefined at an empty place. */
-export function find(groups: readonly Group[], { row, column }: Spot): Found | undefined {
+/** The cell at a place. Undefined at an empty place. */
+export function find(groups: readonly GridGroup[], { row, column }: Spot): Found | undefined {
   const end = row.indexOf("\n");
   const [day, key] = [row.slice(0, end), row.slice(end + 1)];
   const group = groups.find((one) => one.key === key);
-  if (group === undefined) return undefined;
-  if (day === "") {
-    const cell = group.mean.find(({ period }) => period === column);
-    return cell && { group, cell };
-  }
-  const cell = group.cohorts.find((cohort) => cohort.day === day)?.cells[column];
-  return cell && { group, cohort: day, cell };
+  const cells = day === "" ? group?.mean : group?.cohorts.find((cohort) => cohort.day === day)?.cells;
+  const cell = cells?.find(({ period }) => period === column);
+  if (group === undefined || cell === undefined) return undefined;
+  return { group, cohort: day || undefined, cell };
 }
 
 interface Entrance {
-  readonly group: Group;
+  readonly group: GridGroup;
   readonly spot: Spot;
 }
 
 /** The one cell that the Tab key reaches: the last one that had the focus while it is there, else the first. */
 export function entranceOf(
-  groups: readonly Group[],
-  isOpen: (group: Group) => boolean,
+  groups: readonly GridGroup[],
+  isOpen: (group: GridGroup) => boolean,
   last: Spot | undefined,
 ): Entrance | undefined {
   if (last !== undefined) {

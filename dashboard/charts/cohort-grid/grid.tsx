@@ -1,8 +1,9 @@
-/** Retention as a heat map that is a table: cohorts by rows, periods by columns, groups that open and close. */
+/** A heat map of cohorts that is a table: cohorts by rows, periods by columns, groups that open and close. */
 import {
   type FocusEvent,
   type PointerEvent,
   type ReactElement,
+  type ReactNode,
   useId,
   useMemo,
   useRef,
@@ -12,19 +13,24 @@ import { Scrollable } from "../../parts/list/scrollable.tsx";
 import { classes } from "../../text/classes.ts";
 import { type Spot, spotOf, useGridKeys } from "./cell-keys.ts";
 import { CellTip } from "./cell-tip.tsx";
-import { type Cell, type Group, scaleOf } from "./cohorts.ts";
-import { entranceOf, find } from "./grid-places.ts";
-import { GroupRows, Head } from "./heat-rows.tsx";
-import type { Choices } from "./question.ts";
+import { cellsOf, type GridGroup, type GridWords, type Scale } from "./model.ts";
+import { entranceOf, type Found, find } from "./places.ts";
+import { GroupRows, Head } from "./rows.tsx";
 
-interface HeatMapProps {
-  readonly groups: readonly Group[];
-  readonly period: Choices["period"];
+interface CohortGridProps {
+  /** The table's name. */
+  readonly label: string;
+  readonly groups: readonly GridGroup[];
+  readonly words: GridWords;
+  /** Of the colours. It should be one object for as long as nothing changes. */
+  readonly scale: Scale;
   readonly isSplit: boolean;
   readonly openKeys: ReadonlySet<string>;
   readonly onToggle: (key: string) => void;
-  /** Asks for the people behind a cell. */
-  readonly onPick: (cell: Cell, group: Group) => void;
+  /** The description of a cell. */
+  readonly tip: (found: Found) => ReactNode;
+  /** Called with a cohort's cell that is clicked. */
+  readonly onPick?: (found: Found) => void;
 }
 
 /** More rows than this scroll within the window, below a header that stays. */
@@ -32,19 +38,21 @@ const maxRowsOnPage = 32;
 /** With more columns than this they are as narrow as their figures: 26 weeks fit into a wide window. */
 const maxWideColumns = 16;
 
-export function HeatMap({ groups, period, isSplit, openKeys, onToggle, onPick }: HeatMapProps): ReactElement {
+export function CohortGrid(props: CohortGridProps): ReactElement {
+  const { label, groups, words, scale, isSplit, openKeys, onToggle, tip, onPick } = props;
   const place = useRef<HTMLDivElement>(null);
   const tipId = useId();
   const { last, shown, hasFocus, hide, handlers } = useSpots();
-  const { look, columns } = useLook(groups);
-  const isOpen = ({ key }: Group) => !isSplit || openKeys.has(key);
+  const { look, columns } = useLook(groups, scale);
+  const isOpen = ({ key }: GridGroup) => !isSplit || openKeys.has(key);
   const rows = groups.reduce((sum, group) => sum + 1 + (isOpen(group) ? group.cohorts.length : 0), 0);
   const pick = (spot: Spot) => {
     const found = find(groups, spot);
-    if (found?.cohort !== undefined) onPick(found.cell, found.group);
+    if (found?.cohort !== undefined) onPick?.(found);
   };
   const keys = useGridKeys({ onPick: pick, onEscape: hide });
   const entrance = entranceOf(groups, isOpen, last);
+  const shownCell = shown && find(groups, shown);
   return (
     <div ref={place} {...handlers}>
       <Scrollable
@@ -58,14 +66,15 @@ export function HeatMap({ groups, period, isSplit, openKeys, onToggle, onPick }:
           {...keys}
           // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its cells are reached by arrow keys
           role="grid"
-          aria-label="Retention by cohort"
+          aria-label={label}
           className="border-separate border-spacing-px"
         >
-          <Head columns={columns} period={period} isDense={look.isDense} />
+          <Head columns={columns} words={words} isDense={look.isDense} />
           {groups.map((group) => (
             <GroupRows
               key={group.key}
-              {...{ group, period, isSplit, look, onToggle }}
+              {...{ group, words, isSplit, look, onToggle }}
+              canPick={onPick !== undefined}
               entrance={entrance?.group === group ? entrance.spot : undefined}
               tipId={hasFocus ? tipId : undefined}
               isOpen={isOpen(group)}
@@ -73,18 +82,21 @@ export function HeatMap({ groups, period, isSplit, openKeys, onToggle, onPick }:
           ))}
         </table>
       </Scrollable>
-      <CellTip id={tipId} place={place} spot={shown} found={shown && find(groups, shown)} period={period} />
+      {shown !== undefined && shownCell !== undefined && (
+        <CellTip id={tipId} place={place} spot={shown}>
+          {tip(shownCell)}
+        </CellTip>
+      )}
     </div>
   );
 }
 
 /** How cells look depends on all of them. */
-function useLook(groups: readonly Group[]) {
+function useLook(groups: readonly GridGroup[], scale: Scale) {
   return useMemo(() => {
-    const cells = groups.flatMap(({ cohorts }) => cohorts.flatMap((cohort) => cohort.cells));
-    const columns = 1 + Math.max(0, ...cells.map((cell) => cell.period));
-    return { columns, look: { scale: scaleOf(cells), isDense: columns > maxWideColumns } };
-  }, [groups]);
+    const columns = 1 + Math.max(0, ...cellsOf(groups).map(({ period }) => period));
+    return { columns, look: { scale, isDense: columns > maxWideColumns } };
+  }, [groups, scale]);
 }
 
 /** Which cell had the focus last, and of which the tip is shown: under the pointer, else with the focus. */

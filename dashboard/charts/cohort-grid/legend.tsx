@@ -1,11 +1,17 @@
-/** The legend of the heat map: the meaning of its colours and marks. */
+/** The legend of a cohort grid: the meaning of its colours and marks. */
 import type { ReactElement } from "react";
 import { numbers } from "../../text/format.ts";
-import { type Group, scaleOf, smallCohortUsers } from "./cohorts.ts";
+import type { Scale } from "./model.ts";
 
-export function HeatLegend({ groups }: { groups: readonly Group[] }): ReactElement {
-  const cells = groups.flatMap(({ cohorts }) => cohorts.flatMap((cohort) => cohort.cells));
-  const { low, high } = scaleOf(cells);
+interface GridLegendProps {
+  readonly scale: Scale;
+  /** The figure of an incomplete cell: "the share may still rise". */
+  readonly incomplete: string;
+  /** The sentence about small cohorts. */
+  readonly small: string;
+}
+
+export function GridLegend({ scale: { low, high }, incomplete, small }: GridLegendProps): ReactElement {
   return (
     <ul className="flex flex-wrap items-center gap-x-5 gap-y-1 px-4 pt-2 pb-3 text-sm text-soft">
       <li>Figures in %</li>
@@ -18,13 +24,13 @@ export function HeatLegend({ groups }: { groups: readonly Group[] }): ReactEleme
           ))}
         </span>
         {numbers.wholeShare(high)}
-        {high < 1 && " or more"}
+        {high !== 1 && " or more"}
       </li>
       <li className="flex items-center gap-1.5">
         <span aria-hidden="true" className="heat-2 hatched inline-block h-3 w-6" />
-        not complete: the share may still rise
+        not complete: {incomplete}
       </li>
-      <li>~ fewer than {smallCohortUsers} users, which may be far off</li>
+      <li>~ {small}</li>
     </ul>
   );
 }

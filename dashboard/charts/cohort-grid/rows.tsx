@@ -1,4 +1,4 @@
-/** The rows of the heat map: a group with its weighted mean, and its cohorts below. */
+/** The rows of a cohort grid: a group with its weighted mean, and its cohorts below. */
 import { memo, type ReactElement } from "react";
 import { heatClass } from "../../parts/figure/heat.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -6,16 +6,14 @@ import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 import type { Spot } from "./cell-keys.ts";
 import {
-  type Cell,
-  type Cohort,
-  cohortText,
-  type Group,
-  type MeanCell,
+  type GridCell,
+  type GridCohort,
+  type GridGroup,
+  type GridWords,
+  periodsText,
   type Scale,
-  smallCohortUsers,
-} from "./cohorts.ts";
-import { rowName } from "./grid-places.ts";
-import { type Choices, periodsText } from "./question.ts";
+} from "./model.ts";
+import { rowName } from "./places.ts";
 
 const sticky = "sticky z-[2] bg-surface";
 const firstColumn = "left-0 w-24 min-w-24 max-w-24 text-sm sm:w-36 sm:min-w-36 sm:max-w-36";
@@ -24,11 +22,11 @@ const secondColumn = "left-24 sm:left-36 px-2 text-right text-sm";
 /** The names of the columns. */
 export function Head({
   columns,
-  period,
+  words: { cohort, size, period },
   isDense,
 }: {
   columns: number;
-  period: Choices["period"];
+  words: GridWords;
   isDense: boolean;
 }): ReactElement {
   const header = "sticky top-0 h-7 bg-surface text-xs font-medium text-soft";
@@ -36,10 +34,10 @@ export function Head({
     <thead>
       <tr>
         <th scope="col" className={classes(header, firstColumn, "z-[3] text-left")}>
-          {{ day: "Day", week: "Week of", month: "Month" }[period]}
+          {cohort}
         </th>
         <th scope="col" className={classes(header, secondColumn, "z-[3]")}>
-          Users
+          {size}
         </th>
         {Array.from({ length: columns }, (_, column) => column).map((column) => (
           <th
@@ -68,10 +66,12 @@ interface Look {
 }
 
 interface GroupRowsProps {
-  readonly group: Group;
-  readonly period: Choices["period"];
+  readonly group: GridGroup;
+  readonly words: GridWords;
   readonly isSplit: boolean;
   readonly isOpen: boolean;
+  /** Whether the cells of cohorts can be clicked. */
+  readonly canPick: boolean;
   readonly look: Look;
   /** The id of the element that describes the cell with the focus. */
   readonly tipId: string | undefined;
@@ -82,7 +82,7 @@ interface GroupRowsProps {
 /** A group: its mean in a row that opens it, and the cohorts while it is open. */
 export const GroupRows = memo(function GroupRows(props: GroupRowsProps) {
   const { group, isSplit, isOpen, onToggle } = props;
-  const { key, label, users, cohorts, mean } = group;
+  const { key, label, size, cohorts, mean } = group;
   const row = rowName(key);
   return (
     <tbody>
@@ -107,19 +107,18 @@ export const GroupRows = memo(function GroupRows(props: GroupRowsProps) {
             "Weighted mean"
           )}
         </th>
-        <td className={classes(sticky, secondColumn)}>{numbers.count(users)}</td>
-        <Cells cells={mean} isSmall={false} {...placeIn(row, props)} />
+        <td className={classes(sticky, secondColumn)}>{numbers.count(size)}</td>
+        <Cells cells={mean} {...placeIn(row, props)} />
       </tr>
       {isOpen && cohorts.map((cohort) => <CohortRow key={cohort.day} {...props} cohort={cohort} />)}
     </tbody>
   );
 });
 
-function CohortRow({ cohort, ...props }: GroupRowsProps & { cohort: Cohort }): ReactElement {
-  const { group, period, isSplit } = props;
-  const { day, users, cells, isAlreadyHere } = cohort;
+function CohortRow({ cohort, ...props }: GroupRowsProps & { cohort: GridCohort }): ReactElement {
+  const { group, words, isSplit } = props;
+  const { day, size, isSmall, cells, mark } = cohort;
   const row = rowName(group.key, day);
-  const isSmall = users < smallCohortUsers;
   return (
     <tr data-row={row}>
       <th
@@ -131,47 +130,49 @@ function CohortRow({ cohort, ...props }: GroupRowsProps & { cohort: Cohort }): R
           isSplit && "pl-3 sm:pl-4",
         )}
       >
-        {cohortText(day, period)}
-        {isAlreadyHere && (
+        {words.cohortText(day)}
+        {mark !== undefined && (
           <>
             {" "}
             {/* On a phone it stands below the day: the column is as narrow as that. */}
-            <span
-              className="block text-xs/3 text-soft sm:inline"
-              title="These users were there before the data begins"
-            >
-              already here
+            <span className="block text-xs/3 text-soft sm:inline" title={mark.hint}>
+              {mark.text}
             </span>
           </>
         )}
       </th>
-      <td className={classes(sticky, secondColumn, isSmall && "text-soft")}>{numbers.count(users)}</td>
-      <Cells cells={cells} isSmall={isSmall} {...placeIn(row, props)} />
+      <td className={classes(sticky, secondColumn, isSmall && "text-soft")}>{numbers.count(size)}</td>
+      <Cells cells={cells} {...placeIn(row, props)} />
     </tr>
   );
 }
 
 /** The properties of a row's cells. They are equal for all rows but the one with the focus, so that only that
  * row is drawn again. */
-function placeIn(row: string, { look, tipId, entrance }: GroupRowsProps) {
+function placeIn(row: string, { look, canPick, tipId, entrance }: GroupRowsProps) {
   const isHere = entrance?.row === row;
-  return { ...look, tipId: isHere ? tipId : undefined, entrance: isHere ? entrance.column : undefined };
+  return {
+    ...look,
+    canPick,
+    tipId: isHere ? tipId : undefined,
+    entrance: isHere ? entrance.column : undefined,
+  };
 }
 
 interface CellsProps extends Look {
-  readonly cells: readonly (Cell | MeanCell)[];
-  readonly isSmall: boolean;
+  readonly cells: readonly GridCell[];
+  readonly canPick: boolean;
   readonly tipId: string | undefined;
   /** At which of them the Tab key comes in. */
   readonly entrance: number | undefined;
 }
 
 /** The cells of a row. Drawn again only when one of them gets or loses the focus: a table may have thousands. */
-const Cells = memo(function Cells({ cells, scale, isDense, isSmall, tipId, entrance }: CellsProps) {
+const Cells = memo(function Cells({ cells, scale, isDense, canPick, tipId, entrance }: CellsProps) {
   return cells.map((cell) => {
-    const { period, share } = cell;
-    const isUnfinished = "isComplete" in cell && !cell.isComplete;
-    const isFew = period > 0 && (isSmall || cell.cohortUsers < smallCohortUsers);
+    const { period, share, isSmall, isComplete } = cell;
+    const isUnfinished = isComplete === false;
+    const isFew = period > 0 && isSmall;
     return (
       <td
         key={period}
@@ -181,7 +182,9 @@ const Cells = memo(function Cells({ cells, scale, isDense, isSmall, tipId, entra
         className={classes(
           "h-8 text-right text-sm focus-visible:outline-offset-1",
           isDense ? "px-1" : "px-1.5",
-          "isComplete" in cell ? "cursor-pointer hover:outline hover:outline-ink" : "cursor-default",
+          canPick && isComplete !== undefined
+            ? "cursor-pointer hover:outline hover:outline-ink"
+            : "cursor-default",
           period === 0 ? "bg-sunk" : heatClass(share - scale.low, scale.high - scale.low),
           isUnfinished && "hatched",
         )}
