@@ -16,7 +16,17 @@ const restarts = "it kills, restarts or restores whole installations";
 
 const onePage = "npm test opens every page once: this file proves one page or one part in every detail";
 const pageDetails = [
-  ...["account-members", "avatars", "churned", "controls", "departures", "details", "entities", "entity-ids"],
+  ...[
+    "account-members",
+    "avatars",
+    "churned",
+    "controls",
+    "currencies",
+    "departures",
+    "details",
+    "entities",
+    "entity-ids",
+  ],
   ...[
     "events",
     "events-live",
@@ -28,7 +38,16 @@ const pageDetails = [
     "long-lists",
     "model",
   ],
-  ...["overview", "overview-links", "pages", "palette", "retention", "retention-choices", "set-ups"],
+  ...[
+    "overview",
+    "overview-links",
+    "pages",
+    "palette",
+    "revenue",
+    "retention",
+    "retention-choices",
+    "set-ups",
+  ],
   ...["settings", "settings-people", "settings-together", "slow-figures", "sources", "statements", "typing"],
   "webhooks",
 ];

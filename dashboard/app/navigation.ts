@@ -23,6 +23,7 @@ type Main =
   | "users"
   | "accounts"
   | "retention"
+  | "revenue"
   | "events"
   | "sources"
   | "model"
@@ -42,6 +43,7 @@ export const navigation: readonly (readonly NavigationEntry[])[] = [
   ],
   [
     entry("retention", "Returning users by cohort"),
+    entry("revenue", "MRR, its retention, and MRR at risk"),
     entry("events", "Events live and over time"),
     entry("sources", "Connected tools, set-up, silent sources"),
     entry("model", "How good the predictions are"),
@@ -70,6 +72,11 @@ export const settingsPages: readonly SettingsEntry[] = [
     ...{ to: pages.scoreSettings, label: "Scores", least: "viewer" },
     about: "Churn horizon, weights, events that count",
     words: "health engagement week key passive left",
+  },
+  {
+    ...{ to: pages.currencySettings, label: "Currencies", least: "viewer" },
+    about: "Reporting currency of revenue, rates",
+    words: "mrr money exchange currencies usd eur billing",
   },
   {
     ...{ to: pages.exclusionSettings, label: "Exclusions", least: "viewer" },

@@ -24,3 +24,13 @@ export function stepsOf(
     return { label, hint, points: toTenths(downToTenths(sum) - downToTenths(from)), from, to: sum };
   });
 }
+
+/** The part of a scale that shows sums: from zero, or from below the smallest when all are far above zero and close
+ * together. Then they take two thirds of the width. */
+export function scaleOfSums(sums: readonly number[]): { readonly low: number; readonly high: number } {
+  const [least, most] = [Math.min(...sums), Math.max(...sums)];
+  const below = least - (most - least) / 2;
+  if (most === least || below < most / 3) return { low: 0, high: most };
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(below)) - 1);
+  return { low: Math.floor(below / step) * step, high: most };
+}

@@ -29,7 +29,7 @@ export function Waterfall(props: WaterfallProps): ReactElement {
     <table aria-label={label} className="w-full border-separate border-spacing-y-1">
       <tbody>
         {start !== undefined && (
-          <Row
+          <WaterfallRow
             label={start.label}
             text={`${numbers.tenths(downToTenths(start.value))}${unit}`}
             left={0}
@@ -38,7 +38,7 @@ export function Waterfall(props: WaterfallProps): ReactElement {
           />
         )}
         {placed.map(({ label: name, hint, points, from, to }) => (
-          <Row
+          <WaterfallRow
             key={name}
             label={name}
             hint={hint}
@@ -48,7 +48,7 @@ export function Waterfall(props: WaterfallProps): ReactElement {
             bar={points >= 0 === isMoreGood ? "bg-healthy" : "bg-at-risk"}
           />
         ))}
-        <Row
+        <WaterfallRow
           label={total.label}
           text={`${numbers.tenths(downToTenths(total.value))}${unit}`}
           left={0}
@@ -61,23 +61,32 @@ export function Waterfall(props: WaterfallProps): ReactElement {
   );
 }
 
-function Row({
+interface WaterfallRowProps {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  /** Quiet, behind the label. */
+  readonly note?: string;
+  /** The figure beside the bar. */
+  readonly text: string;
+  /** Where the bar begins and ends, in per cent of the width. */
+  readonly left: number;
+  readonly right: number;
+  /** The class of its colour. */
+  readonly bar: string;
+  readonly isTotal?: boolean;
+}
+
+/** A row of a waterfall: label, bar, figure. */
+export function WaterfallRow({
   label,
   hint,
+  note,
   text,
   left,
   right,
   bar,
   isTotal = false,
-}: {
-  label: string;
-  hint?: string | undefined;
-  text: string;
-  left: number;
-  right: number;
-  bar: string;
-  isTotal?: boolean;
-}): ReactElement {
+}: WaterfallRowProps): ReactElement {
   return (
     <tr className="align-middle" title={hint}>
       <th
@@ -88,6 +97,7 @@ function Row({
         )}
       >
         {label}
+        {note !== undefined && <span className="ml-2 inline-block font-normal text-soft">{note}</span>}
       </th>
       <td aria-hidden="true" className={classes(isTotal && "border-t border-line")}>
         <span className="relative block h-4 bg-sunk">

@@ -65,3 +65,10 @@ function isRiskBounds(value: object): value is RiskBoundsValue {
 export function riskBoundsText({ medium, high }: RiskBoundsValue): string {
   return `medium from ${numbers.share(medium)}, high from ${numbers.share(high)}`;
 }
+
+/** The author of a change, without the number of the team member. */
+export function authorText(by: string | null): string {
+  return by === "command line"
+    ? "the command line"
+    : (by ?? "an unknown author").replace(/ \(person \d+\)$/, "");
+}

@@ -53,7 +53,11 @@ async function fill(): Promise<void> {
   await owner.json("POST", `${at("/api/exclusions")}&kind=user&value=monitor`);
   const mapping = { userId: "user.id", event: { path: "type" } };
   await made("/api/webhooks", { name: "forms", mapping });
-  await owner.json("PATCH", at("/api/settings"), { weekStart: 7 });
+  await owner.json("PATCH", at("/api/settings"), {
+    weekStart: 7,
+    reportingCurrency: "USD",
+    currencyRates: { EUR: 1.1 },
+  });
 }
 
 /** Controls that change nothing but what is shown, by kind. All roles have them. */
@@ -105,6 +109,7 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
   "/accounts?healthBand=healthy": { "button Save view": "member" },
   "/accounts/acme": { "button Erase …": "owner" },
   "/retention": {},
+  "/revenue": {},
   "/events": {},
   "/events?tab=adoption": {},
   "/events?tab=live": {},
@@ -166,6 +171,12 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "checkbox subscription_canceled is a key event": "member",
     "checkbox subscription_canceled is passive": "member",
     "spinbutton Weight of subscription_canceled": "member",
+  },
+  "/settings/currencies": {
+    "button Add currency": "owner",
+    "combobox Another currency": "owner",
+    "combobox Reporting currency": "owner",
+    "textbox 1 EUR in USD": "owner",
   },
   "/settings/exclusions": {
     "button Add rule": "member",

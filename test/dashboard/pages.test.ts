@@ -26,6 +26,7 @@ const inOrganization = [
   "/users",
   "/accounts",
   "/retention",
+  "/revenue",
   "/events",
   "/model",
   "/settings/account",

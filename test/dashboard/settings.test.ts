@@ -237,7 +237,17 @@ describe("scores", () => {
   });
 });
 
-const paths = ["organization", "scores", "exclusions", "tokens", "keys", "members", "audit", "account"];
+const paths = [
+  "organization",
+  "scores",
+  "currencies",
+  "exclusions",
+  "tokens",
+  "keys",
+  "members",
+  "audit",
+  "account",
+];
 
 describe("every page of settings", () => {
   test("has names and contrast in both themes, and fits a phone", async () => {

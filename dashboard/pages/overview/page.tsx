@@ -16,6 +16,7 @@ import { filters, type Kind } from "./filters.ts";
 import { FirstScores } from "./first-scores.tsx";
 import { HealthPanel } from "./health.tsx";
 import { Movers } from "./movers.tsx";
+import { RevenueAtRisk } from "./revenue.tsx";
 import { RiskPanel } from "./risk.tsx";
 import { WeekPanel } from "./week.tsx";
 
@@ -101,6 +102,7 @@ function Everything({
       <Figures asked={active} loading={<Loading rows={1} height={92} />}>
         {(answer) => <ActiveStats days={answer.days} />}
       </Figures>
+      {!isUnscored && <RevenueAtRisk />}
       <WeekPanel />
       {isUnscored && <FirstScores hasWholeDay={hasWholeDay(active.data)} />}
       <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">

@@ -16,13 +16,13 @@ import { RelativeTime } from "../../../parts/time.tsx";
 import { useTell } from "../../../parts/toast.tsx";
 import { classes } from "../../../text/classes.ts";
 import { numbers } from "../../../text/format.ts";
-import { healthTraitText, riskBoundsText } from "../../../text/setting-names.ts";
+import { authorText, healthTraitText, riskBoundsText } from "../../../text/setting-names.ts";
 import { ChurnTargetsPanel } from "./churn-targets.tsx";
 import { EventRules, type SectionProps, scoreFields } from "./event-rules.tsx";
 import { HealthWeights, healthParts } from "./health-weights.tsx";
 import { Preview } from "./preview.tsx";
 import { RiskBands } from "./risk-bands.tsx";
-import { authorText, Versions } from "./versions.tsx";
+import { Versions } from "./versions.tsx";
 
 type Answer = Reads["/api/settings"]["answer"];
 

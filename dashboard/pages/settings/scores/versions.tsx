@@ -8,7 +8,7 @@ import { Icon } from "../../../parts/icons.tsx";
 import { Panel } from "../../../parts/panel.tsx";
 import { Instant, RelativeTime } from "../../../parts/time.tsx";
 import { useTell } from "../../../parts/toast.tsx";
-import { settingName, settingValue } from "../../../text/setting-names.ts";
+import { authorText, settingName, settingValue } from "../../../text/setting-names.ts";
 
 type History = Reads["/api/settings/history"]["answer"];
 type Changes = History["restoringDefaults"];
@@ -142,11 +142,4 @@ function Version({
 
 function changeText({ setting, from, to }: Changes[number]): string {
   return `${settingName(setting)}: from ${settingValue(from)} to ${settingValue(to)}`;
-}
-
-/** The author of a change, without the number of the team member. */
-export function authorText(by: string | null): string {
-  return by === "command line"
-    ? "the command line"
-    : (by ?? "an unknown author").replace(/ \(person \d+\)$/, "");
 }

@@ -1,0 +1,199 @@
+/** MRR at risk: what is expected to be lost within the churn horizon, and the payers behind it. */
+import type { ReactElement, ReactNode } from "react";
+import { csvAddress, type Reads } from "../../api/query.ts";
+import { PageLink } from "../../app/page-link.ts";
+import { EntityLink } from "../../parts/entity-link.tsx";
+import { type PayerKind, useMrrAtRisk } from "../../parts/figure/mrr-at-risk.ts";
+import { SmallSelect } from "../../parts/form/field.tsx";
+import { CsvLink } from "../../parts/list/csv-link.tsx";
+import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
+import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
+import { counted, dayText, nothing, numbers } from "../../text/format.ts";
+import { type Money, moneyIn } from "../../text/money.ts";
+import { useChoices } from "./question.ts";
+
+type Answer = Reads["/api/revenue/at-risk"]["answer"];
+type Row = Answer["atRisk"][number];
+
+const plural: Readonly<Record<PayerKind, string>> = { account: "accounts", user: "users" };
+const kinds = [
+  { value: "account", label: "Accounts" },
+  { value: "user", label: "Users without an account" },
+] as const;
+const shownPayers = 100;
+const csvPayers = 1_000;
+
+export function AtRiskPanel(): ReactElement {
+  const [{ payers }, change] = useChoices();
+  const { kind, asked } = useMrrAtRisk(payers || undefined, shownPayers);
+  const isLoss = asked.data === undefined || asked.data.expectedLoss !== null;
+  return (
+    <FigurePanel
+      title={isLoss ? "MRR at risk" : "MRR at high risk"}
+      isFlush
+      actions={
+        <>
+          <SmallSelect
+            label="Payers"
+            value={kind}
+            choices={kinds}
+            onChoose={(chosen) => change({ payers: chosen })}
+          />
+          <CsvLink address={csvAddress("/api/revenue/at-risk", { kind, limit: csvPayers })} />
+        </>
+      }
+      asked={asked}
+      loading={<Loading rows={6} />}
+      empty={(answer) => whyEmpty(answer, kind)}
+    >
+      {(answer) => <AtRisk answer={answer} kind={kind} />}
+    </FigurePanel>
+  );
+}
+
+function whyEmpty({ payers, day, payersWithRisk }: Answer, kind: PayerKind): ReactNode {
+  const several = plural[kind];
+  if (payers === 0) {
+    return (
+      <Empty title={kind === "account" ? "No account has MRR" : "No user pays without an account"}>
+        Choose the other kind of payers.
+      </Empty>
+    );
+  }
+  if (day === null) {
+    return <Empty title="No scores yet">MRR at risk appears with the first scores of {several}.</Empty>;
+  }
+  if (payersWithRisk > 0) return false;
+  return (
+    <Empty title="No churn risk is known">
+      No model gives one for {several} with MRR.{" "}
+      <PageLink to="/o/$organization/model">See why on the Model page.</PageLink>
+    </Empty>
+  );
+}
+
+function AtRisk({ answer, kind }: { answer: Answer; kind: PayerKind }): ReactElement {
+  const money = moneyIn(answer.reportingCurrency);
+  const { atRisk, expectedLoss, dataStoppedSince, day } = answer;
+  return (
+    <>
+      <div className="grid gap-1 px-4 pb-4">
+        {expectedLoss === null ? (
+          <HighRisk answer={answer} kind={kind} money={money} />
+        ) : (
+          <Loss answer={answer} kind={kind} loss={expectedLoss} money={money} />
+        )}
+        <p className="text-sm text-soft">
+          By the scores of {dayText(day)}
+          {dataStoppedSince !== null && `, before the data stopped on ${dayText(dataStoppedSince)}`}.
+        </p>
+      </div>
+      {atRisk.length > 0 && (
+        <DataTable
+          label={
+            expectedLoss === null
+              ? `Paying ${plural[kind]} at high risk`
+              : `Paying ${plural[kind]} by expected loss`
+          }
+          name="revenue-at-risk"
+          isPlain
+          rows={atRisk}
+          columns={columnsOf(kind, money, expectedLoss !== null)}
+          rowId={({ id }) => id}
+        />
+      )}
+    </>
+  );
+}
+
+interface FindingProps {
+  readonly answer: Answer;
+  readonly kind: PayerKind;
+  readonly money: Money;
+}
+
+/** With the churn target `subscription`: the sum of churn risk · MRR. */
+function Loss({
+  answer,
+  kind,
+  loss: { mrr, low, high },
+  money,
+}: FindingProps & { loss: NonNullable<Answer["expectedLoss"]> }): ReactElement {
+  const { horizonDays, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers } = answer;
+  return (
+    <>
+      <Figure amount={money.short(mrr)}>
+        expected to be lost in the next {horizonDays} days (90% interval: {money.short(low)} to{" "}
+        {money.short(high)})
+      </Figure>
+      <p className="max-w-[100ch] text-sm text-soft">
+        The sum of churn risk × MRR, of {money.short(mrrWithRisk)} MRR of {counted(payersWithRisk, kind)}.{" "}
+        {highRiskPayers === 0
+          ? "None is at high risk."
+          : `${counted(highRiskPayers, kind)} with ${money.short(highRiskMrr)} MRR ${highRiskPayers === 1 ? "is" : "are"} at high risk.`}{" "}
+        The interval takes churn risks as calibrated.
+        <WithoutRisk answer={answer} kind={kind} money={money} />
+      </p>
+    </>
+  );
+}
+
+/** With any other churn target nothing is multiplied: such a churn risk is no probability that MRR is lost. */
+function HighRisk({ answer, kind, money }: FindingProps): ReactElement {
+  const { highRiskMrr, highRiskPayers, mrrWithRisk, payersWithRisk } = answer;
+  return (
+    <>
+      <Figure amount={money.short(highRiskMrr)}>MRR of {counted(highRiskPayers, kind)} at high risk</Figure>
+      <p className="max-w-[100ch] text-sm text-soft">
+        Of {money.short(mrrWithRisk)} MRR of {counted(payersWithRisk, kind)} with a churn risk. The churn
+        target of {plural[kind]} is not the end of a subscription, so a churn risk is no probability that MRR
+        is lost.{" "}
+        <PageLink to="/o/$organization/settings/scores" className="underline">
+          Choose the churn target “when the last subscription ended”
+        </PageLink>{" "}
+        to see an expected loss.
+        <WithoutRisk answer={answer} kind={kind} money={money} />
+      </p>
+    </>
+  );
+}
+
+function Figure({ amount, children }: { amount: string; children: ReactNode }): ReactElement {
+  return (
+    <p>
+      <b className="mr-1.5 text-2xl font-medium tracking-[-0.02em]">{amount}</b> {children}
+    </p>
+  );
+}
+
+function WithoutRisk({ answer, kind, money }: FindingProps): ReactElement | null {
+  const without = answer.payers - answer.payersWithRisk;
+  if (without === 0) return null;
+  return (
+    <>
+      {" "}
+      {counted(without, kind)} with {money.short(answer.mrr - answer.mrrWithRisk)} MRR{" "}
+      {without === 1 ? "has" : "have"} no churn risk.
+    </>
+  );
+}
+
+function columnsOf(kind: PayerKind, money: Money, hasLoss: boolean): readonly Column<Row>[] {
+  return [
+    {
+      ...{ id: "payer", header: kind === "account" ? "Account" : "User", isFixed: true, width: 180 },
+      cell: ({ id, name }) => <EntityLink kind={kind} id={id} label={name} title={name || id} />,
+    },
+    figureColumn("mrr", "MRR", "Monthly recurring revenue now", ({ mrr }) => money.exact(mrr)),
+    figureColumn("churnRisk", "Churn risk", "Within the churn horizon", ({ churnRisk }) =>
+      numbers.risk(churnRisk),
+    ),
+    ...(hasLoss
+      ? [
+          figureColumn<Row>("expectedLoss", "Expected loss", "Churn risk × MRR", ({ expectedLoss }) =>
+            expectedLoss === null ? nothing : money.exact(expectedLoss),
+          ),
+        ]
+      : []),
+  ];
+}

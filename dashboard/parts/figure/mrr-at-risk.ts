@@ -1,0 +1,19 @@
+/** The question about MRR at risk, which several pages ask. */
+import { type Asked, type Reads, useRead } from "../../api/query.ts";
+
+export type PayerKind = "account" | "user";
+type MrrAtRisk = Reads["/api/revenue/at-risk"]["answer"];
+
+/** MRR at risk of this kind of payers. Without a kind it is that of accounts, or of users when no account pays.
+ * @param limit at most this many payers */
+export function useMrrAtRisk(
+  chosen: PayerKind | undefined,
+  limit: number,
+): { readonly kind: PayerKind; readonly asked: Asked<MrrAtRisk> } {
+  const path = "/api/revenue/at-risk";
+  const accounts = useRead(path, { query: { kind: "account", limit }, enabled: chosen !== "user" });
+  const isNoAccount = accounts.data?.hasSubscriptions === true && accounts.data.payers === 0;
+  const isOfUsers = chosen === "user" || (chosen === undefined && isNoAccount);
+  const users = useRead(path, { query: { kind: "user", limit }, enabled: isOfUsers });
+  return isOfUsers ? { kind: "user", asked: users } : { kind: "account", asked: accounts };
+}
