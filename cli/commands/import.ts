@@ -10,7 +10,7 @@ import { ImportFile } from "../import/file.ts";
 import { type Mapping, resolveMapping } from "../import/mapping.ts";
 import { addImportOptions, type ImportOptions, mappingOptionsOf, readingOf } from "../import/options.ts";
 import { type ImportPlan, mappedPlan } from "../import/plan.ts";
-import { printFinished, Report } from "../import/report.ts";
+import { printFinished, Report, unmatchedLines } from "../import/report.ts";
 import type { Row, RowSource } from "../import/row.ts";
 import { runImport } from "../import/run.ts";
 import { importService } from "../import/service.ts";
@@ -91,9 +91,12 @@ async function planOf(file: ImportFile, options: ImportOptions): Promise<Planned
   return { plan: mappedPlan(reading, file.bytes, mapping), first };
 }
 
-function refuseToolOptions({ timezone, accountProperty }: ImportOptions): void {
-  const given = timezone === undefined ? accountProperty && "--account-property" : "--timezone";
-  if (given !== undefined) throw new Refusal(`${given} is for exports of a tool: give --from, too.`);
+function refuseToolOptions({ timezone, accountProperty, createUnmatched }: ImportOptions): void {
+  const given =
+    (timezone !== undefined && "--timezone") ||
+    (accountProperty !== undefined && "--account-property") ||
+    (createUnmatched !== undefined && "--create-unmatched");
+  if (given !== false) throw new Refusal(`${given} is for exports of a tool: give --from, too.`);
 }
 
 /** The columns of JSON lines may differ from row to row: the first rows of this number are read. */
@@ -129,6 +132,7 @@ async function preview(
   plan: ImportPlan,
   first: readonly Row[],
 ): Promise<void> {
+  const unmatched = await unmatchedOf({ service, organization }, plan);
   const rows = first.slice(0, previewedRows);
   const items = rows.map(plan.translator());
   const verdicts = await service.check(organization.id, items);
@@ -140,6 +144,12 @@ async function preview(
   });
   const output = options.preview ? process.stdout : process.stderr;
   output.write(`${plan.what}, the first rows as they are sent:\n${lines.map(printable).join("\n")}\n`);
+  for (const line of unmatchedLines(unmatched, { isPreview: true })) output.write(`${printable(line)}\n`);
+}
+
+/** Customers of the file who match no user; undefined for a file without customers. */
+function unmatchedOf({ service, organization }: Pick<Job, "service" | "organization">, plan: ImportPlan) {
+  return plan.findUnmatched?.((rows) => service.check(organization.id, rows));
 }
 
 async function importAll(job: Job, plan: ImportPlan): Promise<ImportRecord> {
@@ -158,6 +168,7 @@ async function importAll(job: Job, plan: ImportPlan): Promise<ImportRecord> {
     return record;
   }
   if (record.rowsDone === 0) await plan.refuseDamaged();
+  const unmatched = await unmatchedOf(job, plan);
   const report = new Report(options.report, record);
   const rows = plan.open();
   const progress = new Progress("rows");
@@ -177,6 +188,7 @@ async function importAll(job: Job, plan: ImportPlan): Promise<ImportRecord> {
   } finally {
     progress.end();
     report.print(reached, (performance.now() - startedMs) / 1_000);
+    for (const line of unmatchedLines(unmatched, { isPreview: false })) printLine(line);
     report.close();
   }
   return reached;

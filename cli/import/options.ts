@@ -20,6 +20,7 @@ export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Ro
   readonly from?: ExportTool;
   readonly timezone?: string;
   readonly accountProperty?: string;
+  readonly createUnmatched?: true;
   readonly type?: ImportType;
   readonly eventName?: string;
   readonly emailTemplate?: string;
@@ -73,6 +74,10 @@ export function addImportOptions(command: Command): Command {
     .option(
       "--account-property <name>",
       "with --from mixpanel or amplitude: the property, or type of group, that is the account",
+    )
+    .option(
+      "--create-unmatched",
+      "with --from stripe: a customer with an e-mail address who matches no user becomes one, with the customer's id",
     )
     .addOption(
       new Option("--type <type>", "the kind of rows; by default guessed from the columns").choices(

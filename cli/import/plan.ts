@@ -1,7 +1,9 @@
 /** How a file is imported. */
 
 import type { ImportRow } from "../../server/intake/intake.ts";
+import type { StripeCustomer } from "../../server/sources/sources.ts";
 import { refuseDamaged } from "./bytes.ts";
+import type { Check } from "./exports/unmatched.ts";
 import { itemOf } from "./item.ts";
 import type { Mapping } from "./mapping.ts";
 import type { Reading, Row, RowSource } from "./row.ts";
@@ -18,6 +20,16 @@ export interface ImportPlan {
   /** Every option that decides the meaning of a row: another text is another import. */
   readonly text: string;
   readonly holdsEvents: boolean;
+  /** Reads the file for customers who match no user. Only of tools whose exports name customers. To be called before the
+   * translator. */
+  readonly findUnmatched?: (check: Check) => Promise<Unmatched>;
+}
+
+/** Customers who match no user. */
+export interface Unmatched {
+  readonly customers: readonly StripeCustomer[];
+  /** Whether those with an e-mail address become users. */
+  readonly areCreated: boolean;
 }
 
 /** The import of a file by its columns. */

@@ -1,6 +1,7 @@
 /** The outcome of an import: a summary on standard output, and every rejected row in a file. */
 import type { ImportRecord } from "../../server/ledger/ledger.ts";
 import { printLine } from "../print.ts";
+import type { Unmatched } from "./plan.ts";
 import { RejectedFile, type RejectedLine, rejectedFileOf } from "./rejected-file.ts";
 
 /** More are counted, and are in the file. */
@@ -69,6 +70,33 @@ export class Report {
 function ignoredLine({ rowsDone, stored, duplicates, rejected }: ImportRecord): readonly string[] {
   const ignored = rowsDone - stored - duplicates - rejected;
   return ignored === 0 ? [] : [`ignored    ${ignored}`];
+}
+
+/** The customers who match no user, in lines. A preview has all of them. */
+export function unmatchedLines(
+  unmatched: Unmatched | undefined,
+  { isPreview }: { readonly isPreview: boolean },
+): readonly string[] {
+  if (unmatched === undefined || unmatched.customers.length === 0) return [];
+  const { customers, areCreated } = unmatched;
+  const withEmail = customers.filter(({ email }) => email !== undefined).length;
+  const shown = isPreview ? customers : customers.slice(0, maxShown);
+  const others = customers.length - shown.length;
+  return [
+    `unmatched  ${customers.length} customers match no user`,
+    ...shown.map(({ id, email }) => `  ${id} ${fateOf(email, areCreated)}`),
+    ...(others === 0 ? [] : [`  and ${others} more: --preview lists all`]),
+    ...(areCreated || withEmail === 0
+      ? []
+      : [
+          `  their events are held for 30 days. --create-unmatched${isPreview ? "" : " --as-another-import"} makes users of ${withEmail}`,
+        ]),
+  ];
+}
+
+function fateOf(email: string | undefined, areCreated: boolean): string {
+  if (email === undefined) return "without an e-mail address: its events are held";
+  return areCreated ? `${email}: becomes a user` : email;
 }
 
 /** Prints the result of a run without work: every row is known. */

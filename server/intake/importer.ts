@@ -10,6 +10,7 @@ import type { ImportRecord, Ledger, RejectedRow, Stored, Writes } from "../ledge
 import type { Arrival } from "./admission/admit-event.ts";
 import { isInvalid } from "./admission/json.ts";
 import { decide, maxMovedInRequest, maxWorkInCommit } from "./decide/decide.ts";
+import { messageIdOfHeld } from "./decide/decide-sourced.ts";
 import { isStored, NeedsOf } from "./decide/requests.ts";
 import {
   admitRow,
@@ -23,6 +24,9 @@ import { about, type NoteTaker, noteIgnored } from "./watch/notes.ts";
 
 /** Rows of one commit. The decision blocks the write API, for 4 ms with 500 rows. */
 export const maxImportRows = 500;
+
+/** The verdict about a row that is held. */
+export const heldVerdict = "new, held until its user is identified";
 
 /** The record after a chunk, or the reason why no write is accepted now. */
 export type Appended = ImportRecord | { readonly closedBecause: string };
@@ -126,8 +130,12 @@ export class Importer {
     const nothing = { users: [], accounts: [], inbox: [], versionRows: [], messages: [], dayCounts: [] };
     let verdicts: readonly string[] = [];
     const arrival = await this.#arrival(organization);
-    await this.#decide(rows, arrival, Number.POSITIVE_INFINITY, (outcomes, { nowMs }) => {
-      verdicts = outcomes.map((outcome, index) => reasonOf(outcome) ?? nameOf(outcome, rows[index]));
+    await this.#decide(rows, arrival, Number.POSITIVE_INFINITY, (outcomes, { nowMs, heldEvents }) => {
+      const held = new Set(heldEvents?.held.map(messageIdOfHeld));
+      verdicts = outcomes.map((outcome, index) => {
+        const row = rows[index];
+        return reasonOf(outcome) ?? nameOf(isAttached(outcome, row, held) ? "stored" : outcome, row);
+      });
       return { ...nothing, nowMs };
     });
     return verdicts;
@@ -222,8 +230,19 @@ function reasonOf(outcome: RowOutcome): string | undefined {
   return isInvalid(outcome) ? outcome.invalid : undefined;
 }
 
+/** Whether the events of a row that was held were attached to their user by a later item. */
+function isAttached(
+  outcome: RowOutcome,
+  row: ImportRow | undefined,
+  held: ReadonlySet<string | null>,
+): boolean {
+  if (outcome !== "held" || typeof row !== "object" || !("items" in row)) return false;
+  const ids = row.items.flatMap(({ messageId }) => messageId ?? []);
+  return ids.length > 0 && !ids.some((id) => held.has(id));
+}
+
 function nameOf(outcome: RowOutcome, row: ImportRow | undefined): string {
-  if (outcome === "held") return "new, held until its user is identified";
+  if (outcome === "held") return heldVerdict;
   if (outcome === "ignored") {
     return typeof row === "object" && "ignored" in row ? `ignored: ${row.ignored}` : "ignored";
   }

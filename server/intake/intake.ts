@@ -27,7 +27,7 @@ export { minFreeDiskBytes } from "./commit/room.ts";
 export type { Outcome, SourcedOutcome } from "./decide/requests.ts";
 export { errorOf, isStored } from "./decide/requests.ts";
 export type { ImportRow } from "./import-rows.ts";
-export { type Appended, Importer, maxImportRows } from "./importer.ts";
+export { type Appended, heldVerdict, Importer, maxImportRows } from "./importer.ts";
 export { Intake } from "./intake-service.ts";
 export { type Endpoint, LiveView } from "./watch/live.ts";
 export { eventBytes, type LiveMessage, type LiveWatcher, noItems } from "./watch/live-channel.ts";

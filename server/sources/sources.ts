@@ -4,6 +4,7 @@ export { findPerson } from "./billing/person.ts";
 export { stripeScheme, whyNotSigned } from "./billing/signature.ts";
 export type { ExportContext } from "./exports/export.ts";
 export { type ExportTool, exportTools, exportTranslations } from "./exports/exports.ts";
+export { type StripeCustomer, stripeCustomerOf, unmatchedStripeItems } from "./exports/stripe.ts";
 export { posthogToken } from "./posthog/envelope.ts";
 export { translatePosthog } from "./posthog/posthog.ts";
 export { type SegmentCall, senderOf, translateSegment } from "./segment/segment.ts";

@@ -166,3 +166,87 @@ test("the dashboard's CSV: amounts in major units, customers found by metadata a
   expect(rows[2]).toMatchObject({ properties: { amount: 9_800, currency: "jpy", interval: "3 months" } });
   expect(rows[3]).toMatchObject({ properties: { reason: "payment_failed" } });
 });
+
+const ofCustomer = (customer: string, customer_email: string | null, more: object = {}) => ({
+  ...invoice({
+    id: `in_${customer}_${Object.keys(more).length}`,
+    customer,
+    customer_email,
+    created: second(70),
+  }),
+  ...more,
+});
+const unmatchedRows = [
+  ofCustomer("cus_grace", "Grace@example.com"),
+  ofCustomer("cus_bob", "bob@example.com"),
+  ofCustomer("cus_later", null),
+  // Its user is named by another row of the file.
+  ofCustomer("cus_later", null, { metadata: { userId: "ada" } }),
+  ofCustomer("cus_silent", null),
+  ofCustomer("cus_bob", "bob@example.com", { metadata: {}, total: 1 }),
+];
+
+test("customers who match no user are named before and after, and become users where that is wanted", async () => {
+  await organization("unmatched");
+  const file = bench.file("unmatched.jsonl", unmatchedRows.map((one) => JSON.stringify(one)).join("\n"));
+  const run = (...options: string[]) => bench.import(file, "unmatched", "--from", "stripe", ...options);
+  const found = [
+    "unmatched  2 customers match no user",
+    "  cus_bob bob@example.com",
+    "  cus_silent without an e-mail address: its events are held",
+    "  their events are held for 30 days. --create-unmatched makes users of 1",
+  ];
+  const preview = await run("--preview");
+  expect(preview.stdout.split("\n").slice(-5)).toEqual([...found, ""]);
+  const before = await run();
+  expect(before.stdout.trimEnd().split("\n").slice(-4)).toEqual([
+    ...found.slice(0, 3),
+    "  their events are held for 30 days. --create-unmatched --as-another-import makes users of 1",
+  ]);
+  const usersOf = async () =>
+    (await bench.server.exported("users", "unmatched")).map(({ userId, email }) => [userId, email]);
+  const known = [
+    ["ada", "ada@example.com"],
+    ["grace", "grace@example.com"],
+  ];
+  expect(await usersOf()).toEqual(known);
+  const created = await run("--create-unmatched", "--as-another-import");
+  expect(countsOf(created)).toMatchObject({ rows: 6, rejected: 0 });
+  expect(created.stdout).toContain("  cus_bob bob@example.com: becomes a user");
+  expect(created.stdout).not.toContain("for 30 days");
+  expect((await usersOf()).toSorted()).toEqual([...known, ["cus_bob", "bob@example.com"]].toSorted());
+  const payments = (await eventsOf(bench.server, "unmatched")).map(({ userId, messageId }) => [
+    userId,
+    messageId,
+  ]);
+  expect(payments.toSorted()).toEqual([
+    ["ada", "in_cus_later_0:payment_succeeded"],
+    ["ada", "in_cus_later_1:payment_succeeded"],
+    ["cus_bob", "in_cus_bob_0:payment_succeeded"],
+    ["cus_bob", "in_cus_bob_2:payment_succeeded"],
+    ["grace", "in_cus_grace_0:payment_succeeded"],
+  ]);
+  // The webhook finds the same user.
+  const token = (await bench.server.command("token", "create", "--organization", "unmatched")).trim();
+  await delivered(bench.server, token, at("invoice.paid", 1, ofCustomer("cus_bob", null, { id: "in_live" })));
+  const live = (await eventsOf(bench.server, "unmatched")).find(
+    ({ messageId }) => messageId === "in_live:payment_succeeded",
+  );
+  expect(live?.userId).toBe("cus_bob");
+  const other = await bench.import(file, "unmatched", "--from", "segment", "--create-unmatched");
+  expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining("means nothing for segment")]);
+});
+
+test("a new file whose customers are created in its own run", async () => {
+  await organization("created at once");
+  const people = Array.from({ length: 25 }, (_, index) => ({
+    ...invoice({ id: `in_${index}`, customer: `cus_${index}`, created: second(70) }),
+    customer_email: `c${index}@example.com`,
+  }));
+  const file = bench.file("at-once.jsonl", people.map((one) => JSON.stringify(one)).join("\n"));
+  const result = await bench.import(file, "created at once", "--from", "stripe", "--create-unmatched");
+  expect(countsOf(result)).toMatchObject({ rows: 25, new: 25 });
+  expect(result.stdout).toContain("and 5 more: --preview lists all");
+  expect(await bench.server.exported("users", "created at once")).toHaveLength(27);
+  expect(await eventsOf(bench.server, "created at once")).toHaveLength(25);
+});

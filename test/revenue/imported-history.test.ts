@@ -8,7 +8,10 @@ import { invoice, price, subscription, subscriptionItem } from "../sources/strip
 import { dayMs, utc } from "./support.ts";
 
 const second = (day: number) => dayMs(day) / 1_000;
-const context = { nowMs: dayMs(200), zone: undefined, accountProperty: undefined };
+const context = {
+  ...{ nowMs: dayMs(200), zone: undefined, accountProperty: undefined },
+  createdCustomers: new Set<string>(),
+};
 
 /** The billing events of rows, as they are stored for user 1. */
 function billingEvents(rows: readonly object[]): BillingEvent[] {

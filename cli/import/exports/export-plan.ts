@@ -10,6 +10,7 @@ import type { Row } from "../row.ts";
 import { refuseDamagedExport } from "./content.ts";
 import { KnownTraits } from "./known-traits.ts";
 import { exportFormOf, objectOfRow, openExport } from "./rows.ts";
+import { unmatchedCustomers } from "./unmatched.ts";
 
 /** Tools in whose exports the account is a property, or one of several types of groups. */
 const withAccountProperty: readonly ExportTool[] = ["mixpanel", "amplitude"];
@@ -17,20 +18,24 @@ const withAccountProperty: readonly ExportTool[] = ["mixpanel", "amplitude"];
 /** How the file is imported. @throws Refusal when an option means nothing for the tool */
 export function exportPlan(file: ImportFile, tool: ExportTool, options: ImportOptions): ImportPlan {
   refuseColumnOptions(options);
-  const { timezone, accountProperty } = options;
+  const { timezone, accountProperty, createUnmatched } = options;
   if (timezone !== undefined && tool !== "mixpanel") {
     throw new Refusal(`--timezone means nothing for ${tool}, whose times are in UTC: leave it out.`);
   }
   if (accountProperty !== undefined && !withAccountProperty.includes(tool)) {
     throw new Refusal(`--account-property means nothing for ${tool}: leave it out.`);
   }
+  if (createUnmatched !== undefined && tool !== "stripe") {
+    throw new Refusal(`--create-unmatched means nothing for ${tool}: leave it out.`);
+  }
   const name = timezone === undefined ? undefined : zoneNamed(timezone);
   if (timezone !== undefined && name === undefined) {
     throw new Refusal(`--timezone ${JSON.stringify(timezone)} is no timezone: give one such as US/Pacific.`);
   }
   const form = exportFormOf(file, tool);
+  const createdCustomers = new Set<string>();
   const context: ExportContext = {
-    nowMs: Date.now(),
+    ...{ nowMs: Date.now(), createdCustomers },
     zone: name === undefined ? undefined : new Zone(name),
     accountProperty,
   };
@@ -39,8 +44,19 @@ export function exportPlan(file: ImportFile, tool: ExportTool, options: ImportOp
     open: () => openExport(file, form),
     translator: () => translator(tool, context),
     refuseDamaged: () => refuseDamagedExport(file.path, form.packing),
-    text: JSON.stringify({ version: 1, type: "events", from: tool, timezone: name, accountProperty }),
+    text: JSON.stringify({
+      ...{ version: 1, type: "events", from: tool, timezone: name, accountProperty, createUnmatched },
+    }),
     holdsEvents: true,
+    ...(tool === "stripe" && {
+      findUnmatched: async (check) => {
+        const customers = await unmatchedCustomers(openExport(file, form), context.nowMs, check);
+        const areCreated = createUnmatched === true;
+        for (const { id, email } of areCreated ? customers : [])
+          if (email !== undefined) createdCustomers.add(id);
+        return { customers, areCreated };
+      },
+    }),
   };
 }
 

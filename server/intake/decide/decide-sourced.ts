@@ -280,6 +280,11 @@ export class DecidedSources {
   }
 }
 
+/** The message id of a held item. Null if it was sent without one. */
+export function messageIdOfHeld({ body }: Pick<HeldEvent, "body">): string | null {
+  return (JSON.parse(body) as HeldBody).messageId;
+}
+
 function heldEventOf({ content, messageId, receivedAtMs, atMs, isBrowser }: AdmittedPersonItem): HeldEvent {
   const body: HeldBody = { ...content, messageId, ...(isBrowser && { isBrowser }) };
   return { receivedAtMs, atMs, accountId: content.account?.accountId ?? null, body: JSON.stringify(body) };

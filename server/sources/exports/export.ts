@@ -13,6 +13,8 @@ export interface ExportContext {
   readonly zone: Zone | undefined;
   /** The property, or the type of group, that is the account. */
   readonly accountProperty: string | undefined;
+  /** Ids of customers that become users. Only of Stripe. */
+  readonly createdCustomers: ReadonlySet<string>;
 }
 
 /** Translates a row. */

@@ -37,8 +37,9 @@ interface TimedFacts extends CustomerFacts {
 }
 
 /** Translates an object, or a row of the dashboard's CSV. */
-export function translateStripeRow(row: JsonObject, { nowMs }: ExportContext): Translated {
-  const read = textOf(row, "object") === undefined ? stripeObjectOf(row) : { object: row };
+export function translateStripeRow(row: JsonObject, context: ExportContext): Translated {
+  const { nowMs } = context;
+  const read = objectOf(row);
   if ("invalid" in read) return read;
   const { object } = read;
   const kind = textOf(object, "object");
@@ -50,7 +51,46 @@ export function translateStripeRow(row: JsonObject, { nowMs }: ExportContext): T
   if (facts.some(({ events, at }) => events.length > 0 && at === undefined)) {
     return { invalid: `${kind} has no time: export its times, too.` };
   }
-  return itemsOf(object, facts, nowMs);
+  return itemsOf(object, facts, context);
+}
+
+function objectOf(row: JsonObject) {
+  return textOf(row, "object") === undefined ? stripeObjectOf(row) : { object: row };
+}
+
+/** The customer of a row. */
+export interface StripeCustomer {
+  readonly id: string;
+  /** Undefined without an e-mail address, or with one that is not valid. */
+  readonly email: string | undefined;
+  /** Whether metadata names the user. */
+  readonly isNamed: boolean;
+}
+
+/** The customer of an object, or of a row of the dashboard's CSV; undefined if it names none. */
+export function stripeCustomerOf(row: JsonObject): StripeCustomer | undefined {
+  const read = objectOf(row);
+  if ("invalid" in read) return undefined;
+  const id = idOf(read.object, "customer");
+  if (id === undefined) return undefined;
+  return { id, email: validEmailOf(read.object), isNamed: metadataOf(read.object, userIdKeys) !== undefined };
+}
+
+/** Items of a customer without a user id, which are held if the customer matches no user. They are to be checked, not stored. */
+export function unmatchedStripeItems(
+  { id, email }: StripeCustomer,
+  atMs: number,
+  messageId: string,
+): readonly SourcedItem[] {
+  const anonymousId = stripeAnonymousId(id);
+  const event = { event: "payment_succeeded", properties: {} };
+  const track = billingTrack(event, { userId: undefined, anonymousId, atMs, messageId }, undefined);
+  return [track, ...linkOf({ userId: undefined, anonymousId, email }, atMs)];
+}
+
+function validEmailOf(object: JsonObject): string | undefined {
+  const email = emailOf(object);
+  return email !== undefined && isEmailAddress(email) ? email : undefined;
 }
 
 function subscription(object: JsonObject, now: number): readonly TimedFacts[] | string {
@@ -91,9 +131,14 @@ function invoice(object: JsonObject): readonly TimedFacts[] | string {
   return `An invoice that is ${status ?? "without a status"} is no payment.`;
 }
 
-function itemsOf(object: JsonObject, facts: readonly TimedFacts[], nowMs: number): Translated {
-  const userId = metadataOf(object, userIdKeys);
+function itemsOf(
+  object: JsonObject,
+  facts: readonly TimedFacts[],
+  { nowMs, createdCustomers }: ExportContext,
+): Translated {
   const customerId = idOf(object, "customer");
+  const created = customerId !== undefined && createdCustomers.has(customerId) ? customerId : undefined;
+  const userId = metadataOf(object, userIdKeys) ?? created;
   if (userId === undefined && customerId === undefined) {
     return { invalid: "customer is missing: export the customer's id." };
   }
@@ -101,27 +146,38 @@ function itemsOf(object: JsonObject, facts: readonly TimedFacts[], nowMs: number
   const person = { userId, anonymousId };
   const accountId = metadataOf(object, accountIdKeys);
   const account = accountId === undefined ? undefined : { id: accountId };
-  const items = facts.flatMap(({ events, traits, at = 0 }): SourcedItem[] => {
-    const atMs = Math.min(at * 1_000, nowMs);
+  const email = validEmailOf(object);
+  const atMsOf = ({ at = 0 }: TimedFacts) => Math.min(at * 1_000, nowMs);
+  // As with the webhook, it links the customer to the user.
+  const naming: SourcedItem[] =
+    userId === undefined
+      ? []
+      : [
+          {
+            ...{ type: "identify", ...person, atMs: Math.min(nowMs, ...facts.map(atMsOf)), messageId: null },
+            ...{ email: created === undefined ? undefined : email, traits: {}, account },
+          },
+        ];
+  const items = facts.flatMap((fact): SourcedItem[] => {
+    const { events, traits } = fact;
+    const atMs = atMsOf(fact);
     const tracks = events.map((event) =>
       billingTrack(event, { ...person, atMs, messageId: event.id ?? null }, accountId),
     );
     if (traits === undefined) return tracks;
     return [{ type: "identify", ...person, atMs, messageId: null, traits, account }, ...tracks];
   });
-  return { items: [...items, ...linkOf(object, { userId, anonymousId }, nowMs)] };
+  return { items: [...naming, ...items, ...linkOf({ userId, anonymousId, email }, nowMs)] };
 }
 
 /** Links the customer to the user with the e-mail address, now and later. It comes last, because what is held by then becomes the
  * user's. */
 function linkOf(
-  object: JsonObject,
-  { userId, anonymousId }: { readonly userId: string | undefined; readonly anonymousId: string | undefined },
+  { userId, anonymousId, email }: Readonly<Record<"userId" | "anonymousId" | "email", string | undefined>>,
   nowMs: number,
 ): readonly SourcedItem[] {
-  const email = emailOf(object);
   if (userId !== undefined || anonymousId === undefined || email === undefined) return [];
-  const address = isEmailAddress(email) ? addressId(email) : undefined;
+  const address = addressId(email);
   if (address === undefined) return [];
   return [{ type: "alias", previousId: anonymousId, userId: address, atMs: nowMs, messageId: null }];
 }
