@@ -1,23 +1,14 @@
 /** Erasing a user through HTTP: the deleted data, the data that stays, and late data that stays out. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { ownServer } from "../own-server.ts";
 import { rekindle, rekindleHere, Server } from "../server.ts";
 import { eventually } from "../specification/operation-support.ts";
 import { expectError, expectSuccess, send, user } from "../specification/support.ts";
 import { api, erasingKey, figures, filesWith, identify, removeOldParts, sendAll, track } from "./support.ts";
 
-let server: Server;
-
-beforeAll(async () => {
-  server = await Server.start();
-  await server.ready();
-}, 180_000);
-afterAll(async () => {
-  await server.stop();
-  rmSync(server.dataDir, { recursive: true, force: true });
-});
+let server: Server = await ownServer(() => server);
 
 const account = { id: "a1", name: "Analytical Engines" };
 const activity = (userId: string, more: object = {}) =>

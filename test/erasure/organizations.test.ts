@@ -1,25 +1,16 @@
 /** Deleting an organization through HTTP: none of its data is left, and none comes back. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { expect, test } from "bun:test";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
+import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { rekindle, Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { api, erasingKey, filesWith, identify, removeOldParts, sendAll, track } from "./support.ts";
 
-let server: Server;
-
-beforeAll(async () => {
-  server = await Server.start();
-  await server.ready();
-}, 180_000);
-afterAll(async () => {
-  await server.stop();
-  rmSync(server.dataDir, { recursive: true, force: true });
-});
+let server: Server = await ownServer(() => server);
 
 const account = { id: "MARKER-account", name: "MARKER-name" };
 

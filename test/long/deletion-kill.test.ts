@@ -1,24 +1,15 @@
 /** Kills the service with SIGKILL in the middle of an organization's deletion, while the loader is behind: nothing of it comes
  * back, and the other organizations are whole. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { ownPort, restart } from "../durability/killing.ts";
 import { identify, sendAll, track } from "../erasure/support.ts";
+import { ownServer } from "../own-server.ts";
 import { Server, startRekindle } from "../server.ts";
 
-let server: Server;
-
-beforeAll(async () => {
-  server = await Server.start({ env: await ownPort() });
-  await server.ready();
-}, 180_000);
-afterAll(async () => {
-  await server.stop();
-  rmSync(server.dataDir, { recursive: true, force: true });
-});
+let server: Server = await ownServer(() => server, { env: await ownPort() });
 
 const items = (userId: string, count: number) => [
   identify(userId, { account: { id: "a", name: "A" } }),

@@ -1,23 +1,14 @@
 /** Kills the service with SIGKILL in the middle of an erasure: it goes on at the next start, and what is left is
  * the same as if nothing had happened. */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { ownPort, restart } from "../durability/killing.ts";
 import { api, erasingKey, figures, identify, sendAll, track } from "../erasure/support.ts";
-import { Server } from "../server.ts";
+import { ownServer } from "../own-server.ts";
+import type { Server } from "../server.ts";
 
-let server: Server;
-
-beforeAll(async () => {
-  server = await Server.start({ env: await ownPort() });
-  await server.ready();
-}, 180_000);
-afterAll(async () => {
-  await server.stop();
-  rmSync(server.dataDir, { recursive: true, force: true });
-});
+let server: Server = await ownServer(() => server, { env: await ownPort() });
 
 /** The state of the newest erasure, looked up beside the running server. */
 class ErasureWatch {

@@ -1,23 +1,15 @@
 /** Claiming and signing in: the accounts, the cookies, and signing out. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownServer } from "../own-server.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { Browser, codeIn, joined, password, type SessionBody } from "./support.ts";
 
-let server: Server;
+let server: Server = await ownServer(() => server);
 const ada = { name: "Ada Lovelace", email: "ada@example.com", password };
-
-beforeAll(async () => {
-  server = await Server.start();
-}, 180_000);
-afterAll(async () => {
-  await server.stop();
-  // A test starts the server again on its folder. A server with a given folder does not remove it.
-  rmSync(server.dataDir, { recursive: true, force: true });
-});
 
 describe("the first start's link", () => {
   test("makes the owner, once", async () => {

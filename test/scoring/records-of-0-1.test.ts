@@ -13,8 +13,7 @@ import type { RunBody } from "../../server/scoring/run/record-bodies.ts";
 import { listRuns, recordOf, type ScoreRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
-import { embedded } from "../../server/warehouse/engine/topology.ts";
-import { migrationStatements } from "../../server/warehouse/schema/migrations.ts";
+import { fillScoreRecords } from "../warehouse/score-records-migration.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { all } from "./run-support.ts";
 
@@ -54,8 +53,7 @@ beforeAll(async () => {
     );
   }
   // The migration that fills the columns of such records.
-  const ofRecords = migrationStatements(embedded).filter((one) => one.includes("ALTER TABLE score_records"));
-  for (const statement of ofRecords) await subject.warehouse.command(statement);
+  await fillScoreRecords(subject.warehouse);
   for (const { traits, ...row } of stored.userScores) {
     const columns = Object.keys(row);
     const values = Object.values(row).map((value) => (typeof value === "string" ? `'${value}'` : value));

@@ -1,24 +1,15 @@
 /** Erasing a user and an account takes their billing events, and leaves the subscriptions of others whole. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { expect, test } from "bun:test";
 import { filesWith, removeOldParts } from "../erasure/support.ts";
-import { Server } from "../server.ts";
+import { ownServer } from "../own-server.ts";
+import type { Server } from "../server.ts";
 import { expectSuccess, user } from "../specification/support.ts";
 import { inLedger } from "../stored.ts";
 import { customer, subscription } from "./stripe-objects.ts";
 import { agreement, asTracked, expected, identify, sent } from "./subscription-support.ts";
 import { at, delivered } from "./webhooks-support.ts";
 
-let server: Server;
-beforeAll(async () => {
-  server = await Server.start();
-  await server.ready();
-}, 180_000);
-afterAll(async () => {
-  await server.stop();
-  rmSync(server.dataDir, { recursive: true, force: true });
-});
-
+const server: Server = await ownServer(() => server);
 test("an erased account is in no billing event that is held, and pays for nothing once its user is known", async () => {
   const token = await server.organization("Held payer");
   const metadata = { accountId: "HIDDEN-account" };

@@ -1,23 +1,15 @@
 /** Subscriptions over HTTP: the same facts by /track, /batch, import and Stripe end in the same changes. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Server } from "../server.ts";
+import { ownServer } from "../own-server.ts";
+import type { Server } from "../server.ts";
 import { expectError, expectSuccess } from "../specification/support.ts";
 import { invoice, price, startSeconds, subscription, subscriptionItem } from "./stripe-objects.ts";
 import { agreement, asTracked, expected, identify, onDay, periodEnd, sent } from "./subscription-support.ts";
 import { at, delivered } from "./webhooks-support.ts";
 
-let server: Server;
-beforeAll(async () => {
-  server = await Server.start();
-  await server.ready();
-}, 180_000);
-afterAll(async () => {
-  await server.stop();
-  rmSync(server.dataDir, { recursive: true, force: true });
-});
-
+const server: Server = await ownServer(() => server);
 const gold = [subscriptionItem({}, price({ nickname: "Gold", unit_amount: 9_900 }))];
 const asStripe = [
   at("customer.subscription.created", 0, subscription({ metadata: { userId: "ada", accountId: "acme" } })),

@@ -43,15 +43,6 @@ export function msOf(value: unknown, ...keys: readonly string[]): number | undef
   return isInvalid(ms) ? undefined : ms;
 }
 
-/** The last second that a Date holds. */
-const maxSeconds = 8.64e12;
-
-/** Unix seconds as an instant. */
-export function isoInstant(seconds: number | undefined): string | undefined {
-  if (seconds === undefined || Math.abs(seconds) > maxSeconds) return undefined;
-  return new Date(seconds * 1_000).toISOString();
-}
-
 /** An amount in minor units: an integer, or a text of digits. */
 export function amountOf(value: unknown, ...keys: readonly string[]): number | undefined {
   const text = textOf(value, ...keys);

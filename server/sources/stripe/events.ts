@@ -1,7 +1,7 @@
 /** Maps Stripe's events by their types. Amounts are in minor units of ISO 4217: cents, or whole yen. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import type { BillingEvent, CustomerFacts } from "../billing/facts.ts";
-import { defined, fieldOf, instantOf, isoInstant, numberOf, textOf } from "../billing/fields.ts";
+import { defined, fieldOf, instantOf, numberOf, textOf } from "../billing/fields.ts";
 import { endedTraits, type Plan, planTraits } from "../billing/plan.ts";
 import { isoAmount } from "./minor-units.ts";
 import { idOf, isOtherPlan, planBefore, planOf, planOfInvoice } from "./plan.ts";
@@ -141,7 +141,7 @@ function subscriptionEvent(
     event,
     properties: defined({
       ...{ plan, amount, currency, interval, quantity, subscriptionId: textOf(subscription, "id") },
-      ...{ discountEndsAt: isoInstant(discountEndsAt), amountAfterDiscount },
+      ...{ discountEndsAt: instantOf(discountEndsAt), amountAfterDiscount },
       currentPeriodEnd: periodEndOf(subscription),
       ...more,
     }),
