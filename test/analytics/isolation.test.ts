@@ -60,7 +60,6 @@ async function answers(): Promise<Record<string, unknown>> {
 
 test("another organization changes no answer", async () => {
   const before = await answers();
-  expect(await answers()).toEqual(before);
   await fill(other, 2, 60);
   await server.command("score", "--organization", other);
   expect(await answers()).toEqual(before);

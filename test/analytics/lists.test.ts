@@ -23,7 +23,7 @@ let accounts: readonly Account[];
 beforeAll(async () => {
   server = await Server.startShared();
   await server.ready();
-  await server.demo("--users", "90", "--weeks", "12");
+  await server.demo("--users", "70", "--weeks", "12");
   // The usual change is taken from the newest scores and those of the weeks before.
   for (const weeksAgo of [4, 3, 2, 1, 0]) {
     const day = new Date(Date.now() - weeksAgo * 7 * 86_400_000).toISOString().slice(0, 10);

@@ -53,6 +53,13 @@ async function ask<Answer>(name: string, path: string): Promise<Answer> {
   return response.json() as Promise<Answer>;
 }
 
+/** Scores the days so many weeks ago, the oldest first. */
+async function scored(name: string, ...weeksAgo: readonly number[]): Promise<void> {
+  for (const weeks of weeksAgo) {
+    await server.command("score", "--organization", name, "--as-of", formatDay(today - 7 * weeks));
+  }
+}
+
 const weekOf = (name: string) => ask<Static<typeof WeekSummaryAnswer>>(name, "/api/week-summary");
 
 /** Five accounts with 2 to 6 members each, who are active every other day. The members of the second and the
@@ -114,9 +121,8 @@ beforeAll(async () => {
   await organization("Falling", falling());
   const targets = ["--user-churn", "event left_us", "--account-churn", "event left_us"];
   await server.command("settings", "set", "--organization", "Falling", ...targets);
-  for (const weeksAgo of [3, 1, 0]) {
-    await server.command("score", "--as-of", formatDay(today - 7 * weeksAgo));
-  }
+  await scored("Customers", 3, 1, 0);
+  for (const name of ["Loners", "Mixed", "Falling"]) await scored(name, 1, 0);
   await organization("Newcomers", {
     users: [{ id: "first" }],
     events: [

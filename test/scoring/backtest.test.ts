@@ -64,7 +64,7 @@ test("a cut-off with an outage in its horizon is no fold, and trains no other", 
 });
 
 describe("the back-test", () => {
-  const entities = simulateLogs(1_200, days, 11);
+  const entities = simulateLogs(800, days, 11);
   const result = run(entities);
 
   test("judges all rungs and both baselines on the same rows", () => {

@@ -85,12 +85,14 @@ function byNumber<Value>(pairs: readonly [number, Value][]): [number, Value][] {
 }
 
 describe.each(["user", "account"] as const)("of every %s", (kind) => {
-  test("the engine computes the features of the reference, at every cut-off and under all settings", async () => {
+  test("the engine computes the features of the reference, at all cut-offs and under all settings", async () => {
     const { organization, events } = await randomOrganization(subject, `features of ${kind}s`);
     const logs = logsOf(events, kind);
     let compared = 0;
-    for (const settings of allSettings) {
-      for (const cutoffDay of cutoffs) {
+    for (const [index, settings] of allSettings.entries()) {
+      // Outages meet every cut-off, other settings every second one: each takes 0.3 s of processor time.
+      const every = settings.outages === undefined ? 2 : 1;
+      for (const cutoffDay of cutoffs.filter((_, at) => (at + index) % every === 0)) {
         const expected = inReference(logs, cutoffDay, settings);
         compared += expected.length;
         expect(await inEngine(population(organization, kind, settings), cutoffDay)).toEqual(expected);
@@ -102,10 +104,7 @@ describe.each(["user", "account"] as const)("of every %s", (kind) => {
   test("whatever outages there are, days and windows are those of the reference", async () => {
     const { organization, events, random } = await randomOrganization(subject, `outages of ${kind}s`);
     const logs = logsOf(events, kind);
-    for (const cutoffDay of [
-      ...cutoffs,
-      ...Array.from({ length: 8 }, () => logDay(random.between(0, 420))),
-    ]) {
+    for (const cutoffDay of Array.from({ length: 8 }, () => logDay(random.between(0, 420)))) {
       const settings = { ...manySettings, outages: joinedSpans(randomOutages(random)) };
       const who = population(organization, kind, settings);
       expect(await inEngine(who, cutoffDay)).toEqual(inReference(logs, cutoffDay, settings));

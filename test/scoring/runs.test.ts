@@ -57,8 +57,8 @@ async function plans(organization: number, count: number, atMs: number, plan: st
 describe("a run", () => {
   test("knows nothing of what comes at or after its day: neither events nor traits", async () => {
     const [without, with_] = [subject.newOrganization(), subject.newOrganization()];
-    const day = simulatedFrom + 320;
-    const events = simulatedEvents(0, 260, 360);
+    const day = simulatedFrom + 220;
+    const events = simulatedEvents(0, 160, 250);
     const past = events.filter((one) => one.day < day);
     await insertEvents(
       subject,
@@ -68,8 +68,8 @@ describe("a run", () => {
       subject,
       events.map((one) => ({ ...one, organization: with_ })),
     );
-    for (const organization of [without, with_]) await plans(organization, 260, 1_000, "pro");
-    await plans(with_, 260, day * msPerDay, "gone");
+    for (const organization of [without, with_]) await plans(organization, 160, 1_000, "pro");
+    await plans(with_, 160, day * msPerDay, "gone");
     await score(without, day);
     await score(with_, day);
     const [runWithout, runWith] = [await runOf(without, day), await runOf(with_, day)];

@@ -48,7 +48,7 @@ describe("rebuild", () => {
       event(organization, { timeMs: Date.UTC(2300, 0, 1) - 1 }),
     ];
     await insertEvents(subject, events, 5);
-    for (const name of ["Asia/Kolkata", "America/St_Johns", "Pacific/Apia", "UTC"]) {
+    for (const name of ["America/St_Johns", "Pacific/Apia", "UTC"]) {
       const zone = new Zone(name);
       const dayOf = ({ timeMs }: EventRow) => zone.dayOf(timeMs);
       await rebuild(subject.warehouse, organization, zone.transitions);
@@ -66,7 +66,7 @@ describe("rebuild", () => {
     const events = mixedEvents(random, organization, 400);
     await insertEvents(subject, events, 2);
     const zones = [new Zone("Asia/Tokyo"), new Zone("America/New_York")];
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const zone = random.pick(zones);
       const stopBefore = random.between(1, rebuildStatements - 1);
       await expect(
