@@ -82,7 +82,7 @@ async function page(organization: number, periods: readonly RevenuePeriod[], spl
 const reading = await timed(
   () =>
     warehouse.rows(
-      "SELECT sum(amount) AS mrr FROM subscriptions FINAL ARRAY JOIN mrr AS amount WHERE organization = 1",
+      "SELECT sum(amount) AS total FROM subscriptions FINAL ARRAY JOIN mrr AS amount WHERE organization = 1",
     ),
   repeats,
 );

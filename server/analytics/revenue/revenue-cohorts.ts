@@ -5,14 +5,12 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type PayerGroup, planOf, type RevenueSplit, ranked, withTraitAtEntry } from "./payer-groups.ts";
-import { isIncludedPayer, type RevenueQuestion, stepsOf, unratedOf } from "./steps.ts";
+import { payersOf, type RevenueQuestion } from "./steps.ts";
 
 /** Groups of a split besides "other" and "none": each cell draws intervals. */
 const splitValues = 5;
 /** The same payers have the same intervals each time. */
 const seed = 77;
-/** Before any step. */
-const beginning = -9_007_199_254_740_991;
 
 export interface RevenueCohort extends PayerGroup {
   /** The place of its period among the edges, from 0. */
@@ -76,30 +74,21 @@ function cohortsQuery(question: RevenueQuestion, edges: readonly number[], split
 
 /** Rows of `payer`, `first_paid`, `entry` (its first MRR), `cohort` (from 0), `ends` (MRR at each later edge) and `said`. */
 function payersAtEntry(question: RevenueQuestion, edges: readonly number[], split: RevenueSplit | null): Sql {
-  const steps = stepsOf(question, split?.by === "plan");
-  const buckets = [beginning, ...edges.slice(0, -1)];
-  const moved = buckets.map((from, index) => `sumIf(amount_by, bucket = ${from}) AS d${index}`);
-  const balances = buckets.map(
-    (_, index) => `${index === 0 ? "d0" : `b${index - 1} + d${index}`} AS b${index}`,
-  );
-  const ends = buckets.slice(1).map((_, index) => `b${index + 1}`);
-  const plan = split?.by === "plan" ? `, nullIf(${planOf("entry")}, '') AS said` : "";
-  const [firstEdge = 0, lastEdge = 0] = [edges[0], edges.at(-1)];
+  const span = { fromMs: edges[0] ?? 0, untilMs: edges.at(-1) ?? 0 };
+  const { text, parameters } = payersOf(question, span, {
+    plan: split?.by === "plan" ? `nullIf(${planOf("entry")}, '')` : undefined,
+    // Of these payers all steps are within the span.
+    having: "first_paid >= {fromMs:Int64} AND first_paid < {untilMs:Int64}",
+  });
+  const sumIf = (where: string) => `arraySum((code, by) -> if(${where}, by, toInt64(0)), steps.1, steps.2)`;
+  const ends = edges.slice(1).map((edge) => sumIf(`code < ${2 * edge}`));
   const payers: Sql = {
     text: `
-      SELECT payer, first_paid, entry, toUInt32(indexOf({bounds:Array(Int64)}, roundDown(first_paid, {bounds:Array(Int64)})) - 2) AS cohort,
-        [${ends.join(", ")}] AS ends ${plan === "" ? "" : ", said"}
-      FROM (
-        SELECT *, ${balances.join(", ")}, arraySum(arrayMap((one, by) -> if(one = first_paid, by, toInt64(0)), moments, rises)) AS entry
-        FROM (
-          SELECT payer, min(moment) AS first_paid, groupArray(moment) AS moments, groupArray(amount_by) AS rises,
-            ${moved.join(", ")}${plan}
-          FROM (SELECT *, roundDown(moment, {bounds:Array(Int64)}) AS bucket FROM (${steps.text}))
-          GROUP BY payer
-          HAVING first_paid >= ${firstEdge} AND first_paid < ${lastEdge}
-            ${unratedOf(question).length === 0 ? "" : "AND max(is_unrated) = 0"}))
-      WHERE entry > 0 AND ${isIncludedPayer}`,
-    parameters: { ...steps.parameters, bounds: [beginning, ...edges] },
+      SELECT payer, first_paid, ${sumIf("bitShiftRight(code, 1) = first_paid")} AS entry,
+        toUInt32(indexOf({edges:Array(Int64)}, roundDown(first_paid, {edges:Array(Int64)})) - 1) AS cohort,
+        [${ends.join(", ")}] AS ends ${split?.by === "plan" ? ", said" : ""}
+      FROM (${text})`,
+    parameters: { ...parameters, edges },
   };
   if (split?.by !== "trait") return payers;
   return withTraitAtEntry(payers, split.trait, ["payer", "first_paid", "entry", "cohort", "ends"]);

@@ -139,6 +139,41 @@ export function rateParameters({ reporting, rates, used }: RevenueRates) {
   };
 }
 
+/** A span of time: its first instant, and the first instant after it. */
+export interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Rows of payers that ever had MRR, all of it in currencies with a rate: `payer`, `first_paid` (the first instant with MRR),
+ * `opening` (MRR just before the span) and `steps`: pairs of `code` and `amount_by` within the span, by time. Excluded
+ * payers are left out.
+ * @param plan an aggregate over steps with `began_plan`, as `said`
+ * @param having a condition about `first_paid`
+ */
+export function payersOf(
+  question: RevenueQuestion,
+  { fromMs, untilMs }: Span,
+  { plan, having = "true" }: { readonly plan?: string | undefined; readonly having?: string } = {},
+): Sql {
+  const { text, parameters } = stepsOf(question, plan !== undefined);
+  const isRated = unratedOf(question).length === 0 ? "" : "AND max(is_unrated) = 0";
+  return {
+    text: `
+      SELECT payer, first_paid, opening, arraySort(unsorted) AS steps ${plan === undefined ? "" : ", said"}
+      FROM (
+        SELECT payer, min(moment) AS first_paid, sumIf(amount_by, moment < {fromMs:Int64}) AS opening,
+          groupArrayIf((code, amount_by), amount_by != 0 AND moment >= {fromMs:Int64} AND moment < {untilMs:Int64}) AS unsorted
+          ${plan === undefined ? "" : `, ${plan} AS said`}
+        FROM (${text})
+        GROUP BY payer
+        HAVING ${having} ${isRated})
+      WHERE ${isIncludedPayer}`,
+    parameters: { ...parameters, fromMs, untilMs },
+  };
+}
+
 /** The condition that a row's payer counts: excluded users do not, nor accounts of which all users are excluded. */
 export const isIncludedPayer = `
   if(payer < ${accountPayers}, ${isIncluded("toUInt32(payer)")}, toUInt32(payer) NOT IN ${accountsLeftOut})`;
