@@ -179,10 +179,13 @@ export const RevenueAtRiskAnswer = Type.Object({
   highRiskMrr: Field.count("The MRR of those whose risk band is high."),
   highRiskPayers: Field.count("Those whose risk band is high."),
   expectedLoss: objectOrNull(
-    "Only with the churn target `subscription`: the sum of churn risk · MRR. With any other target a churn risk is no probability that MRR is lost.",
+    "Only with the churn target `subscription`: the MRR that ends as scheduled, and the sum of churn risk · other MRR. With any other target a churn risk is no probability that MRR is lost.",
     {
       mrr: Field.number(`Expected to be lost within the horizon. ${minorUnits}`),
-      low: Field.number("Of its 90 % interval, by 1,000 draws. It takes churn risks as calibrated."),
+      scheduledMrr: Field.count("The part of it that ends as scheduled."),
+      low: Field.number(
+        "Of its 90 % interval, by 1,000 draws of the payers that leave. Each draw corrects churn risks by a draw of the back-test's calibration.",
+      ),
       high: Field.number("Of its 90 % interval."),
     },
   ),
@@ -192,8 +195,11 @@ export const RevenueAtRiskAnswer = Type.Object({
       id: Field.text("The id of the account or the user."),
       name: Field.text("Of an account its name; of a user the e-mail address. It may be empty."),
       mrr: Field.count(`Now. ${minorUnits}`),
-      churnRisk: Field.share("Within the horizon."),
-      expectedLoss: nullable(Field.number("churnRisk · mrr."), {
+      churnRisk: Field.share("Within the horizon; 1 when all MRR ends as scheduled."),
+      scheduledMrr: Field.count(
+        "MRR that ends within the horizon as scheduled; 0 unless the churn target is `subscription`.",
+      ),
+      expectedLoss: nullable(Field.number("scheduledMrr + churnRisk · other MRR."), {
         description: "Null unless the churn target is `subscription`.",
       }),
     },

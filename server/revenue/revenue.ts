@@ -6,7 +6,13 @@ export { type Movement, type Movements, movementsOf, sumOfMovements } from "./fi
 export { type PayerNow, type PayerStatus, payerNow, type SubscriptionState } from "./figures/payer-now.ts";
 export { conversionAt, minorUnitRate } from "./figures/rates.ts";
 export { type RevenueRetention, ratiosOf, retentionBetween } from "./figures/retention.ts";
-export { type Exposure, expectedLossOf, revenueAtRisk } from "./figures/revenue-at-risk.ts";
+export {
+  type Calibration,
+  drawnRecalibrations,
+  type Exposure,
+  expectedLossOf,
+  revenueAtRisk,
+} from "./figures/revenue-at-risk.ts";
 export {
   type BillingEvent,
   type BillingProperties,

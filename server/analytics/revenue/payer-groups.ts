@@ -2,7 +2,7 @@
 import { rawValue, readable } from "../retention/trait-split.ts";
 import { jsonKey, jsonText, maxValueCharacters } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
-import { accountPayers } from "./steps.ts";
+import { accountPayers, isPaying } from "./steps.ts";
 
 /** `plan`, or an attribute. */
 export type RevenueSplit = { readonly by: "plan" } | { readonly by: "trait"; readonly trait: string };
@@ -28,9 +28,10 @@ export function traitsOfPayers(trait: string): Sql {
     : value;
   return {
     text: `
-      SELECT toUInt64(account) + ${accountPayers} AS of_payer, ${ofAccount} AS said FROM accounts FINAL WHERE ${ofOrganization}
+      SELECT toUInt64(account) + ${accountPayers} AS of_payer, ${ofAccount} AS said
+      FROM accounts FINAL WHERE ${ofOrganization} AND ${isPaying.account}
       UNION ALL
-      SELECT toUInt64(user), ${value} FROM users FINAL WHERE ${ofOrganization}`,
+      SELECT toUInt64(user), ${value} FROM users FINAL WHERE ${ofOrganization} AND ${isPaying.user}`,
     parameters: jsonKey(trait),
   };
 }
@@ -61,9 +62,10 @@ export function withTraitAtEntry(payers: Sql, trait: string, columns: readonly s
           argMaxIf(raw, if(said_ms < first_paid + ${entryMs}, ${place}, -(${place})), raw != '') AS known
         FROM (${payers.text}) AS payers
         LEFT JOIN (
-          SELECT toUInt64(account) + ${accountPayers} AS of_payer, ${version} FROM account_versions WHERE ${ofOrganization}
+          SELECT toUInt64(account) + ${accountPayers} AS of_payer, ${version} FROM account_versions
+          WHERE ${ofOrganization} AND ${isPaying.account}
           UNION ALL
-          SELECT toUInt64(user), ${version} FROM user_versions WHERE ${ofOrganization}) AS versions
+          SELECT toUInt64(user), ${version} FROM user_versions WHERE ${ofOrganization} AND ${isPaying.user}) AS versions
         ON of_payer = payers.payer
         GROUP BY ${columns.join(", ")})`,
     parameters: { ...payers.parameters, ...jsonKey(trait) },

@@ -174,6 +174,13 @@ export function payersOf(
   };
 }
 
+/** The conditions that an account, or a user without one, ever paid: a query that reads attributes of payers needs no others. */
+export const isPaying = {
+  account: `account IN (SELECT arrayJoin(payer_account) FROM subscriptions WHERE ${ofOrganization})`,
+  user: `user IN (SELECT arrayJoin(arrayFilter((user, account) -> account = 0, payer_user, payer_account))
+    FROM subscriptions WHERE ${ofOrganization})`,
+} as const;
+
 /** The condition that a row's payer counts: excluded users do not, nor accounts of which all users are excluded. */
 export const isIncludedPayer = `
   if(payer < ${accountPayers}, ${isIncluded("toUInt32(payer)")}, toUInt32(payer) NOT IN ${accountsLeftOut})`;

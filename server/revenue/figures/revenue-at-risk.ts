@@ -9,10 +9,30 @@ export interface Exposure {
   readonly churnRisk: number;
 }
 
-/** A correction of risks: logistic(intercept + slope · log-odds). The back-test's bootstrap has draws of it. */
+/** A correction of risks: logistic(intercept + slope · log-odds). */
 export interface Recalibration {
   readonly slope: number;
   readonly intercept: number;
+}
+
+/** The calibration of a back-test, with the variances of its slope and intercept, and their covariance. */
+export interface Calibration extends Recalibration {
+  readonly covariance: { readonly slope: number; readonly intercept: number; readonly both: number };
+}
+
+/** Draws of the back-test's bootstrap, which is taken as normal: 1,000 lines around the one of the back-test. */
+export function drawnRecalibrations(
+  { slope, intercept, covariance }: Calibration,
+  uniform: () => number,
+): Recalibration[] {
+  const bySlope = Math.sqrt(covariance.slope);
+  // The part of the intercept that follows from the slope, and the rest (Cholesky).
+  const shared = bySlope === 0 ? 0 : covariance.both / bySlope;
+  const own = Math.sqrt(Math.max(0, covariance.intercept - shared ** 2));
+  return Array.from({ length: draws }, () => {
+    const [first, second] = [normalFrom(uniform), normalFrom(uniform)];
+    return { slope: slope + bySlope * first, intercept: intercept + shared * first + own * second };
+  });
 }
 
 export interface RevenueAtRisk {

@@ -42,14 +42,22 @@ export function biasError(
   return expected === 0 ? null : Math.sqrt(designEffect * variance) / expected;
 }
 
+/** How the estimates of an intercept and a slope vary: their variances, and their covariance. */
+export interface LineCovariance {
+  readonly intercept: number;
+  readonly slope: number;
+  readonly both: number;
+}
+
 /**
- * The standard error of the slope of a logistic regression on one variable: the corner of H⁻¹ G H⁻¹, where H is the
- * Hessian and G sums the squares of each cluster's score.
+ * The covariance of the intercept and the slope of a logistic regression on one variable: H⁻¹ G H⁻¹, where H is the
+ * Hessian and G sums the squares of each cluster's score. A bootstrap that resamples clusters has the same one, and is
+ * nearly normal when clusters are many (Kline and Santos 2012, "A score based approach to wild bootstrap inference").
  * @param rows residuals from the regression's own predictions
  * @param xs the variable of each row
  * @returns null without spread in the variable
  */
-export function slopeError(rows: readonly Residual[], xs: Float64Array): number | null {
+export function lineCovariance(rows: readonly Residual[], xs: Float64Array): LineCovariance | null {
   const hessian = { intercepts: 0, mixed: 0, slopes: 0 };
   const scores = new Map<number, { intercept: number; slope: number }>();
   for (const [index, row] of rows.entries()) {
@@ -65,13 +73,17 @@ export function slopeError(rows: readonly Residual[], xs: Float64Array): number 
   }
   const determinant = hessian.intercepts * hessian.slopes - hessian.mixed ** 2;
   if (!(determinant > 1e-12 * hessian.intercepts * hessian.slopes)) return null;
-  // The second row of H⁻¹, times the score of each cluster.
-  const squares = [...scores.values()].reduce(
-    (sum, { intercept, slope }) =>
-      sum + ((hessian.intercepts * slope - hessian.mixed * intercept) / determinant) ** 2,
-    0,
-  );
-  return Math.sqrt(squares * smallSample(scores.size));
+  const factor = smallSample(scores.size) / determinant ** 2;
+  const covariance = { intercept: 0, slope: 0, both: 0 };
+  for (const { intercept, slope } of scores.values()) {
+    // The determinant of H times H⁻¹, times the score of the cluster.
+    const byIntercept = hessian.slopes * intercept - hessian.mixed * slope;
+    const bySlope = hessian.intercepts * slope - hessian.mixed * intercept;
+    covariance.intercept += factor * byIntercept ** 2;
+    covariance.slope += factor * bySlope ** 2;
+    covariance.both += factor * byIntercept * bySlope;
+  }
+  return covariance;
 }
 
 function residualOf({ predicted, label }: Residual): number {

@@ -5,7 +5,7 @@
  * Within equal predictions the order of the rows would decide the bins, so labels of equal predictions are first
  * replaced by their mean: no figure depends on the order of rows.
  */
-import { biasError, type Clustering, clusteringOf, slopeError } from "./clusters.ts";
+import { biasError, type Clustering, clusteringOf, type LineCovariance, lineCovariance } from "./clusters.ts";
 import { shareInterval } from "./difference.ts";
 import { solveLogistic } from "./irls.ts";
 import { uniformFrom } from "./random.ts";
@@ -42,6 +42,8 @@ export interface Metrics {
   readonly calibrationIntercept: number | null;
   /** The standard error of the slope, with clusters. */
   readonly calibrationSlopeError: number | null;
+  /** The covariance of that intercept and slope, with clusters. Left out by earlier versions. */
+  readonly calibrationCovariance?: LineCovariance | null;
   /** The standard error of ln(base rate / mean prediction), with clusters. */
   readonly biasError: number | null;
   /** The rate among the tenth with the highest predictions, over the base rate. */
@@ -94,7 +96,8 @@ export function metricsOf(predictions: readonly Prediction[]): Metrics | null {
     eceFloor: drawnError(rows) / rows.length,
     calibrationSlope: line?.slope ?? null,
     calibrationIntercept: line?.intercept ?? null,
-    calibrationSlopeError: line?.slopeError ?? null,
+    calibrationSlopeError: line?.covariance ? Math.sqrt(line.covariance.slope) : null,
+    calibrationCovariance: line?.covariance ?? null,
     biasError: biasError(clustered, clustering),
     topDecileLift: hasBoth ? topDecileRate(rows) / baseRate : null,
     reliability: bins.map((bin) => reliabilityOf(bin, clustering)),
@@ -198,7 +201,7 @@ function drawnError(rows: readonly TieShared[]): number {
 interface CalibrationLine {
   readonly slope: number;
   readonly intercept: number;
-  readonly slopeError: number | null;
+  readonly covariance: LineCovariance | null;
 }
 
 function calibrationLine(predictions: readonly Required<Prediction>[]): CalibrationLine {
@@ -214,7 +217,7 @@ function calibrationLine(predictions: readonly Required<Prediction>[]): Calibrat
   const fitted = predictions.map(({ label, cluster }, index) => ({
     ...{ label, cluster, predicted: logistic(intercept + slope * at(xs, index)) },
   }));
-  return { intercept, slope, slopeError: slopeError(fitted, xs) };
+  return { intercept, slope, covariance: lineCovariance(fitted, xs) };
 }
 
 function topDecileRate(rows: readonly TieShared[]): number {

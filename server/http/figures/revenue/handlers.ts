@@ -12,8 +12,8 @@ import {
   unconfirmedSubscriptions,
   unratedMrr,
 } from "../../../analytics/analytics.ts";
-import { formatDay } from "../../../calendar/calendar.ts";
-import { rowsOf } from "../../../scoring/scoring.ts";
+import { formatDay, msPerDay } from "../../../calendar/calendar.ts";
+import { type RunBody, rowsOf, servingResult } from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { lastDay } from "../days.ts";
 import { isRiskOfSubscription, riskScaleOfRun, scoreContext } from "../score-context.ts";
@@ -81,25 +81,38 @@ export const revenueHandlers = {
     ]);
     const { run } = scores;
     const target = run?.body.settings.churnTargets[query.kind] ?? null;
-    const isOfSubscription = isRiskOfSubscription(run, query.kind);
+    const horizonDays = run?.body.settings.churnHorizonDays ?? null;
+    const untilMs = nowMs() + (horizonDays ?? 0) * msPerDay;
     const { rows, ...sums } = await mrrAtRisk(warehouse, {
       ...question,
-      ...{ ...query, isOfSubscription, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
+      ...{ ...query, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
       run: run && rowsOf(organization.id, query.kind, run),
+      loss: run && isRiskOfSubscription(run, query.kind) ? { untilMs, calibration: calibrationOf(run.body) } : null,
     });
     return {
       ...head,
       ...scores.head,
       churnTarget: target,
-      horizonDays: run?.body.settings.churnHorizonDays ?? null,
+      horizonDays,
       ...sums,
-      atRisk: rows.map(({ id, name, mrr, risk }) => ({
-        ...{ id, name, mrr, churnRisk: risk },
-        expectedLoss: isOfSubscription ? risk * mrr : null,
+      atRisk: rows.map(({ risk, scheduled, ...payer }) => ({
+        ...{ ...payer, churnRisk: risk, scheduledMrr: scheduled },
       })),
     };
   },
 } satisfies Partial<AnalysisHandlers>;
+
+/** The calibration of the model that serves, in its back-test; null without one. */
+function calibrationOf({ choice, backtest }: Pick<RunBody, "choice" | "backtest">) {
+  const metrics = servingResult(choice, backtest)?.metrics;
+  const {
+    calibrationSlope: slope,
+    calibrationIntercept: intercept,
+    calibrationCovariance: covariance,
+  } = metrics ?? {};
+  const isKnown = slope != null && intercept != null && covariance != null;
+  return isKnown ? { slope, intercept, covariance } : null;
+}
 
 /** @throws ApiError when the attribute is missing, or there without its split */
 function splitOf({ split, trait }: Query): RevenueSplit | null {

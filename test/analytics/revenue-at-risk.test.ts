@@ -1,0 +1,84 @@
+/** MRR at risk: what is scheduled, what is expected to be lost, and with which interval. */
+import { expect, test } from "bun:test";
+import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
+import { type LossQuestion, mrrAtRisk } from "../../server/analytics/revenue/revenue-at-risk.ts";
+import { WarehouseUnderTest } from "../warehouse/support.ts";
+import { store } from "./revenue-support.ts";
+
+const subject = new WarehouseUnderTest();
+const [dayMs, nowMs] = [86_400_000, Date.UTC(2026, 2, 1)];
+const day = nowMs / dayMs;
+const horizon = { untilMs: nowMs + 28 * dayMs, calibration: null };
+
+/** Accounts 1 to 5: churn risks .2, none, .5, none, .9. Account 2 ends within the horizon, and a part of account 3. */
+async function company(): Promise<number> {
+  const organization = subject.newOrganization();
+  const change = (subscription: string, account: number, fromMs: number, mrr: number) => ({
+    ...{ subscription, payer: `account ${account}`, account, user: account, plan: "Team", fromMs, mrr },
+    ...{ currency: "USD", isInvoluntary: false },
+  });
+  const [begun, soon, later] = [nowMs - 90 * dayMs, nowMs + 10 * dayMs, nowMs + 28 * dayMs];
+  await store(subject.warehouse, organization, [
+    ...[change("a", 1, begun, 1_000), change("a", 1, later, 0)],
+    ...[change("b", 2, begun, 500), change("b", 2, soon, 0)],
+    ...[change("c", 3, begun, 300), change("d", 3, begun, 200), change("d", 3, soon, 0)],
+    ...[change("e", 4, begun, 700), change("f", 5, begun, 50), change("f", 5, nowMs - dayMs, 0)],
+  ]);
+  const { warehouse } = subject;
+  await warehouse.command(
+    `INSERT INTO accounts (organization, account, account_id, name, created_at, updated_at, version)
+     SELECT {organization:UInt32}, number, concat('a', toString(number)), concat('Account ', toString(number)), now64(3), now64(3), 1
+     FROM numbers(1, 5)`,
+    { organization },
+  );
+  await warehouse.command(
+    `INSERT INTO account_scores (organization, day, account, version, state, colour, risk)
+     SELECT {organization:UInt32}, addDays(toDate32('1970-01-01'), {day:Int32}), number, 1, 'active', 'healthy',
+       [.2, NULL, .5, NULL, .9][number]
+     FROM numbers(1, 5)`,
+    { organization, day },
+  );
+  return organization;
+}
+
+async function atRisk(organization: number, loss: LossQuestion | null) {
+  const question = await revenueQuestion(subject.warehouse, {
+    ...{ organization, reportingCurrency: null, currencyRates: {} },
+  });
+  const run = { organization, kind: "account", day, rowsVersion: 1 } as const;
+  const asked = { kind: "account", run, highRisk: 0.5, nowMs, limit: 10, loss } as const;
+  return mrrAtRisk(subject.warehouse, { ...question, ...asked });
+}
+
+test("the expected loss is MRR that ends as scheduled, and churn risk · other MRR", async () => {
+  const found = await atRisk(await company(), horizon);
+  expect(found).toMatchObject({ mrr: 2_700, payers: 4, mrrWithRisk: 2_000, payersWithRisk: 3 });
+  expect(found.rows).toEqual([
+    { id: "a2", name: "Account 2", mrr: 500, risk: 1, scheduled: 500, expectedLoss: 500 },
+    { id: "a3", name: "Account 3", mrr: 500, risk: 0.5, scheduled: 200, expectedLoss: 350 },
+    { id: "a1", name: "Account 1", mrr: 1_000, risk: 0.2, scheduled: 0, expectedLoss: 200 },
+  ]);
+  // Both others leave with a probability of .1, neither with .4.
+  expect(found.expectedLoss).toEqual({ mrr: 1_050, scheduledMrr: 700, low: 700, high: 2_000 });
+});
+
+test("draws correct churn risks by the calibration of the back-test, and the expected loss stays", async () => {
+  const organization = await company();
+  const covariance = { slope: 0, intercept: 0, both: 0 };
+  const lossAt = async (intercept: number, of = covariance) => {
+    const calibration = { slope: 1, intercept, covariance: of };
+    return (await atRisk(organization, { ...horizon, calibration })).expectedLoss;
+  };
+  expect(await lossAt(-20)).toEqual({ mrr: 1_050, scheduledMrr: 700, low: 700, high: 700 });
+  expect(await lossAt(20)).toMatchObject({ mrr: 1_050, low: 2_000, high: 2_000 });
+  expect(await lossAt(-20, { ...covariance, intercept: 400 })).toMatchObject({ low: 700, high: 2_000 });
+});
+
+test("without the target `subscription` nothing is multiplied, and payers with a high risk are listed", async () => {
+  const found = await atRisk(await company(), null);
+  expect(found).toMatchObject({ mrrWithRisk: 1_500, highRiskMrr: 500, highRiskPayers: 1 });
+  expect(found.expectedLoss).toBeNull();
+  expect(found.rows).toEqual([
+    { id: "a3", name: "Account 3", mrr: 500, risk: 0.5, scheduled: 0, expectedLoss: null },
+  ]);
+});
