@@ -2,7 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { indicesOfLargest } from "../../server/revenue/figures/drawn.ts";
-import { type Exposure, expectedLossOf, keptMrrOf, revenueAtRisk } from "../../server/revenue/revenue.ts";
+import {
+  drawnRecalibrations,
+  type Exposure,
+  expectedLossOf,
+  keptMrrOf,
+  revenueAtRisk,
+} from "../../server/revenue/revenue.ts";
 import { uniformFrom } from "../../server/scoring/statistics/random.ts";
 import { Random } from "../../simulation/random.ts";
 
@@ -74,6 +80,21 @@ describe("MRR at risk", () => {
     const lengthOf = ({ low, high }: { low: number; high: number }) => high - low;
     expect(lengthOf(calibrated.interval)).toBeLessThan(lengthOf(interval));
     expect(revenueAtRisk(accounts, recalibrations, uniformFrom(1)).interval).toEqual(interval);
+  });
+
+  test("draws recalibrations with the variances and the covariance of the back-test", () => {
+    const covariance = { slope: 0.04, intercept: 0.09, both: -0.03 };
+    const drawn = drawnRecalibrations({ slope: 0.9, intercept: -0.2, covariance }, uniformFrom(3));
+    expect(drawn).toHaveLength(1_000);
+    const meanOf = (of: (one: (typeof drawn)[number]) => number) =>
+      drawn.reduce((sum, one) => sum + of(one), 0) / drawn.length;
+    const [slope, intercept] = [meanOf((one) => one.slope), meanOf((one) => one.intercept)];
+    expect(slope).toBeCloseTo(0.9, 1);
+    expect(intercept).toBeCloseTo(-0.2, 1);
+    expect(meanOf((one) => (one.slope - slope) ** 2) / covariance.slope).toBeCloseTo(1, 0);
+    expect(meanOf((one) => (one.intercept - intercept) ** 2) / covariance.intercept).toBeCloseTo(1, 0);
+    const both = meanOf((one) => (one.slope - slope) * (one.intercept - intercept));
+    expect(both / covariance.both).toBeWithin(0.8, 1.2);
   });
 
   test("stays between nothing and everything", () => {

@@ -48,6 +48,33 @@ describe("outcomes of one cluster", () => {
     }
   });
 
+  test("have a calibration line whose covariance is that of a bootstrap by cluster", () => {
+    const rows = clustered(100, 6, 1, 7);
+    const byCluster = [...Map.groupBy(rows, ({ cluster }) => cluster).values()];
+    const random = randomFrom(8);
+    const lines = Array.from({ length: 300 }, () => {
+      const resampled = byCluster.flatMap((_, cluster) => {
+        const drawn = byCluster[Math.floor(random() * byCluster.length)] ?? [];
+        return drawn.map((row) => ({ ...row, cluster }));
+      });
+      return metricsOf(resampled);
+    });
+    const slopes = lines.map((line) => line?.calibrationSlope ?? Number.NaN);
+    const intercepts = lines.map((line) => line?.calibrationIntercept ?? Number.NaN);
+    const {
+      slope = Number.NaN,
+      intercept = Number.NaN,
+      both = Number.NaN,
+    } = metricsOf(rows)?.calibrationCovariance ?? {};
+    expect(Math.sqrt(slope) / deviationOf(slopes)).toBeWithin(0.85, 1.18);
+    expect(Math.sqrt(intercept) / deviationOf(intercepts)).toBeWithin(0.85, 1.18);
+    const products = slopes.map(
+      (one, index) => (one - mean(slopes)) * ((intercepts[index] ?? 0) - mean(intercepts)),
+    );
+    const correlation = mean(products) / deviationOf(slopes) / deviationOf(intercepts);
+    expect(both / Math.sqrt(slope * intercept)).toBeWithin(correlation - 0.15, correlation + 0.15);
+  });
+
   test("widen the intervals of the reliability table", () => {
     const [sample] = samples;
     const alone = figures((sample ?? []).map(({ predicted, label }) => ({ predicted, label })));

@@ -161,6 +161,17 @@ test("lists have an expected loss, also without a model of the risk, once a run 
   expect(header).toEndWith(",subscriptionEndsAt,expectedLoss");
 });
 
+test("MRR at risk has the subscription that ends within the horizon, in full", async () => {
+  const response = await fetch(`${server.url}/api/revenue/at-risk`, {
+    headers: { Authorization: `Bearer ${key}` },
+  });
+  expect(await response.json()).toMatchObject({
+    ...{ reportingCurrency: "EUR", churnTarget: { by: "subscription" }, mrr: 14_700, payers: 3 },
+    expectedLoss: { mrr: 4_900, scheduledMrr: 4_900, low: 4_900, high: 4_900 },
+    atRisk: [{ id: "ending-co", mrr: 4_900, churnRisk: 1, scheduledMrr: 4_900, expectedLoss: 4_900 }],
+  });
+});
+
 test("the target is suggested for accounts once there are 10 subscriptions, and not beside it", async () => {
   const setAccounts = (target: string) =>
     server.command("settings", "set", "--organization", organization, "--account-churn", target);

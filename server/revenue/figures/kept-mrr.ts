@@ -80,16 +80,23 @@ function resampled(count: number, uniform: () => number): Uint8Array {
   return weights;
 }
 
+/** P(weight ≤ index) of a Poisson variate of mean 1, up to 20. */
+const poissonLevels = Float64Array.from({ length: 21 }, () => 0);
+for (let [weight, probability, sum] = [0, Math.exp(-1), 0]; weight < poissonLevels.length; weight++) {
+  sum += probability;
+  poissonLevels[weight] = sum;
+  probability /= weight + 1;
+}
+
 function poissonWeights(uniform: () => number): Uint8Array {
-  return Uint8Array.from({ length: draws * drawnAlone }, () => {
-    let [weight, probability, left] = [0, Math.exp(-1), uniform()];
-    while (left >= probability && weight < 20) {
-      left -= probability;
-      weight += 1;
-      probability /= weight;
-    }
-    return weight;
-  });
+  const weights = new Uint8Array(draws * drawnAlone);
+  for (let index = 0; index < weights.length; index++) {
+    const level = uniform();
+    let weight = 0;
+    while (level >= (poissonLevels[weight] ?? 1)) weight += 1;
+    weights[index] = weight;
+  }
+  return weights;
 }
 
 /** Weighted sums of gaps and of MRR at entry are nearly normal together: their means and covariances. */
