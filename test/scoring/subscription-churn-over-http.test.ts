@@ -166,7 +166,7 @@ test("MRR at risk has the subscription that ends within the horizon, in full", a
     headers: { Authorization: `Bearer ${key}` },
   });
   expect(await response.json()).toMatchObject({
-    ...{ reportingCurrency: "EUR", churnTarget: { by: "subscription" }, mrr: 14_700, payers: 3 },
+    ...{ reportingCurrency: "EUR", churnTarget: { by: "subscription" }, mrr: 19_600, payers: 4 },
     expectedLoss: { mrr: 4_900, scheduledMrr: 4_900, low: 4_900, high: 4_900 },
     atRisk: [{ id: "ending-co", mrr: 4_900, churnRisk: 1, scheduledMrr: 4_900, expectedLoss: 4_900 }],
   });

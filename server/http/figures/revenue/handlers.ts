@@ -87,7 +87,10 @@ export const revenueHandlers = {
       ...question,
       ...{ ...query, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
       run: run && rowsOf(organization.id, query.kind, run),
-      loss: run && isRiskOfSubscription(run, query.kind) ? { untilMs, calibration: calibrationOf(run.body) } : null,
+      loss:
+        run && isRiskOfSubscription(run, query.kind)
+          ? { untilMs, calibration: calibrationOf(run.body) }
+          : null,
     });
     return {
       ...head,
