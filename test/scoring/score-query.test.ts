@@ -207,6 +207,19 @@ const inputOf = async (
   return { snapshot, version, horizonDays: 28, scale, ...rules, riskScale, model, cells };
 };
 
+/** The scores of users by their number, computed once for each cut-off. */
+function userScores(ofUsers: Population) {
+  const known = new Map<number, ReadonlyMap<number, StoredScore>>();
+  return async (cutoffDay: number): Promise<ReadonlyMap<number, StoredScore>> => {
+    const found = known.get(cutoffDay);
+    if (found !== undefined) return found;
+    const rows = await scored(ofUsers, await inputOf(ofUsers, cutoffDay, null));
+    const scores = new Map(rows.map((row) => [row.entity, row]));
+    known.set(cutoffDay, scores);
+    return scores;
+  };
+}
+
 const memberRisks = cellLogOdds(cellRisks(bgbb, 28));
 
 /** Each model at two of the four cut-offs, others for each target: a score is 0.2 s of processor time. */
@@ -255,15 +268,10 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
     const { organization, events, random, billing } = await filled("accounts");
     const standingOn = standingsOf(billing, "account", zone);
     const ofUsers: Population = { organization, kind: "user", settings: { ...settings, target }, zone };
-    const memberScoresOn = async (cutoffDay: number) => {
-      const rows = await scored(ofUsers, await inputOf(ofUsers, cutoffDay, null));
-      return new Map(rows.map((row) => [row.entity, row]));
-    };
-    const scoresOfMembers = new Map<number, ReadonlyMap<number, StoredScore>>();
+    const memberScoresOn = userScores(ofUsers);
     let compared = 0;
     for (const { model, cutoffDay } of modelsAtCutoffs(random, "account", target)) {
-      const memberScores = scoresOfMembers.get(cutoffDay) ?? (await memberScoresOn(cutoffDay));
-      scoresOfMembers.set(cutoffDay, memberScores);
+      const memberScores = await memberScoresOn(cutoffDay);
       const ofAccounts: Population = { ...ofUsers, kind: "account" };
       const input = { ...(await inputOf(ofAccounts, cutoffDay, model)), memberRisks };
       for (const row of await scored(ofAccounts, input)) {
