@@ -4,6 +4,6 @@
 export const riskModels = ["prior", "bgbb", "bgbb-platt", "logistic"] as const;
 export type RiskModel = (typeof riskModels)[number];
 
-/** Models of the back-test, and the two baselines that they are compared with. */
-export const judgedModels = [...riskModels, "recency", "hiatus"] as const;
+/** Models of the back-test, and the baselines that they are compared with. `period-end` is of subscriptions. */
+export const judgedModels = [...riskModels, "recency", "hiatus", "period-end"] as const;
 export type JudgedModel = (typeof judgedModels)[number];

@@ -55,7 +55,7 @@ function linesOf({ id, log, startedDay, endedDay, scheduledDay, failedDay }: (ty
     line(day, what, { subscriptionId: `sub ${id}`, ...more });
   return [
     ...log.flatMap(({ day, event }) => line(day, event)),
-    ...billed(startedDay, "subscription_started", price),
+    ...billed(startedDay, "subscription_started", { ...price, currentPeriodEnd: formatDay(startedDay + 30) }),
     ...billed(failedDay, "payment_failed", { amount: 4_900, currency: "EUR" }),
     ...billed(scheduledDay, "cancellation_scheduled", { endsAt: formatDay(endedDay ?? 0) }),
     ...billed(endedDay, "subscription_canceled"),
@@ -101,7 +101,7 @@ describe("the end of subscriptions", () => {
     const { n, baseRate, models } = await answer;
     expect([n, Math.round(n * (baseRate ?? 0))]).toEqual([labels.length, labels.filter(Boolean).length]);
     expect(labels.filter(Boolean).length).toBeGreaterThan(30);
-    expect(models.map(({ name }) => name)).toContain("logistic");
+    expect(models.map(({ name }) => name)).toEqual(expect.arrayContaining(["logistic", "period-end"]));
   });
 
   test("is predicted by failed payments", async () => {
@@ -109,6 +109,7 @@ describe("the end of subscriptions", () => {
     const logLossOf = (name: string) => models.find((model) => model.name === name)?.logLoss ?? Number.NaN;
     expect(logLossOf("logistic")).toBeLessThan(0.95 * logLossOf("logistic-without-billing"));
     expect(logLossOf("logistic")).toBeLessThan(0.95 * logLossOf("recency"));
+    expect(logLossOf("logistic")).toBeLessThan(0.95 * logLossOf("period-end"));
   });
 
   test("is the same with properties as objects, and in any order", async () => {

@@ -1,10 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { type Backtest, backtest } from "../../server/scoring/churn/backtest.ts";
-import { fitHiatus, hiatusRisk, recencyBaseline } from "../../server/scoring/churn/baselines.ts";
+import {
+  fitHiatus,
+  hiatusRisk,
+  periodEndBaseline,
+  recencyBaseline,
+} from "../../server/scoring/churn/baselines.ts";
 import { foldsWithKnownOutcomes, planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
 import { chooseRung } from "../../server/scoring/churn/ladder.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { countData, type DataCounts } from "../../server/scoring/churn/train.ts";
+import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
 import { backtestLog } from "./reference.ts";
 import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
 
@@ -179,6 +185,26 @@ describe("baselines", () => {
   test("recency alone rises with silence", () => {
     const risk = recencyBaseline(rows);
     expect(risk?.(row(19, true).features)).toBeGreaterThan(risk?.(row(3, true).features) ?? 1);
+  });
+
+  const paying = (daysToPeriodEnd: number | null, label: boolean) => {
+    const { features } = row(1, label);
+    const billing: BillingFeatures = {
+      ...{ isPaying: true, mrr: 4_900, isYearly: false, ageDays: 90, daysToPeriodEnd, endsAtMs: null },
+      ...{ hasFailedPayment: false, isTrialEnding: false, isDown: false, isPastDue: false },
+    };
+    return { features: { ...features, billing }, label };
+  };
+
+  test("the days to the end of the period tell of ends, where all pay and one is known", () => {
+    const ends = Array.from({ length: 200 }, (_, i) => paying(i % 5 === 0 ? null : i % 30, i % 30 < 10));
+    const risk = periodEndBaseline(ends);
+    const of = (days: number | null) => risk?.(paying(days, true).features) ?? Number.NaN;
+    expect(of(2)).toBeGreaterThan(2 * of(25));
+    expect(of(null)).toBeWithin(0.25, 0.45);
+    expect(periodEndBaseline([...ends, row(1, true)])).toBeNull();
+    expect(periodEndBaseline([paying(null, true), paying(null, false)])).toBeNull();
+    expect(periodEndBaseline([paying(1, true), paying(9, true)])).toBeNull();
   });
 
   test("say nothing without both classes", () => {

@@ -96,6 +96,12 @@ describe("the ladder", () => {
     ]);
   });
 
+  test("a rung does not ship when the days to the end of the period do as well", () => {
+    expect(failuresOf({ ...judged(1), periodEndLogLoss: 0.5 })).toEqual([
+      expect.stringContaining("end of the period alone"),
+    ]);
+  });
+
   test("a base rate counts once a back-test may judge", () => {
     const of = (changes: Partial<ModelResult>, folds = 6) =>
       provenBaseRate({ ...tested(), folds, results: [{ ...recency, ...changes }] });

@@ -37,6 +37,7 @@ const names: Readonly<Record<ModelName, string>> = {
   "rung 3": "3, ridge regression",
   recency: "recency alone",
   hiatus: "hiatus rule",
+  "period end": "days to the end of the period alone",
 };
 
 function backtestSection({ title, result, served, published, ...counts }: ReferenceBacktest): string {

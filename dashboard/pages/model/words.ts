@@ -32,6 +32,7 @@ export function stepInUse({ model, day }: Card): RiskModel | undefined {
 export function modelWords(model: Judged["model"]): string {
   if (model === "recency") return "Baseline: time since last seen";
   if (model === "hiatus") return "Baseline: twice the usual gap";
+  if (model === "period-end") return "Baseline: days to the end of the period";
   if (model === "prior") return "Baseline: a general assumption";
   return steps.find((step) => step.model === model)?.name ?? model;
 }

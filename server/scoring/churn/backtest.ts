@@ -7,7 +7,7 @@
 import type { ScoredFeatures } from "../scores/state.ts";
 import { lossOf, type Metrics, metricsOf, type Prediction } from "../statistics/metrics.ts";
 import { mean } from "../statistics/vectors.ts";
-import { fitHiatus, hiatusRisk, recencyBaseline } from "./baselines.ts";
+import { fitHiatus, hiatusRisk, periodEndBaseline, recencyBaseline } from "./baselines.ts";
 import { type BgbbFit, fitBgbb } from "./bgbb-fit.ts";
 import { type Rung, riskScorer, silenceBy } from "./churn-model.ts";
 import { countOutcomes, type OutcomeCounts } from "./departures.ts";
@@ -25,7 +25,7 @@ export interface Fold {
   readonly keyEvents?: readonly string[] | undefined;
 }
 
-export type ModelName = `rung ${Rung}` | "recency" | "hiatus";
+export type ModelName = `rung ${Rung}` | "recency" | "hiatus" | "period end";
 
 export interface ModelResult extends OutcomeCounts {
   readonly model: ModelName;
@@ -35,6 +35,8 @@ export interface ModelResult extends OutcomeCounts {
   /** The baselines' log losses on the very same rows. */
   readonly recencyLogLoss: number;
   readonly hiatusLogLoss: number;
+  /** Left out unless the baseline could be trained at the same cut-offs. */
+  readonly periodEndLogLoss?: number;
 }
 
 export interface Backtest {
@@ -47,7 +49,9 @@ export interface Backtest {
   readonly isConverged: boolean;
 }
 
-const models: readonly ModelName[] = ["rung 0", "rung 1", "rung 2", "rung 3", "recency", "hiatus"];
+const models: readonly ModelName[] = [
+  ...(["rung 0", "rung 1", "rung 2", "rung 3", "recency", "hiatus", "period end"] as const),
+];
 
 /**
  * Runs the back-test.
@@ -169,6 +173,7 @@ function* predictFold(
   const sample = fold.training.flatMap(({ rows }) => rows);
   const recency = recencyBaseline(sample);
   const hiatus = fitHiatus(sample);
+  const periodEnd = periodEndBaseline(sample);
   const judged = judgedRows(fold.scoring);
   if (recency === null || hiatus === null || judged.length === 0) return null;
   yield;
@@ -177,6 +182,7 @@ function* predictFold(
   const predictions = new Map<ModelName, readonly Prediction[]>([
     ["recency", predict(recency)],
     ["hiatus", predict((features) => hiatusRisk(hiatus, features))],
+    ...(periodEnd === null ? [] : [["period end", predict(periodEnd)] as const]),
     ...rungs.map((model): [ModelName, Prediction[]] => {
       const score = riskScorer(model);
       return [`rung ${model.rung}`, predict((features) => score(features).risk)];
@@ -205,5 +211,8 @@ function resultOf(
     ),
     recencyLogLoss: logLoss("recency"),
     hiatusLogLoss: logLoss("hiatus"),
+    ...(own.every(({ predictions }) => predictions.has("period end")) && {
+      periodEndLogLoss: logLoss("period end"),
+    }),
   };
 }

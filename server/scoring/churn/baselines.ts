@@ -1,4 +1,4 @@
-/** The two simple rules that a model has to beat. */
+/** The simple rules that a model has to beat. */
 
 import type { ScoredFeatures } from "../scores/state.ts";
 import { solveLogistic } from "../statistics/irls.ts";
@@ -21,6 +21,29 @@ export function recencyBaseline(rows: readonly LabelledRow[]): Baseline | null {
     penalties: [0, 0],
   });
   return ({ idleDays }) => logistic(at(weights, 0) + at(weights, 1) * Math.log1p(idleDays));
+}
+
+/**
+ * Logistic regression on ln(1+days to the end of the period) and on whether that is unknown, with small penalties: all rows may have
+ * one value. For entities that all pay, as with the target `subscription`. Null for others, when no row has a period's
+ * end, and when the labels are all the same, or none.
+ */
+export function periodEndBaseline(rows: readonly LabelledRow[]): Baseline | null {
+  const areAllPaying = rows.every(({ features: { billing } }) => billing?.isPaying === true);
+  const isKnown = rows.some(({ features: { billing } }) => billing?.daysToPeriodEnd != null);
+  if (!areAllPaying || !isKnown || !hasBothClasses(rows)) return null;
+  const { weights } = solveLogistic({
+    rows: rows.map(({ features }) => periodEndRow(features)),
+    targets: rows.map(({ label }) => Number(label)),
+    penalties: [0, 0.01, 0.01],
+  });
+  return (features) =>
+    logistic(periodEndRow(features).reduce((sum, value, index) => sum + value * at(weights, index), 0));
+}
+
+function periodEndRow({ billing }: ScoredFeatures): Float64Array {
+  const days = billing?.daysToPeriodEnd ?? null;
+  return Float64Array.of(1, days === null ? 0 : Math.log1p(days), Number(days === null));
 }
 
 export interface HiatusRule {

@@ -56,7 +56,12 @@ const standardErrors = 1.64;
  * Why a model does not ship, as sentences; none if it does. The limits are relative to the base rate and to what
  * chance does to so few departures (docs/decisions/0056).
  */
-export function failuresOf({ metrics, recencyLogLoss, hiatusLogLoss }: ModelResult): string[] {
+export function failuresOf({
+  metrics,
+  recencyLogLoss,
+  hiatusLogLoss,
+  periodEndLogLoss = Number.POSITIVE_INFINITY,
+}: ModelResult): string[] {
   const { logLoss, ece, eceFloor, calibrationSlope, meanPrediction, baseRate } = metrics;
   const { calibrationSlopeError, biasError } = metrics;
   const baseLogLoss = entropyOf(baseRate);
@@ -75,6 +80,10 @@ export function failuresOf({ metrics, recencyLogLoss, hiatusLogLoss }: ModelResu
     [
       logLoss < hiatusLogLoss,
       `its log loss of ${logLoss.toFixed(3)} is not below the ${hiatusLogLoss.toFixed(3)} of the hiatus rule`,
+    ],
+    [
+      logLoss < periodEndLogLoss,
+      `its log loss of ${logLoss.toFixed(3)} is not below the ${periodEndLogLoss.toFixed(3)} of the days to the end of the period alone`,
     ],
     [ece <= largestEce, `its calibration error of ${ece.toFixed(3)} is above ${largestEce.toFixed(3)}`],
     [

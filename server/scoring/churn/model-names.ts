@@ -10,6 +10,7 @@ const names: Readonly<Record<ModelName, JudgedModel>> = {
   "rung 3": "logistic",
   recency: "recency",
   hiatus: "hiatus",
+  "period end": "period-end",
 };
 
 /** The name of a model of the back-test. */
