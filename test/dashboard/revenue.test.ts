@@ -167,8 +167,8 @@ async function withRisk(page: Page, answer: Partial<AtRisk>): Promise<void> {
   });
 }
 
-const acme = { id: "acme", name: "Acme", mrr: 12_000, churnRisk: 0.5 };
-const dyno = { id: "dyno", name: longAccount, mrr: 4_000, churnRisk: 0.25 };
+const acme = { id: "acme", name: "Acme", mrr: 12_000, churnRisk: 0.5, scheduledMrr: 0 };
+const dyno = { id: "dyno", name: longAccount, mrr: 4_000, churnRisk: 0.25, scheduledMrr: 0 };
 
 describe("MRR at risk", () => {
   test("is an expected loss with its interval and the accounts behind it", async () => {
@@ -176,7 +176,7 @@ describe("MRR at risk", () => {
     await signInAs(page, server, money.owner);
     await withRisk(page, {
       churnTarget: { by: "subscription" },
-      expectedLoss: { mrr: 7_000, low: 0, high: 16_000 },
+      expectedLoss: { mrr: 7_000, scheduledMrr: 2_000, low: 0, high: 16_000 },
       atRisk: [
         { ...acme, expectedLoss: 6_000 },
         { ...dyno, expectedLoss: 1_000 },
@@ -187,6 +187,7 @@ describe("MRR at risk", () => {
     await panel
       .getByText("expected to be lost in the next 28 days (90% interval: $0.00 to $160.00)")
       .waitFor();
+    await panel.getByText("$20.00 of it ends as scheduled and counts in full.", { exact: false }).waitFor();
     expect(await cells(page, "Paying accounts by expected loss", /^Acme/)).toEqual([
       ...["Acme", "$120.00", "50%", "$60.00"],
     ]);
@@ -216,7 +217,7 @@ describe("MRR at risk", () => {
     const { page, complaints } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
     const risk = { payers: 9, payersWithRisk: 7, hasSubscriptions: true, reportingCurrency: "USD" };
-    const expectedLoss = { mrr: 410_000, low: 100_000, high: 800_000 };
+    const expectedLoss = { mrr: 410_000, scheduledMrr: 0, low: 100_000, high: 800_000 };
     await withRisk(page, { ...risk, mrr: 5_200_000, expectedLoss });
     await page.goto(`${server.url}/o/${id}/overview`);
     const line = page.getByRole("link", { name: "$4,100 MRR at risk in 7 accounts", exact: false });

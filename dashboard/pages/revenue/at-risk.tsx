@@ -116,7 +116,7 @@ interface FindingProps {
 function Loss({
   answer,
   kind,
-  loss: { mrr, low, high },
+  loss: { mrr, scheduledMrr, low, high },
   money,
 }: FindingProps & { loss: NonNullable<Answer["expectedLoss"]> }): ReactElement {
   const { horizonDays, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers } = answer;
@@ -128,10 +128,11 @@ function Loss({
       </Figure>
       <p className="max-w-[100ch] text-sm text-soft">
         The sum of churn risk × MRR, of {money.short(mrrWithRisk)} MRR of {counted(payersWithRisk, kind)}.{" "}
+        {scheduledMrr > 0 && `${money.short(scheduledMrr)} of it ends as scheduled and counts in full. `}
         {highRiskPayers === 0
           ? "None is at high risk."
           : `${counted(highRiskPayers, kind)} with ${money.short(highRiskMrr)} MRR ${highRiskPayers === 1 ? "is" : "are"} at high risk.`}{" "}
-        The interval takes churn risks as calibrated.
+        The interval includes how well the back-test knows the calibration of churn risks.
         <WithoutRisk answer={answer} kind={kind} money={money} />
       </p>
     </>
@@ -190,8 +191,11 @@ function columnsOf(kind: PayerKind, money: Money, hasLoss: boolean): readonly Co
     ),
     ...(hasLoss
       ? [
-          figureColumn<Row>("expectedLoss", "Expected loss", "Churn risk × MRR", ({ expectedLoss }) =>
-            expectedLoss === null ? nothing : money.exact(expectedLoss),
+          figureColumn<Row>(
+            "expectedLoss",
+            "Expected loss",
+            "Churn risk × MRR; MRR that ends as scheduled counts in full",
+            ({ expectedLoss }) => (expectedLoss === null ? nothing : money.exact(expectedLoss)),
           ),
         ]
       : []),
