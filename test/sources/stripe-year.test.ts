@@ -1,7 +1,7 @@
 /** A year of Stripe's webhooks, signed, ends in the same subscriptions in any order of delivery. MRR of each month was
  * counted by hand. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { balancesOf, type MrrChange, movementsOf } from "../../server/revenue/revenue.ts";
+import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { Server } from "../server.ts";
 import { signed, signingSecret } from "./stripe-objects.ts";
 import { type StripeForm, stripeYear } from "./stripe-year.ts";
@@ -17,9 +17,14 @@ afterAll(() => server?.stop());
 
 type Row = Record<string, unknown>;
 
-/** An organization that Stripe must sign for. Its users are identified after half of the events. */
-async function subscriptionsAfter(name: string, events: readonly object[]): Promise<readonly Row[]> {
-  const { token } = await withStripe(server, name, { signingSecrets: [signingSecret] });
+interface Sent {
+  readonly rows: readonly Row[];
+  readonly browser: Awaited<ReturnType<typeof withStripe>>["browser"];
+}
+
+/** Sends to an organization that accepts signed requests only. Its users are identified after half of the events. */
+async function sentTo(name: string, events: readonly object[]): Promise<Sent> {
+  const { token, browser } = await withStripe(server, name, { signingSecrets: [signingSecret] });
   const half = Math.floor(events.length / 2);
   for (const [index, event] of events.entries()) {
     if (index === half) {
@@ -30,7 +35,7 @@ async function subscriptionsAfter(name: string, events: readonly object[]): Prom
     const header = { "Stripe-Signature": await signed(payload) };
     expect((await deliver(server, `/v1/webhooks/stripe/${token}`, payload, header)).status).toBe(200);
   }
-  return server.exported("subscriptions", name);
+  return { rows: await server.exported("subscriptions", name), browser };
 }
 
 /** Changes of status and MRR of one subscription, as `month-day status MRR`. */
@@ -41,21 +46,13 @@ function historyOf(rows: readonly Row[], subscriptionId: string): string[] {
   return lines.filter((line, index) => line.slice(6) !== lines[index - 1]?.slice(6));
 }
 
-const monthStarts = Array.from({ length: 13 }, (_, month) => Date.UTC(2025, month, 1));
-
 /** The movements of each month, the involuntary part of the churn, and MRR at the month's end. */
-function monthsOf(rows: readonly Row[]): number[][] {
-  const changes = rows.map(
-    (row): MrrChange => ({
-      ...{ subscription: String(row.subscriptionId), payer: String(row.accountId), mrr: Number(row.mrr) },
-      ...{ fromMs: Date.parse(String(row.from)), currency: String(row.currency) },
-      isInvoluntary: row.isInvoluntary === true,
-    }),
-  );
-  const { reported } = balancesOf(changes, monthStarts, (amount) => amount);
-  return movementsOf(reported, monthStarts).map((month) => [
-    ...[month.new.mrr, month.reactivated.mrr, month.expansion.mrr, month.contraction.mrr],
-    ...[month.churned.mrr, month.churnedInvoluntarily.mrr, month.endMrr],
+async function monthsOf({ browser }: Sent): Promise<number[][]> {
+  const path = `/api/revenue?organization=${browser.organization}&periods=12&to=2025-12-31`;
+  const { periods } = await browser.json<RouteAnswer<"GET /api/revenue">>("GET", path);
+  return periods.map((month) => [
+    ...[month.newMrr, month.reactivatedMrr, month.expansionMrr, month.contractionMrr],
+    ...[month.churnedMrr, month.churnedInvoluntarilyMrr, month.endMrr],
   ]);
 }
 
@@ -95,10 +92,11 @@ describe("a year of Stripe's webhooks", () => {
   const events = stripeYear("2024-06-20");
 
   test("has the MRR of each month that is counted by hand", async () => {
-    const rows = await subscriptionsAfter("Stripe year", events);
+    const sent = await sentTo("Stripe year", events);
+    const { rows } = sent;
     expect(historyOf(rows, "sub_ada")).toEqual(lifeOfAda);
     expect(historyOf(rows, "sub_bob")).toEqual(lifeOfBob);
-    expect(monthsOf(rows)).toEqual(months);
+    expect(await monthsOf(sent)).toEqual(months);
     expect(rows.map(({ isInvoluntary }) => isInvoluntary).filter(Boolean)).toEqual([true]);
     const scheduled = rows.flatMap(({ from, endsAt }) => (endsAt === null ? [] : [[from, endsAt]]));
     expect(scheduled).toEqual([
@@ -126,15 +124,16 @@ describe("a year of Stripe's webhooks", () => {
   ])(
     "ends in the same rows %s",
     async (order, delivered) => {
-      const rows = await subscriptionsAfter(`Stripe year ${order}`, delivered);
-      expect(rows).toEqual([...(await server.exported("subscriptions", "Stripe year"))]);
+      const sent = await sentTo(`Stripe year ${order}`, delivered);
+      expect(await monthsOf(sent)).toEqual(months);
+      expect(sent.rows).toEqual(await server.exported("subscriptions", "Stripe year"));
     },
     180_000,
   );
 
   test("has the same MRR in the newest version of the API, but before discounts, of which it has ids", async () => {
     const form: StripeForm = "newest";
-    const rows = await subscriptionsAfter("Stripe year of today", stripeYear(form));
+    const { rows } = await sentTo("Stripe year of today", stripeYear(form));
     const isDiscount = (line: string) => line.endsWith("6930") || line.startsWith("05-24");
     expect(historyOf(rows, "sub_ada")).toEqual(lifeOfAda.filter((line) => !isDiscount(line)));
     expect(historyOf(rows, "sub_bob")).toEqual(lifeOfBob);
