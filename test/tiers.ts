@@ -19,6 +19,7 @@ const pageDetails = [
   ...[
     "account-members",
     "avatars",
+    "canceling",
     "churned",
     "controls",
     "currencies",
