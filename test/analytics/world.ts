@@ -57,15 +57,15 @@ export class World {
     this.#format = new Intl.DateTimeFormat("en-CA", { timeZone: zone });
   }
 
-  /** Sends people and events: more than a year of them, some on days that are yet to come. */
-  async fill(people: number, events: number): Promise<void> {
+  /** Sends people and events of so many days, some on days that are yet to come. By default these are more than a year. */
+  async fill(people: number, events: number, pastDays = 430): Promise<void> {
     this.#token = await this.#server.organization(this.name, "--timezone", this.zone);
     const created = await this.#server.command("key", "create", "--organization", this.name);
     this.#key = created.trim();
     for (let half = 0; half < 2; half += 1) {
       // In the second half some have gone to another account.
       const items: object[] = Array.from({ length: people }, (_, n) => this.#identify(`u${n}`));
-      for (let n = 0; n < events / 2; n += 1) items.push(this.#track(people));
+      for (let n = 0; n < events / 2; n += 1) items.push(this.#track(people, pastDays));
       for (let start = 0; start < items.length; start += 2_000) {
         const batch = items.slice(start, start + 2_000);
         const response = await this.#server.post("/batch", this.#token, { batch });
@@ -155,12 +155,12 @@ export class World {
     return this.#random.pick([null, "acme", "=2+2", "o'neil & sons", "Zebra"]);
   }
 
-  #track(people: number) {
+  #track(people: number, pastDays: number) {
     const random = this.#random;
     // Squared: a few do much, and the last users nothing at all.
     const userId = `u${Math.floor(random.next() ** 2 * (people - 3))}`;
     const today = this.today();
-    const day = random.chance(0.03) ? today + random.between(2, 40) : today - random.between(0, 430);
+    const day = random.chance(0.03) ? today + random.between(2, 40) : today - random.between(0, pastDays);
     // Around midnight too, where a wrong offset changes the day.
     const ms =
       (day + 0.5) * msPerDay + random.pick([0, random.between(-14, 14) * 3_600_000 + random.pick([0, -1])]);
