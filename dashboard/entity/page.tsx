@@ -12,6 +12,7 @@ import { HistoryPanel } from "./history.tsx";
 import { isMissing, Missing } from "./missing.tsx";
 import type { Score } from "./score-text.ts";
 import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "./scores.tsx";
+import { SubscriptionsPanel } from "./subscriptions.tsx";
 import { TimelinePanel, timelinePage } from "./timeline.tsx";
 
 const paths = { user: "/api/users/:userId", account: "/api/accounts/:accountId" } as const;
@@ -76,6 +77,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
           </p>
         )}
         <ScoreStats asked={score}>{stat}</ScoreStats>
+        <SubscriptionsPanel what={what} id={id} />
         {children(<ChangePanel asked={score} what={what} />, <RiskPanel asked={score} what={what} />)}
         <div className="grid gap-5 xl:grid-cols-2">
           <HealthPanel asked={score} what={what} />

@@ -1,5 +1,5 @@
 /** Traits and properties as a readable tree, of any depth, with distinct types. */
-import type { ReactElement } from "react";
+import type { ReactElement, ReactNode } from "react";
 import { counted, dayText, instantText, numbers } from "../text/format.ts";
 
 /** More entries than this of one level are counted and not shown. */
@@ -9,25 +9,33 @@ const openLevels = 4;
 
 type Branch = Readonly<Record<string, unknown>> | readonly unknown[];
 
-/** The tree of an object. @param timezone in which date-times are shown, beside the text that was sent */
+/** The tree of an object. @param timezone in which date-times are shown, beside the text that was sent
+ * @param named entries of the first level that have another name, or are shown otherwise */
 export function Tree({
   values,
   timezone,
+  named = {},
 }: {
   values: Readonly<Record<string, unknown>>;
   timezone: string;
+  named?: Named;
 }): ReactElement {
-  return <Level values={values} timezone={timezone} depth={0} />;
+  return <Level values={values} timezone={timezone} depth={0} named={named} />;
 }
+
+/** By key: the name that is shown, and the value if it is not shown as usual. */
+type Named = Readonly<Record<string, { readonly name: string; readonly value?: ReactNode }>>;
 
 function Level({
   values,
   timezone,
   depth,
+  named = {},
 }: {
   values: Branch;
   timezone: string;
   depth: number;
+  named?: Named;
 }): ReactElement {
   const entries = Object.entries(values);
   return (
@@ -49,9 +57,11 @@ function Level({
           </div>
         ) : (
           <div key={name} className="contents">
-            <dt className="max-w-48 text-soft [overflow-wrap:anywhere]">{name}</dt>
+            <dt title={name} className="max-w-48 text-soft [overflow-wrap:anywhere]">
+              {namedOf(named, name)?.name ?? name}
+            </dt>
             <dd className="[overflow-wrap:anywhere] whitespace-pre-wrap">
-              <Leaf value={value} timezone={timezone} />
+              {namedOf(named, name)?.value ?? <Leaf value={value} timezone={timezone} />}
             </dd>
           </div>
         ),
@@ -64,6 +74,10 @@ function Level({
       )}
     </dl>
   );
+}
+
+function namedOf(named: Named, key: string): Named[string] | undefined {
+  return Object.hasOwn(named, key) ? named[key] : undefined;
 }
 
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/;

@@ -2,8 +2,10 @@
 import type { ReactElement } from "react";
 import type { Asked, Reads } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
+import { MemberName } from "../../parts/member-name.tsx";
 import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { Tree } from "../../parts/tree.tsx";
+import { attributeName } from "../../text/attribute-names.ts";
 
 export function AttributesPanel({
   asked,
@@ -22,9 +24,21 @@ export function AttributesPanel({
         Object.keys(traits).length === 0 ? (
           <p className="text-soft">None were sent.</p>
         ) : (
-          <Tree values={traits} timezone={timezone} />
+          <Tree values={traits} timezone={timezone} named={namedOf(traits)} />
         )
       }
     </FigurePanel>
   );
+}
+
+/** The attributes that have a meaning. */
+function namedOf({ owner }: Readonly<Record<string, unknown>>) {
+  return {
+    owner: {
+      name: attributeName("owner"),
+      ...(typeof owner === "string" && owner !== "" && { value: <MemberName email={owner} /> }),
+    },
+    renewsAt: { name: attributeName("renewsAt") },
+    contractValue: { name: attributeName("contractValue") },
+  };
 }

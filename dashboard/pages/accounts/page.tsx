@@ -2,6 +2,7 @@
 import { type ReactElement, useMemo } from "react";
 import { type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
+import { billingSorts } from "../../parts/billing/filters.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { useFilters } from "../../parts/list/filters.ts";
 import {
@@ -25,6 +26,7 @@ type Account = Reads["/api/accounts"]["answer"]["accounts"][number];
 const sorts = [
   ...(["lastSeen", "firstSeen", "accountId", "name", "members", "activeMembers", "createdAt"] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
+  ...billingSorts,
 ] as const;
 const filters = { ...listFilters, sort: sortFilter(sorts, firstSort), traits: traitsFilter };
 

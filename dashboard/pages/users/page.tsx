@@ -2,6 +2,7 @@
 import { type ReactElement, useMemo } from "react";
 import { type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
+import { billingSorts } from "../../parts/billing/filters.ts";
 import { ActivityChips } from "../../parts/figure/figure-chips.tsx";
 import { activityFilters } from "../../parts/figure/figure-filters.ts";
 import { FilterChip } from "../../parts/list/filter-chip.tsx";
@@ -20,8 +21,8 @@ import {
   listQuery,
   noListFilters,
 } from "../../parts/list/list-address.ts";
-import { Pick } from "../../parts/list/list-filters.tsx";
 import { ListPage } from "../../parts/list/list-page.tsx";
+import { Pick } from "../../parts/list/pick.tsx";
 import { sortFilter, sortQuery } from "../../parts/list/trait-columns.tsx";
 import { TraitFilters, traitOf, traitsFilter } from "../../parts/list/trait-filter.tsx";
 import { Empty } from "../../parts/states.tsx";
@@ -30,6 +31,7 @@ import { userColumns } from "./columns.tsx";
 const sorts = [
   ...(["lastSeen", "firstSeen", "firstIdentified", "userId", "email", "name", "account"] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
+  ...billingSorts,
 ] as const;
 
 const filters = {

@@ -45,6 +45,17 @@ export function numberFilter(most: number): Filter<number> {
   };
 }
 
+/** A whole number from 0 to a bound, or none. */
+export function optionalNumberFilter(most: number): Filter<number | undefined> {
+  return {
+    read: (text) => {
+      const value = text === undefined || !/^\d+$/.test(text) ? most + 1 : Number(text);
+      return value <= most ? value : undefined;
+    },
+    write: (value) => value?.toString(),
+  };
+}
+
 /** A day, YYYY-MM-DD, or none. */
 export function dayFilter(): Filter<string | undefined> {
   return {

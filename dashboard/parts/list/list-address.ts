@@ -2,6 +2,7 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { recall, remember } from "../../app/memory.ts";
+import { billingFilters } from "../billing/filters.ts";
 import { movementFilters } from "../figure/figure-filters.ts";
 import type { HealthBand } from "../figure/health.tsx";
 import { choiceFilter, defaultsOf, type Filter, setValues, textFilter, type Values } from "./filters.ts";
@@ -67,6 +68,7 @@ const narrowing = {
   riskBand: choiceFilter(riskBands, ""),
   seen: seenFilter,
   ...movementFilters,
+  ...billingFilters,
 };
 
 /** The parameters in the addresses of both lists. */

@@ -4,10 +4,11 @@ import { MovementChips } from "../figure/figure-chips.tsx";
 import { type HealthBand, healthWord } from "../figure/health.tsx";
 import { type VerdictName, verdictWord } from "../figure/verdict.tsx";
 import { Button } from "../form/button.tsx";
-import { type Choice, SmallSelect } from "../form/field.tsx";
+import type { Choice } from "../form/field.tsx";
 import { SearchInput } from "../form/search-input.tsx";
 import { FilterChip } from "./filter-chip.tsx";
 import type { ListValues, RiskBand, Seen, State, VerdictChoice } from "./list-address.ts";
+import { Pick } from "./pick.tsx";
 
 const stateWords: Record<State, string> = {
   active: "Active",
@@ -148,35 +149,6 @@ function SeenFilter({
         ...offered.map((seen) => ({ value: key(seen), label: seenWords(seen) })),
       ]}
       onChoose={(text) => onChange(offered.find((seen) => key(seen) === text))}
-    />
-  );
-}
-
-/** A filter by one of few values. It stands out while it is set. */
-export function Pick<Value extends string>({
-  label,
-  value,
-  byDefault,
-  choices,
-  onChoose,
-  hint,
-}: {
-  label: string;
-  hint?: string;
-  value: Value;
-  /** The value of a filter that is not set. Default: "". */
-  byDefault?: Value;
-  choices: readonly Choice<Value>[];
-  onChoose: (value: Value) => void;
-}): ReactElement {
-  return (
-    <SmallSelect
-      label={label}
-      value={value}
-      choices={choices}
-      onChoose={onChoose}
-      title={hint}
-      className={value === (byDefault ?? "") ? "text-soft" : "border-ember! font-medium"}
     />
   );
 }

@@ -2,6 +2,9 @@
 import { type ReactElement, type ReactNode, useMemo } from "react";
 import { useReadPages } from "../../api/list-pages.ts";
 import { csvAddress, type Reads } from "../../api/query.ts";
+import { type Billing, billingColumns } from "../billing/columns.tsx";
+import { BillingFilters } from "../billing/list-filters.tsx";
+import type { Payer } from "../billing/words.tsx";
 import { Freshness } from "../figure/freshness.tsx";
 import { Button } from "../form/button.tsx";
 import { PageHeader, Panel } from "../panel.tsx";
@@ -9,13 +12,13 @@ import { Empty, Figures, Loading } from "../states.tsx";
 import { DataTable, type Sort } from "./data-table.tsx";
 import { columnsText, firstSort, type ListValues, useColumnChoice } from "./list-address.ts";
 import { ListFilters } from "./list-filters.tsx";
-import { ScoresOf, UsualChange } from "./score-columns.tsx";
+import { riskColumn, ScoresOf, UsualChange } from "./score-columns.tsx";
 import type { Column } from "./table-model.ts";
 import { ViewStrip } from "./view-strip.tsx";
 
 const pageSize = 200;
 
-interface ListPageProps<Kind extends "users" | "accounts", Row extends object> {
+interface ListPageProps<Kind extends "users" | "accounts", Row extends Payer> {
   readonly kind: Kind;
   /** The name of the page: Users. */
   readonly title: string;
@@ -43,19 +46,20 @@ interface ListPageProps<Kind extends "users" | "accounts", Row extends object> {
   readonly none: ReactNode;
 }
 
-export function ListPage<Kind extends "users" | "accounts", Row extends object>(
+export function ListPage<Kind extends "users" | "accounts", Row extends Payer>(
   props: ListPageProps<Kind, Row>,
 ): ReactElement {
-  const { kind, title, one, values, onChange, query, rowsOf, rowId, columns, isFiltered, onClear } = props;
+  const { kind, title, one, values, onChange, query, rowsOf, rowId, isFiltered, onClear } = props;
   const path = `/api/${kind}` as const;
   const pages = useReadPages(path, query, pageSize, (answer) => rowsOf(answer).map(rowId));
+  const first = pages.data?.pages[0]?.answer;
+  const columns = useWithBilling(props.columns, first?.billing);
   const choice = useColumnChoice(kind, columns, values.columns, (shown) => onChange({ columns: shown }));
   const rows = useMemo(() => {
     const all = (pages.data?.pages ?? []).flatMap(({ answer }) => rowsOf(answer));
     // Pages overlap, and a row that moves between two readings comes twice.
     return [...new Map(all.map((row) => [rowId(row), row])).values()];
   }, [pages.data, rowsOf, rowId]);
-  const first = pages.data?.pages[0]?.answer;
   return (
     <>
       <PageHeader title={title}>
@@ -71,6 +75,7 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
           isFiltered={isFiltered}
           onClear={onClear}
         >
+          <BillingFilters kind={kind} billing={first?.billing} values={values} onChange={onChange} />
           {props.children}
         </ListFilters>
         <Figures
@@ -106,6 +111,21 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
         </Figures>
       </Panel>
     </>
+  );
+}
+
+/** The columns with those of subscriptions after the churn risk. */
+function useWithBilling<Row extends Payer>(
+  columns: readonly Column<Row>[],
+  billing: Billing | undefined,
+): readonly Column<Row>[] {
+  const { reportingCurrency, hasExpectedLoss = false } = billing ?? {};
+  return useMemo(
+    () =>
+      columns.flatMap((column) =>
+        column.id === riskColumn ? [column, ...billingColumns(reportingCurrency, hasExpectedLoss)] : [column],
+      ),
+    [columns, reportingCurrency, hasExpectedLoss],
   );
 }
 

@@ -25,6 +25,9 @@ export type ScoredRow = Pick<
  * columns that are made anew would take the focus from their cells. */
 export const UsualChange = createContext<number | null>(null);
 
+/** The column beside which those of subscriptions stand. */
+export const riskColumn = "risk";
+
 /** Columns of scores, by their ids. */
 export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
   return [
@@ -52,7 +55,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
       cell: ({ change }) => <Change points={change} />,
     },
     {
-      ...{ id: "risk", header: "Churn risk", sort: "risk", isNumber: true },
+      ...{ id: riskColumn, header: "Churn risk", sort: "risk", isNumber: true },
       hint: "Probability of churn within the churn horizon. Where no model gives one, the order is by activity.",
       cell: ({ risk, ratioToBaseRate, activityPosition }) =>
         activityPosition !== null ? (

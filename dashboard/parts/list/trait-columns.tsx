@@ -1,6 +1,8 @@
 /** Columns of lists for traits of users, or attributes of accounts, and the sort by one of them. */
 import type { ReactElement } from "react";
-import { nothing } from "../../text/format.ts";
+import { attributeName } from "../../text/attribute-names.ts";
+import { dayText, nothing, numbers } from "../../text/format.ts";
+import { MemberName } from "../member-name.tsx";
 import { choiceFilter, type Filter } from "./filters.ts";
 import type { Column } from "./table-model.ts";
 
@@ -15,9 +17,15 @@ export function traitColumns<Row extends { readonly traits: Readonly<Record<stri
   return traits.slice(0, maxTraitColumns).map((trait) => {
     const id = `trait:${trait}`;
     return {
-      ...{ id, header: trait, sort: id, isHidden: true, group },
+      ...{ id, sort: id, isHidden: true, group },
+      header: group === "Attributes" ? attributeName(trait) : trait,
       csv: [`traits.${trait}`],
-      cell: (row) => <TraitValue value={row.traits[trait]} />,
+      cell: (row) =>
+        group === "Attributes" ? (
+          <AttributeValue name={trait} value={row.traits[trait]} />
+        ) : (
+          <TraitValue value={row.traits[trait]} />
+        ),
     };
   });
 }
@@ -51,6 +59,17 @@ export function sortQuery<Sort extends string>(
   return trait === undefined
     ? { sort: choiceFilter(sorts, byDefault).read(sort) }
     : { sort: "trait" as const, sortTrait: trait };
+}
+
+function AttributeValue({ name, value }: { name: string; value: unknown }): ReactElement {
+  if (name === "owner" && typeof value === "string" && value !== "") return <MemberName email={value} />;
+  return <TraitValue value={meaningText(name, value) ?? value} />;
+}
+
+/** An attribute with a meaning as text; undefined for any other value. */
+function meaningText(name: string, value: unknown): string | undefined {
+  if (name === "renewsAt" && typeof value === "string" && value.length === 10) return dayText(value);
+  return name === "contractValue" && typeof value === "number" ? numbers.precise(value) : undefined;
 }
 
 function TraitValue({ value }: { value: unknown }): ReactElement {

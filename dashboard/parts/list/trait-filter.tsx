@@ -1,6 +1,7 @@
 /** Filters by traits of users or attributes of accounts: of each its name, how it is compared, and with what. */
 import { type FormEvent, type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
+import { attributeName } from "../../text/attribute-names.ts";
 import { Button } from "../form/button.tsx";
 import { Input, Select } from "../form/field.tsx";
 import { Popover } from "../menu.tsx";
@@ -94,7 +95,7 @@ export function TraitFilters({
       {filters.map((filter) => (
         <FilterChip
           key={JSON.stringify(filter)}
-          text={traitWords(filter)}
+          text={traitWords(what[0] === "trait" ? filter : { ...filter, trait: attributeName(filter.trait) })}
           onRemove={() => onChange(filters.filter((one) => one !== filter))}
         />
       ))}
