@@ -57,6 +57,7 @@ const pageDetails = [
     "slow-figures",
     "sources",
     "statements",
+    "subscriptions",
     "typing",
   ],
   "webhooks",

@@ -78,7 +78,11 @@ function Summary({ payer, billing, subscriptions }: SummaryProps): ReactElement 
       <Stats isDense>
         <Stat
           label="MRR"
-          value={<Mrr payer={payer} currency={currency} isShort />}
+          value={
+            <span className="[overflow-wrap:anywhere]">
+              <Mrr payer={payer} currency={currency} isShort />
+            </span>
+          }
           note={live.length > 1 ? counted(live.length, "subscription") : undefined}
         />
         {expectedLoss !== undefined && (
@@ -175,15 +179,20 @@ function History({
     <div className="px-4 py-3">
       <h3 className="mb-1 text-sm font-medium">History</h3>
       <ol aria-label="History of subscriptions" className="grid gap-y-1 text-sm">
-        {shown.map((entry) => (
-          <li
-            key={`${entry.subscriptionId} ${entry.at} ${entry.what}`}
-            className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3"
-          >
-            <span className="text-soft">{dayOf(entry.at)}</span>
-            <span className="[overflow-wrap:anywhere]">{historyText(entry, namesAll, dayOf)}</span>
-          </li>
-        ))}
+        {shown.map((entry) => {
+          const text = historyText(entry, namesAll, dayOf);
+          return (
+            <li
+              key={`${entry.subscriptionId} ${entry.at} ${entry.what}`}
+              className="grid grid-cols-[6.5rem_minmax(0,1fr)] gap-x-3"
+            >
+              <span className="text-soft">{dayOf(entry.at)}</span>
+              <span title={text} className="line-clamp-3 [overflow-wrap:anywhere]">
+                {text}
+              </span>
+            </li>
+          );
+        })}
       </ol>
       {history.length > shown.length && (
         <Button isSmall className="mt-2" onClick={() => setWhole(true)}>

@@ -78,7 +78,7 @@ function Strip({ parts }: { parts: readonly { id: string; label: string; share: 
           />
         ))}
       </div>
-      <ul className="mt-2 grid gap-x-6 gap-y-0.5 text-sm">
+      <ul className="mt-2 grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-0.5 text-sm">
         {parts.map(({ id, label, share }, index) => (
           <li key={id} className="flex items-center gap-2">
             <span

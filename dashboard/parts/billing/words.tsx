@@ -7,7 +7,7 @@ import { moneyIn } from "../../text/money.ts";
 import { Badge } from "../figure/health.tsx";
 
 type Answer = Reads["/api/accounts/:accountId/subscriptions"]["answer"];
-/** What is known of a payer; each field may be absent in rows of lists. */
+/** The fields of a payer. Rows of lists without subscriptions have none of them. */
 export type Payer = Partial<NonNullable<Answer["payer"]>>;
 export type SubscriptionStatus = NonNullable<Payer["subscriptionStatus"]>;
 type Entry = Answer["history"][number];
@@ -82,8 +82,9 @@ export function historyText(entry: Entry, isNamed: boolean, dayOf: (instant: str
   const named = isNamed ? ofPlan : "";
   const from = planBefore === null || plan === planBefore ? "" : `${planBefore} to `;
   const changed = plan === planBefore ? named : `: ${from}${plan ?? "no plan"}`;
-  const change = `${changed === "" ? ":" : `${changed},`} MRR ${amount(mrrBefore)} to ${amount(mrr)}`;
-  const begun = `${ofPlan === "" ? ":" : `${ofPlan},`} MRR ${amount(mrr)}`;
+  // Amounts come first: a long plan is cut off.
+  const change = `: MRR ${amount(mrrBefore)} to ${amount(mrr)}${changed.replace(":", ",")}`;
+  const begun = `: MRR ${amount(mrr)}${ofPlan.replace(":", ",")}`;
   switch (what) {
     case "started":
       return `Started${begun}`;
