@@ -119,3 +119,40 @@ test("the values with the most payers are groups of their own, all others are on
   );
   expect(endPayers).toMatchObject({ large: 20, other: 21 });
 });
+
+test("an attribute with a value for each of 100,000 payers costs little more than no split", async () => {
+  const organization = subject.newOrganization();
+  const payers = 100_000;
+  await subject.warehouse.command(
+    `INSERT INTO subscriptions (organization, subscription, version, rules, events, events_hash, "from", status, plan, mrr, currency,
+       payer_account, payer_user, is_involuntary, last_event)
+     SELECT {organization:UInt32}, toString(number), 1, '', 1, 1, [fromUnixTimestamp64Milli({entryMs:Int64})], ['active'],
+       [concat('Plan ', toString(number))], [100], ['USD'], [number], [1], [false], [fromUnixTimestamp64Milli({entryMs:Int64})]
+     FROM numbers(1, {payers:UInt32})`,
+    { organization, payers, entryMs },
+  );
+  await subject.warehouse.command(
+    `INSERT INTO accounts (organization, account, account_id, name, created_at, updated_at, version)
+     SELECT {organization:UInt32}, number, toString(number), '', now64(3), now64(3), 1 FROM numbers(1, {payers:UInt32})`,
+    { organization, payers },
+  );
+  const question = await revenueQuestion(subject.warehouse, { organization, ...settings });
+  const months = Array.from({ length: 60 }, (_, month) => ({
+    monthsMs: [monthMs(month - 58)],
+    endMs: monthMs(month - 57),
+  }));
+  const cpuMsOf = async (split: RevenueSplit | null) => {
+    const before = process.cpuUsage();
+    const groups = await revenue(subject.warehouse, question, months, split);
+    const { user, system } = process.cpuUsage(before);
+    return { cpuMs: (user + system) / 1_000, groups };
+  };
+  const alone = await cpuMsOf(null);
+  for (const split of [{ by: "trait", trait: "id" }, { by: "plan" }] as const) {
+    const { cpuMs, groups } = await cpuMsOf(split);
+    expect(groups).toHaveLength(21);
+    const endPayers = groups.reduce((sum, { periods }) => sum + (periods.at(-1)?.endPayers ?? 0), 0);
+    expect(endPayers).toBe(payers);
+    expect(cpuMs / alone.cpuMs).toBeLessThan(12);
+  }
+}, 60_000);

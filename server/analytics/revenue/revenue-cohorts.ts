@@ -4,7 +4,15 @@ import { uniformFrom } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
-import { type PayerGroup, planOf, type RevenueSplit, ranked, withTraitAtEntry } from "./payer-groups.ts";
+import {
+  groupAt,
+  groupPlace,
+  largestValues,
+  type PayerGroup,
+  planOf,
+  type RevenueSplit,
+  withTraitAtEntry,
+} from "./payer-groups.ts";
 import { payersOf, type RevenueQuestion } from "./steps.ts";
 
 /** Groups of a split besides "other" and "none": each cell draws intervals. */
@@ -22,7 +30,9 @@ export interface RevenueCohort extends PayerGroup {
   readonly cells: readonly KeptMrr[];
 }
 
-interface CohortRow extends PayerGroup {
+interface CohortRow {
+  /** That of a group. */
+  readonly place: number;
   readonly cohort: number;
   readonly entries: readonly number[];
   /** MRR of each payer at the ends of the cohort's period and of all later ones. */
@@ -40,36 +50,35 @@ export async function revenueCohorts(
   edges: readonly number[],
   split: RevenueSplit | null,
 ): Promise<RevenueCohort[]> {
-  const { text, parameters } = cohortsQuery(question, edges, split);
-  const rows = await warehouse.rows<CohortRow>(text, parameters);
+  const payers = payersAtEntry(question, edges, split);
+  const values = split && (await largestValues(warehouse, payers, splitValues));
+  const rows = await warehouse.rows<CohortRow>(cohortsOf(payers, values !== null), {
+    ...payers.parameters,
+    ...(values !== null && { values }),
+  });
   const cohorts: RevenueCohort[] = [];
-  for (const { kind, value, cohort, entries, laters } of rows) {
+  for (const { place, cohort, entries, laters } of rows) {
     const periods = edges.length - 1 - cohort;
     const later = Array.from({ length: periods }, (_, period) => laters.map((mrrs) => mrrs[period] ?? 0));
     const cells = keptMrrOf(entries, later, uniformFrom(seed));
     const entryMrr = entries.reduce((sum, mrr) => sum + mrr, 0);
-    cohorts.push({ kind, value, cohort, payers: entries.length, entryMrr, cells });
+    cohorts.push({ ...groupAt(values, place), cohort, payers: entries.length, entryMrr, cells });
     // Another request may take the thread: intervals of a cohort of 100,000 payers take .2 s.
     await Bun.sleep(1);
   }
   return cohorts;
 }
 
-function cohortsQuery(question: RevenueQuestion, edges: readonly number[], split: RevenueSplit | null): Sql {
-  const { text, parameters } = payersAtEntry(question, edges, split);
-  const [said, counted] = split === null ? ["", ""] : ["said, ", "said, count() AS said_payers, "];
-  // In one order, so that the same payers have the same intervals.
-  const rows = `
-    SELECT ${split === null ? "" : "said, said_payers, "}cohort, arrayMap(one -> one.2, pairs) AS entries, arrayMap(one -> one.3, pairs) AS laters
+/** The query of cohorts. Payers are in one order, so that the same payers have the same intervals. */
+function cohortsOf({ text }: Sql, isSplit: boolean): string {
+  return `
+    SELECT place, cohort, arrayMap(one -> one.2, pairs) AS entries, arrayMap(one -> one.3, pairs) AS laters
     FROM (
-      SELECT ${counted}cohort, arraySort(groupArray((payer, entry, arraySlice(ends, cohort + 1)))) AS pairs
+      SELECT ${isSplit ? groupPlace : "0"} AS place, cohort,
+        arraySort(groupArray((payer, entry, arraySlice(ends, cohort + 1)))) AS pairs
       FROM (${text})
-      GROUP BY ${said}cohort)`;
-  const grouped =
-    split === null
-      ? `SELECT 'all' AS kind, NULL AS value, * FROM (${rows})`
-      : ranked(rows, ["cohort"], { entries: "groupArrayArray", laters: "groupArrayArray" }, splitValues);
-  return { text: `SELECT * FROM (${grouped}) ORDER BY kind, value, cohort ${jsonSettings}`, parameters };
+      GROUP BY place, cohort)
+    ORDER BY place = 0, place = -1, place, cohort ${jsonSettings}`;
 }
 
 /** Rows of `payer`, `first_paid`, `entry` (its first MRR), `cohort` (from 0), `ends` (MRR at each later edge) and `said`. */

@@ -12,8 +12,16 @@ import {
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
-import { type PayerGroup, planOf, type RevenueSplit, ranked, traitsOfPayers } from "./payer-groups.ts";
-import { payersOf, type RevenueQuestion } from "./steps.ts";
+import {
+  groupAt,
+  groupPlace,
+  largestValues,
+  type PayerGroup,
+  planOf,
+  type RevenueSplit,
+  traitsOfPayers,
+} from "./payer-groups.ts";
+import { isIncludedPayer, payersOf, type RevenueQuestion } from "./steps.ts";
 
 /** A period by the first instants of its months, and the first instant after it. */
 export interface RevenuePeriod {
@@ -43,9 +51,11 @@ export async function revenue(
   periods: readonly RevenuePeriod[],
   split: RevenueSplit | null,
 ): Promise<GroupRevenue[]> {
+  const values = split && (await largestValues(warehouse, valuesQuery(question, split), splitValues));
   const sumsAt = async (edges: readonly number[]) => {
     const { text, parameters } = movementsQuery(question, edges, split);
-    return groupsOf(await warehouse.rows<SumsRow>(text, parameters), edges);
+    const rows = await warehouse.rows<SumsRow>(text, { ...parameters, ...(values !== null && { values }) });
+    return sumsByPlace(rows, edges);
   };
   const endMs = periods.at(-1)?.endMs ?? 0;
   const isMonthly = periods.every(({ monthsMs }) => monthsMs.length === 1);
@@ -54,14 +64,15 @@ export async function revenue(
     sumsAt([...periods.flatMap(({ monthsMs }) => monthsMs), endMs]),
     isMonthly ? undefined : sumsAt([...periods.flatMap(({ monthsMs: [first = 0] }) => [first]), endMs]),
   ]);
-  if (split === null && months.size === 0) months.set("all", { ...all, opening: none, spans: [] });
-  return [...months].map(([key, group]) => ({
-    ...{ kind: group.kind, value: group.value },
-    periods: periodsOf(periods, group, ends === undefined ? group : ends.get(key)),
+  if (split === null && months.size === 0) months.set(0, { opening: none, spans: [] });
+  return [...months].map(([place, sums]) => ({
+    ...groupAt(values, place),
+    periods: periodsOf(periods, sums, ends === undefined ? sums : ends.get(place)),
   }));
 }
 
-const all: PayerGroup = { kind: "all", value: null };
+/** Values that are groups of their own. */
+const splitValues = 20;
 const none: Movement = { mrr: 0, payers: 0 };
 
 /** How a payer's MRR moved from one edge to the next. */
@@ -69,7 +80,9 @@ const moves = ["new", "reactivated", "expansion", "contraction", "left", "leftIn
 type Moved = Readonly<Partial<Record<(typeof moves)[number], Movement>>>;
 
 /** A sum of a group, between an edge and the next. At `beginning` it is what was before the first edge. */
-interface SumsRow extends PayerGroup, Movement {
+interface SumsRow extends Movement {
+  /** That of a group. */
+  readonly place: number;
   readonly edge: number;
   /** The place in `moves`. */
   readonly move: number;
@@ -79,7 +92,7 @@ interface SumsRow extends PayerGroup, Movement {
 const beginning = -9_007_199_254_740_991;
 
 /** The sums of a group between consecutive edges. */
-interface GroupSums extends PayerGroup {
+interface GroupSums {
   readonly opening: Movement;
   readonly spans: readonly Moved[];
 }
@@ -90,19 +103,18 @@ function movementsQuery(
   split: RevenueSplit | null,
 ): Sql {
   const { text, parameters } = splitPayers(question, edges, split);
-  const said = split === null ? "" : "said, ";
-  const place = (name: (typeof moves)[number]) => moves.indexOf(name);
+  const at = (name: (typeof moves)[number]) => moves.indexOf(name);
   const previous = (array: string) => `arrayPushFront(arrayPopBack(${array}), toInt64(0))`;
   // A step ends its span when the next one is in another. Its code is then the largest, so it says how the payer left.
   const rows = `
-    SELECT ${said}edge, multiIf(
-        before = 0, if(first_paid >= edge, ${place("new")}, ${place("reactivated")}),
-        after > before, ${place("expansion")},
-        after > 0, ${place("contraction")},
-        bitAnd(code, 1) = 1, ${place("left")}, ${place("leftInvoluntarily")}) AS move,
-      sum(abs(after - before)) AS mrr, countIf(before != after) AS payers ${split === null ? "" : `, countIf(edge = ${beginning}) AS said_payers`}
+    SELECT place, edge, multiIf(
+        before = 0, if(first_paid >= edge, ${at("new")}, ${at("reactivated")}),
+        after > before, ${at("expansion")},
+        after > 0, ${at("contraction")},
+        bitAnd(code, 1) = 1, ${at("left")}, ${at("leftInvoluntarily")}) AS move,
+      sum(abs(after - before)) AS mrr, countIf(before != after) AS payers
     FROM (
-      SELECT first_paid, ${said}arrayPushFront(steps, (toInt64(${beginning * 2}), opening)) AS all_steps, all_steps.1 AS codes,
+      SELECT first_paid, ${split === null ? "0" : groupPlace} AS place, arrayPushFront(steps, (toInt64(${beginning * 2}), opening)) AS all_steps, all_steps.1 AS codes,
         arrayMap(code -> roundDown(bitShiftRight(code, 1), {edges:Array(Int64)}), codes) AS step_edges,
         arrayPushBack(arrayPopFront(step_edges), toInt64(0)) AS next_edges,
         arrayCumSum(all_steps.2) AS ends,
@@ -110,12 +122,18 @@ function movementsQuery(
       FROM (${text}))
     ARRAY JOIN step_edges AS edge, next_edges AS next_edge, codes AS code, starts AS before, ends AS after
     WHERE edge != next_edge AND (before != after OR edge = ${beginning})
-    GROUP BY ${said}edge, move`;
-  const grouped =
-    split === null
-      ? `SELECT 'all' AS kind, NULL AS value, * FROM (${rows})`
-      : ranked(rows, ["edge", "move"], { mrr: "sum", payers: "sum" });
-  return { text: `${grouped} ${jsonSettings}`, parameters: { ...parameters, edges: [beginning, ...edges] } };
+    GROUP BY place, edge, move ORDER BY place = 0, place = -1, place`;
+  return { text: `${rows} ${jsonSettings}`, parameters: { ...parameters, edges: [beginning, ...edges] } };
+}
+
+/** Payers with `said`, without their MRR. */
+function valuesQuery(question: RevenueQuestion, split: RevenueSplit): Sql {
+  if (split.by === "plan") return splitPayers(question, [], split);
+  const { text, parameters } = traitsOfPayers(split.trait);
+  return {
+    text: `SELECT of_payer AS payer, said FROM (${text}) WHERE ${isIncludedPayer}`,
+    parameters: { ...parameters, organization: question.organization },
+  };
 }
 
 /** Payers, with `said` by the split. */
@@ -134,18 +152,17 @@ function splitPayers(question: RevenueQuestion, edges: readonly number[], split:
   };
 }
 
-function groupsOf(rows: readonly SumsRow[], edges: readonly number[]): Map<string, GroupSums> {
-  const byGroup = Map.groupBy(rows, ({ kind, value }) => (value === null ? kind : `value ${value}`));
+/** The sums of each group, by its place. */
+function sumsByPlace(rows: readonly SumsRow[], edges: readonly number[]): Map<number, GroupSums> {
+  const byPlace = Map.groupBy(rows, ({ place }) => place);
   return new Map(
-    [...byGroup].map(([key, own]) => {
+    [...byPlace].map(([place, own]) => {
       const byEdge = Map.groupBy(own, ({ edge }) => edge);
       const movedAt = (edge: number): Moved =>
         Object.fromEntries(
           (byEdge.get(edge) ?? []).map(({ move, mrr, payers }) => [moves[move], { mrr, payers }]),
         );
-      const { kind, value } = own[0] ?? all;
-      const spans = edges.slice(0, -1).map(movedAt);
-      return [key, { kind, value, opening: movedAt(beginning).new ?? none, spans }];
+      return [place, { opening: movedAt(beginning).new ?? none, spans: edges.slice(0, -1).map(movedAt) }];
     }),
   );
 }
