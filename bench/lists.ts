@@ -57,7 +57,13 @@ async function loadSubscriptions(warehouse: Warehouse, { by, subscriptions, paye
 /** As the handler of the list has it. */
 async function payersOf(warehouse: Warehouse, kind: EntityKind): Promise<PayersQuestion | undefined> {
   if (!(await hasPayers(warehouse, organization, kind))) return undefined;
-  return { ...(await revenueQuestion(warehouse, settings)), kind, nowMs: Date.now(), transitions };
+  return {
+    ...(await revenueQuestion(warehouse, settings)),
+    kind,
+    nowMs: Date.now(),
+    untilMs: null,
+    transitions,
+  };
 }
 
 const base = {

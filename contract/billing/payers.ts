@@ -69,7 +69,7 @@ const payer = {
 
 const expectedLoss = nullable(
   Field.number(
-    "Churn risk · MRR, in minor units of the reporting currency. Only with the churn target `subscription`, because no other churn risk is the probability that MRR is lost.",
+    "The MRR that ends within the horizon as scheduled, and churn risk · other MRR, in minor units of the reporting currency: as in `/api/revenue/at-risk`. Only with the churn target `subscription`, because no other churn risk is the probability that MRR is lost.",
   ),
 );
 

@@ -88,9 +88,9 @@ function Summary({ payer, billing, subscriptions }: SummaryProps): ReactElement 
         {expectedLoss !== undefined && (
           <Stat
             label="Expected loss"
-            hint="Churn risk times MRR"
+            hint="Churn risk times MRR; MRR that ends as scheduled counts in full"
             value={moneyIn(currency).short(expectedLoss === null ? null : Math.round(expectedLoss))}
-            note={expectedLoss === null ? "no churn risk" : "churn risk times MRR"}
+            note={expectedLoss === null ? "no churn risk" : "within the churn horizon"}
           />
         )}
         <Stat label="Plan" value={<Wrapped>{plan ?? nothing}</Wrapped>} />

@@ -29,13 +29,14 @@ const everybody = Array.from({ length: 40 }, (_, index) => index);
 interface ListedPayer {
   readonly entity: number;
   readonly mrr: number | null;
+  readonly scheduled: number | null;
   readonly plans: readonly string[];
   readonly status: string;
   readonly renewsDay: number | null;
 }
 
 async function listed(question: PayersQuestion): Promise<ListedPayer[]> {
-  const { text, parameters } = payersSql(question, ["mrr", "plans", "status", "renewsDay"]);
+  const { text, parameters } = payersSql(question, ["mrr", "scheduled", "plans", "status", "renewsDay"]);
   return subject.warehouse.rows<ListedPayer>(`SELECT * FROM ${text} ORDER BY entity`, parameters);
 }
 
@@ -46,7 +47,7 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
     await store(subject.warehouse, organization, changes, randomDetails(random));
     const { transitions } = zone;
     const asked = await revenueQuestion(subject.warehouse, { organization, ...settings });
-    const question = { ...asked, kind, nowMs, transitions };
+    const question = { ...asked, kind, nowMs, untilMs: nowMs + 90 * 86_400_000, transitions };
     const found = await payersNow(subject.warehouse, question, everybody);
 
     // A balance is that just before its edge.
@@ -63,7 +64,7 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
         unrated.set(payer, [...(unrated.get(payer) ?? []), ...own]);
       }
     }
-    expect(found.size).toBeGreaterThan(5);
+    expect(found.size).toBeGreaterThan(0);
     for (const [entity, payer] of found) {
       const name = nameOf(entity);
       expect([name, payer.mrr]).toEqual([name, unrated.has(name) ? null : (mrrOf.get(name) ?? 0)]);
@@ -72,12 +73,14 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
 
     const rows = await listed(question);
     expect(rows.map(({ entity }) => entity)).toEqual([...found.keys()].sort((a, b) => a - b));
-    for (const { entity, mrr, plans, status, renewsDay } of rows) {
+    for (const { entity, mrr, scheduled, plans, status, renewsDay } of rows) {
       const payer = found.get(entity);
       const day = payer?.renewsAtMs == null ? null : zone.dayOf(payer.renewsAtMs);
       expect({ entity, mrr, status, renewsDay }).toEqual({
         ...{ entity, mrr: payer?.mrr ?? null, status: payer?.status ?? "", renewsDay: day },
       });
+      // SQL takes a share of the converted amount, and each subscription is rounded by itself otherwise.
+      expect(Math.abs((scheduled ?? 0) - (payer?.scheduledMrr ?? 0))).toBeLessThan(60);
       expect(payer?.plan == null ? plans.length === 0 : plans.includes(payer.plan)).toBe(true);
     }
   });
@@ -86,21 +89,14 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
 test("accounts are sorted by expected loss, only when the churn risk is that of losing the subscription", async () => {
   const organization = subject.newOrganization();
   const { warehouse } = subject;
-  // MRR 1,000, 2,000, 3,000 and 4,000; risks .9, .5, .2 and none. The fifth account pays nothing.
-  await store(
-    warehouse,
-    organization,
-    [1, 2, 3, 4].map((account) => ({
-      ...{
-        subscription: `sub_${account}`,
-        payer: payerName({ account, user: 1 }),
-        account,
-        user: 1,
-        plan: "",
-      },
-      ...{ fromMs: beginMs, mrr: account * 1_000, currency: "USD", isInvoluntary: false },
-    })),
-  );
+  // MRR 1,000, 2,000, 3,000 and 4,000; risks .9, .5, .2 and none. The end of the fourth is scheduled, and the fifth account pays nothing.
+  const endsMs = nowMs + 28 * 86_400_000;
+  const change = (account: number, fromMs: number, mrr: number) => ({
+    ...{ subscription: `sub_${account}`, payer: payerName({ account, user: 1 }), account, user: 1, plan: "" },
+    ...{ fromMs, mrr, currency: "USD", isInvoluntary: false },
+  });
+  const begun = [1, 2, 3, 4].map((account) => change(account, beginMs, account * 1_000));
+  await store(warehouse, organization, [...begun, change(4, endsMs, 0)]);
   const now = "toDateTime64('2026-01-01 00:00:00', 3, 'UTC')";
   await warehouse.command(
     `INSERT INTO accounts (organization, account, account_id, name, created_at, updated_at, version, traits)
@@ -118,10 +114,15 @@ test("accounts are sorted by expected loss, only when the churn risk is that of 
   const question = {
     ...{ organization, toDay: day, passiveEvents: [], search: "", earlier: undefined },
     run: { organization, kind: "account", day, rowsVersion: 1 },
-    payers: { ...asked, kind: "account", nowMs, transitions: zone.transitions },
     sort: "expectedLoss",
     ...{ descending: true, limit: 10, offset: 0 },
   } as const;
-  expect(await accountNumbers(warehouse, { ...question, isOfSubscription: true })).toEqual([2, 1, 3, 4, 5]);
-  expect(await accountNumbers(warehouse, { ...question, isOfSubscription: false })).toEqual([1, 2, 3, 4, 5]);
+  const sorted = (untilMs: number | null) =>
+    accountNumbers(warehouse, {
+      ...question,
+      payers: { ...asked, kind: "account", nowMs, untilMs, transitions: zone.transitions },
+    });
+  expect(await sorted(endsMs)).toEqual([2, 1, 3, 4, 5]);
+  expect(await sorted(endsMs + 1)).toEqual([4, 2, 1, 3, 5]);
+  expect(await sorted(null)).toEqual([1, 2, 3, 4, 5]);
 });

@@ -8,10 +8,8 @@ import { condition } from "./list-scores.ts";
 
 /** The payers of a list. */
 export interface BillingOfList {
-  /** Undefined without subscriptions of this kind: then nothing is known of any row. */
+  /** Undefined without subscriptions of this kind: then nothing is known of any row. Without its `untilMs` no row has an expected loss. */
   readonly payers?: PayersQuestion | undefined;
-  /** Whether the churn risk is that of losing the subscription. Otherwise no row has an expected loss. */
-  readonly isOfSubscription?: boolean;
 }
 
 /** Only rows that match all given conditions. */
@@ -41,16 +39,16 @@ export interface BillingSql {
 
 const nothing = "CAST(NULL AS Nullable(Float64))";
 
+/** As `expectedLossOf` in http/figures/revenue/payers.ts. */
+const expectedLoss = `if(payer.mrr > 0 AND payer.scheduled >= payer.mrr, toFloat64(payer.mrr),
+  payer.scheduled + (payer.mrr - payer.scheduled) * score.risk)`;
+
 /** The expression of an order. Without subscriptions all rows are equal. */
-export function billingOrder(
-  sort: BillingSort,
-  { payers, isOfSubscription }: BillingOfList,
-  kind: EntityKind,
-): string {
+export function billingOrder(sort: BillingSort, { payers }: BillingOfList, kind: EntityKind): string {
   if (payers === undefined) return nothing;
   if (sort === "renewsAt") return renewsDay(kind);
   if (sort === "mrr") return "payer.mrr";
-  return isOfSubscription === true ? "score.risk * payer.mrr" : nothing;
+  return payers.untilMs === null ? nothing : expectedLoss;
 }
 
 /** The day of the next renewal, in days since 1970-01-01. The attribute `renewsAt` of an account overrides the end of a period. */
@@ -82,7 +80,7 @@ export function billingSql(
     return { joins: [], conditions: conditions.length > 0 ? [condition("false")] : [] };
   }
   const read = [order, ...conditions.map(({ text }) => text)].join(" ");
-  const columns = (["mrr", "plans", "status", "renewsDay"] as const).filter((column) =>
+  const columns = (["mrr", "scheduled", "plans", "status", "renewsDay"] as const).filter((column) =>
     read.includes(`payer.${column}`),
   );
   if (columns.length === 0) return { joins: [], conditions };

@@ -14,6 +14,8 @@ export interface PayersQuestion extends RevenueQuestion {
   /** Accounts, or users who pay without one. */
   readonly kind: EntityKind;
   readonly nowMs: number;
+  /** The end of the horizon of churn risks, if they are those of losing the subscription. */
+  readonly untilMs: number | null;
   /** Of the organization's timezone: renewals are days. */
   readonly transitions: readonly OffsetTransition[];
 }
@@ -37,7 +39,8 @@ export async function hasPayers(
   return rows.length > 0;
 }
 
-/** Subscriptions with the columns, and `place`: of the change that holds now. Those that have not begun are left out. */
+/** Subscriptions with the columns, and `place`: of the change that holds now. Those that have not begun are left out. Changes after
+ * now are ends that are scheduled, of subscriptions and of discounts. */
 function atPlace(columns: string, and = ""): string {
   return `
     SELECT ${columns}
@@ -51,6 +54,7 @@ type StateRow = readonly [
   status: SubscriptionState["status"],
   plan: string,
   mrr: number,
+  laterMrr: number,
   currency: string,
   periodEndMs: number | null,
   endsAtMs: number | null,
@@ -71,17 +75,17 @@ export async function payersNow(
   entities: readonly number[],
 ): Promise<ReadonlyMap<number, PayerNow>> {
   if (entities.length === 0) return new Map();
-  const { organization, kind, nowMs, reporting, rates } = question;
+  const { organization, kind, nowMs, untilMs, reporting, rates } = question;
   const unrated = unratedOf(question);
   const columns = `
     payer_account[place] AS account, payer_user[place] AS user,
-    (toString(status[place]), plan[place], mrr[place], toString(currency[place]), ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state,
+    (toString(status[place]), plan[place], mrr[place], ${values.later_mrr}, toString(currency[place]), ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state,
     ${unrated.length === 0 ? "[]" : unratedPayers(kind)} AS unrated`;
   const own = `AND subscription IN (
     SELECT subscription FROM subscriptions
     WHERE ${ofOrganization} AND arrayExists(payer -> payer IN {entities:Array(UInt32)}, ${ofPayers(kind)}))`;
   const rows = await warehouse.rows<PayerRow>(atPlace(columns, own), {
-    ...{ organization, nowMs, entities, ...(unrated.length > 0 && { unrated }) },
+    ...{ organization, nowMs, untilMs: untilMs ?? nowMs, entities, ...(unrated.length > 0 && { unrated }) },
   });
   const convert = conversionAt({ reporting, rates });
   const inUnrated = new Set(rows.flatMap((row) => row.unrated));
@@ -102,8 +106,16 @@ export async function payersNow(
   );
 }
 
-function stateOf([status, plan, mrr, currency, periodEndMs, endsAtMs]: StateRow): SubscriptionState {
-  return { status, plan, mrr, currency, periodEndMs, endsAtMs };
+function stateOf([
+  status,
+  plan,
+  mrr,
+  laterMrr,
+  currency,
+  periodEndMs,
+  endsAtMs,
+]: StateRow): SubscriptionState {
+  return { status, plan, mrr, laterMrr, currency, periodEndMs, endsAtMs };
 }
 
 const unratedPayers = (kind: EntityKind) => `
@@ -112,10 +124,10 @@ const unratedPayers = (kind: EntityKind) => `
     arrayZip(${ofPayers(kind)}, payer_account, mrr, currency))))`;
 
 /** Columns of all payers, which are aggregates over their subscriptions now. */
-export type PayerColumn = "mrr" | "plans" | "status" | "renewsDay";
+export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay";
 
 const goesOn = "state != 'canceled'";
-const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr">, string>> = {
+const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, string>> = {
   plans: `groupUniqArrayIf(named_plan, ${goesOn} AND named_plan != '')`,
   // As `statusOf` has it.
   status: `
@@ -133,6 +145,7 @@ const values = {
   state: "toString(status[place])",
   named_plan: "plan[place]",
   own_mrr: "mrr[place]",
+  later_mrr: `mrr[greatest(place, arrayLastIndex(start -> ${msOf("start")} < {untilMs:Int64}, histories."from"))]`,
   own_currency: "toString(currency[place])",
   endsMs: msOf("ends_at[place]"),
   periodEndDay: `if(isNull(period_end[place]), NULL,
@@ -141,6 +154,7 @@ const values = {
 
 const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = {
   mrr: ["own_mrr", "own_currency"],
+  scheduled: ["own_mrr", "later_mrr", "own_currency"],
   plans: ["state", "named_plan"],
   status: ["state", "endsMs"],
   renewsDay: ["state", "endsMs", "periodEndDay"],
@@ -148,7 +162,7 @@ const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = 
 
 /** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an array. */
 export function payersSql(question: PayersQuestion, columns: readonly PayerColumn[]): Sql {
-  const { kind, nowMs, organization, transitions } = question;
+  const { kind, nowMs, untilMs, organization, transitions } = question;
   const mrr = mrrOf(question);
   const names = [...new Set(columns.flatMap((column) => needed[column]))];
   const states = atPlace(
@@ -158,10 +172,10 @@ export function payersSql(question: PayersQuestion, columns: readonly PayerColum
     ].join(", "),
   );
   const isOfKind = kind === "account" ? "of_account != 0" : "of_account = 0 AND of_user != 0";
-  const aggregated = columns.map((column) =>
-    column === "mrr" ? `${mrr.aggregate} AS mrr` : `${aggregates[column]} AS ${column}`,
-  );
-  const hasMrr = columns.includes("mrr");
+  const aggregateOf = (column: PayerColumn) =>
+    column === "mrr" || column === "scheduled" ? mrr[column] : aggregates[column];
+  const aggregated = columns.map((column) => `${aggregateOf(column)} AS ${column}`);
+  const hasMrr = columns.includes("mrr") || columns.includes("scheduled");
   return {
     text: `(
       SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${aggregated.join(", ")}
@@ -170,24 +184,29 @@ export function payersSql(question: PayersQuestion, columns: readonly PayerColum
       GROUP BY entity)`,
     parameters: {
       ...{ organization, nowMs },
+      ...(columns.includes("scheduled") && { untilMs: untilMs ?? nowMs }),
       ...(hasMrr && mrr.parameters),
       ...(columns.includes("renewsDay") && zoneParameters(transitions)),
     },
   };
 }
 
-/** MRR in the reporting currency: the aggregate, the states with `amount`, and what both bind. */
+/** MRR in the reporting currency, and its part that ends as scheduled: the aggregates, the states with `amount`, and what they bind. */
 function mrrOf(question: PayersQuestion): {
-  readonly aggregate: string;
+  readonly mrr: string;
+  readonly scheduled: string;
   readonly converted: (states: string) => string;
   readonly parameters: Readonly<Record<string, Parameter>>;
 } {
   const { kind, reporting, used } = question;
   const unrated = unratedOf(question);
   const isConverted = used.some((code) => code !== reporting);
-  const sum = `toNullable(sum(${isConverted ? "amount" : "own_mrr"}))`;
+  const amount = isConverted ? "amount" : "own_mrr";
+  const rated = (sum: string) =>
+    unrated.length === 0 ? `toNullable(${sum})` : `if(entity IN (${payersInUnrated(kind)}), NULL, ${sum})`;
   return {
-    aggregate: unrated.length === 0 ? sum : `if(entity IN (${payersInUnrated(kind)}), NULL, ${sum})`,
+    mrr: rated(`sum(${amount})`),
+    scheduled: rated(`greatest(0., sum(if(own_mrr = 0, 0., ${amount} * (1 - later_mrr / own_mrr))))`),
     converted: (states) =>
       isConverted
         ? `

@@ -127,7 +127,7 @@ async function usersOf(context: Users) {
   const question: Omit<UserListQuestion, "limit" | "offset"> = {
     ...query,
     ...scores,
-    ...{ payers: rest.billing.payers, isOfSubscription: rest.billing.isOfSubscription },
+    payers: rest.billing.payers,
     ...(await usersQuestion(context, today(context))),
     accountId: query.account,
     traits: traitFilters(query),
@@ -144,7 +144,7 @@ async function accountsOf(context: Accounts) {
   const question: Omit<AccountListQuestion, "limit" | "offset"> = {
     ...query,
     ...scores,
-    ...{ payers: rest.billing.payers, isOfSubscription: rest.billing.isOfSubscription },
+    payers: rest.billing.payers,
     ...(await usersQuestion(context, today(context))),
     traits: traitFilters(query),
     sort: query.sort === "trait" ? byTrait(query.sortTrait) : query.sort,

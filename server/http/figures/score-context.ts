@@ -2,7 +2,7 @@
 
 import { churnMeans } from "../../../contract/api/churn-targets.ts";
 import type { Settings } from "../../../contract/settings.ts";
-import { formatDay } from "../../calendar/calendar.ts";
+import { formatDay, msPerDay } from "../../calendar/calendar.ts";
 import {
   type ActivityOrder,
   absoluteRiskScale,
@@ -76,9 +76,11 @@ export async function activityOrderOfRun(
   return run.body.model === null ? orderByActivity(warehouse, rowsOf(organization.id, kind, run)) : undefined;
 }
 
-/** Whether the churn risks of a run are those of losing the subscription. @param run undefined before the first */
-export function isRiskOfSubscription(run: Run | undefined, kind: EntityKind): boolean {
-  return run?.body.settings.churnTargets[kind].by === "subscription";
+/** The end of the horizon of a run's churn risks, if they are those of losing the subscription; null otherwise.
+ * @param run undefined before the first */
+export function lossUntilMs(run: Run | undefined, kind: EntityKind, nowMs: number): number | null {
+  if (run?.body.settings.churnTargets[kind].by !== "subscription") return null;
+  return nowMs + run.body.settings.churnHorizonDays * msPerDay;
 }
 
 /** The limits of churn risks of a run. @param run undefined before the first */

@@ -12,6 +12,8 @@ export interface SubscriptionState {
   readonly plan: string;
   /** In minor units of the currency. */
   readonly mrr: number;
+  /** The same at the end of the horizon, by the ends that are scheduled. */
+  readonly laterMrr: number;
   readonly currency: string;
   readonly periodEndMs: number | null;
   readonly endsAtMs: number | null;
@@ -20,6 +22,8 @@ export interface SubscriptionState {
 export interface PayerNow {
   /** In minor units of the reporting currency. Null for payers that ever had MRR in a currency without a rate. */
   readonly mrr: number | null;
+  /** The part of it that ends within the horizon as scheduled. */
+  readonly scheduledMrr: number;
   /** Of these payers, by currency and in its minor units. */
   readonly unratedMrr: readonly { readonly currency: string; readonly mrr: number }[];
   /** Of the subscription with the highest MRR, of those that go on; null without one. */
@@ -48,8 +52,12 @@ export function payerNow(
     .filter(({ plan }) => plan !== "")
     .map((state) => ({ ...state, converted: convert(state.mrr, state.currency) ?? 0 }))
     .toSorted((a, b) => b.converted - a.converted || b.mrr - a.mrr || (a.plan < b.plan ? 1 : -1));
+  const sumOf = (amount: (state: SubscriptionState) => number) =>
+    live.reduce((sum, state) => sum + (convert(amount(state), state.currency) ?? 0), 0);
+  const mrr = sumOf((state) => state.mrr);
   return {
-    mrr: isUnrated ? null : live.reduce((sum, { mrr, currency }) => sum + (convert(mrr, currency) ?? 0), 0),
+    mrr: isUnrated ? null : mrr,
+    scheduledMrr: isUnrated ? 0 : Math.max(0, mrr - sumOf(({ laterMrr }) => laterMrr)),
     unratedMrr: isUnrated ? mrrByCurrency(live) : [],
     plan: highest?.plan ?? null,
     subscriptions: live.length,

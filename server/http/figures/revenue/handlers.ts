@@ -12,11 +12,11 @@ import {
   unconfirmedSubscriptions,
   unratedMrr,
 } from "../../../analytics/analytics.ts";
-import { formatDay, msPerDay } from "../../../calendar/calendar.ts";
+import { formatDay } from "../../../calendar/calendar.ts";
 import { type RunBody, rowsOf, servingResult } from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { lastDay } from "../days.ts";
-import { isRiskOfSubscription, riskScaleOfRun, scoreContext } from "../score-context.ts";
+import { lossUntilMs, riskScaleOfRun, scoreContext } from "../score-context.ts";
 import { revenueOf } from "./currency.ts";
 import { type CalendarPeriod, monthsOf, revenuePeriods } from "./periods.ts";
 
@@ -82,15 +82,12 @@ export const revenueHandlers = {
     const { run } = scores;
     const target = run?.body.settings.churnTargets[query.kind] ?? null;
     const horizonDays = run?.body.settings.churnHorizonDays ?? null;
-    const untilMs = nowMs() + (horizonDays ?? 0) * msPerDay;
+    const untilMs = lossUntilMs(run, query.kind, nowMs());
     const { rows, ...sums } = await mrrAtRisk(warehouse, {
       ...question,
       ...{ ...query, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
       run: run && rowsOf(organization.id, query.kind, run),
-      loss:
-        run && isRiskOfSubscription(run, query.kind)
-          ? { untilMs, calibration: calibrationOf(run.body) }
-          : null,
+      loss: run && untilMs !== null ? { untilMs, calibration: calibrationOf(run.body) } : null,
     });
     return {
       ...head,

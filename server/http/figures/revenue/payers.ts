@@ -13,12 +13,13 @@ import {
   usersNumbered,
 } from "../../../analytics/analytics.ts";
 import { parseDay } from "../../../calendar/calendar.ts";
+import type { PayerNow } from "../../../revenue/revenue.ts";
 import { type EntityKind, rowsOf } from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../../api/context.ts";
 import { knownAccount } from "../accounts.ts";
 import { today, usersQuestion } from "../days.ts";
 import { dayOrNull, instant, instantOrNull, objectIn } from "../rows.ts";
-import { isRiskOfSubscription, type Run, scoreContext } from "../score-context.ts";
+import { lossUntilMs, type Run, scoreContext } from "../score-context.ts";
 import { knownUser } from "../users.ts";
 import { revenueOf } from "./currency.ts";
 
@@ -28,7 +29,6 @@ type Subscriptions = RouteAnswer<"GET /api/accounts/:accountId/subscriptions">;
 export interface Billing {
   /** Undefined without subscriptions of this kind. */
   readonly payers: PayersQuestion | undefined;
-  readonly isOfSubscription: boolean;
   /** The day of an instant in the organization's timezone. */
   readonly dayOf: (ms: number) => number;
   /** The beginning of a list's answer. */
@@ -42,18 +42,17 @@ export async function billingOf(
   run: Run | undefined,
 ): Promise<Billing> {
   const { warehouse, organization, zone, nowMs } = context;
-  const isOfSubscription = isRiskOfSubscription(run, kind);
   const dayOf = (ms: number) => zone.dayOf(ms);
   if (!(await hasPayers(warehouse, organization.id, kind))) {
-    return { payers: undefined, isOfSubscription, dayOf, head: null };
+    return { payers: undefined, dayOf, head: null };
   }
   const { question, head } = await revenueOf(context);
   const { hasSubscriptions: _, ...currency } = head;
+  const untilMs = lossUntilMs(run, kind, nowMs());
   return {
-    payers: { ...question, kind, nowMs: nowMs(), transitions: zone.transitions },
-    isOfSubscription,
+    payers: { ...question, kind, nowMs: nowMs(), untilMs, transitions: zone.transitions },
     dayOf,
-    head: { ...currency, hasExpectedLoss: isOfSubscription },
+    head: { ...currency, hasExpectedLoss: untilMs !== null },
   };
 }
 
@@ -68,7 +67,7 @@ interface BilledRow {
 /** Reads the MRR and subscriptions of a list's rows. @returns the fields of a row; undefined without subscriptions */
 export async function listedBilling(
   warehouse: OrganizationContext["warehouse"],
-  { payers, isOfSubscription, dayOf }: Billing,
+  { payers, dayOf }: Billing,
   entities: readonly number[],
 ) {
   const found = payers === undefined ? undefined : await payersNow(warehouse, payers, entities);
@@ -85,9 +84,17 @@ export async function listedBilling(
       subscriptionStatus: payer?.status ?? null,
       renewsAt: dayOrNull(dayOfAttribute(renewsAt, dayOf) ?? ofPeriod),
       subscriptionEndsAt: instantOrNull(payer?.endsAtMs),
-      ...(isOfSubscription && { expectedLoss: mrr === null || risk === null ? null : risk * mrr }),
+      ...(payers?.untilMs != null && { expectedLoss: expectedLossOf(payer, risk) }),
     };
   };
+}
+
+/** MRR that ends as scheduled is lost for certain, the rest by the churn risk: as `mrrAtRisk` has it. */
+function expectedLossOf(payer: PayerNow | undefined, risk: number | null): number | null {
+  if (payer === undefined || payer.mrr === null) return null;
+  const { mrr, scheduledMrr } = payer;
+  if (mrr > 0 && scheduledMrr >= mrr) return mrr;
+  return risk === null ? null : scheduledMrr + (mrr - scheduledMrr) * risk;
 }
 
 /** The day that the attribute `renewsAt` says, as a date or as a date-time; undefined for anything else. */
