@@ -65,7 +65,10 @@ export function step(rule: StepRule, before: EntityState, reading: Reading): Ste
     case "present":
       return isInside ? stepInside(rule, before, reading) : stepOutside(rule, before, reading);
     case "adopted":
-      return { state: { ...before, hasLeft: !isInside && before.firedOn === null, daysOut: 0 }, outcomes: [] };
+      return {
+        state: { ...before, hasLeft: !isInside && before.firedOn === null, daysOut: 0 },
+        outcomes: [],
+      };
     default:
       // Who returns starts outside. The cooldown still holds.
       return {

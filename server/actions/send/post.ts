@@ -1,0 +1,83 @@
+/** Sends one message to the address of a destination, and reads as much of the answer as the log of deliveries keeps. */
+import { lookup } from "node:dns";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { LookupFunction } from "node:net";
+import { messageOf } from "../../process/process.ts";
+import { agentFor } from "./allowed-address.ts";
+import type { PrivateDestination } from "./private-destinations.ts";
+import { retryAfterMs } from "./retry-times.ts";
+
+export interface Message {
+  readonly address: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What came of a try. */
+export interface Sent {
+  /** Null when no answer came. */
+  readonly status: number | null;
+  /** The beginning of the answer's body, or why none came. */
+  readonly said: string;
+  readonly retryAfterMs: number | null;
+}
+
+export interface PostRules {
+  /** Private services that the installation allows. */
+  readonly exceptions: readonly PrivateDestination[];
+  /** From the look-up of the name to the end of the answer. */
+  readonly timeoutMs: number;
+  readonly answerBytes: number;
+  /** Resolves names: for each connection once. */
+  readonly lookup: LookupFunction;
+}
+
+export const usualRules: PostRules = { exceptions: [], timeoutMs: 15_000, answerBytes: 4_096, lookup };
+
+/** Posts a message. It never throws: an address that is not allowed, a connection that is refused and an answer that does not
+ * end are reasons in `said`. Redirects are not followed. */
+export async function post(message: Message, rules: PostRules): Promise<Sent> {
+  const { timeoutMs, answerBytes } = rules;
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const answer = await answerOf(message, rules, signal);
+    const said = await beginningOf(answer, answerBytes);
+    const { statusCode = null, headers } = answer;
+    return { status: statusCode, said, retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()) };
+  } catch (error) {
+    const why = signal.aborted ? `No answer within ${timeoutMs / 1_000} s.` : messageOf(error);
+    return { status: null, said: why, retryAfterMs: null };
+  }
+}
+
+function answerOf(
+  { address, headers, body }: Message,
+  rules: PostRules,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const agent = agentFor(address, rules);
+  const bytes = Buffer.from(body);
+  const send = address.startsWith("https:") ? httpsRequest : httpRequest;
+  return new Promise((done, failed) => {
+    const options = {
+      method: "POST",
+      agent,
+      signal,
+      headers: { ...headers, "content-length": bytes.length },
+    };
+    send(address, options, done).on("error", failed).end(bytes);
+  });
+}
+
+/** The first bytes of an answer as text; the rest is not read. */
+async function beginningOf(answer: IncomingMessage, most: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= most) break;
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, most));
+}

@@ -1,0 +1,49 @@
+/** When a delivery is tried again. */
+import { describe, expect, test } from "bun:test";
+import { retryAfterMs, verdictOf, waitsMs } from "../../server/actions/send/retry-times.ts";
+
+const answer = (status: number | null, after: number | null = null) => ({ status, retryAfterMs: after });
+
+describe("an answer", () => {
+  test.each([200, 201, 204, 299])("of %i is success", (status) => {
+    expect(verdictOf(answer(status), 1, 0)).toEqual({ is: "delivered" });
+  });
+
+  test.each([301, 302, 307, 308])("of %i, a redirect, fails for good", (status) => {
+    expect(verdictOf(answer(status), 1, 0)).toEqual({ is: "failed", isGone: false });
+  });
+
+  test("of 410 says that the address is gone", () => {
+    expect(verdictOf(answer(410), 1, 0)).toEqual({ is: "failed", isGone: true });
+  });
+
+  test.each([null, 400, 404, 429, 500, 503])("of %p is tried again at the schedule's times", (status) => {
+    const tries = waitsMs.map((_, index) => verdictOf(answer(status), index + 1, 0));
+    const expected = [
+      ...waitsMs.slice(1).map((waitMs) => ({ is: "retry", waitMs })),
+      { is: "failed", isGone: false },
+    ];
+    expect(tries as unknown).toEqual(expected);
+  });
+
+  test("with Retry-After waits for so long, up to the schedule's next step", () => {
+    expect(verdictOf(answer(429, 60_000), 1, 0)).toEqual({ is: "retry", waitMs: 60_000 });
+    expect(verdictOf(answer(429, 1_000), 1, 0)).toEqual({ is: "retry", waitMs: 5_000 });
+    expect(verdictOf(answer(503, 1e12), 1, 0)).toEqual({ is: "retry", waitMs: 300_000 });
+    expect(verdictOf(answer(503, 1e12), 9, 0)).toEqual({ is: "retry", waitMs: 86_400_000 });
+  });
+
+  test("adds up to a tenth by chance, so that waiting messages do not come at once", () => {
+    expect(verdictOf(answer(500), 1, 0.5)).toEqual({ is: "retry", waitMs: 5_250 });
+  });
+});
+
+test("Retry-After is seconds or a date", () => {
+  const nowMs = Date.UTC(2026, 10, 25, 12);
+  expect(retryAfterMs("120", nowMs)).toBe(120_000);
+  expect(retryAfterMs("Wed, 25 Nov 2026 12:01:00 GMT", nowMs)).toBe(60_000);
+  expect(retryAfterMs("Wed, 25 Nov 2026 11:00:00 GMT", nowMs)).toBe(0);
+  for (const text of [undefined, "", "soon", "-5", "1e9", "Wed, 99 Nov 2026 12:01:00 GMT"]) {
+    expect(retryAfterMs(text, nowMs)).toBeNull();
+  }
+});
