@@ -42,5 +42,9 @@ export const auditActions = [
   "webhook.changed",
   "webhook.deleted",
   "stripe.changed",
+  "destination.created",
+  "destination.changed",
+  "destination.deleted",
+  "destination.disabled",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

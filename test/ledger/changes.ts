@@ -210,6 +210,31 @@ const sourceSettings: Kinds["sourceSettings"] = {
   }),
 };
 
+const destination = {
+  ...({ kind: "webhook" } as const),
+  ...{ name: "ours", address: "https://example.com/", secrets: [], notices: [] },
+} as const;
+
+const destinations: Kinds["destinations"] = {
+  ...{ list: read, find: read },
+  add: async ({ ledger, nowMs }) => ({
+    action: "destination.created",
+    of: (organization) => ledger.destinations.add(organization, destination, by, nowMs),
+  }),
+  change: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
+    return {
+      action: "destination.changed",
+      repeats: true,
+      of: (of) => ledger.destinations.change(of, id, { name: "theirs" }, by, nowMs + 1),
+    };
+  },
+  remove: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
+    return { action: "destination.deleted", of: (of) => ledger.destinations.remove(of, id, by, nowMs) };
+  },
+};
+
 /** The entry is written with the first step. */
 const erasures: Kinds["erasures"] = {
   begin: async ({ ledger, id }) => {
@@ -235,7 +260,16 @@ const erasures: Kinds["erasures"] = {
 /** Every store has to be here with every method: TypeScript says which one is missing. */
 const kinds: Kinds = {
   ...{ organizations, tokens, readKeys, rejectedEvents, exclusions, outages, settings, sources, erasures },
-  ...{ members, logins, views, sourceSettings },
+  ...{ members, logins, views, sourceSettings, destinations },
+  // People look after destinations, and the service after what is sent to them.
+  deliveries: {
+    list: read,
+    add: service,
+    claim: service,
+    tried: service,
+    again: service,
+    settleHeld: service,
+  },
   inbox: { freeze: service, read, finish: service, backlog: read },
   warnings: { add: service, list: read },
   checks: { list: read, keep: service },

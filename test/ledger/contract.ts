@@ -7,6 +7,7 @@ import { accountErasuresContract } from "./contract-account-erasures.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
 import { deletionsContract } from "./contract-deletions.ts";
+import { destinationsContract } from "./contract-destinations.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { heldEventsContract } from "./contract-held-events.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
@@ -41,6 +42,7 @@ const parts = {
   links: linksContract,
   sources: sourcesContract,
   views: viewsContract,
+  destinations: destinationsContract,
   sourceSettings: sourceSettingsContract,
   audit: auditContract,
   changes: changesContract,

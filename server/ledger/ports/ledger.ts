@@ -7,6 +7,8 @@
  * requests: `transact` loads the rows that are needed, passes them to a pure function, and writes the function's
  * result.
  */
+import type { DeliveryStore } from "./actions/deliveries.ts";
+import type { DestinationStore } from "./actions/destinations.ts";
 import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
 import type { UserAndAccount } from "./entities.ts";
@@ -45,6 +47,8 @@ export interface Ledger {
   readonly logins: LoginStore;
   readonly views: ViewStore;
   readonly heldEvents: HeldEventStore;
+  readonly destinations: DestinationStore;
+  readonly deliveries: DeliveryStore;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
@@ -107,7 +111,15 @@ type OwnCalls =
   | "close"
   | CrossedOtherwise;
 type CrossedOtherwise = "tokens" | "readKeys" | "imports" | "warnings";
-type OwnStores = "members" | "logins" | "views" | "sources" | "sourceSettings" | "identities";
+type OwnStores =
+  | "members"
+  | "logins"
+  | "views"
+  | "sources"
+  | "sourceSettings"
+  | "identities"
+  | "destinations"
+  | "deliveries";
 
 /** The ledger for the other processes of an installation. Only intake writes to it. */
 export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {

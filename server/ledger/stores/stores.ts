@@ -1,4 +1,6 @@
 /** All stores that are written once for both engines. */
+import type { DeliveryStore } from "../ports/actions/deliveries.ts";
+import type { DestinationStore } from "../ports/actions/destinations.ts";
 import type { AuditStore } from "../ports/audit.ts";
 import type { Credentials } from "../ports/credentials.ts";
 import type { ExclusionStore } from "../ports/exclusions.ts";
@@ -16,6 +18,8 @@ import type { ViewStore } from "../ports/views.ts";
 import type { WarningStore } from "../ports/warnings.ts";
 import { Hourly } from "../rules/hourly.ts";
 import { noOrganization } from "../rules/organization-notes.ts";
+import { deliveryStore, tidyDeliveries } from "./actions/deliveries.ts";
+import { destinationStore } from "./actions/destinations.ts";
 import { auditStore, tidyAudit } from "./audit.ts";
 import { checkStore } from "./checks.ts";
 import { credentialStore } from "./credentials.ts";
@@ -51,6 +55,8 @@ export abstract class LedgerStores {
   readonly members: MemberStore;
   readonly logins: LoginStore;
   readonly views: ViewStore;
+  readonly destinations: DestinationStore;
+  readonly deliveries: DeliveryStore;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
@@ -74,6 +80,8 @@ export abstract class LedgerStores {
     this.members = memberStore(engine);
     this.logins = loginStore(engine);
     this.views = viewStore(engine);
+    this.destinations = destinationStore(engine);
+    this.deliveries = deliveryStore(engine);
     this.sources = sourceStore(engine);
     this.sourceSettings = sourceSettingsStore(engine);
     this.identities = identityStore(engine);
@@ -143,6 +151,7 @@ export class StoreTidy {
     return [
       ...always,
       () => tidySources(engine, nowMs),
+      () => tidyDeliveries(engine, nowMs),
       () => engine.alone(tidyLogins(nowMs)),
       () => engine.alone(tidyAudit(nowMs)),
     ];

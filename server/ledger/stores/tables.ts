@@ -201,6 +201,50 @@ export function lastingMessageIdsTable({ integer, keyed }: TableTypes): string {
 `;
 }
 
+/** Destinations of messages, and their deliveries. */
+export function destinationsTables({ id, integer, text, ordered, end }: TableTypes): string {
+  return `
+  CREATE TABLE destinations (
+    id ${id},
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    kind ${text} NOT NULL,
+    name ${ordered} NOT NULL,
+    address ${text} NOT NULL,
+    secrets ${text} NOT NULL,
+    notices ${text} NOT NULL,
+    state ${text} NOT NULL CHECK (state IN ('active', 'paused', 'disabled')),
+    disabled_because ${text},
+    failing_since_ms ${integer},
+    failed_tries ${integer} NOT NULL,
+    delivered_at_ms ${integer},
+    created_at_ms ${integer} NOT NULL,
+    updated_at_ms ${integer} NOT NULL,
+    UNIQUE (organization, name)
+  )${end};
+
+  CREATE TABLE deliveries (
+    id ${id},
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    destination ${integer} NOT NULL REFERENCES destinations (id) ON DELETE CASCADE,
+    message_id ${text} NOT NULL,
+    type ${text} NOT NULL,
+    body ${text} NOT NULL,
+    state ${text} NOT NULL CHECK (state IN ('pending', 'held', 'delivered', 'failed', 'canceled')),
+    tries ${integer} NOT NULL,
+    due_at_ms ${integer} NOT NULL,
+    claimed_until_ms ${integer} NOT NULL,
+    tried_at_ms ${integer},
+    status ${integer},
+    said ${text},
+    created_at_ms ${integer} NOT NULL,
+    UNIQUE (destination, message_id)
+  )${end};
+  CREATE INDEX deliveries_of_organization ON deliveries (organization, id);
+  CREATE INDEX deliveries_due ON deliveries (destination, due_at_ms) WHERE state = 'pending';
+  CREATE INDEX deliveries_by_age ON deliveries (created_at_ms) WHERE state NOT IN ('pending', 'held');
+`;
+}
+
 /** Renames columns. Kinds of warnings and actions of the audit log get the names that the API has. */
 export const renamedColumnsAndWords = `
   ALTER TABLE erasures RENAME COLUMN dead_letters TO rejected_events;

@@ -4,6 +4,7 @@
  */
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
+  destinationsTables,
   lastingMessageIdsTable,
   outagesTable,
   peopleAndAudit,
@@ -88,6 +89,7 @@ export const migrations: readonly Migration[] = [
   outagesTable(postgresTypes),
   lastingMessageIdsTable(postgresTypes),
   accountAttributes,
+  destinationsTables(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

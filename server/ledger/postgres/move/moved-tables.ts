@@ -48,6 +48,8 @@ export const movedTables: readonly MovedTable[] = [
   { name: "source_hours" },
   { name: "source_settings", encoded: ["name"] },
   { name: "lasting_message_ids" },
+  { name: "destinations", encoded: ["name", "address", "disabled_because"] },
+  { name: "deliveries", encoded: ["message_id", "body", "said"] },
 ];
 
 /** Tables that move-in.ts moves with code of its own. */

@@ -9,6 +9,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
 import {
+  destinationsTables,
   lastingMessageIdsTable,
   outagesTable,
   peopleAndAudit,
@@ -249,6 +250,7 @@ const migrations: readonly Migration[] = [
   outagesTable(sqliteTypes),
   lastingMessageIdsTable(sqliteTypes),
   accountAttributes,
+  destinationsTables(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

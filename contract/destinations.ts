@@ -1,0 +1,159 @@
+/** Destinations of messages, and the log of their deliveries, as JSON Schema. */
+import Type, { type Static } from "typebox";
+import { closedObject, Field, listOf, nullable, Parameter } from "./api/schema.ts";
+import { nameRules } from "./names.ts";
+
+export const destinationLimits = {
+  perOrganization: 20,
+  nameCharacters: 80,
+  addressCharacters: 2_000,
+  /** Of a message. */
+  bodyBytes: 20_000,
+  /** Of an answer, in the log of deliveries. */
+  answerBytes: 4_096,
+  /** The log of deliveries reaches back so far. */
+  keptDays: 30,
+} as const;
+
+/** How a message is sent. */
+export const destinationKinds = ["webhook", "slack"] as const;
+export type DestinationKind = (typeof destinationKinds)[number];
+
+/** Types of messages. `test` is sent by hand only. */
+export const messageTypes = [
+  "alert.fired",
+  "alert.resolved",
+  "scores.completed",
+  "source.silent",
+  "source.resumed",
+  "model.changed",
+  "test",
+] as const;
+export type MessageType = (typeof messageTypes)[number];
+
+/** Types that a destination may ask for; alerts come by the rules that name the destination. */
+export const noticeTypes = ["scores.completed", "source.silent", "source.resumed", "model.changed"] as const;
+export type NoticeType = (typeof noticeTypes)[number];
+
+/** `active`: sends. `paused`: messages are held. `disabled`: nothing is sent or held, because it failed for too long. */
+export const destinationStates = ["active", "paused", "disabled"] as const;
+export type DestinationState = (typeof destinationStates)[number];
+
+/** `held`: the destination was paused. `canceled`: it names somebody who was excluded or erased, or was dropped by hand. */
+export const deliveryStates = ["pending", "held", "delivered", "failed", "canceled"] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+const name = Type.String({
+  ...nameRules,
+  maxLength: destinationLimits.nameCharacters,
+  description: "One destination of the organization has it.",
+  "x-send": `1 to ${destinationLimits.nameCharacters} characters and no control character`,
+});
+
+const address = Type.String({
+  minLength: 1,
+  maxLength: destinationLimits.addressCharacters,
+  description: "An https address. That of Slack is a secret, so it is never shown again.",
+  "x-send": "an https:// address",
+});
+
+const notices = Type.Array(Type.Enum([...noticeTypes]), {
+  uniqueItems: true,
+  description: "Messages about the whole organization that it gets, beside alerts of rules that name it.",
+  "x-send": `a list of ${noticeTypes.join(", ")}`,
+});
+
+const kind = Type.Enum([...destinationKinds], {
+  description:
+    "webhook: Standard Webhooks 1.0.0, signed. slack: an incoming webhook of Slack, Mattermost or Discord (with /slack at the end).",
+  "x-send": `one of ${destinationKinds.join(", ")}`,
+});
+
+export const DestinationAnswer = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
+  kind,
+  name,
+  address: Field.textOrNull("Null for Slack: its address is a secret."),
+  host: Field.text("The host of the address."),
+  notices,
+  state: Field.oneOf(destinationStates, "disabled: it failed for five days and 20 tries, or answered 410."),
+  disabledBecause: Field.textOrNull("Null unless it is disabled."),
+  failingSince: nullable(Field.instant("Of the first of the tries that failed since the last success.")),
+  lastDeliveredAt: nullable(Field.instant("When a message was last delivered.")),
+  pending: Field.count("Messages that wait for their next try."),
+  held: Field.count("Messages that wait until somebody sends or drops them."),
+  createdAt: Field.instant("When it was made."),
+  updatedAt: Field.instant("When it was changed last."),
+});
+
+export const DestinationsAnswer = Type.Object({
+  destinations: Type.Array(DestinationAnswer, { description: "By name." }),
+});
+
+const secret = Field.textOrNull("The secret by which a receiver verifies, shown this once. Null for Slack.");
+
+export const DestinationCreateBody = closedObject({
+  kind,
+  name,
+  address,
+  notices: Type.Optional(notices),
+});
+export type DestinationCreateBody = Static<typeof DestinationCreateBody>;
+
+export const DestinationCreateAnswer = Type.Object({ destination: DestinationAnswer, secret });
+
+export const DestinationChangeBody = closedObject(
+  {
+    name: Type.Optional(name),
+    address: Type.Optional(address),
+    notices: Type.Optional(notices),
+    state: Type.Optional(
+      Type.Enum(["active", "paused"], {
+        description: "active also starts a disabled destination again.",
+        "x-send": "active or paused",
+      }),
+    ),
+  },
+  { minProperties: 1, "x-send": "a JSON object with at least one of name, address, notices, state" },
+);
+
+export const SecretChangeAnswer = Type.Object({ secret });
+
+export const HeldBody = closedObject({
+  held: Type.Enum(["send", "drop"], {
+    description: "What becomes of the messages that are held.",
+    "x-send": "send or drop",
+  }),
+});
+export const HeldAnswer = Type.Object({ messages: Field.count("Messages that were sent or dropped.") });
+
+export const DeliveriesParameters = closedObject({
+  destination: Type.Optional(Type.Integer({ minimum: 1, description: "Only deliveries to it." })),
+  state: Type.Optional(Type.Enum([...deliveryStates])),
+  limit: Parameter.positive(200, 50, "At most this many."),
+  before: Type.Optional(
+    Type.Integer({ minimum: 1, description: "To read on: the id of the last delivery before." }),
+  ),
+});
+
+const deliveryFields = {
+  id: Type.Integer({ minimum: 1 }),
+  destination: Type.Integer({ minimum: 1 }),
+  messageId: Field.text("The header webhook-id: the same for every try."),
+  type: Field.oneOf(messageTypes, "What it tells."),
+  state: Field.oneOf(deliveryStates, "What became of it."),
+  tries: Field.count("How often it was tried."),
+  dueAt: nullable(Field.instant("When it is tried next; null when it is not.")),
+  triedAt: nullable(Field.instant("When it was tried last.")),
+  status: nullable(Field.integer("The status of the last answer; null without one.")),
+  said: Field.textOrNull(
+    `The last answer's first ${destinationLimits.answerBytes} bytes, or why there was none; for owners.`,
+  ),
+  createdAt: Field.instant("When it was decided."),
+};
+
+export const DeliveryAnswer = Type.Object(deliveryFields);
+
+export const DeliveriesAnswer = Type.Object({
+  deliveries: listOf(`The newest first, of ${destinationLimits.keptDays} days.`, deliveryFields),
+});

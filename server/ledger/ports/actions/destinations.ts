@@ -1,0 +1,129 @@
+/** Destinations: where messages about an organization are sent. */
+import {
+  type DestinationKind,
+  type DestinationState,
+  destinationLimits,
+  type NoticeType,
+} from "../../../../contract/destinations.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
+import type { Actor, AuditNote } from "../audit.ts";
+
+export interface Destination {
+  readonly id: number;
+  readonly organization: number;
+  readonly kind: DestinationKind;
+  readonly name: string;
+  readonly address: string;
+  /** By which receivers verify; the newest first. Slack has none. */
+  readonly secrets: readonly string[];
+  readonly notices: readonly NoticeType[];
+  readonly state: DestinationState;
+  readonly disabledBecause: string | null;
+  /** The first failed try since the last success, and how many there have been. */
+  readonly failingSinceMs: number | null;
+  readonly failedTries: number;
+  readonly deliveredAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface DestinationWithCounts extends Destination {
+  readonly pending: number;
+  readonly held: number;
+}
+
+export type NewDestination = Pick<Destination, "kind" | "name" | "address" | "secrets" | "notices">;
+
+export type DestinationChange = Partial<
+  Pick<NewDestination, "name" | "address" | "secrets" | "notices"> & { readonly state: "active" | "paused" }
+>;
+
+/** Every change and its entry in the audit log are one commit. */
+export interface DestinationStore {
+  /** By name. */
+  list(organization: number): Promise<readonly DestinationWithCounts[]>;
+  find(organization: number, id: number): Promise<DestinationWithCounts | undefined>;
+  /** @throws Refusal when another destination has the name, there are too many, or there is no such organization */
+  add(
+    organization: number,
+    destination: NewDestination,
+    by: Actor,
+    nowMs: number,
+  ): Promise<DestinationWithCounts>;
+  /** Changes the given fields. A destination that becomes active begins without failures.
+   * @returns undefined when the organization has no such destination
+   * @throws Refusal when another destination has the name */
+  change(
+    organization: number,
+    id: number,
+    change: DestinationChange,
+    by: Actor,
+    nowMs: number,
+  ): Promise<DestinationWithCounts | undefined>;
+  /** Its deliveries go with it. @returns false when the organization has no such destination */
+  remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
+}
+
+/** What follows for a destination from a failed try. Null: it stays as it is.
+ * @param isGone whether the receiver says that the address will never exist again */
+export function disabledBecause(
+  { failingSinceMs, failedTries }: Pick<Destination, "failingSinceMs" | "failedTries">,
+  isGone: boolean,
+  nowMs: number,
+): string | null {
+  if (isGone) return "The receiver answered 410: the address does not exist any more.";
+  const isLong = failingSinceMs !== null && nowMs - failingSinceMs >= failingLongMs;
+  return isLong && failedTries >= failingTries
+    ? `No message was delivered for 5 days, in ${failedTries} tries.`
+    : null;
+}
+
+const failingLongMs = 5 * 86_400_000;
+const failingTries = 20;
+
+type Named = Pick<Destination, "id" | "kind" | "name">;
+
+function note(action: AuditNote["action"], summary: string, { id, kind, name }: Named): AuditNote {
+  return { action, summary, detail: { id, kind, name } };
+}
+
+/** The entry of a new destination. Neither address nor secret is in the log. */
+export function destinationCreatedNote(destination: Named): AuditNote {
+  return note("destination.created", `Added the destination ${destination.name}`, destination);
+}
+
+/** The entry of a changed destination. */
+export function destinationChangedNote(before: Destination, change: DestinationChange): AuditNote {
+  const fields = Object.keys(change).sort();
+  return {
+    action: "destination.changed",
+    summary: `Changed ${fields.join(", ")} of the destination ${change.name ?? before.name}`,
+    detail: { id: before.id, from: before.name, to: change.name ?? before.name, fields },
+  };
+}
+
+/** The entry of a deleted destination. */
+export function destinationDeletedNote(destination: Named): AuditNote {
+  return note("destination.deleted", `Deleted the destination ${destination.name}`, destination);
+}
+
+/** The entry of a destination that the service disabled. */
+export function destinationDisabledNote(destination: Named, because: string): AuditNote {
+  return note(
+    "destination.disabled",
+    `Disabled the destination ${destination.name}: ${because}`,
+    destination,
+  );
+}
+
+/** The error when another destination has the name. */
+export function destinationNameTaken(name: string): Refusal {
+  return new Refusal(`name is taken: there is a destination called ${name} already.`);
+}
+
+/** @throws Refusal when the organization has the most destinations that it may have */
+export function refuseTooManyDestinations(destinations: number): void {
+  const { perOrganization } = destinationLimits;
+  if (destinations < perOrganization) return;
+  throw new Refusal(`There are ${perOrganization} destinations already: delete one before you add another.`);
+}

@@ -1,0 +1,21 @@
+/** The columns of destinations, for the stores of destinations and of deliveries. */
+import type { Destination } from "../../ports/actions/destinations.ts";
+import { integer, json, nullable, text, word } from "../engine/sql.ts";
+
+/** The columns of a destination, in statements that call its table `destinations`. */
+export const destinationColumns = {
+  id: integer("destinations.id"),
+  organization: integer("destinations.organization"),
+  kind: word<Destination["kind"]>(),
+  name: text("destinations.name"),
+  address: text(),
+  secrets: json<readonly string[]>(),
+  notices: json<Destination["notices"]>(),
+  state: word<Destination["state"]>("destinations.state"),
+  disabledBecause: nullable(text()),
+  failingSinceMs: nullable(integer()),
+  failedTries: integer(),
+  deliveredAtMs: nullable(integer()),
+  createdAtMs: integer("destinations.created_at_ms"),
+  updatedAtMs: integer(),
+};

@@ -1,0 +1,107 @@
+/** Stores destinations. */
+import {
+  type Destination,
+  type DestinationChange,
+  type DestinationStore,
+  type DestinationWithCounts,
+  destinationChangedNote,
+  destinationCreatedNote,
+  destinationDeletedNote,
+  destinationNameTaken,
+  refuseTooManyDestinations,
+} from "../../ports/actions/destinations.ts";
+import type { Engine } from "../engine/engine.ts";
+import { count, exists, integer, Json, RowOf, returningOne, run, select, type Work } from "../engine/sql.ts";
+import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
+import { holdPending } from "./deliveries.ts";
+import { destinationColumns } from "./destination-columns.ts";
+
+const messages = (state: "pending" | "held") =>
+  integer(`(SELECT count(*) FROM deliveries WHERE destination = destinations.id AND state = '${state}')`);
+
+const withCounts = new RowOf<DestinationWithCounts>({
+  ...destinationColumns,
+  pending: messages("pending"),
+  held: messages("held"),
+});
+const idRow = new RowOf<Pick<Destination, "id">>({ id: integer() });
+
+/** The store of destinations. */
+export function destinationStore(engine: Engine): DestinationStore {
+  return {
+    list: (organization) =>
+      engine.alone(select(withCounts)`FROM destinations WHERE organization = ${organization} ORDER BY name`),
+
+    find: (organization, id) => engine.alone(find(organization, id)),
+
+    add: (organization, { kind, name, address, secrets, notices }, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockKnownOrganization(organization);
+        refuseTooManyDestinations(yield* count`FROM destinations WHERE organization = ${organization}`);
+        yield* refuseName(organization, name);
+        const { id } = yield* returningOne(idRow)`
+          INSERT INTO destinations (organization, kind, name, address, secrets, notices, state, failed_tries,
+            created_at_ms, updated_at_ms)
+          VALUES (${organization}, ${kind}, ${name}, ${address}, ${Json.of(secrets)}, ${Json.of(notices)}, 'active', 0,
+            ${nowMs}, ${nowMs})`;
+        yield* audit.note(organization, destinationCreatedNote({ id, kind, name }), by, nowMs);
+        return yield* findAdded(organization, id);
+      }),
+
+    change: (organization, id, change, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockOrganization(organization);
+        const before = yield* find(organization, id);
+        if (before === undefined) return undefined;
+        if (change.name !== undefined && change.name !== before.name)
+          yield* refuseName(organization, change.name);
+        yield* write(id, changed(before, change), nowMs);
+        if (change.state === "paused") yield* holdPending(id);
+        yield* audit.note(organization, destinationChangedNote(before, change), by, nowMs);
+        return yield* findAdded(organization, id);
+      }),
+
+    remove: (organization, id, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockOrganization(organization);
+        const before = yield* find(organization, id);
+        if (before === undefined) return false;
+        yield* run`DELETE FROM destinations WHERE id = ${id}`;
+        yield* audit.note(organization, destinationDeletedNote(before), by, nowMs);
+        return true;
+      }),
+  };
+}
+
+/** A destination that becomes active begins without failures. */
+function changed(before: Destination, change: DestinationChange): Destination {
+  const after = { ...before, ...change };
+  if (change.state !== "active") return after;
+  return { ...after, disabledBecause: null, failingSinceMs: null, failedTries: 0 };
+}
+
+function write(id: number, after: Destination, nowMs: number) {
+  const { name, address, secrets, notices, state, disabledBecause, failingSinceMs, failedTries } = after;
+  return run`
+    UPDATE destinations SET name = ${name}, address = ${address}, secrets = ${Json.of(secrets)},
+      notices = ${Json.of(notices)}, state = ${state}, disabled_because = ${disabledBecause},
+      failing_since_ms = ${failingSinceMs}, failed_tries = ${failedTries}, updated_at_ms = ${nowMs}
+    WHERE id = ${id}`;
+}
+
+function* find(organization: number, id: number): Work<DestinationWithCounts | undefined> {
+  const [row] = yield* select(withCounts)`
+    FROM destinations WHERE organization = ${organization} AND id = ${id}`;
+  return row;
+}
+
+function* findAdded(organization: number, id: number): Work<DestinationWithCounts> {
+  const found = yield* find(organization, id);
+  if (found === undefined) throw new Error("A destination that was just written is not there.");
+  return found;
+}
+
+function* refuseName(organization: number, name: string): Work<void> {
+  const isTaken = yield* exists`FROM destinations WHERE organization = ${organization} AND name = ${name}`;
+  if (isTaken) throw destinationNameTaken(name);
+}
