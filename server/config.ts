@@ -1,5 +1,5 @@
 /** The only reader of the environment. A wrong value stops the start with the variable's name and the mend. */
-import { isIP } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 import { resolve } from "node:path";
 
 export interface Config {
@@ -15,6 +15,8 @@ export interface Config {
   readonly metricsToken: string | null;
   /** Whether pages load pictures of users and accounts from other hosts, which then see who looks at what when. */
   readonly remoteImages: boolean;
+  /** Private services that owners may send messages to. */
+  readonly privateDestinations: readonly PrivateDestination[];
   /** The highest rate that owners may set for their organization's tokens; the command line may set more. */
   readonly maxRequestsPerSecond: number;
   /** Bytes that may wait for the warehouse; past them senders get 429 until it has caught up. */
@@ -26,6 +28,13 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** The servers on which many nodes share what they store; null for one machine with its embedded engines. */
   readonly cluster: ClusterConfig | null;
+}
+
+/** A private service, by exactly this name and port, at this address. */
+export interface PrivateDestination {
+  readonly name: string;
+  readonly port: number;
+  readonly address: string;
 }
 
 export interface ClusterConfig {
@@ -69,6 +78,7 @@ export function readConfig(environment: Environment = process.env): Config {
     trustedProxies: readTrustedProxies(environment),
     metricsToken: readSecret(environment, "METRICS_TOKEN"),
     remoteImages: readRemoteImages(environment),
+    privateDestinations: readPrivateDestinations(environment),
     maxRequestsPerSecond: readMaxRate(environment),
     inboxMaxBytes: readInboxMax(
       environment,
@@ -126,6 +136,37 @@ function readRemoteImages({ REMOTE_IMAGES: text }: Environment): boolean {
   if (!text || text === "off") return false;
   if (text === "on") return true;
   throw new ConfigError(`REMOTE_IMAGES is ${JSON.stringify(text)}: set it to on or off.`);
+}
+
+/** Where clouds answer with a machine's credentials: never a destination, whatever the installation allows. */
+const metadataAddresses = new BlockList();
+metadataAddresses.addSubnet("169.254.0.0", 16, "ipv4");
+for (const address of ["100.100.100.200", "168.63.129.16", "192.0.0.192"])
+  metadataAddresses.addAddress(address);
+metadataAddresses.addSubnet("fe80::", 10, "ipv6");
+metadataAddresses.addSubnet("fd00:ec2::", 32, "ipv6");
+
+function readPrivateDestinations({
+  ALLOW_PRIVATE_DESTINATIONS: text = "",
+}: Environment): readonly PrivateDestination[] {
+  const parts = text.split(",").map((part) => part.trim());
+  return parts.filter((part) => part !== "").map(privateDestination);
+}
+
+function privateDestination(part: string): PrivateDestination {
+  const [, name = "", port = "", address = ""] =
+    /^([a-z0-9.-]{1,253}):(\d{1,5})=([0-9a-f.:]{2,45})$/i.exec(part) ?? [];
+  if (name === "" || isIP(address) === 0 || Number(port) < 1 || Number(port) > 65_535) {
+    throw new ConfigError(
+      `ALLOW_PRIVATE_DESTINATIONS has ${JSON.stringify(part)}: set it to name:port=address with commas between, hooks.internal:8080=10.0.0.7 say.`,
+    );
+  }
+  if (metadataAddresses.check(address, isIPv6(address) ? "ipv6" : "ipv4")) {
+    throw new ConfigError(
+      `ALLOW_PRIVATE_DESTINATIONS has ${address}, where a cloud gives away a machine's credentials: leave it out.`,
+    );
+  }
+  return { name: name.toLowerCase(), port: Number(port), address };
 }
 
 function readMaxRate({ MAX_REQUESTS_PER_SECOND: text }: Environment): number {

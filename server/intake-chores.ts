@@ -1,4 +1,5 @@
 /** Intake's work beside the requests. */
+import type { Outbox } from "./actions/actions.ts";
 import type { Intake } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Logger } from "./process/process.ts";
@@ -14,8 +15,7 @@ interface Chores {
  * @param recordUse writes down when tokens and keys were used last
  */
 export function startChores(
-  ledger: Ledger,
-  intake: Intake,
+  { ledger, intake, outbox }: { readonly ledger: Ledger; readonly intake: Intake; readonly outbox: Outbox },
   recordUse: () => Promise<void>,
   log: Logger,
 ): Chores {
@@ -23,9 +23,11 @@ export function startChores(
   // A ledger that answers late is not asked by many at once.
   const looking = onceAtATime(() => intake.room.check().catch(failed));
   const tidying = onceAtATime(() => ledger.tidy(Date.now()).catch(failed));
+  const sending = onceAtATime(() => outbox.work().catch(failed));
   const everySecond = setInterval(() => {
     looking();
     tidying();
+    sending();
   }, 1_000);
   const everyFewSeconds = setInterval(() => {
     intake.recordWarnings().catch(failed);

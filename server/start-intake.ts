@@ -3,6 +3,7 @@
  * without one write request noticing.
  */
 import type { Registry } from "prom-client";
+import { newOutbox } from "./actions/actions.ts";
 import { ledgerOperations } from "./between/between.ts";
 import type { Config } from "./config.ts";
 import type { PeopleGate } from "./http/http.ts";
@@ -97,7 +98,21 @@ export async function startIntake(
   const unknownTokens = new UnknownTokens(addresses);
   const held = "Bytes of bodies whose requests are not answered yet.";
   gauge(registry, "rekindle_body_bytes", held, () => bodies.heldBytes);
-  const ofPeople = { config, host, ledger, live, intake, addresses, bodies, log, registry, address, nowMs };
+  const outbox = newOutbox(ledger, config.privateDestinations, log, nowMs);
+  const ofPeople = {
+    config,
+    host,
+    ledger,
+    live,
+    intake,
+    outbox,
+    addresses,
+    bodies,
+    log,
+    registry,
+    address,
+    nowMs,
+  };
   const serving = startPeople({ ...ofPeople, memory: authorizers });
   const http: HttpServer = startHttp(
     config,
@@ -121,12 +136,13 @@ export async function startIntake(
   if (node !== undefined)
     joinNodes(node, { ledger, authorizers, intake, importer, live, gate: serving.gate, unknownTokens });
   const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
-  const chores = startChores(ledger, intake, authorizers.recordUse, log);
+  const chores = startChores({ ledger, intake, outbox }, authorizers.recordUse, log);
   // SQLite: wait for the flush. PostgreSQL: give up after 1 s, so that shutdown is not blocked.
   const inTime = (work: Promise<unknown>) => (node === undefined ? work : waitUpTo(maxStepMs, work));
   const close = async () => {
     chores.stop();
     stopRelay();
+    await inTime(outbox.stop());
     const counted = [authorizers.recordUse(), intake.recordWarnings(), intake.recordSources()];
     await inTime(Promise.all(counted.map((recorded) => recorded.catch(chores.failed))));
     await control.stop(true);

@@ -2,6 +2,7 @@
 
 import type { Registry } from "prom-client";
 import { intakeRoutes } from "../contract/api/intake-routes.ts";
+import type { Outbox } from "./actions/actions.ts";
 import type { Config } from "./config.ts";
 import type { BodyBudget, ClientAddresses, PageHost } from "./http/http.ts";
 import { IntakeApi, intakeHandlers, PeopleGate } from "./http/http.ts";
@@ -17,6 +18,7 @@ export interface PeopleNeeds {
   readonly ledger: Ledger;
   readonly live: LiveView;
   readonly intake: Intake;
+  readonly outbox: Outbox;
   readonly addresses: ClientAddresses;
   readonly bodies: BodyBudget;
   readonly log: Logger;
@@ -43,6 +45,7 @@ export function startPeople(needs: PeopleNeeds) {
       ledger,
       live,
       intake: needs.intake,
+      outbox: needs.outbox,
       bodies,
       address,
       nowMs,

@@ -1,5 +1,6 @@
 /** The routes of the JSON API that intake answers: sessions, organizations, their members and settings. */
 
+import * as destinations from "../destinations.ts";
 import * as live from "../live.ts";
 import * as members from "../members.ts";
 import * as sourceSettings from "../source-settings.ts";
@@ -151,6 +152,50 @@ export const intakeRoutes = {
     answer: views.ViewAnswer,
   }),
   "DELETE /api/views/:id": intakeRoute.manage({ summary: "Delete a view", status: 204 }),
+  "GET /api/destinations": intakeRoute.read({
+    summary: "Where messages are sent: webhooks and Slack",
+    answer: destinations.DestinationsAnswer,
+  }),
+  "POST /api/destinations": intakeRoute.own({
+    summary: "Add a destination; its secret is shown this once",
+    body: destinations.DestinationCreateBody,
+    status: 201,
+    answer: destinations.DestinationCreateAnswer,
+  }),
+  "PATCH /api/destinations/:id": intakeRoute.own({
+    summary: "Change a destination, pause it, or start it again",
+    body: destinations.DestinationChangeBody,
+    answer: destinations.DestinationAnswer,
+  }),
+  "DELETE /api/destinations/:id": intakeRoute.own({
+    summary: "Delete a destination with the log of its deliveries",
+    status: 204,
+  }),
+  "POST /api/destinations/:id/secret": intakeRoute.own({
+    summary:
+      "Make a new secret, shown this once; messages are signed with the one before as well until the next one is made",
+    status: 201,
+    answer: destinations.SecretChangeAnswer,
+  }),
+  "POST /api/destinations/:id/test": intakeRoute.own({
+    summary: "Send a test message; GET /api/deliveries has what came of it",
+    status: 201,
+    answer: destinations.DeliveryAnswer,
+  }),
+  "POST /api/destinations/:id/held": intakeRoute.own({
+    summary: "Send or drop the messages that are held",
+    body: destinations.HeldBody,
+    answer: destinations.HeldAnswer,
+  }),
+  "GET /api/deliveries": intakeRoute.read({
+    summary: "Messages that were sent, and those that wait",
+    query: destinations.DeliveriesParameters,
+    answer: destinations.DeliveriesAnswer,
+  }),
+  "POST /api/deliveries/:id/again": intakeRoute.own({
+    summary: "Send a message again, with the same id",
+    status: 204,
+  }),
   "GET /api/webhooks": intakeRoute.read({
     summary: "Webhooks, and how their bodies are read",
     answer: sourceSettings.WebhooksAnswer,

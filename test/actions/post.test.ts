@@ -4,8 +4,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { post, usualRules } from "../../server/actions/send/post.ts";
-import { readPrivateDestinations } from "../../server/actions/send/private-destinations.ts";
 import { newSecret, signedHeaders } from "../../server/actions/send/signature.ts";
+import { readConfig } from "../../server/config.ts";
 
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
 
@@ -51,9 +51,11 @@ afterAll(() => {
   receiver.close();
 });
 
+const privateDestinations = (text: string) =>
+  readConfig({ ALLOW_PRIVATE_DESTINATIONS: text }).privateDestinations;
 const allowed = () => ({
   ...usualRules,
-  exceptions: readPrivateDestinations(`hooks.internal:${port}=127.0.0.1`),
+  exceptions: privateDestinations(`hooks.internal:${port}=127.0.0.1`),
 });
 const to = (path: string) => ({
   address: `http://hooks.internal:${port}${path}`,
@@ -163,7 +165,7 @@ describe("an address is refused", () => {
 
 describe("private destinations", () => {
   test("are read", () => {
-    expect(readPrivateDestinations("A.internal:8080=10.0.0.7, b:443=fd12::1")).toEqual([
+    expect(privateDestinations("A.internal:8080=10.0.0.7, b:443=fd12::1")).toEqual([
       { name: "a.internal", port: 8080, address: "10.0.0.7" },
       { name: "b", port: 443, address: "fd12::1" },
     ]);
@@ -178,6 +180,6 @@ describe("private destinations", () => {
     "a:80=fe80::1",
     "a:80=::ffff:169.254.169.254",
   ])("are refused: %s", (text) => {
-    expect(() => readPrivateDestinations(text)).toThrow();
+    expect(() => privateDestinations(text)).toThrow();
   });
 });

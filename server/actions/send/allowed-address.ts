@@ -8,7 +8,7 @@ import { Agent as HttpsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
 import { RequestFilteringHttpsAgent } from "request-filtering-agent";
 import { Refusal } from "../../../contract/refusal.ts";
-import { type PrivateDestination, portOf } from "./private-destinations.ts";
+import type { PrivateDestination } from "../../config.ts";
 
 /** Addresses in public ranges where clouds answer with a machine's credentials. Those in private ranges are refused anyway. */
 const metadataAddresses = ["168.63.129.16"];
@@ -52,4 +52,10 @@ export function destinationUrl(address: string, exceptions: readonly PrivateDest
 
 function exceptionOf(url: URL, exceptions: readonly PrivateDestination[]): PrivateDestination | undefined {
   return exceptions.find(({ name, port }) => name === url.hostname && port === portOf(url));
+}
+
+/** The port of an address, also where it is the usual one. */
+function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : 80;
 }

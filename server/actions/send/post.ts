@@ -3,9 +3,9 @@ import { lookup } from "node:dns";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
+import type { PrivateDestination } from "../../config.ts";
 import { messageOf } from "../../process/process.ts";
 import { agentFor } from "./allowed-address.ts";
-import type { PrivateDestination } from "./private-destinations.ts";
 import { retryAfterMs } from "./retry-times.ts";
 
 export interface Message {

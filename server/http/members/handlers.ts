@@ -1,5 +1,6 @@
 /** The handler of every route that intake answers. */
 import { contactHandlers } from "./contacts.ts";
+import { destinationHandlers } from "./destinations.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 import { liveHandlers } from "./live.ts";
 import { organizationHandlers } from "./organization.ts";
@@ -9,6 +10,7 @@ import { viewHandlers } from "./views.ts";
 
 export const intakeHandlers: IntakeHandlers = {
   ...contactHandlers,
+  ...destinationHandlers,
   ...liveHandlers,
   ...organizationHandlers,
   ...sessionHandlers,

@@ -13,6 +13,7 @@ import type {
 } from "../../../contract/api/routes.ts";
 import { organizationParameter } from "../../../contract/members.ts";
 import { ApiError, notSignedIn } from "../../../contract/refusal.ts";
+import type { Outbox } from "../../actions/actions.ts";
 import { type Intake, isInvalid, type LiveView } from "../../intake/intake.ts";
 import type { Entered, From, OrganizationParts, SignedIn, SignIn } from "../../members/members.ts";
 import type { Logger } from "../../process/process.ts";
@@ -33,6 +34,8 @@ export interface IntakeParts extends OrganizationParts {
   readonly gate: PeopleGate;
   readonly signIn: SignIn;
   readonly live: LiveView;
+  /** Sends messages to destinations. */
+  readonly outbox: Outbox;
   /** Stores events. */
   readonly intake: Pick<Intake, "track" | "closedFor">;
   readonly bodies: BodyBudget;

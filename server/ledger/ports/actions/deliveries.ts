@@ -21,7 +21,7 @@ export interface Delivery {
 }
 
 /** A message before it is known who gets it. */
-export type Message = Pick<Delivery, "messageId" | "type" | "body">;
+export type OutgoingMessage = Pick<Delivery, "messageId" | "type" | "body">;
 
 /** A delivery that this process may try until its claim ends. */
 export interface ClaimedDelivery {
@@ -52,7 +52,7 @@ export interface DeliveryStore {
   list(organization: number, page: DeliveryPage): Promise<readonly Delivery[]>;
   /** Adds a message for a destination. Paused destinations hold it; disabled ones do not get it. A message with the same id that a
    * destination had before is not added again. */
-  add(organization: number, destination: number, message: Message, nowMs: number): Promise<void>;
+  add(organization: number, destination: number, message: OutgoingMessage, nowMs: number): Promise<void>;
   /** Deliveries that are due, for 60 s: no other process gets them meanwhile.
    * @param perDestination at most so many for one destination, those that are claimed already among them */
   claim(most: number, perDestination: number, nowMs: number): Promise<readonly ClaimedDelivery[]>;

@@ -1,0 +1,62 @@
+/** What a message says: the body of a webhook, and what Slack shows of it. */
+import type { MessageType } from "../../../contract/destinations.ts";
+import type { JsonObject } from "../../../contract/json.ts";
+
+/** A line of a message: an account, its values, and where to read on. */
+export interface MessageRow {
+  readonly name: string;
+  readonly text: string;
+  /** An address of the pages. */
+  readonly link: string;
+}
+
+/** The body of a message. */
+export interface MessageBody {
+  readonly type: MessageType;
+  /** When it was decided: RFC 3339. */
+  readonly timestamp: string;
+  readonly data: JsonObject & {
+    /** The message as a sentence. */
+    readonly text: string;
+    readonly link: string;
+    readonly rows?: readonly MessageRow[];
+  };
+}
+
+/** Slack's limits: api.slack.com/reference/block-kit/blocks. */
+const slack = { blocks: 50, sectionCharacters: 3_000, textCharacters: 4_000 } as const;
+
+/** The body for an incoming webhook of Slack. Mattermost and Discord read `text` alone. */
+export function slackBody({ data }: MessageBody): string {
+  const { text, link, rows = [] } = data;
+  const head = `${escaped(text)} <${link}|Open Rekindle>`;
+  const lines = rows.map((row) => `• <${row.link}|${escaped(row.name)}>: ${escaped(row.text)}`);
+  const sections = sectionsOf([head, ...lines]).slice(0, slack.blocks);
+  return JSON.stringify({
+    text: cut([head, ...lines].join("\n"), slack.textCharacters),
+    blocks: sections.map((section) => ({ type: "section", text: { type: "mrkdwn", text: section } })),
+  });
+}
+
+/** Lines put together into sections. */
+function sectionsOf(lines: readonly string[]): readonly string[] {
+  const sections: string[] = [];
+  for (const line of lines.map((whole) => cut(whole, slack.sectionCharacters))) {
+    const last = sections.at(-1);
+    const longer = last === undefined ? line : `${last}\n${line}`;
+    if (last !== undefined && longer.length <= slack.sectionCharacters)
+      sections[sections.length - 1] = longer;
+    else sections.push(line);
+  }
+  return sections;
+}
+
+/** The three characters that Slack reads as markup, and a bar, which would end the text of a link. */
+function escaped(text: string): string {
+  const one: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "¦" };
+  return text.replace(/[&<>|]/g, (character) => one[character] ?? character).replace(/\s+/g, " ");
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}

@@ -1,0 +1,55 @@
+/** Posts messages in a thread of its own: signing, encryption and slow peers take no time of the thread that answers requests. */
+
+import type { PrivateDestination } from "../../config.ts";
+import type { Message, Sent } from "./post.ts";
+import type { Posted, Posting } from "./posting-worker.ts";
+
+export interface Poster {
+  /** Resolves with what came of it, also when no answer came. */
+  post(message: Message): Promise<Sent>;
+  stop(): void;
+}
+
+/** A thread that begins with the first message, and begins again after it has died. */
+export class PostingThread implements Poster {
+  readonly #exceptions: readonly PrivateDestination[];
+  readonly #waiting = new Map<number, (sent: Sent) => void>();
+  #worker: Worker | undefined;
+  #last = 0;
+
+  /** @param exceptions private services that the installation allows */
+  constructor(exceptions: readonly PrivateDestination[]) {
+    this.#exceptions = exceptions;
+  }
+
+  post(message: Message): Promise<Sent> {
+    this.#last += 1;
+    const posting: Posting = { number: this.#last, message, exceptions: this.#exceptions };
+    return new Promise((resolve) => {
+      this.#waiting.set(posting.number, resolve);
+      this.#worker ??= this.#start();
+      this.#worker.postMessage(posting);
+    });
+  }
+
+  stop(): void {
+    this.#end("The service stopped.");
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./posting-worker.ts", import.meta.url));
+    worker.onmessage = ({ data: { number, sent } }: MessageEvent<Posted>) => {
+      this.#waiting.get(number)?.(sent);
+      this.#waiting.delete(number);
+    };
+    worker.onerror = ({ message }) => this.#end(message);
+    return worker;
+  }
+
+  #end(why: string): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    for (const resolve of this.#waiting.values()) resolve({ status: null, said: why, retryAfterMs: null });
+    this.#waiting.clear();
+  }
+}
