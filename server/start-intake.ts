@@ -93,27 +93,10 @@ export async function startIntake(
   let isLeaving = false;
   const readiness = new Readiness(analysis, node === undefined ? {} : { patienceMs: nodePatienceMs });
   const host = new PageHost(config);
-  const addresses = new ClientAddresses(config.trustedProxies);
-  const bodies = new BodyBudget(config.bodiesMaxBytes);
-  const unknownTokens = new UnknownTokens(addresses);
-  const held = "Bytes of bodies whose requests are not answered yet.";
-  gauge(registry, "rekindle_body_bytes", held, () => bodies.heldBytes);
+  const { addresses, bodies, unknownTokens } = limitsOf(config, registry);
   const outbox = newOutbox(ledger, config.privateDestinations, log, nowMs);
-  const ofPeople = {
-    config,
-    host,
-    ledger,
-    live,
-    intake,
-    outbox,
-    addresses,
-    bodies,
-    log,
-    registry,
-    address,
-    nowMs,
-  };
-  const serving = startPeople({ ...ofPeople, memory: authorizers });
+  const ofPeople = { config, host, ledger, live, intake, outbox, addresses, bodies, log, registry };
+  const serving = startPeople({ ...ofPeople, address, nowMs, memory: authorizers });
   const http: HttpServer = startHttp(
     config,
     {
@@ -158,6 +141,15 @@ export async function startIntake(
       await inTime(intake.settled());
     },
   };
+}
+
+/** The limits of requests. */
+function limitsOf(config: Config, registry: Registry) {
+  const addresses = new ClientAddresses(config.trustedProxies);
+  const bodies = new BodyBudget(config.bodiesMaxBytes);
+  const held = "Bytes of bodies whose requests are not answered yet.";
+  gauge(registry, "rekindle_body_bytes", held, () => bodies.heldBytes);
+  return { addresses, bodies, unknownTokens: new UnknownTokens(addresses) };
 }
 
 function addGauges(registry: Registry, intake: Intake): void {

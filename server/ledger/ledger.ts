@@ -1,17 +1,7 @@
 /** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share (`rules/`). */
 
-export type {
-  ClaimedDelivery,
-  Delivery,
-  DeliveryStore,
-  OutgoingMessage,
-} from "./ports/actions/deliveries.ts";
-export type {
-  Destination,
-  DestinationChange,
-  DestinationStore,
-  DestinationWithCounts,
-} from "./ports/actions/destinations.ts";
+export type { ClaimedDelivery, Delivery } from "./ports/actions/deliveries.ts";
+export type { DestinationChange, DestinationWithCounts } from "./ports/actions/destinations.ts";
 export {
   type Actor,
   type AuditNote,

@@ -1,64 +1,28 @@
 /** Messages to destinations, against real receivers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo, LookupFunction } from "node:net";
+import type { LookupFunction } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { post, usualRules } from "../../server/actions/send/post.ts";
 import { newSecret, signedHeaders } from "../../server/actions/send/signature.ts";
 import { readConfig } from "../../server/config.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
 
 const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
 
-let receiver: Server;
-let port = 0;
-const received: { readonly headers: Record<string, string>; readonly body: string }[] = [];
-
+let receiver: Receiver;
 beforeAll(async () => {
-  receiver = createServer((request, response) => {
-    const status = Number(/\d+/.exec(request.url ?? "")?.[0] ?? 200);
-    let body = "";
-    request.on("data", (chunk: Buffer) => {
-      body += chunk.toString();
-    });
-    request.on("end", () => {
-      received.push({ headers: request.headers as Record<string, string>, body });
-      if (request.url === "/hang") return;
-      if (request.url === "/drip") {
-        response.writeHead(200);
-        const timer = setInterval(() => response.write("."), 20);
-        response.on("close", () => clearInterval(timer));
-        return;
-      }
-      if (request.url === "/endless") {
-        response.writeHead(200);
-        const more = () => {
-          while (response.write("x".repeat(10_000)));
-        };
-        response.on("drain", more);
-        more();
-        return;
-      }
-      response.writeHead(status, status === 301 ? { location: "/200" } : { "retry-after": "7" });
-      response.end(`status ${status}`);
-    });
-  });
-  await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
-  port = (receiver.address() as AddressInfo).port;
+  receiver = await startReceiver();
 });
-
-afterAll(() => {
-  receiver.closeAllConnections();
-  receiver.close();
-});
+afterAll(() => receiver.stop());
 
 const privateDestinations = (text: string) =>
   readConfig({ ALLOW_PRIVATE_DESTINATIONS: text }).privateDestinations;
 const allowed = () => ({
   ...usualRules,
-  exceptions: privateDestinations(`hooks.internal:${port}=127.0.0.1`),
+  exceptions: privateDestinations(receiver.allowed),
 });
 const to = (path: string) => ({
-  address: `http://hooks.internal:${port}${path}`,
+  address: receiver.address(path),
   headers: { "content-type": "application/json" },
   body: '{"type":"alert.fired"}',
 });
@@ -70,7 +34,7 @@ describe("a receiver", () => {
     const headers = signedHeaders({ id: "msg_1", sentAtS: Math.floor(Date.now() / 1_000), body }, secrets);
     const sent = await post({ ...to("/200"), headers, body }, allowed());
     expect(sent.status).toBe(200);
-    const got = received.at(-1);
+    const got = receiver.got.at(-1);
     for (const secret of secrets) {
       expect(new Webhook(secret).verify(got?.body ?? "", got?.headers ?? {})).toEqual(JSON.parse(body));
     }
@@ -80,10 +44,10 @@ describe("a receiver", () => {
   test.each([200, 204, 301, 410, 429, 500])(
     "answers %i: the status is returned, and no redirect followed",
     async (status) => {
-      const before = received.length;
+      const before = receiver.got.length;
       const sent = await post(to(`/${status}`), allowed());
       expect(sent.status).toBe(status);
-      expect(received.length).toBe(before + 1);
+      expect(receiver.got.length).toBe(before + 1);
       if (status !== 301) expect(sent.retryAfterMs).toBe(7_000);
     },
   );
@@ -135,11 +99,11 @@ describe("an address is refused", () => {
     "no address",
   ];
   test.each(refused)("%s", async (address) => {
-    const before = received.length;
+    const before = receiver.got.length;
     const sent = await post({ ...to("/"), address }, { ...allowed(), timeoutMs: 3_000 });
     expect(sent.status).toBeNull();
     expect(sent.said).toMatch(/not allowed|not valid/);
-    expect(received.length).toBe(before);
+    expect(receiver.got.length).toBe(before);
   });
 
   test("whose name resolves to this machine at the second look-up", async () => {
@@ -151,14 +115,17 @@ describe("an address is refused", () => {
       else done(null, address, 4);
     };
     const rules = { ...allowed(), timeoutMs: 300, lookup };
-    await post({ ...to("/"), address: `https://rebinding.example:${port}/` }, rules);
-    const sent = await post({ ...to("/"), address: `https://rebinding.example:${port}/` }, rules);
+    await post({ ...to("/"), address: `https://rebinding.example:${receiver.port}/` }, rules);
+    const sent = await post({ ...to("/"), address: `https://rebinding.example:${receiver.port}/` }, rules);
     expect(lookUps).toBe(2);
     expect(sent.said).toContain("not allowed");
   });
 
   test("with the same name but another port", async () => {
-    const sent = await post({ ...to("/"), address: `http://hooks.internal:${port + 1}/` }, allowed());
+    const sent = await post(
+      { ...to("/"), address: `http://hooks.internal:${receiver.port + 1}/` },
+      allowed(),
+    );
     expect(sent.said).toContain("not valid");
   });
 });

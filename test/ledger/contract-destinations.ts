@@ -1,6 +1,6 @@
 /** The part of the contract about destinations and deliveries. */
 import { describe, expect, test } from "bun:test";
-import { destinationLimits } from "../../contract/destinations.ts";
+import { destinationLimits } from "../../contract/actions/destinations.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
@@ -54,7 +54,16 @@ function callsOn(subject: LedgerUnderTest) {
 
 /** Declares the tests of destinations and deliveries. */
 export function destinationsContract(subject: LedgerUnderTest): void {
-  const { add, change, send, claim, states, idOf } = callsOn(subject);
+  destinations(subject);
+  describe("deliveries", () => {
+    addedAndClaimed(subject);
+    tried(subject);
+    held(subject);
+  });
+}
+
+function destinations(subject: LedgerUnderTest): void {
+  const { add, change } = callsOn(subject);
 
   describe("destinations", () => {
     test("are listed by name, and are there after a restart", async () => {
@@ -100,147 +109,157 @@ export function destinationsContract(subject: LedgerUnderTest): void {
       await expect(add(id, "one more")).rejects.toThrow("There are 20 destinations already");
     });
   });
+}
 
-  describe("deliveries", () => {
-    test("are added once, and come back as they were after a restart", async () => {
-      const { id } = await subject.organization();
-      const to = await add(id, "b");
-      await send(id, to.id, hostile);
-      await send(id, to.id, hostile);
-      await subject.reopen();
-      const [delivery, ...more] = await subject.ledger.deliveries.list(id, { limit: 9 });
-      expect(more).toEqual([]);
-      expect(delivery).toMatchObject({ messageId: hostile, state: "pending", tries: 0, type: "alert.fired" });
-      expect(JSON.parse(delivery?.body ?? "")).toEqual({ text: hostile });
-    });
+function addedAndClaimed(subject: LedgerUnderTest): void {
+  const { add, send, claim, states, idOf } = callsOn(subject);
 
-    test("of another organization's destination are not added, listed, tried again or settled", async () => {
-      const { id } = await subject.organization();
-      const other = await subject.organization("other");
-      const to = await add(id, "b");
-      await send(other.id, to.id, "1");
-      expect(await states(other.id)).toEqual([]);
-      await send(id, to.id, "1");
-      expect(await states(other.id)).toEqual([]);
-      const { deliveries } = subject.ledger;
-      expect(await deliveries.again(other.id, await idOf(id, "1"), subject.nowMs)).toBe(false);
-      expect(await deliveries.settleHeld(other.id, to.id, "drop", subject.nowMs)).toBe(0);
-    });
+  test("are added once, and come back as they were after a restart", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    await send(id, to.id, hostile);
+    await send(id, to.id, hostile);
+    await subject.reopen();
+    const [delivery, ...more] = await subject.ledger.deliveries.list(id, { limit: 9 });
+    expect(more).toEqual([]);
+    expect(delivery).toMatchObject({ messageId: hostile, state: "pending", tries: 0, type: "alert.fired" });
+    expect(JSON.parse(delivery?.body ?? "")).toEqual({ text: hostile });
+  });
 
-    test("are claimed for a minute, and so many of one destination", async () => {
-      const { id } = await subject.organization();
-      const [hanging, quick] = [await add(id, "hanging"), await add(id, "quick")];
-      for (const message of ["1", "2", "3"]) await send(id, hanging.id, message);
-      await send(id, quick.id, "4");
-      const { nowMs } = subject;
-      expect(await claim(nowMs - 1)).toEqual([]);
-      expect(await claim(nowMs, 2)).toEqual(["hanging 1", "hanging 2", "quick 4"]);
-      expect(await claim(nowMs + 59_999, 2)).toEqual([]);
-      expect(await claim(nowMs + 60_000, 2)).toEqual(["hanging 1", "hanging 2", "quick 4"]);
-      expect(await claim(nowMs + 60_000, 3)).toEqual(["hanging 3"]);
-    });
+  test("of another organization's destination are not added, listed, tried again or settled", async () => {
+    const { id } = await subject.organization();
+    const other = await subject.organization("other");
+    const to = await add(id, "b");
+    await send(other.id, to.id, "1");
+    expect(await states(other.id)).toEqual([]);
+    await send(id, to.id, "1");
+    expect(await states(other.id)).toEqual([]);
+    const { deliveries } = subject.ledger;
+    expect(await deliveries.again(other.id, await idOf(id, "1"), subject.nowMs)).toBe(false);
+    expect(await deliveries.settleHeld(other.id, to.id, "drop", subject.nowMs)).toBe(0);
+  });
 
-    test("of destinations that work come first", async () => {
-      const { id } = await subject.organization();
-      const [failing, working] = [await add(id, "failing"), await add(id, "working")];
-      const { nowMs, ledger } = subject;
-      await send(id, failing.id, "1");
-      await claim(nowMs);
-      await ledger.deliveries.tried(await idOf(id, "1"), failed(5_000), nowMs);
-      await send(id, working.id, "2");
-      expect(await claim(nowMs + 5_000, 10, 1)).toEqual(["working 2"]);
-    });
+  test("are claimed for a minute, and so many of one destination", async () => {
+    const { id } = await subject.organization();
+    const [hanging, quick] = [await add(id, "hanging"), await add(id, "quick")];
+    for (const message of ["1", "2", "3"]) await send(id, hanging.id, message);
+    await send(id, quick.id, "4");
+    const { nowMs } = subject;
+    expect(await claim(nowMs - 1)).toEqual([]);
+    expect(await claim(nowMs, 2)).toEqual(["hanging 1", "hanging 2", "quick 4"]);
+    expect(await claim(nowMs + 59_999, 2)).toEqual([]);
+    expect(await claim(nowMs + 60_000, 2)).toEqual(["hanging 1", "hanging 2", "quick 4"]);
+    expect(await claim(nowMs + 60_000, 3)).toEqual(["hanging 3"]);
+  });
 
-    test("are tried until they succeed", async () => {
-      const { id } = await subject.organization();
-      const to = await add(id, "b");
-      const { nowMs, ledger } = subject;
-      await send(id, to.id, "1");
-      await claim(nowMs);
-      await ledger.deliveries.tried(await idOf(id, "1"), failed(5_000), nowMs);
-      expect(await states(id)).toEqual(["1 pending 1"]);
-      expect((await ledger.deliveries.list(id, { limit: 1 }))[0]).toMatchObject({
-        status: 500,
-        said: hostile,
-      });
-      expect(await ledger.destinations.find(id, to.id)).toMatchObject({
-        failingSinceMs: nowMs,
-        failedTries: 1,
-      });
-      expect(await claim(nowMs + 4_999)).toEqual([]);
-      expect(await claim(nowMs + 5_000)).toEqual(["b 1"]);
-      await ledger.deliveries.tried(await idOf(id, "1"), delivered, nowMs + 6_000);
-      expect(await states(id)).toEqual(["1 delivered 2"]);
-      expect(await ledger.destinations.find(id, to.id)).toMatchObject({
-        ...{ failingSinceMs: null, failedTries: 0, deliveredAtMs: nowMs + 6_000 },
-      });
-      expect(await claim(nowMs + dayMs)).toEqual([]);
-      expect(await ledger.deliveries.again(id, await idOf(id, "1"), nowMs + dayMs)).toBe(true);
-      expect(await claim(nowMs + dayMs)).toEqual(["b 1"]);
-    });
+  test("of destinations that work come first", async () => {
+    const { id } = await subject.organization();
+    const [failing, working] = [await add(id, "failing"), await add(id, "working")];
+    const { nowMs, ledger } = subject;
+    await send(id, failing.id, "1");
+    await claim(nowMs);
+    await ledger.deliveries.tried(await idOf(id, "1"), failed(5_000), nowMs);
+    await send(id, working.id, "2");
+    expect(await claim(nowMs + 5_000, 10, 1)).toEqual(["working 2"]);
+  });
+}
 
-    test("disable their destination after five days and 20 tries, and are held then", async () => {
-      const { id } = await subject.organization();
-      const to = await add(id, "b");
-      const { nowMs, ledger } = subject;
-      await send(id, to.id, "1");
-      const fail = async (atMs: number) => ledger.deliveries.tried(await idOf(id, "1"), failed(1), atMs);
-      for (let tries = 0; tries < 19; tries++) await fail(nowMs);
-      await fail(nowMs + 5 * dayMs - 1);
-      expect(await ledger.destinations.find(id, to.id)).toMatchObject({ state: "active", failedTries: 20 });
-      await fail(nowMs + 5 * dayMs);
-      expect(await ledger.destinations.find(id, to.id)).toMatchObject({
-        ...{
-          state: "disabled",
-          disabledBecause: "No message was delivered for 5 days, in 21 tries.",
-          held: 1,
-        },
-      });
-      expect((await ledger.audit.list(id, { limit: 1 }))[0]).toMatchObject({
-        action: "destination.disabled",
-        summary: "Disabled the destination b: No message was delivered for 5 days, in 21 tries.",
-      });
-      await send(id, to.id, "2", nowMs + 6 * dayMs);
-      expect(await states(id)).toEqual(["1 held 21"]);
-      expect(await change(id, to.id, { state: "active" })).toMatchObject({
-        failedTries: 0,
-        failingSinceMs: null,
-      });
-      expect(await ledger.deliveries.settleHeld(id, to.id, "send", nowMs + 6 * dayMs)).toBe(1);
-      expect(await claim(nowMs + 6 * dayMs)).toEqual(["b 1"]);
-    });
+function tried(subject: LedgerUnderTest): void {
+  const { add, send, claim, states, idOf } = callsOn(subject);
 
-    test("disable their destination at once when the address is gone", async () => {
-      const { id } = await subject.organization();
-      const to = await add(id, "b");
-      await send(id, to.id, "1");
-      const gone = { status: 410, said: "", verdict: { is: "failed", isGone: true } } as const;
-      await subject.ledger.deliveries.tried(await idOf(id, "1"), gone, subject.nowMs);
-      expect(await states(id)).toEqual(["1 failed 1"]);
-      expect(await subject.ledger.destinations.find(id, to.id)).toMatchObject({ state: "disabled" });
+  test("are tried until they succeed", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    const { nowMs, ledger } = subject;
+    await send(id, to.id, "1");
+    await claim(nowMs);
+    await ledger.deliveries.tried(await idOf(id, "1"), failed(5_000), nowMs);
+    expect(await states(id)).toEqual(["1 pending 1"]);
+    expect((await ledger.deliveries.list(id, { limit: 1 }))[0]).toMatchObject({
+      status: 500,
+      said: hostile,
     });
+    expect(await ledger.destinations.find(id, to.id)).toMatchObject({
+      failingSinceMs: nowMs,
+      failedTries: 1,
+    });
+    expect(await claim(nowMs + 4_999)).toEqual([]);
+    expect(await claim(nowMs + 5_000)).toEqual(["b 1"]);
+    await ledger.deliveries.tried(await idOf(id, "1"), delivered, nowMs + 6_000);
+    expect(await states(id)).toEqual(["1 delivered 2"]);
+    expect(await ledger.destinations.find(id, to.id)).toMatchObject({
+      ...{ failingSinceMs: null, failedTries: 0, deliveredAtMs: nowMs + 6_000 },
+    });
+    expect(await claim(nowMs + dayMs)).toEqual([]);
+    expect(await ledger.deliveries.again(id, await idOf(id, "1"), nowMs + dayMs)).toBe(true);
+    expect(await claim(nowMs + dayMs)).toEqual(["b 1"]);
+  });
+}
 
-    test("of a paused destination are held until they are sent or dropped", async () => {
-      const { id } = await subject.organization();
-      const to = await add(id, "b");
-      const { nowMs, ledger } = subject;
-      await send(id, to.id, "1");
-      await change(id, to.id, { state: "paused" });
-      await send(id, to.id, "2");
-      expect(await states(id)).toEqual(["1 held 0", "2 held 0"]);
-      expect(await claim(nowMs + 1)).toEqual([]);
-      expect(await ledger.deliveries.settleHeld(id, to.id, "drop", nowMs)).toBe(2);
-      expect(await states(id)).toEqual(["1 canceled 0", "2 canceled 0"]);
-    });
+function held(subject: LedgerUnderTest): void {
+  const { add, change, send, claim, states, idOf } = callsOn(subject);
 
-    test("are kept for 30 days when they are done", async () => {
-      const { id } = await subject.organization();
-      const to = await add(id, "b");
-      await send(id, to.id, "done");
-      await send(id, to.id, "waits");
-      await subject.ledger.deliveries.tried(await idOf(id, "done"), delivered, subject.nowMs);
-      await subject.ledger.tidy(subject.nowMs + 31 * dayMs);
-      expect(await states(id)).toEqual(["waits pending 0"]);
+  test("disable their destination after five days and 20 tries, and are held then", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    const { nowMs, ledger } = subject;
+    await send(id, to.id, "1");
+    const fail = async (atMs: number) => ledger.deliveries.tried(await idOf(id, "1"), failed(1), atMs);
+    for (let tries = 0; tries < 19; tries++) await fail(nowMs);
+    await fail(nowMs + 5 * dayMs - 1);
+    expect(await ledger.destinations.find(id, to.id)).toMatchObject({ state: "active", failedTries: 20 });
+    await fail(nowMs + 5 * dayMs);
+    expect(await ledger.destinations.find(id, to.id)).toMatchObject({
+      ...{
+        state: "disabled",
+        disabledBecause: "No message was delivered for 5 days, in 21 tries.",
+        held: 1,
+      },
     });
+    expect((await ledger.audit.list(id, { limit: 1 }))[0]).toMatchObject({
+      action: "destination.disabled",
+      summary: "Disabled the destination b: No message was delivered for 5 days, in 21 tries.",
+    });
+    await send(id, to.id, "2", nowMs + 6 * dayMs);
+    expect(await states(id)).toEqual(["1 held 21"]);
+    expect(await change(id, to.id, { state: "active" })).toMatchObject({
+      failedTries: 0,
+      failingSinceMs: null,
+    });
+    expect(await ledger.deliveries.settleHeld(id, to.id, "send", nowMs + 6 * dayMs)).toBe(1);
+    expect(await claim(nowMs + 6 * dayMs)).toEqual(["b 1"]);
+  });
+
+  test("disable their destination at once when the address is gone", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    await send(id, to.id, "1");
+    const gone = { status: 410, said: "", verdict: { is: "failed", isGone: true } } as const;
+    await subject.ledger.deliveries.tried(await idOf(id, "1"), gone, subject.nowMs);
+    expect(await states(id)).toEqual(["1 failed 1"]);
+    expect(await subject.ledger.destinations.find(id, to.id)).toMatchObject({ state: "disabled" });
+  });
+
+  test("of a paused destination are held until they are sent or dropped", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    const { nowMs, ledger } = subject;
+    await send(id, to.id, "1");
+    await change(id, to.id, { state: "paused" });
+    await send(id, to.id, "2");
+    expect(await states(id)).toEqual(["1 held 0", "2 held 0"]);
+    expect(await claim(nowMs + 1)).toEqual([]);
+    expect(await ledger.deliveries.settleHeld(id, to.id, "drop", nowMs)).toBe(2);
+    expect(await states(id)).toEqual(["1 canceled 0", "2 canceled 0"]);
+  });
+
+  test("are kept for 30 days when they are done", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    await send(id, to.id, "done");
+    await send(id, to.id, "waits");
+    await subject.ledger.deliveries.tried(await idOf(id, "done"), delivered, subject.nowMs);
+    await subject.ledger.tidy(subject.nowMs + 31 * dayMs);
+    expect(await states(id)).toEqual(["waits pending 0"]);
   });
 }

@@ -12,6 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ["main"],
   ["between"],
   ["http"],
+  ["actions"],
   ["sources", "analytics", "members"],
   ["intake", "scoring"],
   ["ledger/sqlite", "ledger/postgres", "warehouse"],

@@ -3,7 +3,7 @@
  * The nightly decision and the preview both call it, so a preview is what the rule would have done.
  */
 
-/** What a rule's condition says of one entity on one decided day. Days are whole days since 1970-01-01. */
+/** A rule's condition for one entity on one decided day. Days are whole days since 1970-01-01. */
 export interface Reading {
   readonly day: number;
   /** Whether the condition holds. */
@@ -21,7 +21,7 @@ export interface Reading {
  */
 export type Standing = "present" | "churned" | "gone" | "excluded" | "adopted";
 
-/** What a rule remembers of an entity between decided days. */
+/** The state of an entity that a rule keeps between decided days. */
 export interface EntityState {
   /** Whether the entity was out for long enough since it was last inside. Then the next day inside fires, unless the rule rests. */
   readonly hasLeft: boolean;
@@ -43,7 +43,7 @@ export interface StepRule {
 /** Why an alert closed. */
 export type Closing = "resolved" | "churned" | "gone" | "excluded";
 
-/** What a day brings. At most one alert closes and one fires on it. */
+/** The events of a day. At most one alert closes and one fires on it. */
 export type Outcome =
   | { readonly what: "fired"; readonly day: number }
   | { readonly what: "closed"; readonly day: number; readonly firedOn: number; readonly why: Closing }
@@ -70,7 +70,7 @@ export function step(rule: StepRule, before: EntityState, reading: Reading): Ste
         outcomes: [],
       };
     default:
-      // Who returns starts outside. The cooldown still holds.
+      // An entity that returns starts outside. The cooldown still holds.
       return {
         state: { ...unknownEntity, restsUntil: before.restsUntil },
         outcomes: closing(before, day, standing),

@@ -1,5 +1,5 @@
-/** What a message says: the body of a webhook, and what Slack shows of it. */
-import type { MessageType } from "../../../contract/destinations.ts";
+/** The bodies of messages: that of a webhook, and the form of it for Slack. */
+import type { MessageType } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 
 /** A line of a message: an account, its values, and where to read on. */

@@ -14,7 +14,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** What came of a try. */
+/** The outcome of a try. */
 export interface Sent {
   /** Null when no answer came. */
   readonly status: number | null;

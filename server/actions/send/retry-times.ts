@@ -25,7 +25,7 @@ export type Verdict =
   | { readonly is: "failed"; readonly isGone: boolean };
 
 /**
- * What follows from the answer to a try. Only 2xx is success. A redirect fails for good: its target was not allowed by anybody.
+ * Decides about a delivery by the answer to a try. Only 2xx is success. A redirect fails for good: its target was not allowed by anybody.
  * 410 says that the address is gone. All others are tried again: after `Retry-After` if it is longer than our own waiting time,
  * though never longer than the schedule's next step.
  * @param tries how many there have been, this one included
@@ -51,6 +51,3 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
     : Number.NaN;
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }
-
-/** A destination is disabled after so long a time without success, and so many failed tries. */
-export const disabledAfter = { failingMs: 5 * 24 * hourMs, tries: 20 } as const;

@@ -1,7 +1,7 @@
 /** Signatures of webhooks, by Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks). */
 import { createHmac } from "node:crypto";
 
-/** What a receiver checks: the message's id, when it was sent, and its body. */
+/** The parts of a message that a receiver verifies. */
 export interface SignedMessage {
   /** The same for every try. Without a dot. */
   readonly id: string;

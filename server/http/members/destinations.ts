@@ -1,6 +1,6 @@
 /** Destinations of messages, and the log of what was sent to them. Owners look after them. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { noSuch } from "../../../contract/refusal.ts";
+import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { destinationUrl, type MessageBody, newSecret } from "../../actions/actions.ts";
 import type { Delivery, DestinationChange, DestinationWithCounts } from "../../ledger/ledger.ts";
 import { idIn } from "../api/request.ts";
@@ -79,7 +79,9 @@ export const destinationHandlers = {
     await outbox.work();
     const sent = await ledger.deliveries.list(organization.id, { destination: id, limit: 50 });
     const delivery = sent.find((one) => one.messageId === messageId);
-    if (delivery === undefined) throw noSuch("destination that can be sent to: it is disabled");
+    if (delivery === undefined) {
+      throw new ApiError("conflict", "The destination is disabled: start it again before you send a test.");
+    }
     return { answer: deliveryAnswer(delivery, true) };
   },
 

@@ -1,5 +1,5 @@
 /** Deliveries: one message to one destination. They are decided in a commit, and sent until they succeed or have failed for good. */
-import type { DeliveryState, MessageType } from "../../../../contract/destinations.ts";
+import type { DeliveryState, MessageType } from "../../../../contract/actions/destinations.ts";
 import type { Destination } from "./destinations.ts";
 
 export interface Delivery {

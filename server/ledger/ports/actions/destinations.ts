@@ -4,7 +4,7 @@ import {
   type DestinationState,
   destinationLimits,
   type NoticeType,
-} from "../../../../contract/destinations.ts";
+} from "../../../../contract/actions/destinations.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 
@@ -64,7 +64,7 @@ export interface DestinationStore {
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
 
-/** What follows for a destination from a failed try. Null: it stays as it is.
+/** Why a destination is disabled after a failed try. Null: it stays as it is.
  * @param isGone whether the receiver says that the address will never exist again */
 export function disabledBecause(
   { failingSinceMs, failedTries }: Pick<Destination, "failingSinceMs" | "failedTries">,

@@ -1,5 +1,5 @@
 /** Stores deliveries: what waits to be sent, and the log of what was sent. */
-import { destinationLimits } from "../../../../contract/destinations.ts";
+import { destinationLimits } from "../../../../contract/actions/destinations.ts";
 import type {
   ClaimedDelivery,
   Delivery,

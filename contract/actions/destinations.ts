@@ -1,7 +1,7 @@
 /** Destinations of messages, and the log of their deliveries, as JSON Schema. */
 import Type, { type Static } from "typebox";
-import { closedObject, Field, listOf, nullable, Parameter } from "./api/schema.ts";
-import { nameRules } from "./names.ts";
+import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
+import { nameRules } from "../names.ts";
 
 export const destinationLimits = {
   perOrganization: 20,
@@ -121,7 +121,7 @@ export const SecretChangeAnswer = Type.Object({ secret });
 
 export const HeldBody = closedObject({
   held: Type.Enum(["send", "drop"], {
-    description: "What becomes of the messages that are held.",
+    description: "Whether the held messages are sent or dropped.",
     "x-send": "send or drop",
   }),
 });
@@ -140,8 +140,8 @@ const deliveryFields = {
   id: Type.Integer({ minimum: 1 }),
   destination: Type.Integer({ minimum: 1 }),
   messageId: Field.text("The header webhook-id: the same for every try."),
-  type: Field.oneOf(messageTypes, "What it tells."),
-  state: Field.oneOf(deliveryStates, "What became of it."),
+  type: Field.oneOf(messageTypes, "The kind of message."),
+  state: Field.oneOf(deliveryStates, "The outcome so far."),
   tries: Field.count("How often it was tried."),
   dueAt: nullable(Field.instant("When it is tried next; null when it is not.")),
   triedAt: nullable(Field.instant("When it was tried last.")),

@@ -1,0 +1,154 @@
+/** Destinations over HTTP: from the form to the receiver, and the log of what was sent. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Webhook } from "standardwebhooks";
+import { auditLog, company } from "../people/support.ts";
+import { until } from "../people/watching.ts";
+import { Server } from "../server.ts";
+import { expectError } from "../specification/support.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+let [server, receiver]: [Server, Receiver] = [] as never;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await Server.start({ role: "intake", env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed } });
+}, 180_000);
+afterAll(async () => {
+  await server.stop();
+  receiver.stop();
+});
+
+interface Destination {
+  readonly id: number;
+  readonly name: string;
+  readonly state: string;
+  readonly address: string | null;
+  readonly pending: number;
+  readonly held: number;
+}
+interface Created {
+  readonly destination: Destination;
+  readonly secret: string | null;
+}
+interface Delivery {
+  readonly id: number;
+  readonly messageId: string;
+  readonly state: string;
+  readonly status: number | null;
+  readonly said: string | null;
+  readonly tries: number;
+}
+
+/** An organization with a destination at a path of the receiver. */
+async function sending(name: string, path: string, kind = "webhook") {
+  const people = await company(server, name);
+  const { owner, at } = people;
+  const body = { kind, name: "Hooks", address: receiver.address(path) };
+  const { destination, secret } = await owner.json<Created>("POST", at("/api/destinations"), body, 201);
+  const one = (rest = "") => at(`/api/destinations/${destination.id}${rest}`);
+  const deliveries = async (who = owner) =>
+    (await who.json<{ deliveries: Delivery[] }>("GET", at("/api/deliveries"))).deliveries;
+  const sendTest = () => owner.json<Delivery>("POST", one("/test"), undefined, 201);
+  const got = (messageId: string) =>
+    receiver.got.filter(({ headers }) => headers["webhook-id"] === messageId);
+  return { ...people, destination, secret, one, deliveries, sendTest, got };
+}
+
+test("a test message reaches the receiver, verifies by the secret that was shown, and is in the log", async () => {
+  const { secret, sendTest, deliveries, got, owner, at, viewer } = await sending("Tested", "/200");
+  const { messageId } = await sendTest();
+  await until(async () => (await deliveries())[0]?.state === "delivered");
+  const [message] = got(messageId);
+  const verified = new Webhook(secret ?? "").verify(message?.body ?? "", message?.headers ?? {});
+  expect(verified).toMatchObject({ type: "test", data: { link: server.url } });
+  expect((await deliveries())[0]).toMatchObject({ messageId, status: 200, said: "status 200", tries: 1 });
+  expect((await deliveries(viewer))[0]).toMatchObject({ messageId, status: 200, said: null });
+  const shown = await owner.json<object>("GET", at("/api/destinations"));
+  expect(JSON.stringify(shown)).not.toContain("whsec_");
+});
+
+test("a new secret signs beside the one before", async () => {
+  const { secret, sendTest, deliveries, got, owner, one } = await sending("Rotating", "/200");
+  const { secret: next } = await owner.json<Created>("POST", one("/secret"), undefined, 201);
+  expect(next).not.toBe(secret);
+  const { messageId } = await sendTest();
+  await until(async () => (await deliveries())[0]?.state === "delivered");
+  const [message] = got(messageId);
+  for (const known of [secret, next])
+    new Webhook(known ?? "").verify(message?.body ?? "", message?.headers ?? {});
+});
+
+test("Slack gets text and blocks, and its address is never shown again", async () => {
+  const { destination, secret, sendTest, deliveries } = await sending("Slackers <3 & co", "/slack", "slack");
+  expect([secret, destination.address]).toEqual([null, null]);
+  await sendTest();
+  await until(async () => (await deliveries())[0]?.state === "delivered");
+  const body = receiver.got.findLast(({ path }) => path === "/slack")?.body ?? "";
+  expect(JSON.parse(body)).toMatchObject({ blocks: [{ type: "section", text: { type: "mrkdwn" } }] });
+  expect(body).toContain("Slackers &lt;3 &amp; co");
+});
+
+test("what failed is tried again, and can be sent again by hand with the same id", async () => {
+  const { owner, at, one, sendTest, deliveries, got } = await sending("Failing", "/500");
+  const { id, messageId } = await sendTest();
+  await until(async () => (await deliveries())[0]?.tries === 1);
+  expect((await deliveries())[0]).toMatchObject({ state: "pending", status: 500, said: "status 500" });
+  await owner.json("PATCH", one(), { address: receiver.address("/200") });
+  await owner.done("POST", at(`/api/deliveries/${id}/again`));
+  await until(async () => (await deliveries())[0]?.state === "delivered");
+  expect(got(messageId).map(({ path }) => path)).toEqual(["/500", "/200"]);
+});
+
+test("a paused destination holds its messages until they are sent", async () => {
+  const { owner, one, sendTest, deliveries, got } = await sending("Paused", "/200");
+  await owner.json("PATCH", one(), { state: "paused" });
+  const { messageId, state } = await sendTest();
+  expect(state).toBe("held");
+  expect(await owner.json<Destination>("PATCH", one(), { state: "active" })).toMatchObject({ held: 1 });
+  expect(got(messageId)).toEqual([]);
+  expect(await owner.json<object>("POST", one("/held"), { held: "send" })).toEqual({ messages: 1 });
+  await until(async () => (await deliveries())[0]?.state === "delivered");
+});
+
+test("a destination that answers 410 is disabled, and the log of changes says so", async () => {
+  const { owner, at, one, sendTest, deliveries } = await sending("Gone", "/410");
+  await sendTest();
+  await until(async () => (await deliveries())[0]?.state === "failed");
+  const { destinations } = await owner.json<{ destinations: Destination[] }>("GET", at("/api/destinations"));
+  expect(destinations[0]).toMatchObject({ state: "disabled" });
+  expect((await auditLog(owner))[0]).toMatchObject({ action: "destination.disabled" });
+  await expectError(await owner.ask("POST", one("/test")), "conflict");
+});
+
+test("a destination that hangs delays no other", async () => {
+  const { owner, at, sendTest, deliveries } = await sending("Hanging", "/hang");
+  for (let n = 0; n < 30; n += 1) await sendTest();
+  const body = { kind: "webhook", name: "Quick", address: receiver.address("/200") };
+  const { destination } = await owner.json<Created>("POST", at("/api/destinations"), body, 201);
+  const sentAtMs = performance.now();
+  await owner.json("POST", at(`/api/destinations/${destination.id}/test`), undefined, 201);
+  await until(async () => (await deliveries()).some(({ state }) => state === "delivered"));
+  // A message to the other destination waits for 15 s.
+  expect(performance.now() - sentAtMs).toBeLessThan(14_000);
+});
+
+test("only owners change destinations, of their own organization, at addresses that are allowed", async () => {
+  const { owner, member, at, one, destination } = await sending("Guarded", "/200");
+  const body = { kind: "webhook", name: "Other", address: receiver.address("/200") };
+  await expectError(await member.ask("POST", at("/api/destinations"), body), "forbidden");
+  await expectError(await member.ask("DELETE", one()), "forbidden");
+  for (const address of ["http://example.com/", "ftp://example.com/", "https://a:b@example.com/", "x"]) {
+    await expectError(
+      await owner.ask("POST", at("/api/destinations"), { ...body, address }),
+      "validation_error",
+    );
+  }
+  await expectError(
+    await owner.ask("POST", at("/api/destinations"), { ...body, name: "Hooks" }),
+    "validation_error",
+  );
+  const other = await company(server, "Guarded by others");
+  const theirs = other.at(`/api/destinations/${destination.id}`);
+  await expectError(await other.owner.ask("DELETE", theirs), "not_found");
+  await expectError(await other.owner.ask("PATCH", theirs, { name: "Mine" }), "not_found");
+  await owner.done("DELETE", one());
+});
