@@ -45,6 +45,7 @@ export const auditActions = [
   "destination.created",
   "destination.changed",
   "destination.deleted",
+  "destination.agreed",
   "destination.disabled",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

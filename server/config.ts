@@ -17,6 +17,8 @@ export interface Config {
   readonly remoteImages: boolean;
   /** Private services that owners may send messages to. */
   readonly privateDestinations: readonly PrivateDestination[];
+  /** The server by which e-mail is sent; null: none is. */
+  readonly mail: MailConfig | null;
   /** The highest rate that owners may set for their organization's tokens; the command line may set more. */
   readonly maxRequestsPerSecond: number;
   /** Bytes that may wait for the warehouse; past them senders get 429 until it has caught up. */
@@ -35,6 +37,13 @@ export interface PrivateDestination {
   readonly name: string;
   readonly port: number;
   readonly address: string;
+}
+
+export interface MailConfig {
+  /** `smtp://` or `smtps://`. It may hold a password, so it is never shown. */
+  readonly smtpUrl: string;
+  /** The sender: `Rekindle <rekindle@example.com>` */
+  readonly from: string;
 }
 
 export interface ClusterConfig {
@@ -79,6 +88,7 @@ export function readConfig(environment: Environment = process.env): Config {
     metricsToken: readSecret(environment, "METRICS_TOKEN"),
     remoteImages: readRemoteImages(environment),
     privateDestinations: readPrivateDestinations(environment),
+    mail: readMail(environment),
     maxRequestsPerSecond: readMaxRate(environment),
     inboxMaxBytes: readInboxMax(
       environment,
@@ -136,6 +146,27 @@ function readRemoteImages({ REMOTE_IMAGES: text }: Environment): boolean {
   if (!text || text === "off") return false;
   if (text === "on") return true;
   throw new ConfigError(`REMOTE_IMAGES is ${JSON.stringify(text)}: set it to on or off.`);
+}
+
+/** Links in messages lead to PUBLIC_URL, so there is no e-mail without it. */
+function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Environment): MailConfig | null {
+  if (!SMTP_URL && !MAIL_FROM) return null;
+  if (!SMTP_URL || !/^smtps?:\/\//.test(SMTP_URL) || !URL.canParse(SMTP_URL)) {
+    throw new ConfigError(
+      "SMTP_URL is not usable: set it to the mail server's address, smtps://user:password@smtp.example.com say.",
+    );
+  }
+  if (!MAIL_FROM || !/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/.test(MAIL_FROM)) {
+    throw new ConfigError(
+      "MAIL_FROM is not usable: set it to the sender, Rekindle <rekindle@example.com> say.",
+    );
+  }
+  if (!PUBLIC_URL) {
+    throw new ConfigError(
+      "PUBLIC_URL is missing: links in e-mail lead there. Set it, or leave out SMTP_URL.",
+    );
+  }
+  return { smtpUrl: SMTP_URL, from: MAIL_FROM };
 }
 
 /** Where clouds answer with a machine's credentials: never a destination, whatever the installation allows. */

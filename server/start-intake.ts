@@ -94,7 +94,13 @@ export async function startIntake(
   const readiness = new Readiness(analysis, node === undefined ? {} : { patienceMs: nodePatienceMs });
   const host = new PageHost(config);
   const { addresses, bodies, unknownTokens } = limitsOf(config, registry);
-  const outbox = newOutbox(ledger, config.privateDestinations, log, nowMs);
+  const outbox = newOutbox(
+    ledger,
+    { exceptions: config.privateDestinations, mail: config.mail },
+    address,
+    log,
+    nowMs,
+  );
   const ofPeople = { config, host, ledger, live, intake, outbox, addresses, bodies, log, registry };
   const serving = startPeople({ ...ofPeople, address, nowMs, memory: authorizers });
   const http: HttpServer = startHttp(

@@ -16,7 +16,7 @@ export const destinationLimits = {
 } as const;
 
 /** How a message is sent. */
-export const destinationKinds = ["webhook", "slack"] as const;
+export const destinationKinds = ["webhook", "slack", "email"] as const;
 export type DestinationKind = (typeof destinationKinds)[number];
 
 /** Types of messages. `test` is sent by hand only. */
@@ -35,8 +35,9 @@ export type MessageType = (typeof messageTypes)[number];
 export const noticeTypes = ["scores.completed", "source.silent", "source.resumed", "model.changed"] as const;
 export type NoticeType = (typeof noticeTypes)[number];
 
-/** `active`: sends. `paused`: messages are held. `disabled`: nothing is sent or held, because it failed for too long. */
-export const destinationStates = ["active", "paused", "disabled"] as const;
+/** `unconfirmed`: an e-mail address that has not agreed yet; nothing is sent or held. `active`: sends. `paused`: messages are held.
+ * `disabled`: nothing is sent or held, because it failed for too long, or its owner unsubscribed. */
+export const destinationStates = ["unconfirmed", "active", "paused", "disabled"] as const;
 export type DestinationState = (typeof destinationStates)[number];
 
 /** `held`: the destination was paused. `canceled`: it names somebody who was excluded or erased, or was dropped by hand. */
@@ -53,8 +54,9 @@ const name = Type.String({
 const address = Type.String({
   minLength: 1,
   maxLength: destinationLimits.addressCharacters,
-  description: "An https address. That of Slack is a secret, so it is never shown again.",
-  "x-send": "an https:// address",
+  description:
+    "An https address, or an e-mail address, which gets a link to agree by. That of Slack is a secret, so it is never shown again.",
+  "x-send": "an https:// address, or an e-mail address",
 });
 
 const notices = Type.Array(Type.Enum([...noticeTypes]), {
@@ -65,7 +67,7 @@ const notices = Type.Array(Type.Enum([...noticeTypes]), {
 
 const kind = Type.Enum([...destinationKinds], {
   description:
-    "webhook: Standard Webhooks 1.0.0, signed. slack: an incoming webhook of Slack, Mattermost or Discord (with /slack at the end).",
+    "webhook: Standard Webhooks 1.0.0, signed. slack: an incoming webhook of Slack, Mattermost or Discord (with /slack at the end). email: if the installation sends e-mail.",
   "x-send": `one of ${destinationKinds.join(", ")}`,
 });
 
@@ -74,9 +76,12 @@ export const DestinationAnswer = Type.Object({
   kind,
   name,
   address: Field.textOrNull("Null for Slack: its address is a secret."),
-  host: Field.text("The host of the address."),
+  host: Field.text("The host of the address, or the domain of the e-mail address."),
   notices,
-  state: Field.oneOf(destinationStates, "disabled: it failed for five days and 20 tries, or answered 410."),
+  state: Field.oneOf(
+    destinationStates,
+    "unconfirmed: the e-mail address has not agreed yet. disabled: it failed for five days and 20 tries, answered 410, or unsubscribed.",
+  ),
   disabledBecause: Field.textOrNull("Null unless it is disabled."),
   failingSince: nullable(Field.instant("Of the first of the tries that failed since the last success.")),
   lastDeliveredAt: nullable(Field.instant("When a message was last delivered.")),
@@ -90,7 +95,9 @@ export const DestinationsAnswer = Type.Object({
   destinations: Type.Array(DestinationAnswer, { description: "By name." }),
 });
 
-const secret = Field.textOrNull("The secret by which a receiver verifies, shown this once. Null for Slack.");
+const secret = Field.textOrNull(
+  "The secret by which a receiver verifies, shown this once. Null but for a webhook.",
+);
 
 export const DestinationCreateBody = closedObject({
   kind,
@@ -116,6 +123,15 @@ export const DestinationChangeBody = closedObject(
   },
   { minProperties: 1, "x-send": "a JSON object with at least one of name, address, notices, state" },
 );
+
+export const AgreeBody = closedObject({
+  destination: Type.Integer({ minimum: 1, "x-send": "the number in the link" }),
+  code: Type.String({ maxLength: 100, "x-send": "the code in the link" }),
+});
+export const AgreeAnswer = Type.Object({
+  address: Field.text("The e-mail address."),
+  state: Field.oneOf(destinationStates, "Now."),
+});
 
 export const SecretChangeAnswer = Type.Object({ secret });
 

@@ -187,6 +187,15 @@ export const intakeRoutes = {
     body: destinations.HeldBody,
     answer: destinations.HeldAnswer,
   }),
+  "POST /api/destinations/agree": intakeRoute.anybody({
+    summary: "The recipient of an e-mail destination agrees, by the link in the first mail",
+    body: destinations.AgreeBody,
+    answer: destinations.AgreeAnswer,
+  }),
+  "POST /api/unsubscribe/:id/:code": intakeRoute.anybody({
+    summary: "The recipient of an e-mail destination wants no more: one click, as RFC 8058 has it",
+    answer: destinations.AgreeAnswer,
+  }),
   "GET /api/deliveries": intakeRoute.read({
     summary: "Messages that were sent, and those that wait",
     query: destinations.DeliveriesParameters,

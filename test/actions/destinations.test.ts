@@ -5,16 +5,27 @@ import { auditLog, company } from "../people/support.ts";
 import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { type MailServer, startMailServer } from "./mail-server.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
-let [server, receiver]: [Server, Receiver] = [] as never;
+let [server, receiver, mails]: [Server, Receiver, MailServer] = [] as never;
 beforeAll(async () => {
   receiver = await startReceiver();
-  server = await Server.start({ role: "intake", env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed } });
+  mails = await startMailServer();
+  server = await Server.start({
+    role: "intake",
+    env: {
+      ALLOW_PRIVATE_DESTINATIONS: receiver.allowed,
+      SMTP_URL: mails.url(),
+      MAIL_FROM: "Rekindle <rekindle@example.com>",
+      PUBLIC_URL: "https://rekindle.example.com",
+    },
+  });
 }, 180_000);
 afterAll(async () => {
   await server.stop();
   receiver.stop();
+  await mails.stop();
 });
 
 interface Destination {
@@ -59,7 +70,7 @@ test("a test message reaches the receiver, verifies by the secret that was shown
   await until(async () => (await deliveries())[0]?.state === "delivered");
   const [message] = got(messageId);
   const verified = new Webhook(secret ?? "").verify(message?.body ?? "", message?.headers ?? {});
-  expect(verified).toMatchObject({ type: "test", data: { link: server.url } });
+  expect(verified).toMatchObject({ type: "test", data: { link: "https://rekindle.example.com" } });
   expect((await deliveries())[0]).toMatchObject({ messageId, status: 200, said: "status 200", tries: 1 });
   expect((await deliveries(viewer))[0]).toMatchObject({ messageId, status: 200, said: null });
   const shown = await owner.json<object>("GET", at("/api/destinations"));
@@ -151,4 +162,48 @@ test("only owners change destinations, of their own organization, at addresses t
   await expectError(await other.owner.ask("DELETE", theirs), "not_found");
   await expectError(await other.owner.ask("PATCH", theirs, { name: "Mine" }), "not_found");
   await owner.done("DELETE", one());
+});
+
+test("an e-mail address gets messages once its recipient has agreed, until they unsubscribe", async () => {
+  const { owner, at } = await company(server, "Mailing");
+  const body = { kind: "email", name: "Ada", address: "ada@mailing.example" };
+  const { destination } = await owner.json<Created>("POST", at("/api/destinations"), body, 201);
+  const one = (rest = "") => at(`/api/destinations/${destination.id}${rest}`);
+  const mailsToAda = () => mails.received.filter(({ to }) => to.includes("ada@mailing.example"));
+  const text = () =>
+    (mailsToAda().at(-1)?.text ?? "")
+      .replaceAll("=\r\n", "")
+      .replaceAll("=3D", "=")
+      .replace(/\r\n[ \t]+/g, " ");
+  expect(destination.state).toBe("unconfirmed");
+  await expectError(await owner.ask("POST", one("/test")), "conflict");
+  const [, id, code] =
+    /https:\/\/rekindle\.example\.com\/agree#(\d+)\/([A-Za-z0-9_-]{43})/.exec(text()) ?? [];
+  const agree = (given: string) =>
+    owner.ask("POST", "/api/destinations/agree", { destination: Number(id), code: given });
+  await expectError(await agree("x".repeat(43)), "not_found");
+  expect(await (await agree(code ?? "")).json()).toEqual({ address: "ada@mailing.example", state: "active" });
+  await owner.json("POST", one("/test"), undefined, 201);
+  await until(() => mailsToAda().length === 2);
+  const [, unsubscribe = ""] =
+    /List-Unsubscribe: <https:\/\/rekindle\.example\.com([^>]+)>/.exec(text()) ?? [];
+  const headers = { "Content-Type": "application/x-www-form-urlencoded" };
+  const stranger = (method: string) =>
+    fetch(server.url + unsubscribe, {
+      method,
+      headers: { ...headers, Host: "rekindle.example.com" },
+      ...(method === "POST" && { body: "List-Unsubscribe=One-Click" }),
+    });
+  await stranger("GET");
+  const { destinations } = await owner.json<{ destinations: Destination[] }>("GET", at("/api/destinations"));
+  expect(destinations[0]?.state).toBe("active");
+  expect(await (await stranger("POST")).json()).toEqual({
+    address: "ada@mailing.example",
+    state: "disabled",
+  });
+  await expectError(await owner.ask("POST", one("/test")), "conflict");
+  expect(await owner.json<Destination>("PATCH", one(), { state: "active" })).toMatchObject({
+    state: "unconfirmed",
+  });
+  await until(() => mailsToAda().length === 3);
 });

@@ -2,7 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { retryAfterMs, verdictOf, waitsMs } from "../../server/actions/send/retry-times.ts";
 
-const answer = (status: number | null, after: number | null = null) => ({ status, retryAfterMs: after });
+const answer = (status: number | null, after: number | null = null) => ({
+  status,
+  retryAfterMs: after,
+  isMail: false,
+});
 
 describe("an answer", () => {
   test.each([200, 201, 204, 299])("of %i is success", (status) => {
@@ -24,6 +28,14 @@ describe("an answer", () => {
       { is: "failed", isGone: false },
     ];
     expect(tries as unknown).toEqual(expected);
+  });
+
+  test("of a mail server: 2xx is success, 4xx is tried again, 5xx fails for good", () => {
+    const reply = (status: number | null) => verdictOf({ ...answer(status), isMail: true }, 1, 0);
+    expect(reply(250)).toEqual({ is: "delivered" });
+    expect(reply(421)).toEqual({ is: "retry", waitMs: 5_000 });
+    expect(reply(null)).toEqual({ is: "retry", waitMs: 5_000 });
+    expect(reply(550)).toEqual({ is: "failed", isGone: false });
   });
 
   test("with Retry-After waits for so long, up to the schedule's next step", () => {

@@ -215,6 +215,8 @@ const destination = {
   ...{ name: "ours", address: "https://example.com/", secrets: [], notices: [] },
 } as const;
 
+const mailbox = { ...destination, kind: "email", address: "ada@example.com", secrets: ["code"] } as const;
+
 const destinations: Kinds["destinations"] = {
   ...{ list: read, find: read },
   add: async ({ ledger, nowMs }) => ({
@@ -228,6 +230,14 @@ const destinations: Kinds["destinations"] = {
       repeats: true,
       of: (of) => ledger.destinations.change(of, id, { name: "theirs" }, by, nowMs + 1),
     };
+  },
+  agree: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
+    return { action: "destination.agreed", make: () => ledger.destinations.agree(id, "code", nowMs) };
+  },
+  unsubscribe: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
+    return { action: "destination.disabled", make: () => ledger.destinations.unsubscribe(id, "code", nowMs) };
   },
   remove: async ({ ledger, id: organization, nowMs }) => {
     const { id } = await ledger.destinations.add(organization, destination, by, nowMs);

@@ -99,6 +99,38 @@ function destinations(subject: LedgerUnderTest): void {
       expect(JSON.stringify(log)).not.toMatch(/whsec|https/);
     });
 
+    test("of e-mail send when the recipient agrees, and no more when the recipient unsubscribes", async () => {
+      const { id } = await subject.organization();
+      const { destinations, deliveries, audit } = subject.ledger;
+      const mailbox = {
+        kind: "email",
+        name: "Ada",
+        address: "ada@example.com",
+        secrets: ["code"],
+        notices: [],
+      } as const;
+      const added = await destinations.add(id, mailbox, commandLine, subject.nowMs);
+      expect(added.state).toBe("unconfirmed");
+      const message = { messageId: "1", type: "test", body: "{}" } as const;
+      await deliveries.add(id, added.id, message, subject.nowMs);
+      expect(await destinations.agree(added.id, "other", 1)).toBeUndefined();
+      expect(await destinations.unsubscribe(added.id, "other", 1)).toBeUndefined();
+      expect(await destinations.agree(added.id, "code", 1)).toMatchObject({ state: "active" });
+      expect(await destinations.find(id, added.id)).toMatchObject({ state: "active", pending: 0 });
+      await deliveries.add(id, added.id, message, subject.nowMs);
+      expect(await destinations.unsubscribe(added.id, "code", 2)).toMatchObject({ state: "disabled" });
+      expect(await destinations.find(id, added.id)).toMatchObject({
+        ...{ state: "disabled", disabledBecause: "The recipient unsubscribed.", held: 1 },
+      });
+      expect((await audit.list(id, { limit: 9 })).map(({ summary }) => summary)).toEqual([
+        "Disabled the destination Ada: The recipient unsubscribed.",
+        "The recipient of Ada agreed",
+        "Added the destination Ada",
+      ]);
+      const webhook = await add(id, "b");
+      expect(await destinations.agree(webhook.id, "whsec_x", 1)).toBeUndefined();
+    });
+
     test("have a name of their own, and there are so many at most", async () => {
       const { id } = await subject.organization();
       const first = await add(id, "b");

@@ -1,6 +1,7 @@
 /** The bodies of messages: that of a webhook, and the form of it for Slack. */
 import type { MessageType } from "../../../contract/actions/destinations.ts";
 import type { JsonObject } from "../../../contract/json.ts";
+import type { Mail } from "./mail.ts";
 
 /** A line of a message: an account, its values, and where to read on. */
 export interface MessageRow {
@@ -36,6 +37,39 @@ export function slackBody({ data }: MessageBody): string {
     text: cut([head, ...lines].join("\n"), slack.textCharacters),
     blocks: sections.map((section) => ({ type: "section", text: { type: "mrkdwn", text: section } })),
   });
+}
+
+/** The message as a mail. @param unsubscribe the address of the request that ends these mails */
+export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): Mail {
+  const { text, link, rows = [] } = data;
+  const lines = rows.map((row) => `- ${row.name}: ${row.text} (${row.link})`);
+  const items = rows.map((row) => `<li>${anchor(row.link, row.name)}: ${html(row.text)}</li>`);
+  const stop = unsubscribe.replace("/api/unsubscribe/", "/unsubscribe#");
+  return {
+    ...{ to, unsubscribe, subject: cut(text.replace(/\s+/g, " "), mailSubjectCharacters) },
+    text: [text, "", ...lines, "", link, "", `To stop these mails: ${stop}`].join("\n"),
+    html: `<p>${html(text)}</p><ul>${items.join("")}</ul><p>${anchor(link, "Open Rekindle")}</p><p>${anchor(stop, "Stop these mails")}</p>`,
+  };
+}
+
+/** A mail with one link, which somebody asked for. */
+export function plainMail(to: string, subject: string, text: string, link: string): Mail {
+  return {
+    ...{ to, subject: cut(subject, mailSubjectCharacters), unsubscribe: null },
+    text: `${text}\n\n${link}\n`,
+    html: `<p>${html(text)}</p><p>${anchor(link, link)}</p>`,
+  };
+}
+
+const mailSubjectCharacters = 150;
+
+function anchor(link: string, text: string): string {
+  return `<a href="${html(link)}">${html(text)}</a>`;
+}
+
+function html(text: string): string {
+  const one: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  return text.replace(/[&<>"]/g, (character) => one[character] ?? character);
 }
 
 /** Lines put together into sections. */

@@ -1,32 +1,36 @@
 /** Messages on their way out: intake's process sends them, so that they leave while analysis is away. */
-
-import type { PrivateDestination } from "../../config.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
+import type { Mail } from "./mail.ts";
+import type { Sent } from "./post.ts";
 import { PostingThread } from "./posting-thread.ts";
+import type { PostingSettings } from "./posting-worker.ts";
 import { Sender } from "./sender.ts";
 
 export interface Outbox {
-  /** Private services that the installation allows as destinations. */
-  readonly exceptions: readonly PrivateDestination[];
+  readonly settings: PostingSettings;
   /** Sends what is due, as far as there is room: about once a second, and when something was added. */
   work(): Promise<unknown>;
+  /** Sends a mail that somebody waits for, once. */
+  mail(mail: Mail): Promise<Sent>;
   /** Ends what is under way. It is tried again after the next start. */
   stop(): Promise<void>;
 }
 
-/** The messages of a ledger. */
+/** The messages of a ledger. @param address of the service, as people reach it */
 export function newOutbox(
   ledger: Pick<Ledger, "deliveries">,
-  exceptions: readonly PrivateDestination[],
+  settings: PostingSettings,
+  address: () => string,
   log: Logger,
   nowMs: () => number,
 ): Outbox {
-  const poster = new PostingThread(exceptions);
-  const sender = new Sender({ ledger, poster, nowMs, random: Math.random, log });
+  const poster = new PostingThread(settings);
+  const sender = new Sender({ ledger, poster, address, nowMs, random: Math.random, log });
   return {
-    exceptions,
+    settings,
     work: () => sender.work(),
+    mail: (mail) => poster.post(mail),
     stop: () => {
       poster.stop();
       return sender.settled();

@@ -1,30 +1,29 @@
-/** Posts messages in a thread of its own: signing, encryption and slow peers take no time of the thread that answers requests. */
+/** Sends messages in a thread of its own: signing, encryption and slow peers take no time of the thread that answers requests. */
 
-import type { PrivateDestination } from "../../config.ts";
+import type { Mail } from "./mail.ts";
 import type { Message, Sent } from "./post.ts";
-import type { Posted, Posting } from "./posting-worker.ts";
+import type { Posted, Posting, PostingSettings } from "./posting-worker.ts";
 
 export interface Poster {
-  /** Resolves with what came of it, also when no answer came. */
-  post(message: Message): Promise<Sent>;
+  /** Resolves with the outcome, also when no answer came. */
+  post(message: Message | Mail): Promise<Sent>;
   stop(): void;
 }
 
 /** A thread that begins with the first message, and begins again after it has died. */
 export class PostingThread implements Poster {
-  readonly #exceptions: readonly PrivateDestination[];
+  readonly #settings: PostingSettings;
   readonly #waiting = new Map<number, (sent: Sent) => void>();
   #worker: Worker | undefined;
   #last = 0;
 
-  /** @param exceptions private services that the installation allows */
-  constructor(exceptions: readonly PrivateDestination[]) {
-    this.#exceptions = exceptions;
+  constructor(settings: PostingSettings) {
+    this.#settings = settings;
   }
 
-  post(message: Message): Promise<Sent> {
+  post(message: Message | Mail): Promise<Sent> {
     this.#last += 1;
-    const posting: Posting = { number: this.#last, message, exceptions: this.#exceptions };
+    const posting: Posting = { number: this.#last, message, settings: this.#settings };
     return new Promise((resolve) => {
       this.#waiting.set(posting.number, resolve);
       this.#worker ??= this.#start();

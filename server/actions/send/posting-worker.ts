@@ -1,12 +1,20 @@
-/** The thread of `posting-thread.ts`: it posts messages and answers with what came of each. */
-import type { PrivateDestination } from "../../config.ts";
+/** The thread of `posting-thread.ts`: it sends messages and answers with the outcome of each. */
+import type { MailConfig, PrivateDestination } from "../../config.ts";
+import { type Mail, sendMail } from "./mail.ts";
 import { type Message, post, type Sent, usualRules } from "./post.ts";
 
-/** A message to post, by a number that the answer has, too. */
+/** The settings of the installation. */
+export interface PostingSettings {
+  /** Private services that are allowed as destinations. */
+  readonly exceptions: readonly PrivateDestination[];
+  readonly mail: MailConfig | null;
+}
+
+/** A message to send, by a number that the answer has, too. */
 export interface Posting {
   readonly number: number;
-  readonly message: Message;
-  readonly exceptions: readonly PrivateDestination[];
+  readonly message: Message | Mail;
+  readonly settings: PostingSettings;
 }
 
 export interface Posted {
@@ -16,7 +24,13 @@ export interface Posted {
 
 declare const self: Worker;
 
-self.onmessage = async ({ data: { number, message, exceptions } }: MessageEvent<Posting>) => {
-  const posted: Posted = { number, sent: await post(message, { ...usualRules, exceptions }) };
+self.onmessage = async ({ data: { number, message, settings } }: MessageEvent<Posting>) => {
+  const posted: Posted = { number, sent: await send(message, settings) };
   self.postMessage(posted);
 };
+
+async function send(message: Message | Mail, { exceptions, mail }: PostingSettings): Promise<Sent> {
+  if ("address" in message) return post(message, { ...usualRules, exceptions });
+  if (mail !== null) return sendMail(mail, message);
+  return { status: null, said: "E-mail is off: SMTP_URL and MAIL_FROM are not set.", retryAfterMs: null };
+}

@@ -15,6 +15,8 @@ export interface Answer {
   readonly status: number | null;
   /** From the header `Retry-After`: seconds or a date, in milliseconds from now. */
   readonly retryAfterMs: number | null;
+  /** Whether `status` is a reply code of SMTP: 5xx is for good there, and 4xx is not. */
+  readonly isMail: boolean;
 }
 
 export type Verdict =
@@ -31,12 +33,12 @@ export type Verdict =
  * @param tries how many there have been, this one included
  * @param random in [0, 1)
  */
-export function verdictOf({ status, retryAfterMs }: Answer, tries: number, random: number): Verdict {
+export function verdictOf({ status, retryAfterMs, isMail }: Answer, tries: number, random: number): Verdict {
   if (status !== null && status >= 200 && status < 300) return { is: "delivered" };
-  if (status === 410) return { is: "failed", isGone: true };
-  const isRedirect = status !== null && status >= 300 && status < 400;
+  if (status === 410 && !isMail) return { is: "failed", isGone: true };
+  const isForGood = status !== null && (isMail ? status >= 500 : status >= 300 && status < 400);
   const waitMs = waitsMs[tries];
-  if (isRedirect || waitMs === undefined) return { is: "failed", isGone: false };
+  if (isForGood || waitMs === undefined) return { is: "failed", isGone: false };
   const longestMs = waitsMs[tries + 1] ?? waitMs;
   const wishedMs = Math.max(waitMs, retryAfterMs ?? 0);
   return { is: "retry", waitMs: Math.round(Math.min(wishedMs, longestMs) * (1 + random / 10)) };

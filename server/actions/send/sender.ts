@@ -5,7 +5,8 @@
  */
 import type { ClaimedDelivery, Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
-import { type MessageBody, slackBody } from "./message-body.ts";
+import type { Mail } from "./mail.ts";
+import { type MessageBody, mailOf, slackBody } from "./message-body.ts";
 import type { Message } from "./post.ts";
 import type { Poster } from "./posting-thread.ts";
 import { verdictOf } from "./retry-times.ts";
@@ -14,6 +15,8 @@ import { signedHeaders } from "./signature.ts";
 export interface SenderParts {
   readonly ledger: Pick<Ledger, "deliveries">;
   readonly poster: Poster;
+  /** Of the service, as people reach it. */
+  readonly address: () => string;
   readonly nowMs: () => number;
   /** In [0, 1): spreads retries. */
   readonly random: () => number;
@@ -58,20 +61,32 @@ export class Sender {
   }
 
   async #send({ delivery, destination }: ClaimedDelivery): Promise<void> {
-    const { ledger, poster, nowMs, random } = this.#parts;
-    const sent = await poster.post(messageOf({ delivery, destination }, nowMs()));
-    const verdict = verdictOf(sent, delivery.tries + 1, random());
+    const { ledger, poster, address, nowMs, random } = this.#parts;
+    const sent = await poster.post(messageOf({ delivery, destination }, address(), nowMs()));
+    const isMail = destination.kind === "email";
+    const verdict = verdictOf({ ...sent, isMail }, delivery.tries + 1, random());
     await ledger.deliveries.tried(delivery.id, { ...sent, verdict }, nowMs());
   }
 }
 
-function messageOf({ delivery, destination }: ClaimedDelivery, nowMs: number): Message {
-  const { address, kind, secrets } = destination;
+function messageOf(
+  { delivery, destination }: ClaimedDelivery,
+  service: string,
+  nowMs: number,
+): Message | Mail {
+  const { id: number, address, kind, secrets } = destination;
   const { messageId: id, body } = delivery;
-  if (kind === "slack") {
-    const shown = slackBody(JSON.parse(body) as MessageBody);
-    return { address, headers: { "content-type": "application/json" }, body: shown };
+  const said = () => JSON.parse(body) as MessageBody;
+  switch (kind) {
+    case "email":
+      return mailOf(said(), address, `${service}/api/unsubscribe/${number}/${secrets[0] ?? ""}`);
+    case "slack":
+      return { address, headers: { "content-type": "application/json" }, body: slackBody(said()) };
+    case "webhook":
+      return {
+        address,
+        headers: signedHeaders({ id, sentAtS: Math.floor(nowMs / 1_000), body }, secrets),
+        body,
+      };
   }
-  const sentAtS = Math.floor(nowMs / 1_000);
-  return { address, headers: signedHeaders({ id, sentAtS, body }, secrets), body };
 }

@@ -1,8 +1,21 @@
 /** Destinations of messages, and the log of what was sent to them. Owners look after them. */
 import { randomBytes, randomUUID } from "node:crypto";
+import type { DestinationKind } from "../../../contract/actions/destinations.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
-import { destinationUrl, type MessageBody, newSecret } from "../../actions/actions.ts";
-import type { Delivery, DestinationChange, DestinationWithCounts } from "../../ledger/ledger.ts";
+import {
+  destinationUrl,
+  type MessageBody,
+  newSecret,
+  type Outbox,
+  plainMail,
+} from "../../actions/actions.ts";
+import {
+  type Delivery,
+  type DestinationChange,
+  type DestinationWithCounts,
+  loginEmail,
+  newCode,
+} from "../../ledger/ledger.ts";
 import { idIn } from "../api/request.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
@@ -14,31 +27,54 @@ export const destinationHandlers = {
     },
   }),
 
-  "POST /api/destinations": async ({ ledger, outbox, place, body, nowMs }) => {
+  "POST /api/destinations": async ({ ledger, outbox, place, address: service, body, nowMs }) => {
     const { kind, notices = [] } = body;
-    const address = destinationUrl(body.address, outbox.exceptions).href;
-    const secret = kind === "webhook" ? newSecret(randomBytes) : null;
-    const secrets = secret === null ? [] : [secret];
-    const destination = await ledger.destinations.add(
-      place.organization.id,
-      { kind, name: body.name.trim(), address, secrets, notices },
-      place.actor,
-      nowMs,
-    );
+    const address = addressIn(kind, body.address, outbox);
+    const secrets = secretsOf(kind);
+    const { organization, actor } = place;
+    const wanted = { kind, name: body.name.trim(), address, secrets, notices };
+    const destination = await ledger.destinations.add(organization.id, wanted, actor, nowMs);
+    if (kind === "email") await askToAgree(outbox, organization.name, destination, service());
+    const secret = kind === "webhook" ? (secrets[0] ?? null) : null;
     return { answer: { destination: destinationAnswer(destination), secret } };
   },
 
-  "PATCH /api/destinations/:id": async ({ ledger, outbox, place, path, body, nowMs }) => {
+  "PATCH /api/destinations/:id": async ({ ledger, outbox, place, path, address: service, body, nowMs }) => {
+    const { organization, actor } = place;
+    const id = idIn(path.id, "destination");
+    const before = await ledger.destinations.find(organization.id, id);
+    if (before === undefined) throw noSuch("destination");
+    const { kind, state } = before;
+    if (body.state !== undefined && state === "unconfirmed") {
+      throw new ApiError(
+        "conflict",
+        "The e-mail address has not agreed yet: its recipient opens the link in the mail.",
+      );
+    }
+    const address = body.address === undefined ? before.address : addressIn(kind, body.address, outbox);
+    const mustAgree = kind === "email" && (address !== before.address || isUnsubscribed(before, body.state));
     const change: DestinationChange = {
       ...body,
       ...(body.name !== undefined && { name: body.name.trim() }),
-      ...(body.address !== undefined && { address: destinationUrl(body.address, outbox.exceptions).href }),
+      ...(body.address !== undefined && { address }),
+      ...(mustAgree && { state: "unconfirmed", secrets: secretsOf(kind) }),
     };
-    const { organization, actor } = place;
-    const id = idIn(path.id, "destination");
     const destination = await ledger.destinations.change(organization.id, id, change, actor, nowMs);
     if (destination === undefined) throw noSuch("destination");
+    if (mustAgree) await askToAgree(outbox, organization.name, destination, service());
     return { answer: destinationAnswer(destination) };
+  },
+
+  "POST /api/destinations/agree": async ({ ledger, body, nowMs }) => {
+    const destination = await ledger.destinations.agree(body.destination, body.code, nowMs);
+    if (destination === undefined) throw noSuch("link: it was for another address, or is not whole");
+    return { answer: { address: destination.address, state: destination.state } };
+  },
+
+  "POST /api/unsubscribe/:id/:code": async ({ ledger, path, nowMs }) => {
+    const destination = await ledger.destinations.unsubscribe(idIn(path.id, "destination"), path.code, nowMs);
+    if (destination === undefined) throw noSuch("link: it was for another address, or is not whole");
+    return { answer: { address: destination.address, state: destination.state } };
   },
 
   "DELETE /api/destinations/:id": async ({ ledger, place, path, nowMs }) => {
@@ -53,7 +89,9 @@ export const destinationHandlers = {
     const id = idIn(path.id, "destination");
     const before = await ledger.destinations.find(organization.id, id);
     if (before === undefined) throw noSuch("destination");
-    if (before.kind !== "webhook") return { answer: { secret: null } };
+    if (before.kind !== "webhook") {
+      throw new ApiError("conflict", "Only webhooks are signed: this destination has no secret.");
+    }
     const secret = newSecret(randomBytes);
     const secrets = [secret, ...before.secrets.slice(0, 1)];
     await ledger.destinations.change(organization.id, id, { secrets }, actor, nowMs);
@@ -108,10 +146,45 @@ export const destinationHandlers = {
   },
 } satisfies Partial<IntakeHandlers>;
 
+/** A destination's address, as its kind needs it. @throws Refusal, ApiError that name the field */
+function addressIn(kind: DestinationKind, address: string, { settings }: Outbox): string {
+  if (kind !== "email") return destinationUrl(address, settings.exceptions).href;
+  if (settings.mail === null) {
+    throw new ApiError("conflict", "This installation sends no e-mail: SMTP_URL and MAIL_FROM are not set.");
+  }
+  return loginEmail(address);
+}
+
+function secretsOf(kind: DestinationKind): readonly string[] {
+  if (kind === "slack") return [];
+  return [kind === "webhook" ? newSecret(randomBytes) : newCode().code];
+}
+
+/** Whoever unsubscribed has to agree again. */
+function isUnsubscribed({ state }: DestinationWithCounts, wanted: string | undefined): boolean {
+  return state === "disabled" && wanted === "active";
+}
+
+/** Sends the link by which the recipient of an e-mail destination agrees. @throws ApiError when the mail cannot be sent */
+async function askToAgree(
+  outbox: Outbox,
+  organization: string,
+  { id, address, secrets }: DestinationWithCounts,
+  service: string,
+): Promise<void> {
+  const link = `${service}/agree#${id}/${secrets[0] ?? ""}`;
+  const text = `${organization} wants to send you messages of Rekindle. Open this link to agree. Without it nothing is sent.`;
+  const { status, said } = await outbox.mail(plainMail(address, `Messages from ${organization}`, text, link));
+  if (status === null || status >= 300) {
+    throw new ApiError("conflict", `The destination is kept, but the mail to it could not be sent: ${said}`);
+  }
+}
+
 function destinationAnswer(destination: DestinationWithCounts) {
   const { id, kind, name, address, notices, state, disabledBecause, pending, held } = destination;
   return {
-    ...{ id, kind, name, host: new URL(address).host, address: kind === "slack" ? null : address },
+    ...{ id, kind, name, address: kind === "slack" ? null : address },
+    host: kind === "email" ? address.slice(address.lastIndexOf("@") + 1) : new URL(address).host,
     ...{ notices: [...notices], state, disabledBecause, pending, held },
     failingSince: instantOrNull(destination.failingSinceMs),
     lastDeliveredAt: instantOrNull(destination.deliveredAtMs),

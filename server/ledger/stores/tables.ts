@@ -212,7 +212,7 @@ export function destinationsTables({ id, integer, text, ordered, end }: TableTyp
     address ${text} NOT NULL,
     secrets ${text} NOT NULL,
     notices ${text} NOT NULL,
-    state ${text} NOT NULL CHECK (state IN ('active', 'paused', 'disabled')),
+    state ${text} NOT NULL CHECK (state IN ('unconfirmed', 'active', 'paused', 'disabled')),
     disabled_because ${text},
     failing_since_ms ${integer},
     failed_tries ${integer} NOT NULL,

@@ -50,7 +50,7 @@ export interface DeliveryPage {
 export interface DeliveryStore {
   /** The newest first. */
   list(organization: number, page: DeliveryPage): Promise<readonly Delivery[]>;
-  /** Adds a message for a destination. Paused destinations hold it; disabled ones do not get it. A message with the same id that a
+  /** Adds a message for a destination. Paused destinations hold it; disabled and unconfirmed ones do not get it. A message with the same id that a
    * destination had before is not added again. */
   add(organization: number, destination: number, message: OutgoingMessage, nowMs: number): Promise<void>;
   /** Deliveries that are due, for 60 s: no other process gets them meanwhile.

@@ -14,7 +14,8 @@ export interface Destination {
   readonly kind: DestinationKind;
   readonly name: string;
   readonly address: string;
-  /** By which receivers verify; the newest first. Slack has none. */
+  /** Of a webhook: by which receivers verify, the newest first. Of e-mail: the code of the links by which its recipient agrees and
+   * unsubscribes. Slack has none. */
   readonly secrets: readonly string[];
   readonly notices: readonly NoticeType[];
   readonly state: DestinationState;
@@ -35,7 +36,9 @@ export interface DestinationWithCounts extends Destination {
 export type NewDestination = Pick<Destination, "kind" | "name" | "address" | "secrets" | "notices">;
 
 export type DestinationChange = Partial<
-  Pick<NewDestination, "name" | "address" | "secrets" | "notices"> & { readonly state: "active" | "paused" }
+  Pick<NewDestination, "name" | "address" | "secrets" | "notices"> & {
+    readonly state: "unconfirmed" | "active" | "paused";
+  }
 >;
 
 /** Every change and its entry in the audit log are one commit. */
@@ -60,6 +63,11 @@ export interface DestinationStore {
     by: Actor,
     nowMs: number,
   ): Promise<DestinationWithCounts | undefined>;
+  /** The recipient of an e-mail destination agrees, by the code that only a mail to the address has.
+   * @returns undefined when there is no such destination with this code */
+  agree(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
+  /** The recipient wants no more: the destination is disabled. @returns as `agree` */
+  unsubscribe(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
   /** Its deliveries go with it. @returns false when the organization has no such destination */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
@@ -115,6 +123,14 @@ export function destinationDisabledNote(destination: Named, because: string): Au
     destination,
   );
 }
+
+/** The entry of a recipient who agreed. */
+export function destinationAgreedNote(destination: Named): AuditNote {
+  return note("destination.agreed", `The recipient of ${destination.name} agreed`, destination);
+}
+
+/** Why a destination is disabled whose recipient wants no more. */
+export const unsubscribed = "The recipient unsubscribed.";
 
 /** The error when another destination has the name. */
 export function destinationNameTaken(name: string): Refusal {

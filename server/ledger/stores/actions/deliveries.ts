@@ -70,7 +70,8 @@ export function deliveryStore(engine: Engine): DeliveryStore {
             claimed_until_ms, created_at_ms)
           SELECT ${organization}, id, ${messageId}, ${type}, ${body},
             CASE state WHEN 'active' THEN 'pending' ELSE 'held' END, 0, ${nowMs}, 0, ${nowMs}
-          FROM destinations WHERE organization = ${organization} AND id = ${destination} AND state != 'disabled'
+          FROM destinations WHERE organization = ${organization} AND id = ${destination}
+            AND state IN ('active', 'paused')
           ON CONFLICT (destination, message_id) DO NOTHING`,
       );
     },

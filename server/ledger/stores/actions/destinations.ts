@@ -4,12 +4,18 @@ import {
   type DestinationChange,
   type DestinationStore,
   type DestinationWithCounts,
+  destinationAgreedNote,
   destinationChangedNote,
   destinationCreatedNote,
   destinationDeletedNote,
+  destinationDisabledNote,
   destinationNameTaken,
   refuseTooManyDestinations,
+  unsubscribed,
 } from "../../ports/actions/destinations.ts";
+import { serviceItself } from "../../ports/audit.ts";
+import { hashCode } from "../../ports/members.ts";
+import { forUpdate } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import { count, exists, integer, Json, RowOf, returningOne, run, select, type Work } from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
@@ -24,6 +30,7 @@ const withCounts = new RowOf<DestinationWithCounts>({
   pending: messages("pending"),
   held: messages("held"),
 });
+const destinationRow = new RowOf<Destination>(destinationColumns);
 const idRow = new RowOf<Pick<Destination, "id">>({ id: integer() });
 
 /** The store of destinations. */
@@ -42,8 +49,8 @@ export function destinationStore(engine: Engine): DestinationStore {
         const { id } = yield* returningOne(idRow)`
           INSERT INTO destinations (organization, kind, name, address, secrets, notices, state, failed_tries,
             created_at_ms, updated_at_ms)
-          VALUES (${organization}, ${kind}, ${name}, ${address}, ${Json.of(secrets)}, ${Json.of(notices)}, 'active', 0,
-            ${nowMs}, ${nowMs})`;
+          VALUES (${organization}, ${kind}, ${name}, ${address}, ${Json.of(secrets)}, ${Json.of(notices)},
+            ${kind === "email" ? "unconfirmed" : "active"}, 0, ${nowMs}, ${nowMs})`;
         yield* audit.note(organization, destinationCreatedNote({ id, kind, name }), by, nowMs);
         return yield* findAdded(organization, id);
       }),
@@ -59,6 +66,28 @@ export function destinationStore(engine: Engine): DestinationStore {
         if (change.state === "paused") yield* holdPending(id);
         yield* audit.note(organization, destinationChangedNote(before, change), by, nowMs);
         return yield* findAdded(organization, id);
+      }),
+
+    agree: (id, code, nowMs) =>
+      engine.transaction(function* (audit) {
+        const found = yield* findByCode(id, code);
+        if (found?.state !== "unconfirmed") return found;
+        const after: Destination = { ...found, state: "active" };
+        yield* write(id, after, nowMs);
+        yield* audit.note(found.organization, destinationAgreedNote(found), serviceItself, nowMs);
+        return after;
+      }),
+
+    unsubscribe: (id, code, nowMs) =>
+      engine.transaction(function* (audit) {
+        const found = yield* findByCode(id, code);
+        if (found === undefined || found.state === "disabled") return found;
+        const after: Destination = { ...found, state: "disabled", disabledBecause: unsubscribed };
+        yield* write(id, after, nowMs);
+        yield* holdPending(id);
+        const note = destinationDisabledNote(found, unsubscribed);
+        yield* audit.note(found.organization, note, serviceItself, nowMs);
+        return after;
       }),
 
     remove: (organization, id, by, nowMs) =>
@@ -93,6 +122,13 @@ function* find(organization: number, id: number): Work<DestinationWithCounts | u
   const [row] = yield* select(withCounts)`
     FROM destinations WHERE organization = ${organization} AND id = ${id}`;
   return row;
+}
+
+function* findByCode(id: number, code: string): Work<Destination | undefined> {
+  const [row] = yield* select(
+    destinationRow,
+  )`FROM destinations WHERE id = ${id} AND kind = 'email' ${forUpdate}`;
+  return row !== undefined && hashCode(row.secrets[0] ?? "") === hashCode(code) ? row : undefined;
 }
 
 function* findAdded(organization: number, id: number): Work<DestinationWithCounts> {

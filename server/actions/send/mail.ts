@@ -1,0 +1,52 @@
+/** Sends e-mail by the installation's own server. */
+import { createTransport } from "nodemailer";
+import type { MailConfig } from "../../config.ts";
+import { messageOf } from "../../process/process.ts";
+import type { Sent } from "./post.ts";
+
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** The address of a POST request by which the recipient unsubscribes (RFC 8058); null for a mail that was asked for. */
+  readonly unsubscribe: string | null;
+}
+
+const timeoutMs = 15_000;
+const saidCharacters = 4_096;
+
+/** Sends a mail. `status` is the reply code of SMTP (RFC 5321), null when the server could not be reached. It never throws. */
+export async function sendMail({ smtpUrl, from }: MailConfig, mail: Mail): Promise<Sent> {
+  const { username } = new URL(smtpUrl);
+  const transport = createTransport({
+    url: smtpUrl,
+    ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+    // A password is not sent before the connection is encrypted.
+    requireTLS: username !== "",
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const { to, subject, text, html, unsubscribe } = mail;
+  try {
+    const { response } = await transport.sendMail({
+      ...{ from, to: { name: "", address: to }, subject, text, html },
+      headers: { "Auto-Submitted": "auto-generated", ...(unsubscribe !== null && oneClick(unsubscribe)) },
+    });
+    return { status: 250, said: response.slice(0, saidCharacters), retryAfterMs: null };
+  } catch (error) {
+    const said = messageOf(error).slice(0, saidCharacters);
+    return { status: replyCodeOf(error), said, retryAfterMs: null };
+  } finally {
+    transport.close();
+  }
+}
+
+function oneClick(unsubscribe: string) {
+  return { "List-Unsubscribe": `<${unsubscribe}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
+}
+
+function replyCodeOf(error: unknown): number | null {
+  const code = error instanceof Error && "responseCode" in error ? error.responseCode : null;
+  return typeof code === "number" ? code : null;
+}

@@ -1,0 +1,68 @@
+/** E-mail by a real mail server with STARTTLS. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sendMail } from "../../server/actions/send/mail.ts";
+import { mailOf, plainMail } from "../../server/actions/send/message-body.ts";
+import { type MailServer, startMailServer } from "./mail-server.ts";
+
+let server: MailServer;
+beforeAll(async () => {
+  server = await startMailServer();
+});
+afterAll(() => server.stop());
+
+const config = (user = "") => ({
+  smtpUrl: server.url(user),
+  from: "Rekindle <rekindle@example.com>",
+});
+const mail = plainMail("ada@example.com", "Zoë's links", "Open this.", "https://example.com/agree#1/x");
+
+describe("a mail", () => {
+  test("is sent over an encrypted connection, with the header of automatic mails", async () => {
+    expect(await sendMail(config("me:right@"), mail)).toMatchObject({ status: 250 });
+    const last = server.received.at(-1);
+    expect(last).toMatchObject({ isSecure: true, user: "me" });
+    expect(last?.text).toContain("Auto-Submitted: auto-generated");
+    expect(last?.text).toContain("To: ada@example.com");
+    expect(last?.text).not.toContain("List-Unsubscribe");
+  });
+
+  test("of a destination can be unsubscribed by one click", async () => {
+    const rows = [{ name: "<Engines> & co", text: "churn risk 61 %", link: "https://example.com/a?b=1&c=2" }];
+    const message = {
+      type: "test",
+      timestamp: "",
+      data: { text: "Two\naccounts", link: "https://x/", rows },
+    } as const;
+    await sendMail(
+      config(),
+      mailOf(message, "ada@example.com", "https://example.com/api/unsubscribe/1/code"),
+    );
+    const text = server.received.at(-1)?.text ?? "";
+    expect(text).toContain("List-Unsubscribe: <https://example.com/api/unsubscribe/1/code>");
+    expect(text).toContain("List-Unsubscribe-Post: List-Unsubscribe=One-Click");
+    expect(text).toContain("Subject: Two accounts");
+    expect(text).toContain("&lt;Engines&gt; &amp; co");
+    expect(text.replaceAll("=\r\n", "")).toContain("https://example.com/unsubscribe#1/code");
+  });
+
+  test("that is refused has the server's reply code", async () => {
+    expect(await sendMail(config(), { ...mail, to: "nobody@example.com" })).toMatchObject({ status: 550 });
+    expect(await sendMail(config("me:wrong@"), mail)).toMatchObject({ status: 535 });
+  });
+
+  test("to an address with more in it reaches no other recipient, and adds no header", async () => {
+    const before = server.received.length;
+    await sendMail(config(), {
+      ...mail,
+      to: "ada@example.com, eve@example.com",
+      subject: "a\r\nBcc: eve@example.com",
+    });
+    const texts = server.received.slice(before).map(({ text }) => text);
+    for (const text of texts) expect(text).not.toMatch(/^Bcc:/m);
+  });
+
+  test("has no status when the server cannot be reached", async () => {
+    const away = { ...config(), smtpUrl: "smtp://127.0.0.1:1" };
+    expect(await sendMail(away, mail)).toMatchObject({ status: null });
+  });
+});
