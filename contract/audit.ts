@@ -47,5 +47,6 @@ export const auditActions = [
   "destination.deleted",
   "destination.agreed",
   "destination.disabled",
+  "destination.paused",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

@@ -82,6 +82,7 @@ export const InstallationAnswer = Type.Object({
   remoteImages: Field.boolean(
     "Whether pages load pictures of users and accounts from other hosts (REMOTE_IMAGES).",
   ),
+  sendsEmail: Field.boolean("Whether it sends e-mail (SMTP_URL)."),
 });
 
 export const ClaimBody = closedObject({ code, name, email, password: newPassword });
@@ -199,7 +200,8 @@ export const MemberAnswer = Type.Object({ id, role: Type.Enum([...roles]) });
 export const InvitationCreateBody = closedObject({ email, role });
 export const InvitationCreateAnswer = Type.Object({
   id,
-  link: Field.text("Shown this once, to be sent to who is invited."),
+  link: Field.text("Shown this once, to be sent to the invited person."),
+  notMailedBecause: Field.textOrNull("Null when the link was also sent by e-mail; otherwise why it was not."),
 });
 
 const credential = {

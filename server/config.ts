@@ -156,7 +156,7 @@ function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Environment): MailConfig 
       "SMTP_URL is not usable: set it to the mail server's address, smtps://user:password@smtp.example.com say.",
     );
   }
-  if (!MAIL_FROM || !/^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/.test(MAIL_FROM)) {
+  if (!MAIL_FROM || !/^(?:[^\r\n<>]*<)?[^\s@<>]+@[^\s@<>]+>?$/.test(MAIL_FROM)) {
     throw new ConfigError(
       "MAIL_FROM is not usable: set it to the sender, Rekindle <rekindle@example.com> say.",
     );

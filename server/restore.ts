@@ -107,6 +107,8 @@ async function restoreStores(
   try {
     // A restore ends all sessions and links, so that none works again that ended after the backup.
     await ledger.logins.endEverything();
+    // The installation that was backed up may still send.
+    await ledger.destinations.pauseElsewhere("restored", Date.now());
   } finally {
     await ledger.close();
   }

@@ -89,6 +89,7 @@ export async function startIntake(
   const registry = createRegistry("intake");
   addGauges(registry, intake);
   await intake.room.check();
+  await pauseCopies(ledger, log, nowMs());
   const address = (): string => publicAddress(config, http.port);
   let isLeaving = false;
   const readiness = new Readiness(analysis, node === undefined ? {} : { patienceMs: nodePatienceMs });
@@ -147,6 +148,13 @@ export async function startIntake(
       await inTime(intake.settled());
     },
   };
+}
+
+/** A copy of an installation sends nothing before an owner allows it. */
+async function pauseCopies(ledger: Ledger, log: Logger, nowMs: number): Promise<void> {
+  const paused = await ledger.destinations.pauseElsewhere(await ledger.place(), nowMs);
+  if (paused === 0) return;
+  log.warn({ paused }, "destinations are paused: this installation was restored, copied or moved");
 }
 
 /** The limits of requests. */

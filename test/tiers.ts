@@ -24,6 +24,7 @@ const pageDetails = [
     "controls",
     "currencies",
     "departures",
+    "destinations",
     "details",
     "entities",
     "entity-ids",
@@ -70,6 +71,8 @@ const vendorClients =
  * `.test.ts`, or a folder with a slash. */
 const long: ReadonlyMap<string, string> = new Map([
   ["long/", "each file takes minutes"],
+  ["actions/kill", restarts],
+  ["actions/copies", restarts],
   ["analytics/figures-by-rules", "analytics/figures asks the same of an organization with all rules"],
   ["client/failures", "the client against a server that fails in every way, and waits between tries"],
   ["client/kill", restarts],

@@ -2,6 +2,14 @@
 import { Command, Option } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { type Role, roles } from "../../contract/roles.ts";
+import {
+  failureOfMail,
+  invitationMail,
+  type Mail,
+  passwordMail,
+  sendMail,
+} from "../../server/actions/actions.ts";
+import type { Config } from "../../server/config.ts";
 import { commandLine, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/members/members.ts";
 import {
@@ -66,11 +74,12 @@ function invite(): Command {
     )
     .action((email: string, { organization: name, role }: OfOrganization & { role: Role }) =>
       withOrganization(name, async (installation, { id }) => {
-        const { ledger } = installation;
+        const { ledger, config } = installation;
         const wanted = { organization: id, email, role };
         const address = await addressOf(installation);
         const { link } = await makeInvitation(ledger, wanted, address, commandLine, Date.now());
         process.stdout.write(`${link}\n`);
+        await sendLink(config, invitationMail({ email, role, link }, name));
       }),
     );
 }
@@ -82,15 +91,28 @@ function resetLink(): Command {
     .option("--organization <name>", "only if it is a member of this one")
     .action((email: string, { organization: name }: Partial<OfOrganization>) =>
       withInstallation(async (installation) => {
-        const { ledger } = installation;
+        const { ledger, config } = installation;
         const person =
           name === undefined
             ? (await personWith(ledger, email)).id
             : (await memberOf(ledger, name, email)).id;
         const address = await addressOf(installation);
-        process.stdout.write(`${await passwordLink(ledger, person, address, commandLine, Date.now())}\n`);
+        const link = await passwordLink(ledger, person, address, commandLine, Date.now());
+        process.stdout.write(`${link}\n`);
+        await sendLink(config, passwordMail(email, link));
       }),
     );
+}
+
+/** Sends a link by e-mail, too, if the installation sends e-mail, and says whether that worked. */
+async function sendLink({ mail: mailConfig }: Config, mail: Mail): Promise<void> {
+  if (mailConfig === null) return;
+  const failure = failureOfMail(await sendMail(mailConfig, mail));
+  process.stderr.write(
+    failure === null
+      ? `sent to ${oneLine(mail.to)} by e-mail\n`
+      : `not sent to ${oneLine(mail.to)} by e-mail: ${oneLine(failure)}\n`,
+  );
 }
 
 interface RemoveOptions extends OfOrganization {

@@ -35,7 +35,8 @@ export type MessageType = (typeof messageTypes)[number];
 export const noticeTypes = ["scores.completed", "source.silent", "source.resumed", "model.changed"] as const;
 export type NoticeType = (typeof noticeTypes)[number];
 
-/** `unconfirmed`: an e-mail address that has not agreed yet; nothing is sent or held. `active`: sends. `paused`: messages are held.
+/** `unconfirmed`: an e-mail address that has not agreed yet; nothing is sent or held. `active`: sends. `paused`: messages are held. So are those of
+ * an installation that was restored, copied or moved.
  * `disabled`: nothing is sent or held, because it failed for too long, or its owner unsubscribed. */
 export const destinationStates = ["unconfirmed", "active", "paused", "disabled"] as const;
 export type DestinationState = (typeof destinationStates)[number];
@@ -82,7 +83,9 @@ export const DestinationAnswer = Type.Object({
     destinationStates,
     "unconfirmed: the e-mail address has not agreed yet. disabled: it failed for five days and 20 tries, answered 410, or unsubscribed.",
   ),
-  disabledBecause: Field.textOrNull("Null unless it is disabled."),
+  stoppedBecause: Field.textOrNull(
+    "Why the service paused or disabled it; null when a team member did, or nothing did.",
+  ),
   failingSince: nullable(Field.instant("Of the first of the tries that failed since the last success.")),
   lastDeliveredAt: nullable(Field.instant("When a message was last delivered.")),
   pending: Field.count("Messages that wait for their next try."),

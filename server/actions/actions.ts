@@ -1,6 +1,10 @@
 /** The module's interface: what follows from scores, and the messages about it. */
 
 export { destinationUrl } from "./send/allowed-address.ts";
-export { type MessageBody, plainMail } from "./send/message-body.ts";
+export { invitationMail, passwordMail } from "./send/link-mails.ts";
+export { failureOfMail, type Mail, sendMail } from "./send/mail.ts";
+export { plainMail } from "./send/message-body.ts";
 export { newOutbox, type Outbox } from "./send/outbox.ts";
+export type { Sent } from "./send/post.ts";
 export { newSecret } from "./send/signature.ts";
+export { testMessage } from "./send/test-message.ts";

@@ -23,6 +23,8 @@ const memberCalls = [
   ...(["list", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
   ...(["isClaimed", "makeOwner"] as const),
 ] as const;
+const destinationCalls = ["list"] as const;
+const deliveryCalls = ["add", "list"] as const;
 const heldEventCalls = ["counts", "people", "labels"] as const;
 const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
@@ -95,6 +97,8 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("audit", ledger.audit, auditCalls);
   // Removing a member revokes read keys.
   offer("members", ledger.members, memberCalls, forget);
+  offer("destinations", ledger.destinations, destinationCalls);
+  offer("deliveries", ledger.deliveries, deliveryCalls);
   offer("heldEvents", ledger.heldEvents, heldEventCalls);
   offer("checks", ledger.checks, checkCalls);
   operations.set("warnings.list", async (organization: number, limit: number, kind?: WarningKind) => {
@@ -180,6 +184,8 @@ export function remoteLedger(
     outages: remote<SharedLedger["outages"]>("outages", outageCalls),
     audit: remote<SharedLedger["audit"]>("audit", auditCalls),
     members: remote<SharedLedger["members"]>("members", memberCalls),
+    destinations: remote<SharedLedger["destinations"]>("destinations", destinationCalls),
+    deliveries: remote<SharedLedger["deliveries"]>("deliveries", deliveryCalls),
     heldEvents: remote<SharedLedger["heldEvents"]>("heldEvents", heldEventCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),

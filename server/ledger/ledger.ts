@@ -1,6 +1,6 @@
 /** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share (`rules/`). */
 
-export type { ClaimedDelivery, Delivery } from "./ports/actions/deliveries.ts";
+export type { ClaimedDelivery, Delivery, OutgoingMessage } from "./ports/actions/deliveries.ts";
 export type { DestinationChange, DestinationWithCounts } from "./ports/actions/destinations.ts";
 export {
   type Actor,

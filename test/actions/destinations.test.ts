@@ -207,3 +207,66 @@ test("an e-mail address gets messages once its recipient has agreed, until they 
   });
   await until(() => mailsToAda().length === 3);
 });
+
+test("the command line lists destinations, sends a test, and fails with it", async () => {
+  const { owner, one } = await sending("Commanded", "/200");
+  const of = ["--organization", "Commanded"];
+  const list = await server.command("destination", "list", ...of);
+  expect(list).toMatch(/^NAME +KIND +STATE .*\nHooks +webhook +active +0 +0 +- +-/);
+  expect(await server.command("destination", "test", "Hooks", ...of)).toBe("delivered: 200 status 200\n");
+  await owner.json("PATCH", one(), { address: receiver.address("/404") });
+  expect(await server.run({}, "destination", "test", "Hooks", ...of)).toMatchObject({
+    ...{ exitCode: 1, stdout: "failed: 404 status 404\n" },
+  });
+  await owner.json("PATCH", one(), { state: "paused" });
+  const paused = await server.run({}, "destination", "test", "Hooks", ...of);
+  expect([paused.exitCode, paused.stderr]).toEqual([
+    1,
+    expect.stringContaining("is paused and sends nothing"),
+  ]);
+  const unknown = await server.run({}, "destination", "test", "x", ...of);
+  expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining('no destination "x"')]);
+});
+
+/** The links of a page in mails to an address. */
+const linksTo = (page: string, address: string) =>
+  mails.received
+    .filter(({ to }) => to.includes(address))
+    .flatMap(
+      ({ text }) => text.replaceAll("=\r\n", "").match(new RegExp(`/${page}#[A-Za-z0-9_-]{43}`, "g")) ?? [],
+    );
+
+test("invitations and password links are sent by e-mail, and a failure is said", async () => {
+  const { owner, at } = await company(server, "Inviting");
+  interface Invited {
+    readonly link: string;
+    readonly notMailedBecause: string | null;
+  }
+  const invite = (email: string) =>
+    owner.json<Invited>("POST", at("/api/invitations"), { email, role: "viewer" }, 201);
+  const { link, notMailedBecause } = await invite("new@inviting.example");
+  expect(notMailedBecause).toBeNull();
+  expect(link).toEndWith(linksTo("invitation", "new@inviting.example")[0] ?? "no mail");
+  expect((await invite("nobody@inviting.example")).notMailedBecause).toContain("No such mailbox");
+  expect(await owner.json<object>("GET", "/api/installation")).toMatchObject({ sendsEmail: true });
+
+  const printed = await server.command("member", "reset-link", owner.email);
+  // Both parts of the mail, text and HTML, have the link.
+  expect(printed.trim()).toEndWith(linksTo("password", owner.email)[0] ?? "no mail");
+});
+
+test("without SMTP_URL an invitation says that no e-mail was sent", async () => {
+  const without = await Server.start({ role: "intake" });
+  try {
+    const { owner, at } = await company(without, "Silent");
+    const body = { email: "new@silent.example", role: "viewer" };
+    expect(await owner.json<object>("POST", at("/api/invitations"), body, 201)).toMatchObject({
+      notMailedBecause: "This installation sends no e-mail: SMTP_URL and MAIL_FROM are not set.",
+    });
+    const mail = { kind: "email", name: "Ada", address: "ada@silent.example" };
+    await expectError(await owner.ask("POST", at("/api/destinations"), mail), "conflict");
+    expect(await owner.json<object>("GET", "/api/installation")).toMatchObject({ sendsEmail: false });
+  } finally {
+    await without.stop();
+  }
+}, 180_000);

@@ -239,6 +239,13 @@ const destinations: Kinds["destinations"] = {
     const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
     return { action: "destination.disabled", make: () => ledger.destinations.unsubscribe(id, "code", nowMs) };
   },
+  pauseElsewhere: async ({ ledger, id: organization, nowMs }) => {
+    await ledger.destinations.add(organization, destination, by, nowMs);
+    return {
+      action: "destination.paused",
+      make: () => ledger.destinations.pauseElsewhere("elsewhere", nowMs),
+    };
+  },
   remove: async ({ ledger, id: organization, nowMs }) => {
     const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
     return { action: "destination.deleted", of: (of) => ledger.destinations.remove(of, id, by, nowMs) };

@@ -55,6 +55,7 @@ function callsOn(subject: LedgerUnderTest) {
 /** Declares the tests of destinations and deliveries. */
 export function destinationsContract(subject: LedgerUnderTest): void {
   destinations(subject);
+  namesAndPlaces(subject);
   describe("deliveries", () => {
     addedAndClaimed(subject);
     tried(subject);
@@ -98,8 +99,10 @@ function destinations(subject: LedgerUnderTest): void {
       ]);
       expect(JSON.stringify(log)).not.toMatch(/whsec|https/);
     });
+  });
 
-    test("of e-mail send when the recipient agrees, and no more when the recipient unsubscribes", async () => {
+  describe("destinations of e-mail", () => {
+    test("send when the recipient agrees, and no more when the recipient unsubscribes", async () => {
       const { id } = await subject.organization();
       const { destinations, deliveries, audit } = subject.ledger;
       const mailbox = {
@@ -120,7 +123,7 @@ function destinations(subject: LedgerUnderTest): void {
       await deliveries.add(id, added.id, message, subject.nowMs);
       expect(await destinations.unsubscribe(added.id, "code", 2)).toMatchObject({ state: "disabled" });
       expect(await destinations.find(id, added.id)).toMatchObject({
-        ...{ state: "disabled", disabledBecause: "The recipient unsubscribed.", held: 1 },
+        ...{ state: "disabled", stoppedBecause: "The recipient unsubscribed.", held: 1 },
       });
       expect((await audit.list(id, { limit: 9 })).map(({ summary }) => summary)).toEqual([
         "Disabled the destination Ada: The recipient unsubscribed.",
@@ -129,6 +132,41 @@ function destinations(subject: LedgerUnderTest): void {
       ]);
       const webhook = await add(id, "b");
       expect(await destinations.agree(webhook.id, "whsec_x", 1)).toBeUndefined();
+    });
+  });
+}
+
+function namesAndPlaces(subject: LedgerUnderTest): void {
+  const { add, change, send, states } = callsOn(subject);
+
+  describe("destinations", () => {
+    test("are paused in a ledger that is at another place, and their messages held", async () => {
+      const { id } = await subject.organization();
+      const { ledger, nowMs } = subject;
+      const place = await ledger.place();
+      expect(await ledger.destinations.pauseElsewhere(place, nowMs)).toBe(0);
+      const [active, paused] = [await add(id, "active"), await add(id, "paused")];
+      await change(id, paused.id, { state: "paused" });
+      await send(id, active.id, "1");
+      await subject.reopen();
+      const { destinations } = subject.ledger;
+      expect(await subject.ledger.place()).toBe(place);
+      expect(await destinations.pauseElsewhere(place, nowMs)).toBe(0);
+      expect(await states(id)).toEqual(["1 pending 0"]);
+      expect(await destinations.pauseElsewhere("elsewhere", nowMs)).toBe(1);
+      expect(await states(id)).toEqual(["1 held 0"]);
+      const because = "This installation was restored, copied or moved.";
+      expect(await destinations.list(id)).toMatchObject([
+        { name: "active", state: "paused", stoppedBecause: because, held: 1 },
+        { name: "paused", state: "paused", stoppedBecause: null },
+      ]);
+      const [entry] = await subject.ledger.audit.list(id, { limit: 1 });
+      expect(entry).toMatchObject({
+        action: "destination.paused",
+        summary: `Paused the destination active: ${because}`,
+      });
+      expect(await change(id, active.id, { state: "active" })).toMatchObject({ stoppedBecause: null });
+      expect(await destinations.pauseElsewhere("elsewhere", nowMs)).toBe(0);
     });
 
     test("have a name of their own, and there are so many at most", async () => {
@@ -244,7 +282,7 @@ function held(subject: LedgerUnderTest): void {
     expect(await ledger.destinations.find(id, to.id)).toMatchObject({
       ...{
         state: "disabled",
-        disabledBecause: "No message was delivered for 5 days, in 21 tries.",
+        stoppedBecause: "No message was delivered for 5 days, in 21 tries.",
         held: 1,
       },
     });

@@ -45,6 +45,7 @@ export async function fillLedger(ledger: Ledger, nowMs: number): Promise<number>
   await fillOperation(ledger, id, other.id, nowMs);
   await fillPeople(ledger, id, nowMs);
   await fillSources(ledger, id, nowMs);
+  await fillDestinations(ledger, id, nowMs);
   await loadAll(ledger);
   return id;
 }
@@ -183,6 +184,22 @@ async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<v
   await ledger.erasures.begin(id, "stranger");
 }
 
+async function fillDestinations(ledger: Ledger, id: number, nowMs: number): Promise<void> {
+  const { destinations, deliveries } = ledger;
+  const wanted = {
+    ...({ kind: "webhook", notices: ["source.silent"] } as const),
+    ...{ name: oddText, address: "https://example.com/", secrets: ["whsec_b", "whsec_a"] },
+  };
+  const to = await destinations.add(id, wanted, commandLine, nowMs);
+  const body = JSON.stringify({ text: oddText });
+  for (const messageId of [oddText, "tried", "waits"]) {
+    await deliveries.add(id, to.id, { messageId, type: "test", body }, nowMs);
+  }
+  const tried = (await deliveries.list(id, { limit: 9 })).find(({ messageId }) => messageId === "tried");
+  const answer = { status: 410, said: oddText, verdict: { is: "failed", isGone: true } } as const;
+  await deliveries.tried(tried?.id ?? 0, answer, nowMs + 1);
+}
+
 /** The ids under which events are held. */
 function peopleOf(organization: number): readonly PersonKey[] {
   return [
@@ -262,6 +279,8 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     views: await ledger.views.list(id),
     sources: [await ledger.sources.totals(id), await ledger.sources.hours(id, 0)],
     sourceSettings: [await ledger.sourceSettings.webhooks(id), await ledger.sourceSettings.stripe(id)],
+    destinations: await ledger.destinations.list(id),
+    deliveries: await ledger.deliveries.list(id, { limit: 99 }),
     held: [await ledger.heldEvents.counts(id), await ledger.heldEvents.people(id, 99)],
     waiting: await waitingIn(ledger, id),
     labels: await ledger.heldEvents.labels(id, [oddText]),

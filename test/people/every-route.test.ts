@@ -82,7 +82,21 @@ async function theirIds(): Promise<Readonly<Record<string, number>>> {
       mapping: { ...mapping, account: { id: hidden } },
     }),
     members: viewer.id,
+    ...(await theirMessages()),
   };
+}
+
+/** A destination and a message that it holds. */
+async function theirMessages(): Promise<Readonly<Record<"destinations" | "deliveries", number>>> {
+  const { owner, at } = theirs;
+  const body = { kind: "webhook", name: hidden, address: `https://${hidden}.invalid/` };
+  const { destination } = await owner.json<{ destination: { id: number } }>(
+    ...(["POST", at("/api/destinations"), body, 201] as const),
+  );
+  const one = `/api/destinations/${destination.id}`;
+  await owner.json("PATCH", at(one), { state: "paused" });
+  const held = await owner.json<{ id: number }>("POST", at(`${one}/test`), undefined, 201);
+  return { destinations: destination.id, deliveries: held.id };
 }
 
 const mapping = { userId: "user", event: { path: "name" } };
@@ -96,6 +110,9 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /api/members/{id}": { role: "owner" },
   "POST /api/invitations": { email: "new@example.com", role: "viewer" },
   "POST /api/tokens": { name: "new" },
+  "POST /api/destinations": { kind: "webhook", name: "new", address: "https://new.invalid/" },
+  "PATCH /api/destinations/{id}": { name: "ours now" },
+  "POST /api/destinations/{id}/held": { held: "drop" },
   "POST /api/users/{userId}/contacts": {},
   "POST /api/views": { page: "users", name: "new", query: "state=active" },
   "PATCH /api/views/{id}": { name: "ours now" },
@@ -166,6 +183,7 @@ async function stateOfTheirs(): Promise<string> {
   const paths = [
     ...["organization", "members", "tokens", "read-keys", "settings", "exclusions"],
     ...["users", "users/their-user", "accounts", "rejected-events", "views", "sources", "webhooks", "stripe"],
+    ...["destinations", "deliveries"],
   ];
   const answers = [];
   for (const path of paths) {
@@ -188,11 +206,13 @@ describe("every route of the document", () => {
       "GET /api/session",
       "PATCH /api/person",
       "POST /api/claim",
+      "POST /api/destinations/agree",
       "POST /api/invitations/accept",
       "POST /api/invitations/lookup",
       "POST /api/organizations",
       "POST /api/password",
       "POST /api/session",
+      "POST /api/unsubscribe/{id}/{code}",
     ]);
     const unknown = ofOrganization().filter((route) => route.requestBody && bodyOf(route) === undefined);
     expect(unknown.map(({ method, path }) => `${method} ${path}`)).toEqual([]);

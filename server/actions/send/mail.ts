@@ -16,8 +16,17 @@ export interface Mail {
 const timeoutMs = 15_000;
 const saidCharacters = 4_096;
 
+/** The outcome of every mail in an installation without e-mail. */
+export const mailIsOff: Sent = {
+  status: null,
+  said: "This installation sends no e-mail: SMTP_URL and MAIL_FROM are not set.",
+  retryAfterMs: null,
+};
+
 /** Sends a mail. `status` is the reply code of SMTP (RFC 5321), null when the server could not be reached. It never throws. */
-export async function sendMail({ smtpUrl, from }: MailConfig, mail: Mail): Promise<Sent> {
+export async function sendMail(config: MailConfig | null, mail: Mail): Promise<Sent> {
+  if (config === null) return mailIsOff;
+  const { smtpUrl, from } = config;
   const { username } = new URL(smtpUrl);
   const transport = createTransport({
     url: smtpUrl,
@@ -40,6 +49,11 @@ export async function sendMail({ smtpUrl, from }: MailConfig, mail: Mail): Promi
   } finally {
     transport.close();
   }
+}
+
+/** Why a mail was not sent; null when it was. */
+export function failureOfMail({ status, said }: Sent): string | null {
+  return status !== null && status < 300 ? null : said;
 }
 
 function oneClick(unsubscribe: string) {

@@ -1,7 +1,7 @@
 /** Messages on their way out: intake's process sends them, so that they leave while analysis is away. */
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
-import type { Mail } from "./mail.ts";
+import { type Mail, mailIsOff } from "./mail.ts";
 import type { Sent } from "./post.ts";
 import { PostingThread } from "./posting-thread.ts";
 import type { PostingSettings } from "./posting-worker.ts";
@@ -30,7 +30,7 @@ export function newOutbox(
   return {
     settings,
     work: () => sender.work(),
-    mail: (mail) => poster.post(mail),
+    mail: async (mail) => (settings.mail === null ? mailIsOff : poster.post(mail)),
     stop: () => {
       poster.stop();
       return sender.settled();

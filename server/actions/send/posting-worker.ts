@@ -29,8 +29,6 @@ self.onmessage = async ({ data: { number, message, settings } }: MessageEvent<Po
   self.postMessage(posted);
 };
 
-async function send(message: Message | Mail, { exceptions, mail }: PostingSettings): Promise<Sent> {
-  if ("address" in message) return post(message, { ...usualRules, exceptions });
-  if (mail !== null) return sendMail(mail, message);
-  return { status: null, said: "E-mail is off: SMTP_URL and MAIL_FROM are not set.", retryAfterMs: null };
+function send(message: Message | Mail, { exceptions, mail }: PostingSettings): Promise<Sent> {
+  return "address" in message ? post(message, { ...usualRules, exceptions }) : sendMail(mail, message);
 }

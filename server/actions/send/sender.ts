@@ -24,7 +24,7 @@ export interface SenderParts {
 }
 
 /** Messages under way, of this process and of one destination. */
-const underWay = { most: 64, perDestination: 4 } as const;
+const underWay = { most: 256, perDestination: 4 } as const;
 
 export class Sender {
   readonly #parts: SenderParts;

@@ -1,13 +1,14 @@
 /** Destinations of messages, and the log of what was sent to them. Owners look after them. */
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { DestinationKind } from "../../../contract/actions/destinations.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import {
   destinationUrl,
-  type MessageBody,
+  failureOfMail,
   newSecret,
   type Outbox,
   plainMail,
+  testMessage,
 } from "../../actions/actions.ts";
 import {
   type Delivery,
@@ -102,21 +103,11 @@ export const destinationHandlers = {
     const { organization, actor } = place;
     const id = idIn(path.id, "destination");
     if ((await ledger.destinations.find(organization.id, id)) === undefined) throw noSuch("destination");
-    const body: MessageBody = {
-      type: "test",
-      timestamp: instant(nowMs),
-      data: { text: `A test message from ${organization.name}, sent by ${actor.by}.`, link: address() },
-    };
-    const messageId = `msg_${randomUUID()}`;
-    await ledger.deliveries.add(
-      organization.id,
-      id,
-      { messageId, type: "test", body: JSON.stringify(body) },
-      nowMs,
-    );
+    const message = testMessage(organization.name, actor.person?.name ?? actor.by, address(), nowMs);
+    await ledger.deliveries.add(organization.id, id, message, nowMs);
     await outbox.work();
     const sent = await ledger.deliveries.list(organization.id, { destination: id, limit: 50 });
-    const delivery = sent.find((one) => one.messageId === messageId);
+    const delivery = sent.find(({ messageId }) => messageId === message.messageId);
     if (delivery === undefined) {
       throw new ApiError("conflict", "The destination is disabled: start it again before you send a test.");
     }
@@ -160,7 +151,7 @@ function secretsOf(kind: DestinationKind): readonly string[] {
   return [kind === "webhook" ? newSecret(randomBytes) : newCode().code];
 }
 
-/** Whoever unsubscribed has to agree again. */
+/** A recipient who unsubscribed has to agree again. */
 function isUnsubscribed({ state }: DestinationWithCounts, wanted: string | undefined): boolean {
   return state === "disabled" && wanted === "active";
 }
@@ -174,18 +165,22 @@ async function askToAgree(
 ): Promise<void> {
   const link = `${service}/agree#${id}/${secrets[0] ?? ""}`;
   const text = `${organization} wants to send you messages of Rekindle. Open this link to agree. Without it nothing is sent.`;
-  const { status, said } = await outbox.mail(plainMail(address, `Messages from ${organization}`, text, link));
-  if (status === null || status >= 300) {
-    throw new ApiError("conflict", `The destination is kept, but the mail to it could not be sent: ${said}`);
+  const sent = await outbox.mail(plainMail(address, `Messages from ${organization}`, text, link));
+  const failure = failureOfMail(sent);
+  if (failure !== null) {
+    throw new ApiError(
+      "conflict",
+      `The destination is kept, but the mail to it could not be sent: ${failure}`,
+    );
   }
 }
 
 function destinationAnswer(destination: DestinationWithCounts) {
-  const { id, kind, name, address, notices, state, disabledBecause, pending, held } = destination;
+  const { id, kind, name, address, notices, state, stoppedBecause, pending, held } = destination;
   return {
     ...{ id, kind, name, address: kind === "slack" ? null : address },
     host: kind === "email" ? address.slice(address.lastIndexOf("@") + 1) : new URL(address).host,
-    ...{ notices: [...notices], state, disabledBecause, pending, held },
+    ...{ notices: [...notices], state, stoppedBecause, pending, held },
     failingSince: instantOrNull(destination.failingSinceMs),
     lastDeliveredAt: instantOrNull(destination.deliveredAtMs),
     createdAt: instant(destination.createdAtMs),

@@ -2,6 +2,7 @@
 
 import { limits } from "../../../contract/limits.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
+import { failureOfMail, invitationMail } from "../../actions/actions.ts";
 import { personActor } from "../../ledger/ledger.ts";
 import {
   auditLogOf,
@@ -87,9 +88,12 @@ export const organizationHandlers = {
     return {};
   },
 
-  "POST /api/invitations": async ({ ledger, place, body, address, nowMs }) => {
-    const wanted = { organization: place.organization.id, ...body };
-    return { answer: await invite(ledger, wanted, address(), place.actor, nowMs) };
+  "POST /api/invitations": async ({ ledger, outbox, place, body, address, nowMs }) => {
+    const { organization, actor } = place;
+    const wanted = { organization: organization.id, ...body };
+    const { id, link } = await invite(ledger, wanted, address(), actor, nowMs);
+    const sent = await outbox.mail(invitationMail({ ...body, link }, organization.name));
+    return { answer: { id, link, notMailedBecause: failureOfMail(sent) } };
   },
 
   "DELETE /api/invitations/:id": async ({ ledger, place, path, nowMs }) => {

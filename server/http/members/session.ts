@@ -9,8 +9,12 @@ async function entered(signIn: SignIn, entering: Promise<Entered>) {
 }
 
 export const sessionHandlers = {
-  "GET /api/installation": async ({ signIn, remoteImages }) => ({
-    answer: { claimed: await signIn.isClaimed(), remoteImages },
+  "GET /api/installation": async ({ signIn, remoteImages, outbox }) => ({
+    answer: {
+      claimed: await signIn.isClaimed(),
+      remoteImages,
+      sendsEmail: outbox.settings.mail !== null,
+    },
   }),
 
   "POST /api/claim": ({ signIn, body, from }) => entered(signIn, signIn.claim(body, from)),

@@ -90,6 +90,9 @@ export interface Ledger {
    * @param folder for files that are copied. The caller removes it */
   snapshot(folder: string): Promise<LedgerSnapshot>;
 
+  /** Names the storage of this ledger: a copy of its files or of its database has another name. */
+  place(): Promise<string>;
+
   /** Organizations whose days in the warehouse were computed in an earlier timezone. */
   rebuildsPending(): Promise<readonly number[]>;
   /** Marks an organization until `rebuildDone`, so that a rebuild begins again after a crash. @throws Refusal */
@@ -109,6 +112,7 @@ type OwnCalls =
   | "tidy"
   | "loadedUptoMs"
   | "close"
+  | "place"
   | CrossedOtherwise;
 type CrossedOtherwise = "tokens" | "readKeys" | "imports" | "warnings";
 type OwnStores =
@@ -128,6 +132,8 @@ export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly warnings: Omit<WarningStore, "add">;
   readonly members: SharedMembers;
   readonly sources: Omit<SourceStore, "add">;
+  readonly destinations: Pick<DestinationStore, "list">;
+  readonly deliveries: Pick<DeliveryStore, "add" | "list">;
 }
 
 /** Without sign-in: only the process that serves team members does it. */

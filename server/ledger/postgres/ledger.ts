@@ -159,6 +159,15 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     return findUserAndAccount(this.#sql, organization, userId);
   }
 
+  /** A database that was dumped and restored has another. A replica that takes over keeps it. */
+  async place(): Promise<string> {
+    const [row] = await this.#sql<{ place: string }[]>`
+      SELECT system_identifier || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()) AS place
+      FROM pg_control_system()`;
+    if (row === undefined) throw new Error("PostgreSQL does not say which database this is.");
+    return `database ${row.place}`;
+  }
+
   /** It does nothing: acknowledged rows are committed, and every reader of the tables finds them. */
   async flush(): Promise<void> {}
 

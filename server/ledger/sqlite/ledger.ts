@@ -1,5 +1,6 @@
 /** The ledger over one SQLite database. It passes each call to the part that implements it. */
 import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
 import type { UserAndAccount } from "../ports/entities.ts";
 import type { Inbox } from "../ports/inbox.ts";
 import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
@@ -74,6 +75,13 @@ export class SqliteLedger extends LedgerStores implements Ledger {
 
   async flush(): Promise<void> {
     this.#parts.journal.flush();
+  }
+
+  /** The file's number in its file system, and when it was made there (0 where that is unknown). A number may be given
+   * again after its file was deleted. */
+  async place(): Promise<string> {
+    const { ino, birthtimeNs } = statSync(this.#db.filename, { bigint: true });
+    return `file ${ino} of ${birthtimeNs}`;
   }
 
   async snapshot(folder: string): Promise<LedgerSnapshot> {

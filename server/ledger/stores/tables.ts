@@ -201,7 +201,7 @@ export function lastingMessageIdsTable({ integer, keyed }: TableTypes): string {
 `;
 }
 
-/** Destinations of messages, and their deliveries. */
+/** Destinations of messages, their deliveries, and the place at which the ledger is. */
 export function destinationsTables({ id, integer, text, ordered, end }: TableTypes): string {
   return `
   CREATE TABLE destinations (
@@ -213,7 +213,7 @@ export function destinationsTables({ id, integer, text, ordered, end }: TableTyp
     secrets ${text} NOT NULL,
     notices ${text} NOT NULL,
     state ${text} NOT NULL CHECK (state IN ('unconfirmed', 'active', 'paused', 'disabled')),
-    disabled_because ${text},
+    stopped_because ${text},
     failing_since_ms ${integer},
     failed_tries ${integer} NOT NULL,
     delivered_at_ms ${integer},
@@ -239,8 +239,13 @@ export function destinationsTables({ id, integer, text, ordered, end }: TableTyp
     created_at_ms ${integer} NOT NULL,
     UNIQUE (destination, message_id)
   )${end};
+  CREATE TABLE ledger_place (
+    only_row ${integer} PRIMARY KEY CHECK (only_row = 1),
+    place ${text} NOT NULL
+  )${end};
   CREATE INDEX deliveries_of_organization ON deliveries (organization, id);
   CREATE INDEX deliveries_due ON deliveries (destination, due_at_ms) WHERE state = 'pending';
+  CREATE INDEX deliveries_under_way ON deliveries (destination, claimed_until_ms) WHERE state = 'pending';
   CREATE INDEX deliveries_by_age ON deliveries (created_at_ms) WHERE state NOT IN ('pending', 'held');
 `;
 }

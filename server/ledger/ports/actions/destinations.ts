@@ -19,7 +19,7 @@ export interface Destination {
   readonly secrets: readonly string[];
   readonly notices: readonly NoticeType[];
   readonly state: DestinationState;
-  readonly disabledBecause: string | null;
+  readonly stoppedBecause: string | null;
   /** The first failed try since the last success, and how many there have been. */
   readonly failingSinceMs: number | null;
   readonly failedTries: number;
@@ -68,6 +68,10 @@ export interface DestinationStore {
   agree(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
   /** The recipient wants no more: the destination is disabled. @returns as `agree` */
   unsubscribe(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
+  /** Pauses every active destination when the ledger is at another place than before: two installations must not send the same
+   * messages. The notes and the new place are in the same commit.
+   * @param place names the storage of the ledger, as `Ledger.place` does. @returns how many were paused */
+  pauseElsewhere(place: string, nowMs: number): Promise<number>;
   /** Its deliveries go with it. @returns false when the organization has no such destination */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
@@ -123,6 +127,14 @@ export function destinationDisabledNote(destination: Named, because: string): Au
     destination,
   );
 }
+
+/** The entry of a destination that the service paused. */
+export function destinationPausedNote(destination: Named, because: string): AuditNote {
+  return note("destination.paused", `Paused the destination ${destination.name}: ${because}`, destination);
+}
+
+/** Why destinations are paused in a ledger that is at another place than before. */
+export const elsewhere = "This installation was restored, copied or moved.";
 
 /** The entry of a recipient who agreed. */
 export function destinationAgreedNote(destination: Named): AuditNote {

@@ -150,6 +150,8 @@ async function moveAll(
     moved[table.name] = await moveTable(tx, source, table, report);
   }
   await moveErasureKey(tx, source);
+  // The first node pauses destinations: their place is another now.
+  await tx`DELETE FROM ledger_place`;
   moved.message_ids = await moveMessageIds(tx, source, nowMs, progress);
   await continueNumbers(tx, source);
   // The first statements need plans with the sizes of the tables.

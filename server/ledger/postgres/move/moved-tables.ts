@@ -48,12 +48,12 @@ export const movedTables: readonly MovedTable[] = [
   { name: "source_hours" },
   { name: "source_settings", encoded: ["name"] },
   { name: "lasting_message_ids" },
-  { name: "destinations", encoded: ["name", "address", "disabled_because"] },
+  { name: "destinations", encoded: ["name", "address", "stopped_because"] },
   { name: "deliveries", encoded: ["message_id", "body", "said"] },
 ];
 
 /** Tables that move-in.ts moves with code of its own. */
 export const otherTables: readonly string[] = [
   ...["inbox", "inbox_position", "frozen_batches"],
-  ...["message_ids", "message_id_runs", "message_id_kinds", "erasure_key"],
+  ...["message_ids", "message_id_runs", "message_id_kinds", "erasure_key", "ledger_place"],
 ];

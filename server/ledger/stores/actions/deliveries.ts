@@ -105,8 +105,9 @@ export function deliveryStore(engine: Engine): DeliveryStore {
   };
 }
 
+/** The plus keeps SQLite from the index of claims: it would read all that waits for a later retry. */
 const isDue = (nowMs: number) =>
-  part`state = 'pending' AND due_at_ms <= ${nowMs} AND claimed_until_ms <= ${nowMs}`;
+  part`state = 'pending' AND due_at_ms <= ${nowMs} AND +claimed_until_ms <= ${nowMs}`;
 
 /** Destinations that work come first, so that those that hang delay no other. */
 function waitingDestinations(most: number, nowMs: number) {
@@ -161,7 +162,7 @@ function* record(
 /** Messages that wait are held, so that nothing is lost when the destination works again. */
 function* disable(audit: AuditLog, destination: Destination, because: string, nowMs: number): Work<void> {
   yield* run`
-    UPDATE destinations SET state = 'disabled', disabled_because = ${because}, updated_at_ms = ${nowMs}
+    UPDATE destinations SET state = 'disabled', stopped_because = ${because}, updated_at_ms = ${nowMs}
     WHERE id = ${destination.id}`;
   yield* holdPending(destination.id);
   const note = destinationDisabledNote(destination, because);

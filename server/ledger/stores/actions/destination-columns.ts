@@ -12,7 +12,7 @@ export const destinationColumns = {
   secrets: json<readonly string[]>(),
   notices: json<Destination["notices"]>(),
   state: word<Destination["state"]>("destinations.state"),
-  disabledBecause: nullable(text()),
+  stoppedBecause: nullable(text()),
   failingSinceMs: nullable(integer()),
   failedTries: integer(),
   deliveredAtMs: nullable(integer()),

@@ -10,6 +10,8 @@ import {
   destinationDeletedNote,
   destinationDisabledNote,
   destinationNameTaken,
+  destinationPausedNote,
+  elsewhere,
   refuseTooManyDestinations,
   unsubscribed,
 } from "../../ports/actions/destinations.ts";
@@ -17,7 +19,18 @@ import { serviceItself } from "../../ports/audit.ts";
 import { hashCode } from "../../ports/members.ts";
 import { forUpdate } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
-import { count, exists, integer, Json, RowOf, returningOne, run, select, type Work } from "../engine/sql.ts";
+import {
+  count,
+  exists,
+  integer,
+  Json,
+  RowOf,
+  returningOne,
+  run,
+  select,
+  text,
+  type Work,
+} from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
 import { holdPending } from "./deliveries.ts";
 import { destinationColumns } from "./destination-columns.ts";
@@ -31,6 +44,7 @@ const withCounts = new RowOf<DestinationWithCounts>({
   held: messages("held"),
 });
 const destinationRow = new RowOf<Destination>(destinationColumns);
+const placeRow = new RowOf<{ readonly place: string }>({ place: text() });
 const idRow = new RowOf<Pick<Destination, "id">>({ id: integer() });
 
 /** The store of destinations. */
@@ -82,12 +96,29 @@ export function destinationStore(engine: Engine): DestinationStore {
       engine.transaction(function* (audit) {
         const found = yield* findByCode(id, code);
         if (found === undefined || found.state === "disabled") return found;
-        const after: Destination = { ...found, state: "disabled", disabledBecause: unsubscribed };
+        const after: Destination = { ...found, state: "disabled", stoppedBecause: unsubscribed };
         yield* write(id, after, nowMs);
         yield* holdPending(id);
         const note = destinationDisabledNote(found, unsubscribed);
         yield* audit.note(found.organization, note, serviceItself, nowMs);
         return after;
+      }),
+
+    pauseElsewhere: (place, nowMs) =>
+      engine.transaction(function* (audit) {
+        const [before] = yield* select(placeRow)`FROM ledger_place ${forUpdate}`;
+        if (before?.place === place) return 0;
+        const active = yield* select(destinationRow)`FROM destinations WHERE state = 'active' ${forUpdate}`;
+        for (const destination of active) {
+          yield* write(destination.id, { ...destination, state: "paused", stoppedBecause: elsewhere }, nowMs);
+          yield* holdPending(destination.id);
+          const note = destinationPausedNote(destination, elsewhere);
+          yield* audit.note(destination.organization, note, serviceItself, nowMs);
+        }
+        yield* run`
+          INSERT INTO ledger_place (only_row, place) VALUES (1, ${place})
+          ON CONFLICT (only_row) DO UPDATE SET place = excluded.place`;
+        return active.length;
       }),
 
     remove: (organization, id, by, nowMs) =>
@@ -105,15 +136,16 @@ export function destinationStore(engine: Engine): DestinationStore {
 /** A destination that becomes active begins without failures. */
 function changed(before: Destination, change: DestinationChange): Destination {
   const after = { ...before, ...change };
-  if (change.state !== "active") return after;
-  return { ...after, disabledBecause: null, failingSinceMs: null, failedTries: 0 };
+  if (change.state === undefined) return after;
+  const stopped = { ...after, stoppedBecause: null };
+  return change.state === "active" ? { ...stopped, failingSinceMs: null, failedTries: 0 } : stopped;
 }
 
 function write(id: number, after: Destination, nowMs: number) {
-  const { name, address, secrets, notices, state, disabledBecause, failingSinceMs, failedTries } = after;
+  const { name, address, secrets, notices, state, stoppedBecause, failingSinceMs, failedTries } = after;
   return run`
     UPDATE destinations SET name = ${name}, address = ${address}, secrets = ${Json.of(secrets)},
-      notices = ${Json.of(notices)}, state = ${state}, disabled_because = ${disabledBecause},
+      notices = ${Json.of(notices)}, state = ${state}, stopped_because = ${stoppedBecause},
       failing_since_ms = ${failingSinceMs}, failed_tries = ${failedTries}, updated_at_ms = ${nowMs}
     WHERE id = ${id}`;
 }

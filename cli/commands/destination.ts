@@ -1,0 +1,103 @@
+/** `rekindle destination list | test` */
+import { Command } from "commander";
+import { Refusal } from "../../contract/refusal.ts";
+import { testMessage } from "../../server/actions/actions.ts";
+import { commandLine, type Delivery, type SharedLedger } from "../../server/ledger/ledger.ts";
+import { type OfOrganization, withOrganization } from "../installation.ts";
+import { addressOf } from "../people.ts";
+import { instant, oneLine, printTable } from "../print.ts";
+
+/** The command for destinations of messages. Owners add and change them in the settings. */
+export function destinationCommand(): Command {
+  return new Command("destination")
+    .description("List where messages are sent, and send a test")
+    .addCommand(list())
+    .addCommand(test());
+}
+
+function list(): Command {
+  return new Command("list")
+    .description("List an organization's destinations")
+    .requiredOption("--organization <name>", "the organization")
+    .action(({ organization: name }: OfOrganization) =>
+      withOrganization(name, async ({ ledger }, { id }) => {
+        const destinations = await ledger.destinations.list(id);
+        printTable(
+          ["NAME", "KIND", "STATE", "PENDING", "HELD", "FAILING SINCE", "LAST DELIVERED"],
+          destinations.map((one) => [
+            oneLine(one.name),
+            one.kind,
+            one.state,
+            String(one.pending),
+            String(one.held),
+            instant(one.failingSinceMs),
+            instant(one.deliveredAtMs),
+          ]),
+        );
+      }),
+    );
+}
+
+function test(): Command {
+  return new Command("test")
+    .description("Send a test message and print what came of it; the exit code is 1 when it failed")
+    .argument("<name>", "the destination's name")
+    .requiredOption("--organization <name>", "the organization")
+    .action((destination: string, { organization: name }: OfOrganization) =>
+      withOrganization(name, async (installation, { id }) => {
+        const { ledger, served, node } = installation;
+        // Without a service nothing is sent: a copy of an installation must not send by accident.
+        if (!served && node === undefined) {
+          throw new Refusal("the service does not run, and only it sends messages: start it first.");
+        }
+        const to = await activeDestination(ledger, id, destination, name);
+        const message = testMessage(name, commandLine.by, await addressOf(installation), Date.now());
+        await ledger.deliveries.add(id, to, message, Date.now());
+        const { state, status, said } = await firstTry(ledger, id, to, message.messageId);
+        const answer = [status, oneLine(said ?? "")].filter((part) => part !== null && part !== "").join(" ");
+        if (state === "delivered") {
+          process.stdout.write(`delivered: ${answer}\n`);
+        } else {
+          process.stdout.write(`failed: ${answer}\n`);
+          process.exitCode = 1;
+        }
+      }),
+    );
+}
+
+async function activeDestination(
+  ledger: SharedLedger,
+  organization: number,
+  name: string,
+  organizationName: string,
+): Promise<number> {
+  const found = (await ledger.destinations.list(organization)).find((one) => one.name === name);
+  if (found?.state === "active") return found.id;
+  const list = `rekindle destination list --organization ${JSON.stringify(organizationName)}`;
+  throw new Refusal(
+    found === undefined
+      ? `there is no destination ${JSON.stringify(name)}: ${list} shows them.`
+      : `the destination ${JSON.stringify(name)} is ${found.state} and sends nothing: an owner starts it in the settings.`,
+  );
+}
+
+/** Longer than the service may take: it claims within a second, and waits 15 s for an answer. */
+const patienceMs = 30_000;
+
+async function firstTry(
+  ledger: SharedLedger,
+  organization: number,
+  destination: number,
+  messageId: string,
+): Promise<Delivery> {
+  const deadlineMs = performance.now() + patienceMs;
+  while (performance.now() < deadlineMs) {
+    const deliveries = await ledger.deliveries.list(organization, { destination, limit: 50 });
+    const found = deliveries.find((one) => one.messageId === messageId);
+    if (found !== undefined && found.tries > 0) return found;
+    await Bun.sleep(200);
+  }
+  throw new Refusal(
+    `the message was not tried within ${patienceMs / 1_000} s: others wait before it, or the destination was paused.`,
+  );
+}
