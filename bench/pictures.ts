@@ -50,6 +50,7 @@ const pages: readonly (readonly [name: string, address: string])[] = [
   ["settings-tokens", "OF/settings/tokens"],
   ["settings-keys", "OF/settings/keys"],
   ["settings-members", "OF/settings/members"],
+  ["settings-destinations", "OF/settings/destinations"],
   ["settings-audit", "OF/settings/audit"],
   ["settings-account", "OF/settings/account"],
   ["invitation", "/invitation#code"],

@@ -6,6 +6,8 @@ export const pages = {
   signIn: "/sign-in",
   invitation: "/invitation",
   password: "/password",
+  agree: "/agree",
+  unsubscribe: "/unsubscribe",
   organization: "/o/$organization",
   overview: "/o/$organization/overview",
   start: "/o/$organization/start",
@@ -26,6 +28,7 @@ export const pages = {
   tokenSettings: "/o/$organization/settings/tokens",
   keySettings: "/o/$organization/settings/keys",
   memberSettings: "/o/$organization/settings/members",
+  destinationSettings: "/o/$organization/settings/destinations",
   auditSettings: "/o/$organization/settings/audit",
   accountSettings: "/o/$organization/settings/account",
 } as const;

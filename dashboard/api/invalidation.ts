@@ -2,6 +2,17 @@
 import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 import type { Changes, Reads } from "./paths.ts";
 
+const readsOfDestinations = ["/api/destinations", "/api/deliveries", "/api/audit-log"] as const;
+const changesOfDestinations = {
+  "POST /api/destinations": readsOfDestinations,
+  "PATCH /api/destinations/:id": readsOfDestinations,
+  "DELETE /api/destinations/:id": readsOfDestinations,
+  "POST /api/destinations/:id/secret": readsOfDestinations,
+  "POST /api/destinations/:id/test": readsOfDestinations,
+  "POST /api/destinations/:id/held": readsOfDestinations,
+  "POST /api/deliveries/:id/again": readsOfDestinations,
+} as const;
+
 /** Changes after which only these paths say something else. After any other change all paths may. */
 const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   // The pages begin anew.
@@ -17,6 +28,7 @@ const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   "PATCH /api/members/:id": ["/api/members", "/api/audit-log"],
   "POST /api/invitations": ["/api/members", "/api/audit-log"],
   "DELETE /api/invitations/:id": ["/api/members", "/api/audit-log"],
+  ...changesOfDestinations,
   "POST /api/webhooks": ["/api/webhooks", "/api/sources", "/api/audit-log"],
   "PATCH /api/webhooks/:id": ["/api/webhooks", "/api/sources", "/api/audit-log"],
   "DELETE /api/webhooks/:id": ["/api/webhooks", "/api/sources", "/api/audit-log"],

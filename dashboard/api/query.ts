@@ -118,7 +118,16 @@ type PagedPath = {
  * @param placeAfter the place before which the next page begins, sent as `before`. None after the last page */
 export function usePages<Path extends PagedPath>(
   path: Path,
-  { path: parts, query }: { readonly path: PathParameters<Path>; readonly query: Reads[Path]["query"] },
+  {
+    path: parts,
+    query,
+    everyMs,
+  }: {
+    readonly path: PathParameters<Path>;
+    readonly query: Reads[Path]["query"];
+    /** Asked again so often, until the reader goes on. */
+    readonly everyMs?: number;
+  },
   placeAfter: (answer: Reads[Path]["answer"]) => string | number | null | undefined,
 ) {
   const { id } = useOrganization();
@@ -132,6 +141,8 @@ export function usePages<Path extends PagedPath>(
       )) as Reads[Path]["answer"],
     initialPageParam: undefined as string | number | undefined,
     getNextPageParam: (last) => placeAfter(last) ?? undefined,
+    refetchInterval: ({ state }) =>
+      everyMs !== undefined && state.data?.pages.length === 1 ? everyMs : false,
     ...readOnOnly,
   });
 }

@@ -7,7 +7,16 @@ import type { IconName } from "../parts/icons.tsx";
 /** A page that needs no more than the organization. */
 type OrganizationPage = (typeof pages)[Exclude<
   keyof typeof pages,
-  "home" | "claim" | "signIn" | "invitation" | "password" | "organization" | "user" | "account"
+  | "home"
+  | "claim"
+  | "signIn"
+  | "invitation"
+  | "password"
+  | "agree"
+  | "unsubscribe"
+  | "organization"
+  | "user"
+  | "account"
 >];
 
 export interface NavigationEntry {
@@ -97,6 +106,11 @@ export const settingsPages: readonly SettingsEntry[] = [
     ...{ to: pages.memberSettings, label: "Members", least: "viewer" },
     about: "The team, roles, invitations",
     words: "invite people remove owner viewer",
+  },
+  {
+    ...{ to: pages.destinationSettings, label: "Destinations", least: "viewer" },
+    about: "Where messages are sent, and their log",
+    words: "webhook slack email notification delivery pause test",
   },
   {
     ...{ to: pages.auditSettings, label: "Audit log", least: "owner" },

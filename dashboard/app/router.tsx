@@ -112,6 +112,8 @@ const routeTree = root.addChildren([
   doorPage(pages.signIn, () => import("../pages/sign-in/page.tsx")),
   doorPage(pages.invitation, () => import("../pages/invitation/page.tsx")),
   doorPage(pages.password, () => import("../pages/password/page.tsx")),
+  doorPage(pages.agree, () => import("../pages/recipient/agree.tsx")),
+  doorPage(pages.unsubscribe, () => import("../pages/recipient/unsubscribe.tsx")),
   organization.addChildren([
     organizationHome,
     organizationPage(pages.overview, () => import("../pages/overview/page.tsx")),
@@ -134,6 +136,7 @@ const routeTree = root.addChildren([
       settingsPage(pages.tokenSettings, () => import("../pages/settings/tokens.tsx")),
       settingsPage(pages.keySettings, () => import("../pages/settings/keys.tsx")),
       settingsPage(pages.memberSettings, () => import("../pages/settings/members.tsx")),
+      settingsPage(pages.destinationSettings, () => import("../pages/settings/destinations/page.tsx")),
       settingsPage(pages.auditSettings, () => import("../pages/settings/audit.tsx")),
       settingsPage(pages.accountSettings, () => import("../pages/settings/account.tsx")),
     ]),

@@ -63,17 +63,22 @@ export function useSession(): SessionAnswer {
   return usePresent().session;
 }
 
-/** Whether pictures of users and accounts are loaded from other hosts. False until it is known.
- * @param isAsked false where nothing depends on it */
-export function useRemoteImages(isAsked: boolean): boolean {
+/** Facts about the installation. Undefined until they are known.
+ * @param isAsked false where nothing depends on them */
+export function useInstallation(isAsked: boolean): Installation | undefined {
   const { data } = useQuery({
-    queryKey: ["installation", "images"],
+    queryKey: ["installation", "facts"],
     staleTime: Number.POSITIVE_INFINITY,
     enabled: isAsked,
-    queryFn: async ({ signal }) =>
-      (await call("GET", "/api/installation", { signal })) as { readonly remoteImages: boolean },
+    queryFn: async ({ signal }) => (await call("GET", "/api/installation", { signal })) as Installation,
   });
-  return data?.remoteImages ?? false;
+  return data;
+}
+
+interface Installation {
+  /** Whether pictures of users and accounts are loaded from other hosts. */
+  readonly remoteImages: boolean;
+  readonly sendsEmail: boolean;
 }
 
 /** The organization of the page's address. */

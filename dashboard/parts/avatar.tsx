@@ -3,7 +3,7 @@
  * to that host. Such pictures are therefore loaded only where the installation allows it. A picture in a
  * data: address always is. */
 import { type ReactElement, useState } from "react";
-import { useRemoteImages } from "../app/session.ts";
+import { useInstallation } from "../app/session.ts";
 import { classes } from "../text/classes.ts";
 
 const sizes = { small: "size-6 text-xs", large: "size-12 text-lg" } as const;
@@ -29,7 +29,7 @@ export function Avatar({
 }): ReactElement {
   const [failed, setFailed] = useState<string>();
   const isRemote = image != null && isRemoteImage(image);
-  const mayLoadRemote = useRemoteImages(isRemote);
+  const mayLoadRemote = useInstallation(isRemote)?.remoteImages ?? false;
   const mayLoad = isRemote ? mayLoadRemote : image != null && /^data:image\//i.test(image);
   const hash = [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 7);
   return (

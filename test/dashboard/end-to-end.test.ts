@@ -170,6 +170,7 @@ const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
   "/o/$organization/settings/tokens": "Project tokens",
   "/o/$organization/settings/keys": "Read keys",
   "/o/$organization/settings/members": "Members",
+  "/o/$organization/settings/destinations": "Destinations",
   "/o/$organization/settings/audit": "Audit log",
   "/o/$organization/settings/account": "Your account",
 };

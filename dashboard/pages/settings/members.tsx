@@ -2,7 +2,7 @@
 import { type ReactElement, useState } from "react";
 import type { Role } from "../../../contract/roles.ts";
 import { type Asked, type Reads, useChange, useRead } from "../../api/query.ts";
-import { useMayAs, useOrganization, useSession } from "../../app/session.ts";
+import { useInstallation, useMayAs, useOrganization, useSession } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { useConfirm } from "../../parts/form/confirm.tsx";
 import type { Question } from "../../parts/form/confirm-dialog.tsx";
@@ -207,22 +207,30 @@ type Invitation = Members["invitations"][number];
 function Invitations({ asked }: { asked: Asked<Members> }): ReactElement {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("viewer");
-  const [made, setMade] = useState<{ link: string; email: string }>();
+  const [made, setMade] = useState<{ link: string; email: string; notMailedBecause: string | null }>();
+  const sendsEmail = useInstallation(true)?.sendsEmail ?? false;
   const invite = useChange("POST /api/invitations");
   const errors = fieldErrors(invite.error, ["email", "role"]);
   const send = () =>
     invite.mutate(
       { body: { email, role } },
       {
-        onSuccess: ({ link }) => {
-          setMade({ link, email });
+        onSuccess: ({ link, notMailedBecause }) => {
+          setMade({ link, email, notMailedBecause });
           setEmail("");
         },
       },
     );
   return (
     <>
-      <Panel title="Invite a member" note="No e-mail is sent. Copy the link and send it yourself.">
+      <Panel
+        title="Invite a member"
+        note={
+          sendsEmail
+            ? "The link is sent by e-mail, and shown to you once."
+            : "No e-mail is sent. Copy the link and send it yourself."
+        }
+      >
         <InlineForm action="Create invite link" isBusy={invite.isPending} onSend={send}>
           <Input
             label="E-mail"
@@ -254,12 +262,20 @@ function Invitations({ asked }: { asked: Asked<Members> }): ReactElement {
       </FigurePanel>
       <ShownOnce
         title={`Invitation for ${made?.email ?? ""}`}
-        description="It is shown only once. Send this link yourself. It works one time, within 7 days."
+        description={`It is shown only once. ${howSent(made?.notMailedBecause, sendsEmail)} It works one time, within 7 days.`}
         secret={made?.link}
         onDone={() => setMade(undefined)}
       />
     </>
   );
+}
+
+/** @param failure why no e-mail was sent; null when one was */
+function howSent(failure: string | null | undefined, sendsEmail: boolean): string {
+  if (failure === null) return "It was also sent by e-mail.";
+  return sendsEmail
+    ? `Send this link yourself, because the e-mail failed: ${failure}`
+    : "Send this link yourself.";
 }
 
 function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }): ReactElement {

@@ -1,0 +1,51 @@
+/** What came of a test message. */
+import { type ReactElement, useState } from "react";
+import { useRead } from "../../../api/query.ts";
+import { RelativeTime } from "../../../parts/time.tsx";
+
+/** How often it is asked until the message was tried, and after: it may be tried again. */
+const everyMs = { untried: 1_000, tried: 5_000 } as const;
+
+export function TestOutcome({
+  destination,
+  delivery,
+}: {
+  destination: number;
+  delivery: number;
+}): ReactElement {
+  const [isTried, setTried] = useState(false);
+  const asked = useRead("/api/deliveries", {
+    query: { destination, limit: 20 },
+    everyMs: isTried ? everyMs.tried : everyMs.untried,
+  });
+  const found = asked.data?.deliveries.find(({ id }) => id === delivery);
+  const isWaiting = found === undefined || (found.state === "pending" && found.tries === 0);
+  if (isTried === isWaiting) setTried(!isWaiting);
+  if (isWaiting) {
+    return (
+      <p role="status" className="text-sm text-soft">
+        Sending the test …
+      </p>
+    );
+  }
+  const { state, status, said, triedAt } = found;
+  const answer = status === null ? "" : `, with the answer ${status}`;
+  if (state === "delivered") {
+    return (
+      <p role="status" className="text-sm">
+        The test was delivered <RelativeTime instant={triedAt} />
+        {answer}.
+      </p>
+    );
+  }
+  return (
+    <div role="status" className="text-sm [overflow-wrap:anywhere]">
+      <p className="text-at-risk">
+        The test {state === "held" ? "is held" : "failed"}
+        {answer}
+        {said !== null && said !== "" && `: ${said}`}
+      </p>
+      {state === "pending" && <p className="text-soft">It is sent again later.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+/** What the page calls kinds and states. */
+import type {
+  DeliveryState,
+  DestinationKind,
+  DestinationState,
+} from "../../../../contract/actions/destinations.ts";
+
+export const kindWords: Readonly<Record<DestinationKind, string>> = {
+  webhook: "Webhook",
+  slack: "Slack",
+  email: "E-mail",
+};
+
+export const stateWords: Readonly<Record<DestinationState, string>> = {
+  unconfirmed: "waits for the recipient to agree",
+  active: "active",
+  paused: "paused",
+  disabled: "disabled",
+};
+
+export const deliveryWords: Readonly<Record<DeliveryState, string>> = {
+  pending: "pending",
+  held: "held",
+  delivered: "delivered",
+  failed: "failed",
+  canceled: "canceled",
+};
