@@ -10,7 +10,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serveCommand(),
   organization: async () => (await import("./commands/organization.ts")).organizationCommand(),
   member: async () => (await import("./commands/member.ts")).memberCommand(),
-  destination: async () => (await import("./commands/destination.ts")).destinationCommand(),
+  destination: async () => (await import("./actions/destination.ts")).destinationCommand(),
   token: async () => (await import("./commands/credential.ts")).tokenCommand(),
   key: async () => (await import("./commands/credential.ts")).keyCommand(),
   settings: async () => (await import("./commands/settings.ts")).settingsCommand(),

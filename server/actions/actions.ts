@@ -5,6 +5,5 @@ export { invitationMail, passwordMail } from "./send/link-mails.ts";
 export { failureOfMail, type Mail, sendMail } from "./send/mail.ts";
 export { plainMail } from "./send/message-body.ts";
 export { newOutbox, type Outbox } from "./send/outbox.ts";
-export type { Sent } from "./send/post.ts";
 export { newSecret } from "./send/signature.ts";
 export { testMessage } from "./send/test-message.ts";

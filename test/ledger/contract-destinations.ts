@@ -55,6 +55,7 @@ function callsOn(subject: LedgerUnderTest) {
 /** Declares the tests of destinations and deliveries. */
 export function destinationsContract(subject: LedgerUnderTest): void {
   destinations(subject);
+  mailboxes(subject);
   namesAndPlaces(subject);
   describe("deliveries", () => {
     addedAndClaimed(subject);
@@ -100,6 +101,10 @@ function destinations(subject: LedgerUnderTest): void {
       expect(JSON.stringify(log)).not.toMatch(/whsec|https/);
     });
   });
+}
+
+function mailboxes(subject: LedgerUnderTest): void {
+  const { add } = callsOn(subject);
 
   describe("destinations of e-mail", () => {
     test("send when the recipient agrees, and no more when the recipient unsubscribes", async () => {

@@ -1,4 +1,4 @@
-/** What came of a test message. */
+/** The outcome of a test message. */
 import { type ReactElement, useState } from "react";
 import { useRead } from "../../../api/query.ts";
 import { RelativeTime } from "../../../parts/time.tsx";

@@ -1,4 +1,4 @@
-/** What the page calls kinds and states. */
+/** Names of kinds and states on the page. */
 import type {
   DeliveryState,
   DestinationKind,

@@ -17,6 +17,7 @@ import {
 } from "../../ports/actions/destinations.ts";
 import { serviceItself } from "../../ports/audit.ts";
 import { hashCode } from "../../ports/members.ts";
+import type { AuditLog } from "../engine/audit-log.ts";
 import { forUpdate } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
@@ -92,33 +93,16 @@ export function destinationStore(engine: Engine): DestinationStore {
         return after;
       }),
 
-    unsubscribe: (id, code, nowMs) =>
-      engine.transaction(function* (audit) {
-        const found = yield* findByCode(id, code);
-        if (found === undefined || found.state === "disabled") return found;
-        const after: Destination = { ...found, state: "disabled", stoppedBecause: unsubscribed };
-        yield* write(id, after, nowMs);
-        yield* holdPending(id);
-        const note = destinationDisabledNote(found, unsubscribed);
-        yield* audit.note(found.organization, note, serviceItself, nowMs);
-        return after;
-      }),
+    unsubscribe: (id, code, nowMs) => engine.transaction((audit) => unsubscribe(audit, id, code, nowMs)),
 
     pauseElsewhere: (place, nowMs) =>
       engine.transaction(function* (audit) {
         const [before] = yield* select(placeRow)`FROM ledger_place ${forUpdate}`;
         if (before?.place === place) return 0;
-        const active = yield* select(destinationRow)`FROM destinations WHERE state = 'active' ${forUpdate}`;
-        for (const destination of active) {
-          yield* write(destination.id, { ...destination, state: "paused", stoppedBecause: elsewhere }, nowMs);
-          yield* holdPending(destination.id);
-          const note = destinationPausedNote(destination, elsewhere);
-          yield* audit.note(destination.organization, note, serviceItself, nowMs);
-        }
         yield* run`
           INSERT INTO ledger_place (only_row, place) VALUES (1, ${place})
           ON CONFLICT (only_row) DO UPDATE SET place = excluded.place`;
-        return active.length;
+        return yield* pauseAll(audit, nowMs);
       }),
 
     remove: (organization, id, by, nowMs) =>
@@ -131,6 +115,34 @@ export function destinationStore(engine: Engine): DestinationStore {
         return true;
       }),
   };
+}
+
+function* unsubscribe(
+  audit: AuditLog,
+  id: number,
+  code: string,
+  nowMs: number,
+): Work<Destination | undefined> {
+  const found = yield* findByCode(id, code);
+  if (found === undefined || found.state === "disabled") return found;
+  const after: Destination = { ...found, state: "disabled", stoppedBecause: unsubscribed };
+  yield* write(id, after, nowMs);
+  yield* holdPending(id);
+  const note = destinationDisabledNote(found, unsubscribed);
+  yield* audit.note(found.organization, note, serviceItself, nowMs);
+  return after;
+}
+
+/** @returns how many destinations were active */
+function* pauseAll(audit: AuditLog, nowMs: number): Work<number> {
+  const active = yield* select(destinationRow)`FROM destinations WHERE state = 'active' ${forUpdate}`;
+  for (const destination of active) {
+    yield* write(destination.id, { ...destination, state: "paused", stoppedBecause: elsewhere }, nowMs);
+    yield* holdPending(destination.id);
+    const note = destinationPausedNote(destination, elsewhere);
+    yield* audit.note(destination.organization, note, serviceItself, nowMs);
+  }
+  return active.length;
 }
 
 /** A destination that becomes active begins without failures. */
