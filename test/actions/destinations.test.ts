@@ -202,7 +202,7 @@ test("an e-mail address gets messages once its recipient has agreed, until they 
     state: "disabled",
   });
   await expectError(await owner.ask("POST", one("/test")), "conflict");
-  expect(await owner.json<Destination>("PATCH", one(), { state: "active" })).toMatchObject({
+  expect(await owner.json<Destination>("PATCH", one(), { state: "paused" })).toMatchObject({
     state: "unconfirmed",
   });
   await until(() => mailsToAda().length === 3);

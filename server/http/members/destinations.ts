@@ -53,7 +53,7 @@ export const destinationHandlers = {
       );
     }
     const address = body.address === undefined ? before.address : addressIn(kind, body.address, outbox);
-    const mustAgree = kind === "email" && (address !== before.address || isUnsubscribed(before, body.state));
+    const mustAgree = kind === "email" && (address !== before.address || startsAgain(before, body.state));
     const change: DestinationChange = {
       ...body,
       ...(body.name !== undefined && { name: body.name.trim() }),
@@ -151,9 +151,9 @@ function secretsOf(kind: DestinationKind): readonly string[] {
   return [kind === "webhook" ? newSecret(randomBytes) : newCode().code];
 }
 
-/** A recipient who unsubscribed has to agree again. */
-function isUnsubscribed({ state }: DestinationWithCounts, wanted: string | undefined): boolean {
-  return state === "disabled" && wanted === "active";
+/** A recipient who unsubscribed has to agree again, also by way of a pause. */
+function startsAgain({ state }: DestinationWithCounts, wanted: string | undefined): boolean {
+  return state === "disabled" && wanted !== undefined;
 }
 
 /** Sends the link by which the recipient of an e-mail destination agrees. @throws ApiError when the mail cannot be sent */
