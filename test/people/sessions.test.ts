@@ -18,6 +18,7 @@ describe("the first start's link", () => {
     expect(await browser.json<object>("GET", "/api/installation")).toEqual({
       claimed: false,
       remoteImages: false,
+      sendsEmail: false,
     });
     const wrong = await browser.ask("POST", "/api/claim", { ...ada, code: `${code.slice(1)}x` });
     await expectError(wrong, "not_found", "link is not valid");
@@ -30,6 +31,7 @@ describe("the first start's link", () => {
     expect(await browser.json<object>("GET", "/api/installation")).toEqual({
       claimed: true,
       remoteImages: false,
+      sendsEmail: false,
     });
     const again = new Browser(server);
     await expectError(

@@ -54,8 +54,9 @@ type StateRow = readonly [
   status: SubscriptionState["status"],
   plan: string,
   mrr: number,
-  laterMrr: number,
   currency: string,
+  laterMrr: number,
+  laterCurrency: string,
   periodEndMs: number | null,
   endsAtMs: number | null,
 ];
@@ -79,7 +80,7 @@ export async function payersNow(
   const unrated = unratedOf(question);
   const columns = `
     payer_account[place] AS account, payer_user[place] AS user,
-    (toString(status[place]), plan[place], mrr[place], ${values.later_mrr}, toString(currency[place]), ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state,
+    (toString(status[place]), plan[place], mrr[place], toString(currency[place]), ${values.later_mrr}, ${values.later_currency}, ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state,
     ${unrated.length === 0 ? "[]" : unratedPayers(kind)} AS unrated`;
   const own = `AND subscription IN (
     SELECT subscription FROM subscriptions
@@ -110,12 +111,13 @@ function stateOf([
   status,
   plan,
   mrr,
-  laterMrr,
   currency,
-  periodEndMs,
-  endsAtMs,
+  laterMrr,
+  laterCurrency,
+  ...ends
 ]: StateRow): SubscriptionState {
-  return { status, plan, mrr, laterMrr, currency, periodEndMs, endsAtMs };
+  const [periodEndMs, endsAtMs] = ends;
+  return { status, plan, mrr, currency, laterMrr, laterCurrency, periodEndMs, endsAtMs };
 }
 
 const unratedPayers = (kind: EntityKind) => `
@@ -140,12 +142,16 @@ const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, str
   renewsDay: "minOrNullIf(periodEndDay, state IN ('active', 'past_due', 'trialing') AND isNull(endsMs))",
 };
 
+/** The change that holds at the end of the horizon, by the ends that are scheduled. */
+const laterPlace = `greatest(place, arrayLastIndex(start -> ${msOf("start")} < {untilMs:Int64}, histories."from"))`;
+
 /** The values of a subscription's change that holds now, by name. */
 const values = {
   state: "toString(status[place])",
   named_plan: "plan[place]",
   own_mrr: "mrr[place]",
-  later_mrr: `mrr[greatest(place, arrayLastIndex(start -> ${msOf("start")} < {untilMs:Int64}, histories."from"))]`,
+  later_mrr: `mrr[${laterPlace}]`,
+  later_currency: `toString(currency[${laterPlace}])`,
   own_currency: "toString(currency[place])",
   endsMs: msOf("ends_at[place]"),
   periodEndDay: `if(isNull(period_end[place]), NULL,
@@ -154,7 +160,7 @@ const values = {
 
 const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = {
   mrr: ["own_mrr", "own_currency"],
-  scheduled: ["own_mrr", "later_mrr", "own_currency"],
+  scheduled: ["own_mrr", "own_currency", "later_mrr", "later_currency"],
   plans: ["state", "named_plan"],
   status: ["state", "endsMs"],
   renewsDay: ["state", "endsMs", "periodEndDay"],
@@ -179,7 +185,7 @@ export function payersSql(question: PayersQuestion, columns: readonly PayerColum
   return {
     text: `(
       SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${aggregated.join(", ")}
-      FROM (${hasMrr ? mrr.converted(states) : states})
+      FROM (${hasMrr ? mrr.converted(states, columns.includes("scheduled")) : states})
       WHERE ${isOfKind}
       GROUP BY entity)`,
     parameters: {
@@ -191,36 +197,45 @@ export function payersSql(question: PayersQuestion, columns: readonly PayerColum
   };
 }
 
-/** MRR in the reporting currency, and its part that ends as scheduled: the aggregates, the states with `amount`, and what they bind. */
+/** MRR in the reporting currency, and its part that ends as scheduled: the aggregates, the states with the amounts that they need, and what they
+ * bind. */
 function mrrOf(question: PayersQuestion): {
   readonly mrr: string;
   readonly scheduled: string;
-  readonly converted: (states: string) => string;
+  readonly converted: (states: string, hasScheduled: boolean) => string;
   readonly parameters: Readonly<Record<string, Parameter>>;
 } {
   const { kind, reporting, used } = question;
   const unrated = unratedOf(question);
   const isConverted = used.some((code) => code !== reporting);
-  const amount = isConverted ? "amount" : "own_mrr";
+  const [now, later] = isConverted ? ["own_amount", "later_amount"] : ["own_mrr", "later_mrr"];
   const rated = (sum: string) =>
     unrated.length === 0 ? `toNullable(${sum})` : `if(entity IN (${payersInUnrated(kind)}), NULL, ${sum})`;
   return {
-    mrr: rated(`sum(${amount})`),
-    scheduled: rated(`greatest(0., sum(if(own_mrr = 0, 0., ${amount} * (1 - later_mrr / own_mrr))))`),
-    converted: (states) =>
-      isConverted
-        ? `
-      SELECT *, indexOf({codes:Array(String)}, own_currency) + 1 AS rate_place,
-        toInt128(own_mrr) * toInt128(arrayElement({numerators:Array(String)}, rate_place)) AS product,
-        toInt128(arrayElement({denominators:Array(String)}, rate_place)) AS divisor,
-        intDiv(product, divisor) AS quotient, ${halfEven} AS amount
-      FROM (${states})`
-        : states,
+    mrr: rated(`sum(${now})`),
+    scheduled: rated(`greatest(0, sum(${now}) - sum(${later}))`),
+    converted: (states, hasScheduled) => {
+      if (!isConverted) return states;
+      const own = withAmount(states, "own");
+      return hasScheduled ? withAmount(own, "later") : own;
+    },
     parameters: {
       ...(isConverted && rateParameters(question)),
       ...(unrated.length > 0 && { unrated }),
     },
   };
+}
+
+/** The states with an amount in the reporting currency. */
+function withAmount(states: string, which: "own" | "later"): string {
+  return `
+    SELECT * EXCEPT (rate_place, product, divisor, quotient)
+    FROM (
+      SELECT *, indexOf({codes:Array(String)}, ${which}_currency) + 1 AS rate_place,
+        toInt128(${which}_mrr) * toInt128(arrayElement({numerators:Array(String)}, rate_place)) AS product,
+        toInt128(arrayElement({denominators:Array(String)}, rate_place)) AS divisor,
+        intDiv(product, divisor) AS quotient, ${halfEven} AS ${which}_amount
+      FROM (${states}))`;
 }
 
 /** Payers that ever had MRR in a currency without a rate. */

@@ -12,9 +12,10 @@ export interface SubscriptionState {
   readonly plan: string;
   /** In minor units of the currency. */
   readonly mrr: number;
+  readonly currency: string;
   /** The same at the end of the horizon, by the ends that are scheduled. */
   readonly laterMrr: number;
-  readonly currency: string;
+  readonly laterCurrency: string;
   readonly periodEndMs: number | null;
   readonly endsAtMs: number | null;
 }
@@ -52,12 +53,13 @@ export function payerNow(
     .filter(({ plan }) => plan !== "")
     .map((state) => ({ ...state, converted: convert(state.mrr, state.currency) ?? 0 }))
     .toSorted((a, b) => b.converted - a.converted || b.mrr - a.mrr || (a.plan < b.plan ? 1 : -1));
-  const sumOf = (amount: (state: SubscriptionState) => number) =>
-    live.reduce((sum, state) => sum + (convert(amount(state), state.currency) ?? 0), 0);
-  const mrr = sumOf((state) => state.mrr);
+  const sumOf = (amounts: readonly (number | undefined)[]) =>
+    amounts.reduce<number>((sum, amount = 0) => sum + amount, 0);
+  const mrr = sumOf(live.map((state) => convert(state.mrr, state.currency)));
+  const laterMrr = sumOf(states.map((state) => convert(state.laterMrr, state.laterCurrency)));
   return {
     mrr: isUnrated ? null : mrr,
-    scheduledMrr: isUnrated ? 0 : Math.max(0, mrr - sumOf(({ laterMrr }) => laterMrr)),
+    scheduledMrr: isUnrated ? 0 : Math.max(0, mrr - laterMrr),
     unratedMrr: isUnrated ? mrrByCurrency(live) : [],
     plan: highest?.plan ?? null,
     subscriptions: live.length,
