@@ -228,7 +228,7 @@ class AnalysisNode implements AnalysisHost {
       };
       try {
         const analysis = await beginAnalysis(parts, { ending: ending.promise, loads });
-        this.#work = new AnalysisWork(analysis, ledger, log);
+        this.#work = new AnalysisWork(analysis, ledger, config.publicUrl, log);
       } catch (error) {
         this.#beginFails = messageOf(error);
         await warehouse.close();

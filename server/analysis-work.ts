@@ -1,4 +1,5 @@
 /** All that analysis does by itself on a warehouse: one machine's for ever, a cluster's while it leads. */
+import { Notifier, OrganizationReader } from "./actions/actions.ts";
 import type { StartedAnalysis } from "./between/between.ts";
 import type { SharedLedger } from "./ledger/ledger.ts";
 import type { Logger } from "./process/process.ts";
@@ -47,16 +48,21 @@ export class AnalysisWork {
   readonly sources: SourceWatch;
   readonly scoring: Scoring;
   readonly scheduler: Scheduler;
+  readonly #notifier: Notifier;
 
-  /** Begins the nightly checks and the scheduled scores; loading and upkeep have begun with analysis. */
-  constructor(analysis: Analysis, ledger: SharedLedger, log: Logger) {
+  /** Begins the nightly checks, the scheduled scores and the messages about organizations; loading and upkeep have begun with analysis.
+   * @param address of the service, as people reach it */
+  constructor(analysis: Analysis, ledger: SharedLedger, address: string, log: Logger) {
     this.analysis = analysis;
     this.sources = new SourceWatch(ledger, Date.now);
     const { sources } = this;
     this.scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
     this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, nowMs: Date.now });
+    const { look } = new OrganizationReader({ warehouse: analysis.warehouse, sources, nowMs: Date.now });
+    this.#notifier = new Notifier({ ledger, look, address, nowMs: Date.now, log });
     analysis.nightly.start();
     this.scheduler.start();
+    this.#notifier.start();
   }
 
   /** Work that fails for an organization at this moment. Bound, because a route has it without this object. */
@@ -85,7 +91,7 @@ export class AnalysisWork {
   /** Finishes what is in hand, and closes the warehouse. */
   async stop(): Promise<void> {
     this.scoring.stop();
-    await this.scheduler.stop();
+    await Promise.all([this.scheduler.stop(), this.#notifier.stop()]);
     await this.analysis.close();
   }
 }

@@ -67,7 +67,7 @@ function ownStores(config: Config, log: Logger): AnalysisHost {
       return work ?? {};
     },
     async begin() {
-      work = new AnalysisWork(await openAnalysis(config.dataDir, ledger, log), ledger, log);
+      work = new AnalysisWork(await openAnalysis(config.dataDir, ledger, log), ledger, config.publicUrl, log);
     },
     leave: async () => undefined,
     async close() {

@@ -1,5 +1,7 @@
 /** The module's interface: what follows from scores, and the messages about it. */
 
+export { Notifier } from "./notices/notifier.ts";
+export { OrganizationReader } from "./notices/organization-now.ts";
 export { destinationUrl } from "./send/allowed-address.ts";
 export { invitationMail, passwordMail } from "./send/link-mails.ts";
 export { failureOfMail, type Mail, sendMail } from "./send/mail.ts";

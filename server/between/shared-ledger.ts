@@ -23,7 +23,7 @@ const memberCalls = [
   ...(["list", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
   ...(["isClaimed", "makeOwner"] as const),
 ] as const;
-const destinationCalls = ["list"] as const;
+const destinationCalls = ["list", "asking"] as const;
 const deliveryCalls = ["add", "list"] as const;
 const heldEventCalls = ["counts", "people", "labels"] as const;
 const checkCalls = ["list", "keep"] as const;

@@ -135,9 +135,9 @@ describe("members", () => {
     const { page, complaints } = await world.settingsOf(viewer, "organization");
     const pages = page.getByRole("navigation", { name: "Settings" }).getByRole("link");
     expect(await pages.allTextContents()).toEqual([
-      ...["Organization", "Scores", "Currencies", "Exclusions", "Members", "Your account"],
+      ...["Organization", "Scores", "Currencies", "Exclusions", "Members", "Destinations", "Your account"],
     ]);
-    for (const path of ["organization", "scores", "currencies", "exclusions", "members"]) {
+    for (const path of ["organization", "scores", "currencies", "exclusions", "members", "destinations"]) {
       await page.goto(page.url().replace(/[a-z]+$/, path));
       await settled(page);
       expect([path, await page.locator("main :is(input, select)").count()]).toEqual([path, 0]);

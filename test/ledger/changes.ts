@@ -218,7 +218,7 @@ const destination = {
 const mailbox = { ...destination, kind: "email", address: "ada@example.com", secrets: ["code"] } as const;
 
 const destinations: Kinds["destinations"] = {
-  ...{ list: read, find: read },
+  ...{ list: read, find: read, asking: read },
   add: async ({ ledger, nowMs }) => ({
     action: "destination.created",
     of: (organization) => ledger.destinations.add(organization, destination, by, nowMs),

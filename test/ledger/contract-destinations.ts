@@ -174,6 +174,23 @@ function namesAndPlaces(subject: LedgerUnderTest): void {
       expect(await destinations.pauseElsewhere("elsewhere", nowMs)).toBe(0);
     });
 
+    test("that ask for messages about an organization are found in all of them, unless they are disabled", async () => {
+      const { id } = await subject.organization();
+      const other = await subject.organization("other");
+      const { destinations } = subject.ledger;
+      await add(id, "b");
+      const paused = await add(other.id, "c");
+      const silent = await add(id, "d");
+      await change(other.id, paused.id, { state: "paused" });
+      await change(id, silent.id, { notices: [] });
+      const mailbox = { kind: "email", name: "Ada", address: "ada@example.com", secrets: ["code"] } as const;
+      await destinations.add(id, { ...mailbox, notices: ["source.silent"] }, commandLine, subject.nowMs);
+      expect((await destinations.asking()).map(({ organization, name }) => [organization, name])).toEqual([
+        [id, "b"],
+        [other.id, "c"],
+      ]);
+    });
+
     test("have a name of their own, and there are so many at most", async () => {
       const { id } = await subject.organization();
       const first = await add(id, "b");

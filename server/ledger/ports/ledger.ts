@@ -132,7 +132,7 @@ export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly warnings: Omit<WarningStore, "add">;
   readonly members: SharedMembers;
   readonly sources: Omit<SourceStore, "add">;
-  readonly destinations: Pick<DestinationStore, "list">;
+  readonly destinations: Pick<DestinationStore, "list" | "asking">;
   readonly deliveries: Pick<DeliveryStore, "add" | "list">;
 }
 

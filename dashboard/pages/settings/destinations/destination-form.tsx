@@ -1,13 +1,17 @@
 /** The form of a destination: a new one, or one that is changed. */
 import { type FormEvent, type ReactElement, useState } from "react";
-import type { DestinationKind } from "../../../../contract/actions/destinations.ts";
+import {
+  type DestinationKind,
+  type NoticeType,
+  noticeTypes,
+} from "../../../../contract/actions/destinations.ts";
 import { type Reads, useChange } from "../../../api/query.ts";
 import { useInstallation } from "../../../app/session.ts";
 import { Button } from "../../../parts/form/button.tsx";
 import { FormError, Input, Select } from "../../../parts/form/field.tsx";
 import { fieldErrors } from "../../../parts/form/form-errors.ts";
 import { useTell } from "../../../parts/toast.tsx";
-import { kindWords } from "./words.ts";
+import { kindWords, noticeWords } from "./words.ts";
 
 type Destination = Reads["/api/destinations"]["answer"]["destinations"][number];
 
@@ -34,14 +38,11 @@ export function DestinationForm({ destination, onSecret, onDone }: FormProps): R
   const [kind, setKind] = useState<DestinationKind>(destination?.kind ?? "webhook");
   const [name, setName] = useState(destination?.name ?? "");
   const [address, setAddress] = useState(destination?.address ?? "");
+  const [notices, setNotices] = useState<readonly NoticeType[]>(destination?.notices ?? noticeTypes);
   const tell = useTell();
   const add = useChange("POST /api/destinations");
   const change = useChange("PATCH /api/destinations/:id");
   const errors = fieldErrors(add.error ?? change.error, ["name", "address"]);
-  const kinds = (["webhook", "slack", ...(sendsEmail ? (["email"] as const) : [])] as const).map((value) => ({
-    value,
-    label: kindWords[value],
-  }));
   const done = () => {
     tell(
       kind === "email" && address !== destination?.address
@@ -57,10 +58,10 @@ export function DestinationForm({ destination, onSecret, onDone }: FormProps): R
         done();
         if (secret !== null) onSecret(secret);
       };
-      add.mutate({ body: { kind, name, address } }, { onSuccess });
+      add.mutate({ body: { kind, name, address, notices: [...notices] } }, { onSuccess });
       return;
     }
-    const body = { name, ...(address !== (destination.address ?? "") && { address }) };
+    const body = { name, notices: [...notices], ...(address !== (destination.address ?? "") && { address }) };
     change.mutate({ path: { id: destination.id }, body }, { onSuccess: done });
   };
   const { label, help } = addressTexts[kind];
@@ -72,7 +73,7 @@ export function DestinationForm({ destination, onSecret, onDone }: FormProps): R
           <Select
             label="Kind"
             value={kind}
-            choices={kinds}
+            choices={kindChoices(sendsEmail)}
             onChoose={setKind}
             help={sendsEmail ? undefined : "This installation sends no e-mail: SMTP_URL is not set."}
           />
@@ -99,6 +100,7 @@ export function DestinationForm({ destination, onSecret, onDone }: FormProps): R
           error={errors.of("address")}
         />
       </div>
+      <Notices chosen={notices} onChange={setNotices} />
       <FormError error={errors.rest} />
       <div className="flex gap-2">
         <Button type="submit" look="primary" isBusy={add.isPending || change.isPending}>
@@ -107,5 +109,37 @@ export function DestinationForm({ destination, onSecret, onDone }: FormProps): R
         <Button onClick={onDone}>Cancel</Button>
       </div>
     </form>
+  );
+}
+
+function kindChoices(sendsEmail: boolean) {
+  const kinds = ["webhook", "slack", ...(sendsEmail ? (["email"] as const) : [])] as const;
+  return kinds.map((value) => ({ value, label: kindWords[value] }));
+}
+
+/** Messages that the destination gets. */
+function Notices({
+  chosen,
+  onChange,
+}: {
+  chosen: readonly NoticeType[];
+  onChange: (chosen: readonly NoticeType[]) => void;
+}): ReactElement {
+  return (
+    <fieldset className="grid gap-1.5">
+      <legend className="mb-1.5 font-medium">Messages</legend>
+      {noticeTypes.map((type) => (
+        <label key={type} className="flex items-center gap-2">
+          <input
+            type="checkbox"
+            checked={chosen.includes(type)}
+            onChange={({ target }) =>
+              onChange(noticeTypes.filter((one) => (one === type ? target.checked : chosen.includes(one))))
+            }
+          />
+          {noticeWords[type]}
+        </label>
+      ))}
+    </fieldset>
   );
 }

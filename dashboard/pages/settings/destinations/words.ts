@@ -3,6 +3,7 @@ import type {
   DeliveryState,
   DestinationKind,
   DestinationState,
+  NoticeType,
 } from "../../../../contract/actions/destinations.ts";
 
 export const kindWords: Readonly<Record<DestinationKind, string>> = {
@@ -24,4 +25,12 @@ export const deliveryWords: Readonly<Record<DeliveryState, string>> = {
   delivered: "delivered",
   failed: "failed",
   canceled: "canceled",
+};
+
+/** Messages about the whole organization, as the form offers them. */
+export const noticeWords: Readonly<Record<NoticeType, string>> = {
+  "scores.completed": "The day's scores are ready",
+  "model.changed": "Another model gives the churn risks",
+  "source.silent": "A source is silent",
+  "source.resumed": "A silent source sends again",
 };

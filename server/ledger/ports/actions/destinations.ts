@@ -46,6 +46,8 @@ export interface DestinationStore {
   /** By name. */
   list(organization: number): Promise<readonly DestinationWithCounts[]>;
   find(organization: number, id: number): Promise<DestinationWithCounts | undefined>;
+  /** Destinations of all organizations that get messages about a whole organization, disabled and unconfirmed ones left out. */
+  asking(): Promise<readonly DestinationWithCounts[]>;
   /** @throws Refusal when another destination has the name, there are too many, or there is no such organization */
   add(
     organization: number,

@@ -54,6 +54,12 @@ export function destinationStore(engine: Engine): DestinationStore {
     list: (organization) =>
       engine.alone(select(withCounts)`FROM destinations WHERE organization = ${organization} ORDER BY name`),
 
+    asking: () =>
+      engine.alone(
+        select(withCounts)`
+          FROM destinations WHERE notices != '[]' AND state IN ('active', 'paused') ORDER BY organization, id`,
+      ),
+
     find: (organization, id) => engine.alone(find(organization, id)),
 
     add: (organization, { kind, name, address, secrets, notices }, by, nowMs) =>

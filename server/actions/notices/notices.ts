@@ -1,0 +1,128 @@
+/** Messages about a whole organization: which ones a destination gets, by what is known now. Pure. They name no user and no account. */
+import { createHash } from "node:crypto";
+import type { MessageType, NoticeType } from "../../../contract/actions/destinations.ts";
+import type { RiskModel } from "../../../contract/api/model-names.ts";
+import type { SenderName } from "../../../contract/sources.ts";
+import { formatDay } from "../../calendar/calendar.ts";
+import type { Delivery, DestinationWithCounts, OutgoingMessage } from "../../ledger/ledger.ts";
+import type { EntityKind } from "../../scoring/scoring.ts";
+import type { MessageBody } from "../send/message-body.ts";
+
+/** The scores of a day. */
+export interface CompletedScores {
+  readonly day: number;
+  readonly finishedAtMs: number;
+  readonly kinds: readonly KindScores[];
+}
+
+export interface KindScores {
+  readonly kind: EntityKind;
+  readonly scored: number;
+  /** Null where no model gives a churn risk. */
+  readonly highRisk: number | null;
+  /** The model that serves since this day; null when it is the same as before. */
+  readonly newModel: { readonly from: RiskModel | null; readonly to: RiskModel | null } | null;
+}
+
+/** A source that has sent. */
+export interface WatchedSource {
+  readonly source: SenderName;
+  readonly state: "sending" | "silent" | "retired";
+  readonly lastHeardMs: number | null;
+  readonly silentFromMs: number | null;
+}
+
+/** The present state of an organization. */
+export interface OrganizationNow {
+  readonly id: number;
+  readonly name: string;
+  /** Null before the first scores of today. */
+  readonly scores: CompletedScores | null;
+  readonly sources: readonly WatchedSource[];
+}
+
+type Asking = Pick<DestinationWithCounts, "createdAtMs" | "notices">;
+
+/**
+ * The messages that a destination gets. A message has the same id each time, so that adding it again changes nothing. States from before
+ * the destination was made are no message.
+ * @param sent the messages that the destination had before
+ * @param address of the service, as people reach it
+ */
+export function noticesFor(
+  { createdAtMs, notices }: Asking,
+  now: OrganizationNow,
+  sent: readonly Pick<Delivery, "type" | "body">[],
+  address: string,
+  nowMs: number,
+): OutgoingMessage[] {
+  const pages = `${address}/o/${now.id}`;
+  const say = (type: NoticeType, key: readonly unknown[], page: string, data: Facts) =>
+    notices.includes(type) ? [message(type, [now.id, ...key], `${pages}/${page}`, data, nowMs)] : [];
+  const ofScores =
+    now.scores === null || now.scores.finishedAtMs <= createdAtMs
+      ? []
+      : [
+          ...say("scores.completed", [now.scores.day], "overview", scoresText(now.name, now.scores)),
+          ...now.scores.kinds.flatMap((kind) => {
+            const facts = modelText(now.name, kind);
+            return facts === null ? [] : say("model.changed", [kind.kind, now.scores?.day], "model", facts);
+          }),
+        ];
+  const silent = now.sources.flatMap(({ source, state, lastHeardMs, silentFromMs }) => {
+    if (state !== "silent" || lastHeardMs === null || (silentFromMs ?? 0) <= createdAtMs) return [];
+    const since = new Date(lastHeardMs).toISOString();
+    const text = `${now.name}: ${source} is silent. It sent its last data at ${since}.`;
+    return say("source.silent", [source, since], "sources", { text, source, since });
+  });
+  const sending = new Set(now.sources.flatMap(({ source, state }) => (state === "sending" ? [source] : [])));
+  const resumed = silencesTold(sent).flatMap(({ source, since }) => {
+    if (!sending.has(source)) return [];
+    const text = `${now.name}: ${source} sends again. It was silent since ${since}.`;
+    return say("source.resumed", [source, since], "sources", { text, source, since });
+  });
+  return [...ofScores, ...silent, ...resumed];
+}
+
+interface Facts {
+  readonly text: string;
+  readonly [fact: string]: string | number | null | object;
+}
+
+function message(type: MessageType, key: readonly unknown[], link: string, facts: Facts, nowMs: number) {
+  const body: MessageBody = { type, timestamp: new Date(nowMs).toISOString(), data: { ...facts, link } };
+  const hash = createHash("sha256")
+    .update(JSON.stringify([type, ...key]))
+    .digest("hex");
+  return { messageId: `msg_${hash.slice(0, 32)}`, type, body: JSON.stringify(body) };
+}
+
+function scoresText(name: string, { day, kinds }: CompletedScores): Facts {
+  const counts = kinds.flatMap(({ kind, highRisk }) =>
+    highRisk === null ? [] : [`${highRisk} ${kind}${highRisk === 1 ? "" : "s"}`],
+  );
+  const risk = counts.length === 0 ? "No churn risk is known." : `At high risk: ${counts.join(", ")}.`;
+  return {
+    text: `${name}: the scores of ${formatDay(day)} are ready. ${risk}`,
+    day: formatDay(day),
+    scores: kinds.map(({ kind, scored, highRisk }) => ({ kind, scored, highRisk })),
+  };
+}
+
+function modelText(name: string, { kind, newModel }: KindScores): Facts | null {
+  if (newModel === null) return null;
+  const { from, to } = newModel;
+  const text = `${name}: the model of churn risk of ${kind}s is ${to ?? "none"} now, and was ${from ?? "none"}.`;
+  return { text, kind, from, to };
+}
+
+/** The silences that a destination was told of. */
+function silencesTold(
+  sent: readonly Pick<Delivery, "type" | "body">[],
+): { readonly source: SenderName; readonly since: string }[] {
+  return sent.flatMap(({ type, body }) => {
+    if (type !== "source.silent") return [];
+    const { source, since } = (JSON.parse(body) as { data: { source: SenderName; since: string } }).data;
+    return [{ source, since }];
+  });
+}

@@ -1,0 +1,79 @@
+/** Looks after the messages about whole organizations: every ten seconds, for those whose destinations ask for some. */
+import type { DestinationWithCounts, Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type { Logger } from "../../process/process.ts";
+import { noticesFor, type OrganizationNow } from "./notices.ts";
+
+export interface NotifierParts {
+  readonly ledger: Pick<SharedLedger, "destinations" | "deliveries" | "organizations">;
+  readonly look: (organization: Organization) => Promise<OrganizationNow>;
+  /** Of the service, as people reach it. */
+  readonly address: string;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+const pollMs = 10_000;
+/** More than the messages that a destination gets within the log's 30 days, but for a source that is silent every hour. */
+const sentMessages = 200;
+
+export class Notifier {
+  readonly #parts: NotifierParts;
+  /** Messages that were added, by destination: they are not added again each time. Also without this memory each is added once. */
+  readonly #added = new Map<number, Set<string>>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #working: Promise<void> | undefined;
+
+  constructor(parts: NotifierParts) {
+    this.#parts = parts;
+  }
+
+  /** Starts to look. */
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#working ??= this.work()
+        .catch((error: unknown) =>
+          this.#parts.log.warn({ err: error }, "messages could not be added and will be tried again"),
+        )
+        .finally(() => {
+          this.#working = undefined;
+        });
+    }, pollMs);
+  }
+
+  /** Waits for the look in hand. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#working;
+  }
+
+  /** Looks once. */
+  async work(): Promise<void> {
+    const { ledger } = this.#parts;
+    const asking = await ledger.destinations.asking();
+    for (const id of this.#added.keys()) {
+      if (!asking.some((destination) => destination.id === id)) this.#added.delete(id);
+    }
+    for (const [id, destinations] of Map.groupBy(asking, ({ organization }) => organization)) {
+      const organization = await ledger.organizations.find(id);
+      if (organization !== undefined) await this.#notify(organization, destinations);
+    }
+  }
+
+  async #notify(organization: Organization, destinations: readonly DestinationWithCounts[]): Promise<void> {
+    const { ledger, look, address, nowMs } = this.#parts;
+    const now = await look(organization);
+    for (const destination of destinations) {
+      const { id } = destination;
+      const sent = destination.notices.includes("source.resumed")
+        ? await ledger.deliveries.list(organization.id, { destination: id, limit: sentMessages })
+        : [];
+      const added = this.#added.get(id) ?? new Set();
+      this.#added.set(id, added);
+      for (const message of noticesFor(destination, now, sent, address, nowMs())) {
+        if (added.has(message.messageId)) continue;
+        await ledger.deliveries.add(organization.id, id, message, nowMs());
+        added.add(message.messageId);
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** From events to the message that a day's scores are ready, at a receiver that verifies it. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Webhook } from "standardwebhooks";
+import { formatDay } from "../../server/calendar/days.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { company } from "../people/support.ts";
+import { until } from "../people/watching.ts";
+import { Server } from "../server.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+let [server, receiver]: [Server, Receiver] = [] as never;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await Server.start({ env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed } });
+}, 180_000);
+afterAll(async () => {
+  await server.stop();
+  receiver.stop();
+});
+
+test("a destination is told of the day's scores, once, and one that did not ask is not", async () => {
+  const { name, owner, at, token } = await company(server, "Scored", "--timezone", quietZone);
+  const add = async (path: string, notices: readonly string[]) => {
+    const body = { kind: "webhook", name: path, address: receiver.address(path), notices };
+    return owner.json<{ secret: string }>("POST", at("/api/destinations"), body, 201);
+  };
+  const { secret } = await add("/asked", ["scores.completed"]);
+  await add("/other", ["source.silent"]);
+  const [dayMs, today] = [86_400_000, formatDay(todayIn(quietZone))];
+  const items = ["ada", "eve"].flatMap((userId) => [
+    { type: "identify", userId, email: `${userId}@example.com`, account: { id: "engines", name: "Engines" } },
+    ...[40, 12, 3].map((days) => ({
+      ...{
+        type: "track",
+        userId,
+        event: "opened",
+        timestamp: new Date(Date.now() - days * dayMs).toISOString(),
+      },
+    })),
+  ]);
+  expect((await server.post("/batch", token, { batch: items })).status).toBe(201);
+  await server.command("score", "--organization", name);
+  const toldAt = (path: string) => receiver.got.filter((one) => one.path === path);
+  await until(() => toldAt("/asked").length > 0);
+  const [message] = toldAt("/asked");
+  const body = new Webhook(secret).verify(message?.body ?? "", message?.headers ?? {}) as {
+    readonly type: string;
+    readonly data: { readonly text: string; readonly scores: object };
+  };
+  expect(body).toMatchObject({ type: "scores.completed", data: { day: today } });
+  expect(body.data.text).toBe(`Scored: the scores of ${today} are ready. No churn risk is known.`);
+  expect(body.data.scores).toEqual([
+    { kind: "user", scored: 2, highRisk: null },
+    { kind: "account", scored: 1, highRisk: null },
+  ]);
+  expect(JSON.stringify(receiver.got)).not.toContain("ada");
+  await server.command("score", "--organization", name);
+  // Two more looks at what there is to tell.
+  await Bun.sleep(21_000);
+  expect([toldAt("/asked").length, toldAt("/other").length]).toEqual([1, 0]);
+}, 180_000);
