@@ -169,10 +169,13 @@ function readMail({ SMTP_URL, MAIL_FROM, PUBLIC_URL }: Environment): MailConfig 
   return { smtpUrl: SMTP_URL, from: MAIL_FROM };
 }
 
+/** Where a cloud answers with a machine's credentials, in a public range: those in private ranges are refused anyway. */
+export const publicMetadataAddress = "168.63.129.16";
+
 /** Where clouds answer with a machine's credentials: never a destination, whatever the installation allows. */
 const metadataAddresses = new BlockList();
 metadataAddresses.addSubnet("169.254.0.0", 16, "ipv4");
-for (const address of ["100.100.100.200", "168.63.129.16", "192.0.0.192"])
+for (const address of ["100.100.100.200", publicMetadataAddress, "192.0.0.192"])
   metadataAddresses.addAddress(address);
 metadataAddresses.addSubnet("fe80::", 10, "ipv6");
 metadataAddresses.addSubnet("fd00:ec2::", 32, "ipv6");

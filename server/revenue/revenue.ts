@@ -3,7 +3,13 @@
 export { type Balances, balancesOf, type MrrChange } from "./figures/balances.ts";
 export { type KeptMrr, keptMrrOf } from "./figures/kept-mrr.ts";
 export { type Movement, type Movements, movementsOf, sumOfMovements } from "./figures/movements.ts";
-export { type PayerNow, type PayerStatus, payerNow, type SubscriptionState } from "./figures/payer-now.ts";
+export {
+  expectedLossOfPayer,
+  type PayerNow,
+  type PayerStatus,
+  payerNow,
+  type SubscriptionState,
+} from "./figures/payer-now.ts";
 export { conversionAt, minorUnitRate } from "./figures/rates.ts";
 export { type RevenueRetention, ratiosOf, retentionBetween } from "./figures/retention.ts";
 export {

@@ -8,10 +8,7 @@ import { Agent as HttpsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
 import { RequestFilteringHttpsAgent } from "request-filtering-agent";
 import { Refusal } from "../../../contract/refusal.ts";
-import type { PrivateDestination } from "../../config.ts";
-
-/** Addresses in public ranges where clouds answer with a machine's credentials. Those in private ranges are refused anyway. */
-const metadataAddresses = ["168.63.129.16"];
+import { type PrivateDestination, publicMetadataAddress } from "../../config.ts";
 
 /**
  * The agent for requests to an address. It refuses to connect to private, loopback, link-local, reserved and metadata addresses.
@@ -26,7 +23,10 @@ export function agentFor(
   const url = destinationUrl(address, exceptions);
   const exception = exceptionOf(url, exceptions);
   if (exception === undefined) {
-    return new RequestFilteringHttpsAgent({ denyIPAddressList: metadataAddresses, lookup: about.lookup });
+    return new RequestFilteringHttpsAgent({
+      denyIPAddressList: [publicMetadataAddress],
+      lookup: about.lookup,
+    });
   }
   const lookup: LookupFunction = (_, { all }, done) => {
     const family = exception.address.includes(":") ? 6 : 4;

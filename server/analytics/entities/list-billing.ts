@@ -2,7 +2,7 @@
 
 import type { PayerStatus } from "../../revenue/revenue.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
-import { type PayerColumn, type PayersQuestion, payersSql } from "../revenue/payers-now.ts";
+import { expectedLossSql, type PayerColumn, type PayersQuestion, payersSql } from "../revenue/payers-now.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
 import { condition } from "./list-scores.ts";
 
@@ -39,16 +39,14 @@ export interface BillingSql {
 
 const nothing = "CAST(NULL AS Nullable(Float64))";
 
-/** As `expectedLossOf` in http/figures/revenue/payers.ts. */
-const expectedLoss = `if(payer.mrr > 0 AND payer.scheduled >= payer.mrr, toFloat64(payer.mrr),
-  payer.scheduled + (payer.mrr - payer.scheduled) * score.risk)`;
-
 /** The expression of an order. Without subscriptions all rows are equal. */
 export function billingOrder(sort: BillingSort, { payers }: BillingOfList, kind: EntityKind): string {
   if (payers === undefined) return nothing;
   if (sort === "renewsAt") return renewsDay(kind);
   if (sort === "mrr") return "payer.mrr";
-  return payers.untilMs === null ? nothing : expectedLoss;
+  return payers.untilMs === null
+    ? nothing
+    : expectedLossSql("payer.mrr", "payer.scheduled", "score.risk").loss;
 }
 
 /** The day of the next renewal, in days since 1970-01-01. The attribute `renewsAt` of an account overrides the end of a period. */

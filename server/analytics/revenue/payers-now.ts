@@ -246,6 +246,13 @@ const payersInUnrated = (kind: EntityKind) => `
   WHERE ${ofOrganization} AND one_mrr != 0 AND one_currency IN {unrated:Array(String)}
     AND one_account ${kind === "account" ? "!=" : "="} 0`;
 
+/** Expressions of a payer's churn risk and expected loss. MRR that ends as scheduled is certain: all of it makes the risk 1. @param risk null where it is
+ * unknown */
+export function expectedLossSql(mrr: string, scheduled: string, risk: string) {
+  const certainRisk = `if(${mrr} > 0 AND ${scheduled} >= ${mrr}, 1., ${risk})`;
+  return { risk: certainRisk, loss: `${scheduled} + (${mrr} - ${scheduled}) * ${certainRisk}` };
+}
+
 export interface PlanInUse {
   readonly plan: string;
   readonly subscriptions: number;

@@ -8,6 +8,7 @@ import {
 import { type EntityKind, type OfRun, scoresWithChange, uniformFrom } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Sql } from "../sql/sql.ts";
+import { expectedLossSql } from "./payers-now.ts";
 import {
   accountPayers,
   isIncludedPayer,
@@ -100,7 +101,7 @@ export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion):
     warehouse.rows<PayerAtRisk>(
       `SELECT id, name, mrr, risk, scheduled, expectedLoss
        FROM (
-         SELECT entity, mrr, risk, scheduled, ${loss === null ? "NULL" : "scheduled + (mrr - scheduled) * risk"} AS expectedLoss
+         SELECT entity, mrr, risk, scheduled, ${loss === null ? "NULL" : "loss"} AS expectedLoss
          FROM (${text})
          WHERE ${loss === null ? isHigh : hasRisk}
          ORDER BY ${order} DESC, entity LIMIT {limit:UInt32}) AS payers
@@ -133,9 +134,10 @@ const namesOf: Readonly<Record<EntityKind, string>> = {
   user: `SELECT user AS named, user_id AS id, email AS name FROM users FINAL WHERE ${ofOrganization} AND ${isPaying.user}`,
 };
 
-/** Rows of `entity`, `mrr`, `scheduled` and `risk`, which is null without a score. */
+/** Rows of `entity`, `mrr`, `scheduled`, `risk` and `loss`; these two are null without a score. */
 function payersWithRisk(question: AtRiskQuestion): Sql {
   const { kind, run, nowMs, loss } = question;
+  const ofPayer = expectedLossSql("mrr", "scheduled", "known_risk");
   const steps = stepsOf(question, false);
   const scores =
     run === undefined
@@ -151,7 +153,7 @@ function payersWithRisk(question: AtRiskQuestion): Sql {
       : "-least(0, sumIf(amount_by, moment >= {nowMs:Int64} AND moment < {untilMs:Int64}))";
   return {
     text: `
-      SELECT toUInt32(payer) AS entity, mrr, least(mrr, falls) AS scheduled, if(scheduled = mrr, 1., known_risk) AS risk
+      SELECT toUInt32(payer) AS entity, mrr, least(mrr, falls) AS scheduled, ${ofPayer.risk} AS risk, ${ofPayer.loss} AS loss
       FROM (
         SELECT payer, sumIf(amount_by, moment < {nowMs:Int64}) AS mrr, ${scheduled} AS falls FROM (${steps.text})
         WHERE payer ${kind === "account" ? ">=" : "<"} ${accountPayers}

@@ -85,3 +85,14 @@ function statusOf(live: readonly SubscriptionState[], lasting: readonly Subscrip
   const order = ["past_due", "active", "trialing"] as const;
   return order.find(has) ?? "paused";
 }
+
+/** The expected loss of a payer within the horizon: MRR that ends as scheduled for certain, the rest by the churn risk. Null where neither is
+ * known. `expectedLossSql` is the same in SQL. */
+export function expectedLossOfPayer(
+  { mrr, scheduledMrr }: Pick<PayerNow, "mrr" | "scheduledMrr">,
+  risk: number | null,
+): number | null {
+  if (mrr === null) return null;
+  if (mrr > 0 && scheduledMrr >= mrr) return mrr;
+  return risk === null ? null : scheduledMrr + (mrr - scheduledMrr) * risk;
+}

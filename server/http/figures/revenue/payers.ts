@@ -13,7 +13,7 @@ import {
   usersNumbered,
 } from "../../../analytics/analytics.ts";
 import { parseDay } from "../../../calendar/calendar.ts";
-import type { PayerNow } from "../../../revenue/revenue.ts";
+import { expectedLossOfPayer } from "../../../revenue/revenue.ts";
 import { type EntityKind, rowsOf } from "../../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, OrganizationContext } from "../../api/context.ts";
 import { knownAccount } from "../accounts.ts";
@@ -84,17 +84,11 @@ export async function listedBilling(
       subscriptionStatus: payer?.status ?? null,
       renewsAt: dayOrNull(dayOfAttribute(renewsAt, dayOf) ?? ofPeriod),
       subscriptionEndsAt: instantOrNull(payer?.endsAtMs),
-      ...(payers?.untilMs != null && { expectedLoss: expectedLossOf(payer, risk) }),
+      ...(payers?.untilMs != null && {
+        expectedLoss: payer === undefined ? null : expectedLossOfPayer(payer, risk),
+      }),
     };
   };
-}
-
-/** MRR that ends as scheduled is lost for certain, the rest by the churn risk: as `mrrAtRisk` has it. */
-function expectedLossOf(payer: PayerNow | undefined, risk: number | null): number | null {
-  if (payer === undefined || payer.mrr === null) return null;
-  const { mrr, scheduledMrr } = payer;
-  if (mrr > 0 && scheduledMrr >= mrr) return mrr;
-  return risk === null ? null : scheduledMrr + (mrr - scheduledMrr) * risk;
 }
 
 /** The day that the attribute `renewsAt` says, as a date or as a date-time; undefined for anything else. */
