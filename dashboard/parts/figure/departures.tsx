@@ -151,7 +151,7 @@ function Suggestion({
   const mayAnswer = useMayAs("member");
   return (
     <Asked
-      name="What churn of accounts means"
+      name="Churn target of accounts"
       question={`${numbers.count(subscriptions)} subscriptions are known. Has an account churned when its last one ended?`}
       note={`Then the churn risk of accounts is that of losing the customer, and not of silence.${mayAnswer ? "" : " Members and owners can answer."}`}
       error={error}
