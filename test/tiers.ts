@@ -17,6 +17,7 @@ const restarts = "it kills, restarts or restores whole installations";
 const onePage = "npm test opens every page once: this file proves one page or one part in every detail";
 const pageDetails = [
   ...[
+    "account-attributes",
     "account-members",
     "avatars",
     "canceling",

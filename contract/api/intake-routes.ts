@@ -1,6 +1,6 @@
 /** The routes of the JSON API that intake answers: sessions, organizations, their members and settings. */
 
-import * as destinations from "../actions/destinations.ts";
+import * as destinations from "../actions/destination-schemas.ts";
 import * as live from "../live.ts";
 import * as members from "../members.ts";
 import * as sourceSettings from "../source-settings.ts";

@@ -15,7 +15,8 @@ const subject = new WarehouseUnderTest();
 const horizonDays = 28;
 const days = 340;
 const cutoffs = [120, 200, 301].map(logDay);
-const [users, accounts] = [150, 60];
+/** Enough that each label, and an end that is scheduled, is in every random log: a third as many had none in one of ten. */
+const [users, accounts] = [600, 240];
 const target = { by: "subscription" } as const;
 
 /** Uses of all users, each in one account or in none. */
@@ -30,7 +31,7 @@ function randomUse(random: Random, organization: number): EventRow[] {
   }).flat();
 }
 
-function billingOfRun(random: Random, organization: number, subscriptions = 250): EventRow[] {
+function billingOfRun(random: Random, organization: number, subscriptions = 1000): EventRow[] {
   const bounds = { firstDay: logDay(0), days, users, accounts };
   return randomBilling(random, subscriptions, { organization, zone, ...bounds });
 }

@@ -17,7 +17,7 @@ function limited(settings: string): Warehouse {
     ...warehouse,
     topology: warehouse.topology,
     rows: (sql, parameters) =>
-      warehouse.rows(`${sql}${settings}`, parameters, { maxBytes: 200_000_000, maxSeconds: 300 }),
+      warehouse.rows(`${sql}${settings}`, parameters, { maxBytes: 250_000_000, maxSeconds: 300 }),
   };
 }
 

@@ -1,0 +1,144 @@
+/** Destinations of messages, and the log of their deliveries, as JSON Schema. */
+import Type, { type Static } from "typebox";
+import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
+import { nameRules } from "../names.ts";
+import {
+  deliveryStates,
+  destinationKinds,
+  destinationLimits,
+  destinationStates,
+  messageTypes,
+  noticeTypes,
+} from "./destinations.ts";
+
+const name = Type.String({
+  ...nameRules,
+  maxLength: destinationLimits.nameCharacters,
+  description: "One destination of the organization has it.",
+  "x-send": `1 to ${destinationLimits.nameCharacters} characters and no control character`,
+});
+
+const address = Type.String({
+  minLength: 1,
+  maxLength: destinationLimits.addressCharacters,
+  description:
+    "An https address, or an e-mail address, which gets a link to agree by. That of Slack is a secret, so it is never shown again.",
+  "x-send": "an https:// address, or an e-mail address",
+});
+
+const notices = Type.Array(Type.Enum([...noticeTypes]), {
+  uniqueItems: true,
+  description: "Messages about the whole organization that it gets, beside alerts of rules that name it.",
+  "x-send": `a list of ${noticeTypes.join(", ")}`,
+});
+
+const kind = Type.Enum([...destinationKinds], {
+  description:
+    "webhook: Standard Webhooks 1.0.0, signed. slack: an incoming webhook of Slack, Mattermost or Discord (with /slack at the end). email: if the installation sends e-mail.",
+  "x-send": `one of ${destinationKinds.join(", ")}`,
+});
+
+export const DestinationAnswer = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
+  kind,
+  name,
+  address: Field.textOrNull("Null for Slack: its address is a secret."),
+  host: Field.text("The host of the address, or the domain of the e-mail address."),
+  notices,
+  state: Field.oneOf(
+    destinationStates,
+    "unconfirmed: the e-mail address has not agreed yet. disabled: it failed for five days and 20 tries, answered 410, or unsubscribed.",
+  ),
+  stoppedBecause: Field.textOrNull(
+    "Why the service paused or disabled it; null when a team member did, or nothing did.",
+  ),
+  failingSince: nullable(Field.instant("Of the first of the tries that failed since the last success.")),
+  lastDeliveredAt: nullable(Field.instant("When a message was last delivered.")),
+  pending: Field.count("Messages that wait for their next try."),
+  held: Field.count("Messages that wait until somebody sends or drops them."),
+  createdAt: Field.instant("When it was made."),
+  updatedAt: Field.instant("When it was changed last."),
+});
+
+export const DestinationsAnswer = Type.Object({
+  destinations: Type.Array(DestinationAnswer, { description: "By name." }),
+});
+
+const secret = Field.textOrNull(
+  "The secret by which a receiver verifies, shown this once. Null but for a webhook.",
+);
+
+export const DestinationCreateBody = closedObject({
+  kind,
+  name,
+  address,
+  notices: Type.Optional(notices),
+});
+export type DestinationCreateBody = Static<typeof DestinationCreateBody>;
+
+export const DestinationCreateAnswer = Type.Object({ destination: DestinationAnswer, secret });
+
+export const DestinationChangeBody = closedObject(
+  {
+    name: Type.Optional(name),
+    address: Type.Optional(address),
+    notices: Type.Optional(notices),
+    state: Type.Optional(
+      Type.Enum(["active", "paused"], {
+        description: "active also starts a disabled destination again.",
+        "x-send": "active or paused",
+      }),
+    ),
+  },
+  { minProperties: 1, "x-send": "a JSON object with at least one of name, address, notices, state" },
+);
+
+export const AgreeBody = closedObject({
+  destination: Type.Integer({ minimum: 1, "x-send": "the number in the link" }),
+  code: Type.String({ maxLength: 100, "x-send": "the code in the link" }),
+});
+export const AgreeAnswer = Type.Object({
+  address: Field.text("The e-mail address."),
+  state: Field.oneOf(destinationStates, "Now."),
+});
+
+export const SecretChangeAnswer = Type.Object({ secret });
+
+export const HeldBody = closedObject({
+  held: Type.Enum(["send", "drop"], {
+    description: "Whether the held messages are sent or dropped.",
+    "x-send": "send or drop",
+  }),
+});
+export const HeldAnswer = Type.Object({ messages: Field.count("Messages that were sent or dropped.") });
+
+export const DeliveriesParameters = closedObject({
+  destination: Type.Optional(Type.Integer({ minimum: 1, description: "Only deliveries to it." })),
+  state: Type.Optional(Type.Enum([...deliveryStates])),
+  limit: Parameter.positive(200, 50, "At most this many."),
+  before: Type.Optional(
+    Type.Integer({ minimum: 1, description: "To read on: the id of the last delivery before." }),
+  ),
+});
+
+const deliveryFields = {
+  id: Type.Integer({ minimum: 1 }),
+  destination: Type.Integer({ minimum: 1 }),
+  messageId: Field.text("The header webhook-id: the same for every try."),
+  type: Field.oneOf(messageTypes, "The kind of message."),
+  state: Field.oneOf(deliveryStates, "The outcome so far."),
+  tries: Field.count("How often it was tried."),
+  dueAt: nullable(Field.instant("When it is tried next; null when it is not.")),
+  triedAt: nullable(Field.instant("When it was tried last.")),
+  status: nullable(Field.integer("The status of the last answer; null without one.")),
+  said: Field.textOrNull(
+    `The last answer's first ${destinationLimits.answerBytes} bytes, or why there was none; for owners.`,
+  ),
+  createdAt: Field.instant("When it was decided."),
+};
+
+export const DeliveryAnswer = Type.Object(deliveryFields);
+
+export const DeliveriesAnswer = Type.Object({
+  deliveries: listOf(`The newest first, of ${destinationLimits.keptDays} days.`, deliveryFields),
+});
