@@ -65,8 +65,6 @@ interface PayerRow {
   readonly account: number;
   readonly user: number;
   readonly state: StateRow;
-  /** Payers of all changes of the subscription that had MRR in a currency without a rate. */
-  readonly unrated: readonly number[];
 }
 
 /** These accounts or users as payers, by their numbers. Those without a subscription ever are left out. At most a few thousand. */
@@ -77,19 +75,19 @@ export async function payersNow(
 ): Promise<ReadonlyMap<number, PayerNow>> {
   if (entities.length === 0) return new Map();
   const { organization, kind, nowMs, untilMs, reporting, rates } = question;
-  const unrated = unratedOf(question);
   const columns = `
     payer_account[place] AS account, payer_user[place] AS user,
-    (toString(status[place]), plan[place], mrr[place], toString(currency[place]), ${values.later_mrr}, ${values.later_currency}, ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state,
-    ${unrated.length === 0 ? "[]" : unratedPayers(kind)} AS unrated`;
+    (toString(status[place]), plan[place], mrr[place], toString(currency[place]), ${values.later_mrr}, ${values.later_currency}, ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state`;
   const own = `AND subscription IN (
     SELECT subscription FROM subscriptions
     WHERE ${ofOrganization} AND arrayExists(payer -> payer IN {entities:Array(UInt32)}, ${ofPayers(kind)}))`;
-  const rows = await warehouse.rows<PayerRow>(atPlace(columns, own), {
-    ...{ organization, nowMs, untilMs: untilMs ?? nowMs, entities, ...(unrated.length > 0 && { unrated }) },
-  });
+  const [rows, inUnrated] = await Promise.all([
+    warehouse.rows<PayerRow>(atPlace(columns, own), {
+      ...{ organization, nowMs, untilMs: untilMs ?? nowMs, entities },
+    }),
+    unratedAmong(warehouse, question, { own, entities }),
+  ]);
   const convert = conversionAt({ reporting, rates });
-  const inUnrated = new Set(rows.flatMap((row) => row.unrated));
   const ofKind = rows.filter(({ account }) => (account === 0) === (kind === "user"));
   const byPayer = Map.groupBy(ofKind, ({ account, user }) => (kind === "account" ? account : user));
   const wanted = new Set(entities);
@@ -120,10 +118,20 @@ function stateOf([
   return { status, plan, mrr, currency, laterMrr, laterCurrency, periodEndMs, endsAtMs };
 }
 
-const unratedPayers = (kind: EntityKind) => `
-  arrayDistinct(arrayMap(one -> one.1, arrayFilter(
-    one -> one.2 ${kind === "account" ? "!=" : "="} 0 AND one.3 != 0 AND one.4 IN {unrated:Array(String)},
-    arrayZip(${ofPayers(kind)}, payer_account, mrr, currency))))`;
+/** Those of the payers that ever had MRR in a currency without a rate. */
+async function unratedAmong(
+  warehouse: Warehouse,
+  question: PayersQuestion,
+  { own, entities }: { readonly own: string; readonly entities: readonly number[] },
+): Promise<ReadonlySet<number>> {
+  const unrated = unratedOf(question);
+  if (unrated.length === 0) return new Set();
+  const rows = await warehouse.rows<{ readonly payer: number }>(
+    `SELECT DISTINCT payer FROM (${payersInUnrated(question.kind, own)})`,
+    { organization: question.organization, entities, unrated },
+  );
+  return new Set(rows.map(({ payer }) => payer));
+}
 
 /** Columns of all payers, which are aggregates over their subscriptions now. */
 export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay";
@@ -238,12 +246,12 @@ function withAmount(states: string, which: "own" | "later"): string {
       FROM (${states}))`;
 }
 
-/** Payers that ever had MRR in a currency without a rate. */
-const payersInUnrated = (kind: EntityKind) => `
-  SELECT ${kind === "account" ? "one_account" : "one_user"}
+/** Payers that ever had MRR in a currency without a rate, also of subscriptions that have not begun. */
+const payersInUnrated = (kind: EntityKind, and = "") => `
+  SELECT ${kind === "account" ? "one_account" : "one_user"} AS payer
   FROM subscriptions FINAL
   ARRAY JOIN mrr AS one_mrr, currency AS one_currency, payer_account AS one_account, payer_user AS one_user
-  WHERE ${ofOrganization} AND one_mrr != 0 AND one_currency IN {unrated:Array(String)}
+  WHERE ${ofOrganization} ${and} AND one_mrr != 0 AND one_currency IN {unrated:Array(String)}
     AND one_account ${kind === "account" ? "!=" : "="} 0`;
 
 /** Expressions of a payer's churn risk and expected loss. MRR that ends as scheduled is certain: all of it makes the risk 1. @param risk null where it is
