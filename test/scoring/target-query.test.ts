@@ -20,13 +20,15 @@ const subject = new WarehouseUnderTest();
 const horizonDays = 28;
 const cutoffs = [120, 200, 301].map(logDay);
 const days = 340;
+/** Enough that each label is in every random log: a third as many accounts had none that churned in one of a hundred. */
+const [users, accounts] = [500, 100];
 const byEvent = { by: "event", event: "subscription_canceled", undoneBy: "subscription_resumed" } as const;
 const byTrait: ChurnTarget = { by: "trait", trait: "status", values: ["canceled", "true", "2"] };
 
-/** Uses of 200 users, and changes of subscriptions, some of which are activity and some not. */
+/** Uses of all users, and changes of subscriptions, some of which are activity and some not. */
 function randomEvents(random: Random, organization: number): EventRow[] {
-  return Array.from({ length: 200 }, (_, index) => {
-    const account = random.between(0, 30);
+  return Array.from({ length: users }, (_, index) => {
+    const account = random.between(0, accounts);
     const first = random.between(0, days - 60);
     const at = (name: string, isActivity: boolean) => {
       const timeMs = zone.startOfDay(logDay(random.between(first, days))) + random.pick([0, 1, msPerDay / 2]);
@@ -132,7 +134,7 @@ describe("by trait", () => {
     const random = randomOfThisRun(what);
     const events = randomEvents(random, organization);
     await insertEvents(subject, events);
-    const said = Array.from({ length: 200 }, (_, index) =>
+    const said = Array.from({ length: users }, (_, index) =>
       Array.from({ length: random.between(0, 3) }, (): Said => {
         const atMs = zone.startOfDay(logDay(random.between(60, days))) + random.pick([-1, 0, msPerDay / 2]);
         return {
@@ -171,7 +173,7 @@ describe("by trait", () => {
 
   test("labels of every account are the reference's, by its own attribute and not by its owner's trait", async () => {
     const { organization, events, said } = await filled("labels by attribute");
-    const ofAccounts = said.filter(({ user: number }) => number <= 30);
+    const ofAccounts = said.filter(({ user: number }) => number <= accounts);
     await subject.insert(
       "account_versions",
       ofAccounts.map(({ user: number, atMs, value }, index) =>

@@ -9,7 +9,14 @@ import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { eraseAccount } from "../../server/warehouse/upkeep/erase-account.ts";
 import { dropEvents } from "../../server/warehouse/upkeep/keep-events.ts";
 import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
-import { insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
+import {
+  forgetMigrationsFrom,
+  insertEvents,
+  msPerDay,
+  randomEvents,
+  randomOfThisRun,
+  WarehouseUnderTest,
+} from "./support.ts";
 
 const subject = new WarehouseUnderTest();
 const toDay = Math.floor(Date.UTC(2025, 11, 30) / msPerDay);
@@ -137,10 +144,9 @@ test("a warehouse of an earlier version gets them while it answers, and answers 
   const earlier = [
     `ALTER TABLE events DROP PROJECTION ${eventsByName.name}`,
     "ALTER TABLE events RESET SETTING default_compression_codec",
-    `DELETE FROM migrations WHERE number >=
-       (SELECT number FROM migrations WHERE name = 'events by name and day within events')`,
   ];
   for (const statement of earlier) await subject.warehouse.command(statement);
+  await forgetMigrationsFrom(subject, "events by name and day within events");
   const events = eventsWithPages("an earlier version", organization);
   await insertEvents(subject, events, 3);
   expect(await partsWithoutThem()).not.toEqual([]);

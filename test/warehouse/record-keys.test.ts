@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { migrate, migrationsDone } from "../../server/warehouse/schema/migrations.ts";
 import { recordKeyColumns } from "../../server/warehouse/schema/score-tables.ts";
 import { fillScoreRecords } from "./score-records-migration.ts";
-import { WarehouseUnderTest } from "./support.ts";
+import { forgetMigrationsFrom, WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
 
@@ -53,12 +53,7 @@ test("records of earlier versions have their keys as columns after a start", asy
     );
   }
   const done = await migrationsDone(warehouse);
-  const [migration] = await warehouse.rows<{ number: number }>(
-    "SELECT number FROM migrations WHERE name = 'keys of score records as columns'",
-  );
-  await warehouse.command("ALTER TABLE migrations DELETE WHERE number >= {number:UInt32}", {
-    number: migration?.number ?? 0,
-  });
+  await forgetMigrationsFrom(subject, "keys of score records as columns");
   // A crash before the migration was recorded: its statements run again.
   await fillScoreRecords(warehouse);
   await migrate(warehouse);

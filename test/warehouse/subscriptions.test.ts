@@ -13,7 +13,7 @@ import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { updateSubscriptions } from "../../server/warehouse/upkeep/subscriptions.ts";
 import { account } from "../ledger/writes.ts";
 import { billed, changes, keeperOf, life, lifeChanges, load, price, storedRows } from "./billing-support.ts";
-import { event, msPerDay, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
+import { event, forgetMigrationsFrom, msPerDay, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
 
@@ -205,12 +205,10 @@ test("rows of before price intervals were known are computed again after a start
     "ALTER TABLE subscriptions UPDATE rules = '1 UTC' WHERE organization = {organization:UInt32}",
     { organization },
   );
-  const [migration] = await warehouse.rows<{ number: number }>(
-    "SELECT number FROM migrations WHERE startsWith(name, 'price intervals')",
+  await forgetMigrationsFrom(
+    subject,
+    "price intervals and ends of trials of subscriptions; scores know of these, and of attributes of accounts",
   );
-  await warehouse.command("ALTER TABLE migrations DELETE WHERE number >= {number:UInt32}", {
-    number: migration?.number ?? 0,
-  });
   await migrate(warehouse);
   const intervals = async () =>
     (

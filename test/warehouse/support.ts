@@ -124,6 +124,17 @@ export function mixedEvents(random: Random, organization: number, count: number)
   return randomEvents(random, organization, count).map((one) => ({ ...one, isActivity: random.chance(0.9) }));
 }
 
+/** Deletes the record of the migration with this name and of all later ones, as a warehouse of before has them. In two statements: the
+ * engine asks a subquery of a deletion anew for each part, when the migration's row may be gone. */
+export async function forgetMigrationsFrom({ warehouse }: WarehouseUnderTest, name: string): Promise<void> {
+  const [migration] = await warehouse.rows<{ number: number }>(
+    "SELECT number FROM migrations WHERE name = {name:String}",
+    { name },
+  );
+  if (migration === undefined) throw new Error(`no migration is named ${name}`);
+  await warehouse.command("ALTER TABLE migrations DELETE WHERE number >= {number:UInt32}", migration);
+}
+
 /** Inserts events in several batches, a year in each, as the ledger freezes them. */
 export async function insertEvents(subject: WarehouseUnderTest, events: readonly EventRow[], batches = 1) {
   const perBatch = Math.ceil(events.length / batches);
