@@ -78,7 +78,7 @@ describe("the engine reads", () => {
       expect(found.get(number) ?? [null, null, null]).toEqual(expected);
       numbers += expected.filter((value) => value !== null).length;
     }
-    expect(numbers).toBeGreaterThan(10);
+    expect(numbers).toBeGreaterThan(20);
   });
 
   test("the traits of its owner for an account", async () => {
