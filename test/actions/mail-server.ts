@@ -1,6 +1,6 @@
 /** A mail server with STARTTLS that keeps the mails it gets. */
 import type { AddressInfo } from "node:net";
-import { SMTPServer } from "smtp-server";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 
 export interface ReceivedMail {
   readonly isSecure: boolean;
@@ -17,8 +17,9 @@ export interface MailServer {
   stop(): Promise<void>;
 }
 
-/** Starts a mail server on a port of its own. It refuses addresses that begin with `nobody`. */
-export async function startMailServer(): Promise<MailServer> {
+/** Starts a mail server on a port of its own. It refuses addresses that begin with `nobody`.
+ * @param settings of the server, beside the usual ones */
+export async function startMailServer(settings: SMTPServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -39,6 +40,7 @@ export async function startMailServer(): Promise<MailServer> {
         done();
       });
     },
+    ...settings,
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const { port } = server.server.address() as AddressInfo;

@@ -45,9 +45,45 @@ describe("a mail", () => {
     expect(text.replaceAll("=\r\n", "")).toContain("https://example.com/unsubscribe#1/code");
   });
 
-  test("that is refused has the server's reply code", async () => {
+  test("whose recipient is refused has the server's reply code", async () => {
     expect(await sendMail(config(), { ...mail, to: "nobody@example.com" })).toMatchObject({ status: 550 });
-    expect(await sendMail(config("me:wrong@"), mail)).toMatchObject({ status: 535 });
+  });
+
+  test("has no status when the server refuses the installation, so that it is tried again", async () => {
+    const refusal = (responseCode: number) => Object.assign(new Error("Refused"), { responseCode });
+    const refusing = {
+      login: { authOptional: false },
+      greeting: { onConnect: (_: unknown, done: (error: Error) => void) => done(refusal(554)) },
+      sender: {
+        onMailFrom: (_: unknown, __: unknown, done: (error: Error) => void) => done(refusal(550)),
+      },
+    };
+    expect(await sendMail(config("me:wrong@"), mail)).toMatchObject({
+      ...{ status: null, said: expect.stringContaining("535") },
+    });
+    for (const [settings, code] of [
+      [refusing.login, "530"],
+      [refusing.greeting, "554"],
+      [refusing.sender, "550"],
+    ] as const) {
+      const strict = await startMailServer(settings);
+      const sent = await sendMail({ ...config(), smtpUrl: strict.url() }, mail);
+      await strict.stop();
+      expect(sent).toMatchObject({ status: null, said: expect.stringContaining(code) });
+    }
+  });
+
+  test("to a slow server ends at one deadline for all steps", async () => {
+    const slow = await startMailServer({
+      onMailFrom: (_address, _session, done) => setTimeout(done, 200),
+      onRcptTo: (_address, _session, done) => setTimeout(done, 200),
+    });
+    const beganMs = performance.now();
+    const sent = await sendMail({ ...config(), smtpUrl: slow.url() }, mail, { step: 5_000, whole: 300 });
+    expect(sent).toEqual({ status: null, said: "Not sent within 0.3 s.", retryAfterMs: null });
+    expect(performance.now() - beganMs).toBeLessThan(2_000);
+    await slow.stop();
+    expect(slow.received).toEqual([]);
   });
 
   test("to an address with more in it reaches no other recipient, and adds no header", async () => {

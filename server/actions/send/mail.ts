@@ -13,7 +13,8 @@ export interface Mail {
   readonly unsubscribe: string | null;
 }
 
-const timeoutMs = 15_000;
+/** `step` is for each of connecting, the greeting, and every reply. `whole` ends before the claim of the delivery does (60 s). */
+const timeoutsMs = { step: 15_000, whole: 50_000 };
 const saidCharacters = 4_096;
 
 /** The outcome of every mail in an installation without e-mail. */
@@ -23,29 +24,36 @@ export const mailIsOff: Sent = {
   retryAfterMs: null,
 };
 
-/** Sends a mail. `status` is the reply code of SMTP (RFC 5321), null when the server could not be reached. It never throws. */
-export async function sendMail(config: MailConfig | null, mail: Mail): Promise<Sent> {
+/** Sends a mail. `status` is the reply code of SMTP (RFC 5321) about the recipient or the message. It is null after all other failures, because
+ * those are the installation's: no connection, a refused password or a refused sender. It never throws. */
+export async function sendMail(
+  config: MailConfig | null,
+  mail: Mail,
+  { step, whole } = timeoutsMs,
+): Promise<Sent> {
   if (config === null) return mailIsOff;
   const { smtpUrl, from } = config;
   const { username } = new URL(smtpUrl);
   const transport = createTransport({
     url: smtpUrl,
-    ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+    ...{ connectionTimeout: step, greetingTimeout: step, socketTimeout: step },
     // A password is not sent before the connection is encrypted.
     requireTLS: username !== "",
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   const { to, subject, text, html, unsubscribe } = mail;
+  const signal = AbortSignal.timeout(whole);
   try {
     const { response } = await transport.sendMail({
+      signal,
       ...{ from, to: { name: "", address: to }, subject, text, html },
       headers: { "Auto-Submitted": "auto-generated", ...(unsubscribe !== null && oneClick(unsubscribe)) },
     });
     return { status: 250, said: response.slice(0, saidCharacters), retryAfterMs: null };
   } catch (error) {
-    const said = messageOf(error).slice(0, saidCharacters);
-    return { status: replyCodeOf(error), said, retryAfterMs: null };
+    const said = signal.aborted ? `Not sent within ${whole / 1_000} s.` : messageOf(error);
+    return { status: replyCodeOf(error), said: said.slice(0, saidCharacters), retryAfterMs: null };
   } finally {
     transport.close();
   }
@@ -60,7 +68,11 @@ function oneClick(unsubscribe: string) {
   return { "List-Unsubscribe": `<${unsubscribe}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
 }
 
+/** The commands of SMTP whose replies are about the recipient and the message. */
+const commandsOfMessage: readonly unknown[] = ["RCPT TO", "DATA"];
+
 function replyCodeOf(error: unknown): number | null {
-  const code = error instanceof Error && "responseCode" in error ? error.responseCode : null;
-  return typeof code === "number" ? code : null;
+  if (!(error instanceof Error && "responseCode" in error && "command" in error)) return null;
+  const { responseCode: code, command } = error;
+  return typeof code === "number" && commandsOfMessage.includes(command) ? code : null;
 }
