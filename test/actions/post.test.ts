@@ -52,13 +52,19 @@ describe("a receiver", () => {
     },
   );
 
-  test.each(["/hang", "/drip"])(
-    "that does not end its answer (%s) is left after the time-out",
-    async (path) => {
-      const sent = await post(to(path), { ...allowed(), timeoutMs: 300 });
-      expect(sent).toEqual({ status: null, said: "No answer within 0.3 s.", retryAfterMs: null });
-    },
-  );
+  test("that does not answer is left after the time-out", async () => {
+    const sent = await post(to("/hang"), { ...allowed(), timeoutMs: 300 });
+    expect(sent).toEqual({ status: null, said: "No answer within 0.3 s.", retryAfterMs: null });
+  });
+
+  test("that does not end its answer has the message: the beginning of the answer is kept", async () => {
+    const sent = await post(to("/drip"), { ...allowed(), timeoutMs: 300 });
+    expect(sent).toEqual({ status: 200, said: expect.stringMatching(/^\.+$/), retryAfterMs: null });
+  });
+
+  test("that cuts its answer off has the message", async () => {
+    expect(await post(to("/cut"), allowed())).toMatchObject({ status: 200, said: "begun" });
+  });
 
   test("that sends without end is read up to the limit", async () => {
     const sent = await post(to("/endless"), allowed());

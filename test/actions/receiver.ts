@@ -13,7 +13,7 @@ export interface Receiver {
   /** For ALLOW_PRIVATE_DESTINATIONS: the name `hooks.internal` at the receiver's port. */
   readonly allowed: string;
   readonly got: readonly Got[];
-  /** `/hang` never answers, `/drip` never ends, `/endless` sends without end, `/404` answers 404. */
+  /** `/hang` never answers, `/drip` never ends, `/cut` closes the connection within the body, `/endless` sends without end, `/404` answers 404. */
   address(path: string): string;
   stop(): void;
 }
@@ -34,6 +34,9 @@ export async function startReceiver(): Promise<Receiver> {
         response.writeHead(200);
         const timer = setInterval(() => response.write("."), 20);
         response.on("close", () => clearInterval(timer));
+      } else if (path === "/cut") {
+        response.writeHead(200, { "content-length": "100" });
+        response.write("begun", () => setTimeout(() => response.destroy(), 50));
       } else if (path === "/endless") {
         response.writeHead(200);
         const more = () => {

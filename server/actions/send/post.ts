@@ -14,11 +14,11 @@ export interface Message {
   readonly body: string;
 }
 
-/** The outcome of a try. */
+/** The outcome of an attempt. */
 export interface Sent {
   /** Null when no answer came. */
   readonly status: number | null;
-  /** The beginning of the answer's body, or why none came. */
+  /** The beginning of the answer's body, or why no answer came. */
   readonly said: string;
   readonly retryAfterMs: number | null;
 }
@@ -36,7 +36,8 @@ export interface PostRules {
 export const usualRules: PostRules = { exceptions: [], timeoutMs: 15_000, answerBytes: 4_096, lookup };
 
 /** Posts a message. It never throws: an address that is not allowed, a connection that is refused and an answer that does not
- * end are reasons in `said`. Redirects are not followed. */
+ * come are reasons in `said`. The status decides: a receiver that has answered has the message, also when the body of its answer does not
+ * end. Redirects are not followed. */
 export async function post(message: Message, rules: PostRules): Promise<Sent> {
   const { timeoutMs, answerBytes } = rules;
   const signal = AbortSignal.timeout(timeoutMs);
@@ -70,14 +71,18 @@ function answerOf(
   });
 }
 
-/** The first bytes of an answer as text; the rest is not read. */
+/** The first bytes of an answer as text, or fewer when the connection fails before them. The rest is not read. */
 async function beginningOf(answer: IncomingMessage, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= most) break;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= most) break;
+    }
+  } catch {
+    // The bytes before the failure are kept.
   }
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, most));
 }
