@@ -28,13 +28,14 @@ export const messageTypes = [
 ] as const;
 export type MessageType = (typeof messageTypes)[number];
 
-/** Types that a destination may ask for; alerts come by the rules that name the destination. */
-export const noticeTypes = ["scores.completed", "source.silent", "source.resumed", "model.changed"] as const;
+/** Messages that a destination may ask for. With `source.silent` it also gets `source.resumed`. Alerts come by the rules that name the
+ * destination. */
+export const noticeTypes = ["scores.completed", "source.silent", "model.changed"] as const;
 export type NoticeType = (typeof noticeTypes)[number];
 
-/** `unconfirmed`: an e-mail address that has not agreed yet; nothing is sent or held. `active`: sends. `paused`: messages are held. So are those of
- * an installation that was restored, copied or moved.
- * `disabled`: nothing is sent or held, because it failed for too long, or its owner unsubscribed. */
+/** `unconfirmed`: the recipient of an e-mail address has not agreed yet. It gets no messages, and none are held. `active`: sends. `paused`:
+ * messages are held. An installation that was restored, copied or moved begins with paused destinations. `disabled`: it failed for too long,
+ * or the recipient unsubscribed. Messages that waited are held. New messages are not kept. */
 export const destinationStates = ["unconfirmed", "active", "paused", "disabled"] as const;
 export type DestinationState = (typeof destinationStates)[number];
 

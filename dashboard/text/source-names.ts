@@ -1,23 +1,14 @@
 /** Sources as people call them. */
+import { senderTitles } from "../../contract/actions/sender-titles.ts";
 import type { SenderName } from "../../contract/sources.ts";
-
-const names: Readonly<Record<SenderName, string>> = {
-  segment: "Segment",
-  rudderstack: "RudderStack",
-  customerio: "Customer.io",
-  posthog: "PostHog",
-  stripe: "Stripe",
-  webhook: "Webhooks",
-  api: "The write API",
-};
 
 /** Whether this is a connected source, and no path of the write API. */
 export function isConnectedSource(name: string): boolean {
-  return name !== "api" && Object.hasOwn(names, name);
+  return name !== "api" && Object.hasOwn(senderTitles, name);
 }
 
 /** Everything that can send, the write API last. */
-export const senders = Object.keys(names) as readonly SenderName[];
+export const senders = Object.keys(senderTitles) as readonly SenderName[];
 
 /** The sender of an item: a connected source, or the write API by one of its paths. */
 export function senderOf(endpoint: string): string {
@@ -26,5 +17,5 @@ export function senderOf(endpoint: string): string {
 
 /** The name of a source, as the API names it. An unknown source keeps its own name. */
 export function sourceName(source: string): string {
-  return (names as Readonly<Record<string, string>>)[source] ?? source;
+  return (senderTitles as Readonly<Record<string, string>>)[source] ?? source;
 }

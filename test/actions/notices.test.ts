@@ -1,11 +1,14 @@
-/** Messages about whole organizations: case by case, and from the scores to the receiver. */
+/** Messages about whole organizations, case by case, and the look at all organizations. */
 import { describe, expect, test } from "bun:test";
+import pino from "pino";
 import { noticeTypes } from "../../contract/actions/destinations.ts";
 import {
   noticesFor,
   type OrganizationNow,
   type WatchedSource,
 } from "../../server/actions/notices/notices.ts";
+import { Notifier } from "../../server/actions/notices/notifier.ts";
+import type { DestinationWithCounts, Organization, SharedLedger } from "../../server/ledger/ledger.ts";
 
 const hour = 3_600_000;
 const madeAtMs = Date.UTC(2026, 10, 20);
@@ -48,10 +51,23 @@ describe("an organization", () => {
     const newModel = { from: null, to: "logistic" } as const;
     expect(told({ scores: { ...scores, kinds: [user, { ...account, highRisk: null, newModel }] } })).toEqual([
       "scores.completed Engines: the scores of 2026-11-21 are ready. At high risk: 38 users.",
-      "model.changed Engines: the model of churn risk of accounts is logistic now, and was none.",
+      "model.changed Engines: Churn risks of accounts now come from the model logistic. Before, no model gave any.",
     ]);
     expect(told({ scores })).toEqual([
       "scores.completed Engines: the scores of 2026-11-21 are ready. At high risk: 38 users, 1 account.",
+    ]);
+  });
+
+  test("tells which model gave churn risks before, and which one does now", () => {
+    const toldOf = (newModel: NonNullable<(typeof models)[number]>) =>
+      told({ scores: { ...scores, kinds: [{ ...user, newModel }] } }, { notices: ["model.changed"] });
+    const models = [
+      { from: "bgbb", to: "logistic" },
+      { from: "bgbb", to: null },
+    ] as const;
+    expect(models.flatMap(toldOf)).toEqual([
+      "model.changed Engines: Churn risks of users now come from the model logistic. Before, they came from the model bgbb.",
+      "model.changed Engines: No model gives churn risks of users now. Before, they came from the model bgbb.",
     ]);
   });
 
@@ -63,13 +79,15 @@ describe("an organization", () => {
   test("tells of a source that is silent, and of the same when it sends again", () => {
     const sources = [silent];
     expect(told({ sources })).toEqual([
-      "source.silent Engines: segment is silent. It sent its last data at 2026-11-20T01:00:00.000Z.",
+      "source.silent Engines: Segment has sent no data since 20 Nov 2026, 01:00 UTC.",
     ]);
     const sent = noticesFor(destination, { ...quiet, sources }, [], "https://x.example", nowMs);
     const again = [{ ...silent, state: "sending" } as const];
     expect(told({ sources: again }, {}, sent)).toEqual([
-      "source.resumed Engines: segment sends again. It was silent since 2026-11-20T01:00:00.000Z.",
+      "source.resumed Engines: Segment has sent data again, for the first time since 20 Nov 2026, 01:00 UTC.",
     ]);
+    expect(told({ sources: again }, { notices: ["source.silent"] }, sent)).toHaveLength(1);
+    expect(told({ sources: again }, { notices: ["model.changed"] }, sent)).toEqual([]);
     expect(told({ sources: [{ ...silent, state: "retired" }] }, {}, sent)).toEqual([]);
     expect(told({ sources: again })).toEqual([]);
   });
@@ -85,6 +103,9 @@ describe("an organization", () => {
         ({ messageId }) => messageId,
       );
     expect(idsOf({ scores })).toEqual(idsOf({ scores: { ...scores, finishedAtMs: nowMs } }));
+    const changedTo = (to: "bgbb" | "logistic") =>
+      idsOf({ scores: { ...scores, kinds: [{ ...user, newModel: { from: null, to } }] } }).slice(1);
+    expect(changedTo("bgbb")).not.toEqual(changedTo("logistic"));
     const ids = [
       ...idsOf({ scores }),
       ...idsOf({ scores: { ...scores, day: scores.day + 1 } }),
@@ -94,4 +115,26 @@ describe("an organization", () => {
     ];
     expect(new Set(ids).size).toBe(5);
   });
+});
+
+test("an organization that cannot be read keeps no message of another back", async () => {
+  const added: number[] = [];
+  const asking = [1, 2, 3].map((organization) => ({ ...destination, id: organization, organization }));
+  const notifier = new Notifier({
+    ledger: {
+      destinations: { asking: async () => asking as readonly object[] as DestinationWithCounts[] },
+      organizations: { find: async (id: number) => ({ id }) as Organization },
+      deliveries: {
+        list: async () => [],
+        add: async (organization: number) => void added.push(organization),
+      },
+    } as object as SharedLedger,
+    look: async ({ id }) => {
+      if (id === 2) throw new Error("The warehouse does not answer.");
+      return { ...quiet, id, sources: [silent] };
+    },
+    ...{ address: "https://x.example", nowMs: () => nowMs, log: pino({ level: "silent" }) },
+  });
+  await notifier.work();
+  expect(added).toEqual([1, 3]);
 });

@@ -1,6 +1,7 @@
 /** Messages about a whole organization: which ones a destination gets, by what is known now. Pure. They name no user and no account. */
 import { createHash } from "node:crypto";
 import type { MessageType, NoticeType } from "../../../contract/actions/destinations.ts";
+import { senderTitles } from "../../../contract/actions/sender-titles.ts";
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import type { SenderName } from "../../../contract/sources.ts";
 import { formatDay } from "../../calendar/calendar.ts";
@@ -8,7 +9,7 @@ import type { Delivery, DestinationWithCounts, OutgoingMessage } from "../../led
 import type { EntityKind } from "../../scoring/scoring.ts";
 import type { MessageBody } from "../send/message-body.ts";
 
-/** The scores of a day. */
+/** The scores of a day, by its newest run. */
 export interface CompletedScores {
   readonly day: number;
   readonly finishedAtMs: number;
@@ -36,7 +37,7 @@ export interface WatchedSource {
 export interface OrganizationNow {
   readonly id: number;
   readonly name: string;
-  /** Null before the first scores of today. */
+  /** Of today, or of yesterday before the first scores of today. Null without both. */
   readonly scores: CompletedScores | null;
   readonly sources: readonly WatchedSource[];
 }
@@ -45,7 +46,7 @@ type Asking = Pick<DestinationWithCounts, "createdAtMs" | "notices">;
 
 /**
  * The messages that a destination gets. A message has the same id each time, so that adding it again changes nothing. States from before
- * the destination was made are no message.
+ * the destination was made are no message. A destination that asks for silences also gets their ends.
  * @param sent the messages that the destination had before
  * @param address of the service, as people reach it
  */
@@ -57,8 +58,10 @@ export function noticesFor(
   nowMs: number,
 ): OutgoingMessage[] {
   const pages = `${address}/o/${now.id}`;
-  const say = (type: NoticeType, key: readonly unknown[], page: string, data: Facts) =>
-    notices.includes(type) ? [message(type, [now.id, ...key], `${pages}/${page}`, data, nowMs)] : [];
+  const say = (type: Notice, key: readonly unknown[], page: string, data: Facts) =>
+    notices.includes(type === "source.resumed" ? "source.silent" : type)
+      ? [message(type, [now.id, ...key], `${pages}/${page}`, data, nowMs)]
+      : [];
   const ofScores =
     now.scores === null || now.scores.finishedAtMs <= createdAtMs
       ? []
@@ -66,22 +69,40 @@ export function noticesFor(
           ...say("scores.completed", [now.scores.day], "overview", scoresText(now.name, now.scores)),
           ...now.scores.kinds.flatMap((kind) => {
             const facts = modelText(now.name, kind);
-            return facts === null ? [] : say("model.changed", [kind.kind, now.scores?.day], "model", facts);
+            if (facts === null) return [];
+            return say("model.changed", [kind.kind, now.scores?.day, facts.to], "model", facts);
           }),
         ];
   const silent = now.sources.flatMap(({ source, state, lastHeardMs, silentFromMs }) => {
     if (state !== "silent" || lastHeardMs === null || (silentFromMs ?? 0) <= createdAtMs) return [];
     const since = new Date(lastHeardMs).toISOString();
-    const text = `${now.name}: ${source} is silent. It sent its last data at ${since}.`;
+    const text = `${now.name}: ${hasSent(source)} no data since ${utcText(since)}.`;
     return say("source.silent", [source, since], "sources", { text, source, since });
   });
   const sending = new Set(now.sources.flatMap(({ source, state }) => (state === "sending" ? [source] : [])));
   const resumed = silencesTold(sent).flatMap(({ source, since }) => {
     if (!sending.has(source)) return [];
-    const text = `${now.name}: ${source} sends again. It was silent since ${since}.`;
+    const text = `${now.name}: ${hasSent(source)} data again, for the first time since ${utcText(since)}.`;
     return say("source.resumed", [source, since], "sources", { text, source, since });
   });
   return [...ofScores, ...silent, ...resumed];
+}
+
+type Notice = NoticeType | "source.resumed";
+
+/** The beginning of a sentence about a source. */
+function hasSent(source: SenderName): string {
+  return `${senderTitles[source]} ${source === "webhook" ? "have" : "has"} sent`;
+}
+
+const utcFormat = new Intl.DateTimeFormat("en-GB", {
+  ...({ dateStyle: "medium", timeStyle: "short" } as const),
+  timeZone: "UTC",
+});
+
+/** `26 Nov 2026, 07:00 UTC` */
+function utcText(instant: string): string {
+  return `${utcFormat.format(new Date(instant))} UTC`;
 }
 
 interface Facts {
@@ -109,14 +130,18 @@ function scoresText(name: string, { day, kinds }: CompletedScores): Facts {
   };
 }
 
-function modelText(name: string, { kind, newModel }: KindScores): Facts | null {
+function modelText(name: string, { kind, newModel }: KindScores) {
   if (newModel === null) return null;
   const { from, to } = newModel;
-  const text = `${name}: the model of churn risk of ${kind}s is ${to ?? "none"} now, and was ${from ?? "none"}.`;
-  return { text, kind, from, to };
+  const now =
+    to === null
+      ? `No model gives churn risks of ${kind}s now.`
+      : `Churn risks of ${kind}s now come from the model ${to}.`;
+  const before = from === null ? "Before, no model gave any." : `Before, they came from the model ${from}.`;
+  return { text: `${name}: ${now} ${before}`, kind, from, to };
 }
 
-/** The silences that a destination was told of. */
+/** The silences of which a destination had a message. */
 function silencesTold(
   sent: readonly Pick<Delivery, "type" | "body">[],
 ): { readonly source: SenderName; readonly since: string }[] {

@@ -32,7 +32,7 @@ export class Notifier {
     this.#timer = setInterval(() => {
       this.#working ??= this.work()
         .catch((error: unknown) =>
-          this.#parts.log.warn({ err: error }, "messages could not be added and will be tried again"),
+          this.#parts.log.warn({ err: error }, "messages are added at the next look"),
         )
         .finally(() => {
           this.#working = undefined;
@@ -54,9 +54,16 @@ export class Notifier {
       if (!asking.some((destination) => destination.id === id)) this.#added.delete(id);
     }
     for (const [id, destinations] of Map.groupBy(asking, ({ organization }) => organization)) {
-      const organization = await ledger.organizations.find(id);
-      if (organization !== undefined) await this.#notify(organization, destinations);
+      // One organization that fails does not keep the messages of others back.
+      await this.#notifyOf(id, destinations).catch((error: unknown) => {
+        this.#parts.log.warn({ err: error, organization: id }, "messages are added at the next look");
+      });
     }
+  }
+
+  async #notifyOf(id: number, destinations: readonly DestinationWithCounts[]): Promise<void> {
+    const organization = await this.#parts.ledger.organizations.find(id);
+    if (organization !== undefined) await this.#notify(organization, destinations);
   }
 
   async #notify(organization: Organization, destinations: readonly DestinationWithCounts[]): Promise<void> {
@@ -64,7 +71,7 @@ export class Notifier {
     const now = await look(organization);
     for (const destination of destinations) {
       const { id } = destination;
-      const sent = destination.notices.includes("source.resumed")
+      const sent = destination.notices.includes("source.silent")
         ? await ledger.deliveries.list(organization.id, { destination: id, limit: sentMessages })
         : [];
       const added = this.#added.get(id) ?? new Set();

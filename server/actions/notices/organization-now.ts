@@ -20,10 +20,11 @@ interface Parts {
   readonly nowMs: () => number;
 }
 
-/** Reads the state. Scores of a day are read once. @throws WarehouseError */
+/** Reads the state. The scores of a run are read once. @throws WarehouseError */
 export class OrganizationReader {
   readonly #parts: Parts;
-  readonly #read = new Map<number, CompletedScores>();
+  /** By organization. `runs` names the runs of users and accounts. */
+  readonly #read = new Map<number, { readonly runs: string; readonly scores: CompletedScores }>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -31,27 +32,28 @@ export class OrganizationReader {
 
   readonly look = async ({ id, name, timezone }: Organization): Promise<OrganizationNow> => {
     const zone = zoneOf(timezone);
-    const today = zone.dayOf(this.#parts.nowMs());
-    const known = this.#read.get(id);
-    const scores = known?.day === today ? known : await this.#scoresOf(id, today);
-    if (scores === null) this.#read.delete(id);
-    else this.#read.set(id, scores);
+    const scores = await this.#scoresOf(id, zone.dayOf(this.#parts.nowMs()));
     return { id, name, scores, sources: await this.#parts.sources.statuses({ id, zone }) };
   };
 
-  /** Null until the accounts are scored, which come last. */
+  /** Yesterday's are read too: a run that ends just before midnight is seen after it. Accounts are scored last. */
   async #scoresOf(organization: number, today: number): Promise<CompletedScores | null> {
     const { warehouse } = this.#parts;
-    const [users, accounts] = await Promise.all([
-      newestRun(warehouse, organization, "user", today),
-      newestRun(warehouse, organization, "account", today),
-    ]);
-    if (users?.day !== today || accounts?.day !== today) return null;
+    const accounts = await newestRun(warehouse, organization, "account", today);
+    if (accounts === undefined || accounts.day < today - 1) return null;
+    const { day } = accounts;
+    const users = await newestRun(warehouse, organization, "user", day);
+    if (users?.day !== day) return null;
+    const runs = [day, users.body.rowsVersion, accounts.body.rowsVersion].join(" ");
+    const known = this.#read.get(organization);
+    if (known?.runs === runs) return known.scores;
     const kinds = await Promise.all([
       this.#kindOf(organization, "user", users),
       this.#kindOf(organization, "account", accounts),
     ]);
-    return { day: today, finishedAtMs: accounts.body.firstPublishedAtMs, kinds };
+    const scores = { day, finishedAtMs: accounts.body.firstPublishedAtMs, kinds };
+    this.#read.set(organization, { runs, scores });
+    return scores;
   }
 
   async #kindOf(

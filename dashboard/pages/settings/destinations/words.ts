@@ -31,6 +31,5 @@ export const deliveryWords: Readonly<Record<DeliveryState, string>> = {
 export const noticeWords: Readonly<Record<NoticeType, string>> = {
   "scores.completed": "The day's scores are ready",
   "model.changed": "Another model gives the churn risks",
-  "source.silent": "A source is silent",
-  "source.resumed": "A silent source sends again",
+  "source.silent": "A source is silent, and when it sends again",
 };
