@@ -179,6 +179,7 @@ for (const address of ["100.100.100.200", publicMetadataAddress, "192.0.0.192"])
   metadataAddresses.addAddress(address);
 metadataAddresses.addSubnet("fe80::", 10, "ipv6");
 metadataAddresses.addSubnet("fd00:ec2::", 32, "ipv6");
+metadataAddresses.addAddress("fd20:ce::254", "ipv6");
 
 function readPrivateDestinations({
   ALLOW_PRIVATE_DESTINATIONS: text = "",

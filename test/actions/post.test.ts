@@ -85,6 +85,7 @@ describe("an address is refused", () => {
     "https://[fe80::1]/",
     "https://[fc00::1]/",
     "https://[fd00:ec2::254]/",
+    "https://[fd20:ce::254]/",
     "https://[::ffff:127.0.0.1]/",
     "https://[::ffff:7f00:1]/",
     "https://[64:ff9b::7f00:1]/",
@@ -151,6 +152,7 @@ describe("private destinations", () => {
     "a:80=host",
     "a:80=169.254.169.254",
     "a:80=fe80::1",
+    "a:80=fd20:ce::254",
     "a:80=::ffff:169.254.169.254",
   ])("are refused: %s", (text) => {
     expect(() => privateDestinations(text)).toThrow();
