@@ -53,7 +53,7 @@ function test(): Command {
         const to = await activeDestination(ledger, id, destination, name);
         const message = testMessage(name, commandLine.by, await addressOf(installation), Date.now());
         await ledger.deliveries.add(id, to, message, Date.now());
-        const { state, status, said } = await firstTry(ledger, id, to, message.messageId);
+        const { state, status, said } = await firstAttempt(ledger, id, to, message.messageId);
         const answer = [status, oneLine(said ?? "")].filter((part) => part !== null && part !== "").join(" ");
         if (state === "delivered") {
           process.stdout.write(`delivered: ${answer}\n`);
@@ -84,7 +84,7 @@ async function activeDestination(
 /** Longer than the service may take: it claims within a second, and waits 15 s for an answer. */
 const patienceMs = 30_000;
 
-async function firstTry(
+async function firstAttempt(
   ledger: SharedLedger,
   organization: number,
   destination: number,
@@ -94,10 +94,10 @@ async function firstTry(
   while (performance.now() < deadlineMs) {
     const deliveries = await ledger.deliveries.list(organization, { destination, limit: 50 });
     const found = deliveries.find((one) => one.messageId === messageId);
-    if (found !== undefined && found.tries > 0) return found;
+    if (found !== undefined && found.attempts > 0) return found;
     await Bun.sleep(200);
   }
   throw new Refusal(
-    `the message was not tried within ${patienceMs / 1_000} s: others wait before it, or the destination was paused.`,
+    `the message was not sent within ${patienceMs / 1_000} s: others wait before it, or the destination was paused.`,
   );
 }

@@ -46,7 +46,7 @@ interface Delivery {
   readonly state: string;
   readonly status: number | null;
   readonly said: string | null;
-  readonly tries: number;
+  readonly attempts: number;
 }
 
 /** An organization with a destination at a path of the receiver. */
@@ -71,7 +71,7 @@ test("a test message reaches the receiver, verifies by the secret that was shown
   const [message] = got(messageId);
   const verified = new Webhook(secret ?? "").verify(message?.body ?? "", message?.headers ?? {});
   expect(verified).toMatchObject({ type: "test", data: { link: "https://rekindle.example.com" } });
-  expect((await deliveries())[0]).toMatchObject({ messageId, status: 200, said: "status 200", tries: 1 });
+  expect((await deliveries())[0]).toMatchObject({ messageId, status: 200, said: "status 200", attempts: 1 });
   expect((await deliveries(viewer))[0]).toMatchObject({ messageId, status: 200, said: null });
   const shown = await owner.json<object>("GET", at("/api/destinations"));
   expect(JSON.stringify(shown)).not.toContain("whsec_");
@@ -98,10 +98,10 @@ test("Slack gets text and blocks, and its address is never shown again", async (
   expect(body).toContain("Slackers &lt;3 &amp; co");
 });
 
-test("what failed is tried again, and can be sent again by hand with the same id", async () => {
+test("a message that failed is sent again, by hand too, with the same id", async () => {
   const { owner, at, one, sendTest, deliveries, got } = await sending("Failing", "/500");
   const { id, messageId } = await sendTest();
-  await until(async () => (await deliveries())[0]?.tries === 1);
+  await until(async () => (await deliveries())[0]?.attempts === 1);
   expect((await deliveries())[0]).toMatchObject({ state: "pending", status: 500, said: "status 500" });
   await owner.json("PATCH", one(), { address: receiver.address("/200") });
   await owner.done("POST", at(`/api/deliveries/${id}/again`));

@@ -22,12 +22,12 @@ describe("an answer", () => {
   });
 
   test.each([null, 400, 404, 429, 500, 503])("of %p is tried again at the schedule's times", (status) => {
-    const tries = waitsMs.map((_, index) => verdictOf(answer(status), index + 1, 0));
+    const attempts = waitsMs.map((_, index) => verdictOf(answer(status), index + 1, 0));
     const expected = [
       ...waitsMs.slice(1).map((waitMs) => ({ is: "retry", waitMs })),
       { is: "failed", isGone: false },
     ];
-    expect(tries as unknown).toEqual(expected);
+    expect(attempts as unknown).toEqual(expected);
   });
 
   test("of a mail server: 2xx is success, 4xx is tried again, 5xx fails for good", () => {

@@ -4,12 +4,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import type { Mail } from "../../server/actions/send/mail.ts";
-import type { Message, Sent } from "../../server/actions/send/post.ts";
+import { newOutbox } from "../../server/actions/send/outbox.ts";
+import type { Sent } from "../../server/actions/send/post.ts";
+import { type Poster, PostingThread } from "../../server/actions/send/posting-thread.ts";
 import { Sender } from "../../server/actions/send/sender.ts";
+import { readConfig } from "../../server/config.ts";
 import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { until } from "../people/watching.ts";
+import { startReceiver } from "./receiver.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
 let folder: string;
@@ -46,17 +50,22 @@ const add = (to: number, messageId: string) =>
 
 const delivered: Sent = { status: 200, said: "", retryAfterMs: null };
 
+const log = pino({ level: "silent" });
+
+function senderWith(post: Poster["post"], clock = () => nowMs): Sender {
+  return new Sender({
+    ...{ ledger, poster: { post, stop: () => undefined }, nowMs: clock, random: () => 0 },
+    ...{ address: () => "https://rekindle.example", log },
+  });
+}
+
 /** A sender whose messages to addresses with `hanging` in them are never answered. */
-function senderOf(posted: string[]): Sender {
-  const post = (message: Message | Mail): Promise<Sent> => {
+function senderOf(posted: string[], clock?: () => number): Sender {
+  return senderWith((message) => {
     const address = "address" in message ? message.address : message.to;
     posted.push(address);
     return address.includes("hanging") ? new Promise(() => undefined) : Promise.resolve(delivered);
-  };
-  return new Sender({
-    ...{ ledger, poster: { post, stop: () => undefined }, nowMs: () => nowMs, random: () => 0 },
-    ...{ address: () => "https://rekindle.example", log: pino({ level: "silent" }) },
-  });
+  }, clock);
 }
 
 test("1,000 messages for a destination that hangs delay no message to another", async () => {
@@ -89,4 +98,54 @@ test("19 destinations that hang, delay no message to another", async () => {
   await add(quick, "quick");
   await sender.work();
   expect(posted.at(-1)).toBe("https://quick.example/");
+});
+
+test("a delivery whose claim a clock ended is not begun while it is under way", async () => {
+  await add(await destination("hanging"), "1");
+  let clockMs = nowMs;
+  const posted: string[] = [];
+  const sender = senderOf(posted, () => clockMs);
+  await sender.work();
+  clockMs += 3_600_000;
+  expect(await sender.work()).toBe(0);
+  expect(posted).toHaveLength(1);
+});
+
+test("a stop is no attempt: the delivery waits for the end of its claim", async () => {
+  const to = await destination("stopped");
+  await add(to, "1");
+  const sender = senderWith(async () => null);
+  await sender.work();
+  await sender.settled();
+  const [delivery] = await ledger.deliveries.list(organization, { limit: 1 });
+  expect(delivery).toMatchObject({ state: "pending", attempts: 0, dueAtMs: nowMs });
+  expect(await ledger.destinations.find(organization, to)).toMatchObject({ failingSinceMs: null });
+});
+
+test("a thread that is stopped has no outcome, and begins nothing after", async () => {
+  const receiver = await startReceiver();
+  const { privateDestinations: exceptions } = readConfig({ ALLOW_PRIVATE_DESTINATIONS: receiver.allowed });
+  const thread = new PostingThread({ exceptions, mail: null });
+  const message = { address: receiver.address("/hang"), headers: {}, body: "{}" };
+  const underWay = thread.post(message);
+  await until(() => receiver.got.length === 1);
+  thread.stop();
+  expect([await underWay, await thread.post(message)]).toEqual([null, null]);
+  expect(receiver.got).toHaveLength(1);
+  receiver.stop();
+});
+
+test("a mail that a request waits for says that the service stopped", async () => {
+  const mail = { smtpUrl: "smtp://127.0.0.1:1", from: "rekindle@example.com" };
+  const outbox = newOutbox(
+    ledger,
+    { exceptions: [], mail },
+    () => "https://rekindle.example",
+    log,
+    () => nowMs,
+  );
+  await outbox.stop();
+  expect(
+    await outbox.mail({ to: "ada@example.com", subject: "", text: "", html: "", unsubscribe: null }),
+  ).toMatchObject({ status: null, said: "The service stopped." });
 });

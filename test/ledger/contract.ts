@@ -7,6 +7,7 @@ import { accountErasuresContract } from "./contract-account-erasures.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
 import { deletionsContract } from "./contract-deletions.ts";
+import { deliveriesContract } from "./contract-deliveries.ts";
 import { destinationsContract } from "./contract-destinations.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { heldEventsContract } from "./contract-held-events.ts";
@@ -43,6 +44,7 @@ const parts = {
   sources: sourcesContract,
   views: viewsContract,
   destinations: destinationsContract,
+  deliveries: deliveriesContract,
   sourceSettings: sourceSettingsContract,
   audit: auditContract,
   changes: changesContract,

@@ -1,6 +1,6 @@
 /** Operation on PostgreSQL beyond the contract: with several nodes, and with an inbox that only grows. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { type IngestionWarning, UnwritableWarnings } from "../../server/ledger/ports/warnings.ts";
@@ -252,5 +252,24 @@ test("a rebuild that is asked of the leader begins when no node writes days of t
 test("a backup is left to the engines' own tools", async () => {
   const { one, close } = await twoNodes();
   await expect(one.snapshot("/nowhere")).rejects.toThrow("point-in-time recovery");
+  await close();
+});
+
+test("a node whose clock is ahead neither takes a running claim over nor sends before the time", async () => {
+  const { one, other, id, close } = await twoNodes();
+  const wanted = {
+    ...({ kind: "webhook", name: "Hooks", notices: [] } as const),
+    ...{ address: "https://example.com/", secrets: ["whsec_a"] },
+  };
+  const to = await one.destinations.add(id, wanted, commandLine, 1);
+  const hourMs = 3_600_000;
+  const ahead = () => Date.now() + hourMs;
+  await other.deliveries.add(id, to.id, { messageId: "1", type: "test", body: "{}" }, ahead());
+  const [claimed] = await one.deliveries.claim(9, 9, Date.now());
+  expect(claimed?.delivery.messageId).toBe("1");
+  expect(await other.deliveries.claim(9, 9, ahead())).toEqual([]);
+  const retry = { status: 500, said: "", verdict: { is: "retry", waitMs: hourMs / 2 } } as const;
+  await one.deliveries.tried(claimed?.delivery.id ?? 0, retry, Date.now());
+  expect(await other.deliveries.claim(9, 9, ahead())).toEqual([]);
   await close();
 });

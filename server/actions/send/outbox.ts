@@ -11,11 +11,13 @@ export interface Outbox {
   readonly settings: PostingSettings;
   /** Sends what is due, as far as there is room: about once a second, and when something was added. */
   work(): Promise<unknown>;
-  /** Sends a mail that somebody waits for, once. */
+  /** Sends a mail that a request waits for, once. */
   mail(mail: Mail): Promise<Sent>;
-  /** Ends what is under way. It is tried again after the next start. */
+  /** Ends the messages that are under way. They are sent again after the next start, and this attempt does not count. */
   stop(): Promise<void>;
 }
+
+const stopped: Sent = { status: null, said: "The service stopped.", retryAfterMs: null };
 
 /** The messages of a ledger. @param address of the service, as people reach it */
 export function newOutbox(
@@ -30,7 +32,7 @@ export function newOutbox(
   return {
     settings,
     work: () => sender.work(),
-    mail: async (mail) => (settings.mail === null ? mailIsOff : poster.post(mail)),
+    mail: async (mail) => (settings.mail === null ? mailIsOff : ((await poster.post(mail)) ?? stopped)),
     stop: () => {
       poster.stop();
       return sender.settled();

@@ -5,23 +5,26 @@ import type { Message, Sent } from "./post.ts";
 import type { Posted, Posting, PostingSettings } from "./posting-worker.ts";
 
 export interface Poster {
-  /** Resolves with the outcome, also when no answer came. */
-  post(message: Message | Mail): Promise<Sent>;
+  /** Resolves with the outcome, also when no answer came. Null: it was stopped before the outcome was known. */
+  post(message: Message | Mail): Promise<Sent | null>;
+  /** Ends for good. Messages that are under way may have arrived. */
   stop(): void;
 }
 
 /** A thread that begins with the first message, and begins again after it has died. */
 export class PostingThread implements Poster {
   readonly #settings: PostingSettings;
-  readonly #waiting = new Map<number, (sent: Sent) => void>();
+  readonly #waiting = new Map<number, (sent: Sent | null) => void>();
   #worker: Worker | undefined;
   #last = 0;
+  #isStopped = false;
 
   constructor(settings: PostingSettings) {
     this.#settings = settings;
   }
 
-  post(message: Message | Mail): Promise<Sent> {
+  post(message: Message | Mail): Promise<Sent | null> {
+    if (this.#isStopped) return Promise.resolve(null);
     this.#last += 1;
     const posting: Posting = { number: this.#last, message, settings: this.#settings };
     return new Promise((resolve) => {
@@ -32,7 +35,8 @@ export class PostingThread implements Poster {
   }
 
   stop(): void {
-    this.#end("The service stopped.");
+    this.#isStopped = true;
+    this.#end(null);
   }
 
   #start(): Worker {
@@ -41,14 +45,15 @@ export class PostingThread implements Poster {
       this.#waiting.get(number)?.(sent);
       this.#waiting.delete(number);
     };
-    worker.onerror = ({ message }) => this.#end(message);
+    // A failed attempt: a message that ends the thread is not sent for ever.
+    worker.onerror = ({ message }) => this.#end({ status: null, said: message, retryAfterMs: null });
     return worker;
   }
 
-  #end(why: string): void {
+  #end(sent: Sent | null): void {
     this.#worker?.terminate();
     this.#worker = undefined;
-    for (const resolve of this.#waiting.values()) resolve({ status: null, said: why, retryAfterMs: null });
+    for (const resolve of this.#waiting.values()) resolve(sent);
     this.#waiting.clear();
   }
 }

@@ -1,16 +1,16 @@
-/** When a delivery is tried, and what an answer means: as Svix and Standard Webhooks have it. */
+/** When a delivery is sent, and what an answer means: as Svix and Standard Webhooks have it. */
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** Waiting times before each try, the first included: ten tries in 75 hours. */
+/** Waiting times before each attempt, the first included: ten attempts in 75 hours. */
 export const waitsMs: readonly number[] = [
   ...[0, 5 * secondMs, 5 * minuteMs, 30 * minuteMs],
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * hourMs),
 ];
 
-/** How a try ended. `status` is null when no answer came. */
+/** The outcome of an attempt. `status` is null when no answer came. */
 export interface Answer {
   readonly status: number | null;
   /** From the header `Retry-After`: seconds or a date, in milliseconds from now. */
@@ -21,25 +21,29 @@ export interface Answer {
 
 export type Verdict =
   | { readonly is: "delivered" }
-  /** Tried again after this time. */
+  /** Sent again after this time. */
   | { readonly is: "retry"; readonly waitMs: number }
-  /** Not tried again. `isGone`: the receiver says that the address will never exist again. */
+  /** Not sent again. `isGone`: the receiver says that the address will never exist again. */
   | { readonly is: "failed"; readonly isGone: boolean };
 
 /**
- * Decides about a delivery by the answer to a try. Only 2xx is success. A redirect fails for good: its target was not allowed by anybody.
- * 410 says that the address is gone. All others are tried again: after `Retry-After` if it is longer than our own waiting time,
+ * Decides about a delivery by the answer to an attempt. Only 2xx is success. A redirect fails for good: no owner allowed its target.
+ * 410 says that the address is gone. All others are sent again: after `Retry-After` if it is longer than our own waiting time,
  * though never longer than the schedule's next step.
- * @param tries how many there have been, this one included
+ * @param attempts how many there have been, this one included
  * @param random in [0, 1)
  */
-export function verdictOf({ status, retryAfterMs, isMail }: Answer, tries: number, random: number): Verdict {
+export function verdictOf(
+  { status, retryAfterMs, isMail }: Answer,
+  attempts: number,
+  random: number,
+): Verdict {
   if (status !== null && status >= 200 && status < 300) return { is: "delivered" };
   if (status === 410 && !isMail) return { is: "failed", isGone: true };
   const isForGood = status !== null && (isMail ? status >= 500 : status >= 300 && status < 400);
-  const waitMs = waitsMs[tries];
+  const waitMs = waitsMs[attempts];
   if (isForGood || waitMs === undefined) return { is: "failed", isGone: false };
-  const longestMs = waitsMs[tries + 1] ?? waitMs;
+  const longestMs = waitsMs[attempts + 1] ?? waitMs;
   const wishedMs = Math.max(waitMs, retryAfterMs ?? 0);
   return { is: "retry", waitMs: Math.round(Math.min(wishedMs, longestMs) * (1 + random / 10)) };
 }

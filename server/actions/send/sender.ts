@@ -1,6 +1,6 @@
 /**
- * Sends deliveries that are due. Each is claimed in the ledger, tried, and its outcome recorded. A process that is killed in between
- * leaves a claim that ends after a minute; the delivery is tried again then, with the same id. So each message arrives at
+ * Sends deliveries that are due. Each is claimed in the ledger, sent, and its outcome recorded. A process that ends in between
+ * leaves a claim that ends after a minute. The delivery is then sent again with the same id. So each message arrives at
  * least once.
  */
 import type { ClaimedDelivery, Ledger } from "../../ledger/ledger.ts";
@@ -28,7 +28,8 @@ const underWay = { most: 256, perDestination: 4 } as const;
 
 export class Sender {
   readonly #parts: SenderParts;
-  readonly #sending = new Set<Promise<void>>();
+  /** By the id of the delivery. */
+  readonly #sending = new Map<number, Promise<void>>();
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
@@ -41,30 +42,34 @@ export class Sender {
     if (room <= 0) return 0;
     const { ledger, nowMs } = this.#parts;
     const claimed = await ledger.deliveries.claim(room, underWay.perDestination, nowMs());
-    for (const one of claimed) this.#begin(one);
-    return claimed.length;
+    // A clock that jumps ends claims of deliveries that are still under way here.
+    const begun = claimed.filter(({ delivery }) => !this.#sending.has(delivery.id));
+    for (const one of begun) this.#begin(one);
+    return begun.length;
   }
 
   /** Waits until nothing is under way. */
   async settled(): Promise<void> {
-    await Promise.all(this.#sending);
+    await Promise.all(this.#sending.values());
   }
 
   #begin(claimed: ClaimedDelivery): void {
+    const { id } = claimed.delivery;
     const sending = this.#send(claimed)
       .catch((error: unknown) => {
-        const { id } = claimed.delivery;
-        this.#parts.log.warn({ err: error, delivery: id }, "a delivery is tried again in a minute");
+        this.#parts.log.warn({ err: error, delivery: id }, "a delivery is sent again in a minute");
       })
-      .finally(() => this.#sending.delete(sending));
-    this.#sending.add(sending);
+      .finally(() => this.#sending.delete(id));
+    this.#sending.set(id, sending);
   }
 
   async #send({ delivery, destination }: ClaimedDelivery): Promise<void> {
     const { ledger, poster, address, nowMs, random } = this.#parts;
     const sent = await poster.post(messageOf({ delivery, destination }, address(), nowMs()));
+    // The claim ends by itself, so that the next start sends it.
+    if (sent === null) return;
     const isMail = destination.kind === "email";
-    const verdict = verdictOf({ ...sent, isMail }, delivery.tries + 1, random());
+    const verdict = verdictOf({ ...sent, isMail }, delivery.attempts + 1, random());
     await ledger.deliveries.tried(delivery.id, { ...sent, verdict }, nowMs());
   }
 }

@@ -189,11 +189,11 @@ function destinationAnswer(destination: DestinationWithCounts) {
 }
 
 function deliveryAnswer(delivery: Delivery, isOwner: boolean) {
-  const { id, destination, messageId, type, state, tries, status, said } = delivery;
+  const { id, destination, messageId, type, state, attempts, status, said } = delivery;
   return {
-    ...{ id, destination, messageId, type, state, tries, status, said: isOwner ? said : null },
+    ...{ id, destination, messageId, type, state, attempts, status, said: isOwner ? said : null },
     dueAt: state === "pending" ? instant(delivery.dueAtMs) : null,
-    triedAt: instantOrNull(delivery.triedAtMs),
+    attemptedAt: instantOrNull(delivery.attemptedAtMs),
     createdAt: instant(delivery.createdAtMs),
   };
 }

@@ -14,7 +14,7 @@ import { PostgresEngine } from "./client/store-engine.ts";
 import { erasedNames, forgetErased } from "./cluster/erased-names.ts";
 import { forgetShown } from "./cluster/live-items.ts";
 import type { LoaderLease } from "./cluster/loader-lease.ts";
-import { type LoadedAt, PostgresInbox } from "./inbox/inbox.ts";
+import { PostgresInbox, type SharedNow } from "./inbox/inbox.ts";
 import { moveCounted } from "./inbox/inbox-counts.ts";
 import { forgetFinished, inboxWriter, sealSegment } from "./inbox/inbox-segments.ts";
 import { refuseUnfinished } from "./move/unfinished-move.ts";
@@ -71,8 +71,8 @@ export async function openPostgresLedger({
   }
   const clocks =
     clock === undefined
-      ? { clock: Date.now, loadedAt: () => serverNowMs(sql) }
-      : { clock, loadedAt: async (nowMs: number) => nowMs };
+      ? { clock: Date.now, sharedNowMs: () => serverNowMs(sql) }
+      : { clock, sharedNowMs: async (nowMs: number) => nowMs };
   return new PostgresLedger(sql, {
     ...clocks,
     rejectedEventLimits,
@@ -87,7 +87,7 @@ type LedgerParts = Required<
     PostgresLedgerOptions,
     "clock" | "rejectedEventLimits" | "maxHeldEventBytes" | "maxWaitingLinks" | "node"
   >
-> & { readonly loadedAt: LoadedAt };
+> & { readonly sharedNowMs: SharedNow };
 
 export class PostgresLedger extends LedgerStores implements Ledger {
   readonly inbox: PostgresInbox;
@@ -105,14 +105,14 @@ export class PostgresLedger extends LedgerStores implements Ledger {
 
   /** @param lease of the leader. Default: the first process that loads takes it */
   constructor(sql: Sql, parts: LedgerParts, lease?: LoaderLease) {
-    const { clock, rejectedEventLimits, maxHeldEventBytes, maxWaitingLinks, node } = parts;
-    const engine = new PostgresEngine(sql, () => node.countsFlushed());
+    const { clock, sharedNowMs, rejectedEventLimits, maxHeldEventBytes, maxWaitingLinks, node } = parts;
+    const engine = new PostgresEngine(sql, { countsFlushed: () => node.countsFlushed(), sharedNowMs });
     super(engine, clock, inboxWriter);
     this.#parts = parts;
     this.#sql = sql;
     this.#storeTidy = new StoreTidy(engine, maxHeldEventBytes);
     this.engine = engine;
-    this.inbox = new PostgresInbox(sql, { clock, loadedAt: parts.loadedAt, rejectedEventLimits }, lease);
+    this.inbox = new PostgresInbox(sql, { clock, sharedNowMs, rejectedEventLimits }, lease);
     this.erasures = new PostgresErasures(sql, engine, clock);
     this.deletions = new PostgresDeletions(sql, engine, clock);
     this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, maxWaitingLinks }, node);
@@ -140,7 +140,7 @@ export class PostgresLedger extends LedgerStores implements Ledger {
     const steps = [
       () => sealSegment(this.#sql, nowMs),
       // With its own clock, a node whose clock is an hour ahead would drop rows that were just loaded.
-      async () => forgetFinished(this.#sql, (await this.#parts.loadedAt(nowMs)) - keptLoadedMs),
+      async () => forgetFinished(this.#sql, (await this.#parts.sharedNowMs(nowMs)) - keptLoadedMs),
       () => moveCounted(this.#sql),
       () => forgetMessageIds(this.#sql, nowMs),
       () => forgetShown(this.#sql),

@@ -16,7 +16,7 @@ type Destination = Reads["/api/destinations"]["answer"]["destinations"][number];
 type Delivery = Reads["/api/deliveries"]["answer"]["deliveries"][number];
 
 const pageSize = 50;
-/** Messages are tried without a change on the page. */
+/** Messages are sent without a change on the page. */
 const everyMs = 5_000;
 const states = [
   "pending",
@@ -37,7 +37,7 @@ export function DeliveryLog({ destinations }: { destinations: readonly Destinati
     deliveries.length < pageSize ? undefined : deliveries.at(-1)?.id,
   );
   const { error, hasNextPage, fetchNextPage, isFetchingNextPage } = asked;
-  const names = new Map(destinations.map(({ id, name }) => [id, name]));
+  const byId = new Map(destinations.map((destination) => [destination.id, destination]));
   return (
     <Panel
       title="Log"
@@ -58,7 +58,7 @@ export function DeliveryLog({ destinations }: { destinations: readonly Destinati
             {pages
               .flatMap(({ deliveries }) => deliveries)
               .map((delivery) => (
-                <Line key={delivery.id} delivery={delivery} to={names.get(delivery.destination) ?? ""} />
+                <Line key={delivery.id} delivery={delivery} to={byId.get(delivery.destination)} />
               ))}
           </ol>
         )}
@@ -75,8 +75,11 @@ export function DeliveryLog({ destinations }: { destinations: readonly Destinati
   );
 }
 
-function Line({ delivery, to }: { delivery: Delivery; to: string }): ReactElement {
-  const { id, type, state, tries, dueAt, status, said, createdAt, messageId } = delivery;
+/** Messages whose attempts have ended, or that wait for the next one. */
+const sentAgain: readonly DeliveryState[] = ["pending", "delivered", "failed"];
+
+function Line({ delivery, to }: { delivery: Delivery; to: Destination | undefined }): ReactElement {
+  const { id, type, state, attempts, dueAt, status, said, createdAt, messageId } = delivery;
   const mayChange = useMayAs("owner");
   const tell = useTell();
   const again = useChange("POST /api/deliveries/:id/again");
@@ -92,13 +95,13 @@ function Line({ delivery, to }: { delivery: Delivery; to: string }): ReactElemen
       </p>
       <div className="min-w-0 [overflow-wrap:anywhere]">
         <p>
-          <code className="font-mono text-sm">{type}</code> to {to}:{" "}
+          <code className="font-mono text-sm">{type}</code> to {to?.name}:{" "}
           <b className="font-medium">{deliveryWords[state]}</b>
         </p>
         <p className="text-sm text-soft">
-          {tries === 0 ? "not sent yet" : counted(tries, "attempt")}
+          {attempts === 0 ? "not sent yet" : counted(attempts, "attempt")}
           {status !== null && `, answer ${status}`}
-          {dueAt !== null && tries > 0 && (
+          {dueAt !== null && attempts > 0 && (
             <>
               , next attempt <RelativeTime instant={dueAt} />
             </>
@@ -111,7 +114,7 @@ function Line({ delivery, to }: { delivery: Delivery; to: string }): ReactElemen
           </details>
         )}
       </div>
-      {mayChange && tries > 0 && (
+      {mayChange && to?.state === "active" && attempts > 0 && sentAgain.includes(state) && (
         <div>
           <Button
             isSmall

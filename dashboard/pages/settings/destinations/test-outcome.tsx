@@ -3,8 +3,8 @@ import { type ReactElement, useState } from "react";
 import { useRead } from "../../../api/query.ts";
 import { RelativeTime } from "../../../parts/time.tsx";
 
-/** How often it is asked until the message was tried, and after: it may be tried again. */
-const everyMs = { untried: 1_000, tried: 5_000 } as const;
+/** Times between reads before the first attempt and after it: another one may follow. */
+const everyMs = { before: 1_000, after: 5_000 } as const;
 
 export function TestOutcome({
   destination,
@@ -13,14 +13,14 @@ export function TestOutcome({
   destination: number;
   delivery: number;
 }): ReactElement {
-  const [isTried, setTried] = useState(false);
+  const [isSent, setSent] = useState(false);
   const asked = useRead("/api/deliveries", {
     query: { destination, limit: 20 },
-    everyMs: isTried ? everyMs.tried : everyMs.untried,
+    everyMs: isSent ? everyMs.after : everyMs.before,
   });
   const found = asked.data?.deliveries.find(({ id }) => id === delivery);
-  const isWaiting = found === undefined || (found.state === "pending" && found.tries === 0);
-  if (isTried === isWaiting) setTried(!isWaiting);
+  const isWaiting = found === undefined || (found.state === "pending" && found.attempts === 0);
+  if (isSent === isWaiting) setSent(!isWaiting);
   if (isWaiting) {
     return (
       <p role="status" className="text-sm text-soft">
@@ -28,12 +28,12 @@ export function TestOutcome({
       </p>
     );
   }
-  const { state, status, said, triedAt } = found;
+  const { state, status, said, attemptedAt } = found;
   const answer = status === null ? "" : `, with the answer ${status}`;
   if (state === "delivered") {
     return (
       <p role="status" className="text-sm">
-        The test was delivered <RelativeTime instant={triedAt} />
+        The test was delivered <RelativeTime instant={attemptedAt} />
         {answer}.
       </p>
     );

@@ -20,9 +20,9 @@ export interface Destination {
   readonly notices: readonly NoticeType[];
   readonly state: DestinationState;
   readonly stoppedBecause: string | null;
-  /** The first failed try since the last success, and how many there have been. */
+  /** The time of the first failed attempt since the last success, and the number of those attempts. */
   readonly failingSinceMs: number | null;
-  readonly failedTries: number;
+  readonly failedAttempts: number;
   readonly deliveredAtMs: number | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -81,19 +81,19 @@ export interface DestinationStore {
 /** Why a destination is disabled after a failed try. Null: it stays as it is.
  * @param isGone whether the receiver says that the address will never exist again */
 export function disabledBecause(
-  { failingSinceMs, failedTries }: Pick<Destination, "failingSinceMs" | "failedTries">,
+  { failingSinceMs, failedAttempts }: Pick<Destination, "failingSinceMs" | "failedAttempts">,
   isGone: boolean,
   nowMs: number,
 ): string | null {
   if (isGone) return "The receiver answered 410: the address does not exist any more.";
   const isLong = failingSinceMs !== null && nowMs - failingSinceMs >= failingLongMs;
-  return isLong && failedTries >= failingTries
-    ? `No message was delivered for 5 days, in ${failedTries} tries.`
+  return isLong && failedAttempts >= failingAttempts
+    ? `No message was delivered for 5 days, in ${failedAttempts} attempts.`
     : null;
 }
 
 const failingLongMs = 5 * 86_400_000;
-const failingTries = 20;
+const failingAttempts = 20;
 
 type Named = Pick<Destination, "id" | "kind" | "name">;
 

@@ -18,11 +18,13 @@ export class PostgresEngine implements Engine {
   /** 1,000 added rows are about 0.25 MB of text. An identify may wait for 1,000 held events to be dropped: about 10 ms. */
   readonly partRows = { added: 1_000, deleted: 5_000, held: 1_000 };
   readonly countsFlushed: () => Promise<void>;
+  readonly sharedNowMs: Engine["sharedNowMs"];
   readonly #sql: Sql;
 
-  constructor(sql: Sql, countsFlushed: () => Promise<void>) {
+  constructor(sql: Sql, { countsFlushed, sharedNowMs }: Pick<Engine, "countsFlushed" | "sharedNowMs">) {
     this.#sql = sql;
     this.countsFlushed = countsFlushed;
+    this.sharedNowMs = sharedNowMs;
   }
 
   alone<Result>(steps: Steps<Result>): Promise<Result> {

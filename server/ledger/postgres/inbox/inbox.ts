@@ -46,19 +46,19 @@ const readAtOnce = 2_000;
 /** The pause after a failed attempt. Writers run meanwhile. */
 const againAfterMs = 1_000;
 
-/** The time of a load: PostgreSQL's time, or the given one if the ledger has a clock of its own. */
-export type LoadedAt = (nowMs: number) => Promise<number>;
+/** PostgreSQL's time, or the given one if the ledger has a clock of its own. */
+export type SharedNow = (nowMs: number) => Promise<number>;
 
 interface InboxParts {
   readonly clock: () => number;
-  readonly loadedAt: LoadedAt;
+  readonly sharedNowMs: SharedNow;
   readonly rejectedEventLimits: RejectedEventLimits;
 }
 
 export class PostgresInbox implements Inbox {
   readonly #sql: Sql;
   readonly #clock: () => number;
-  readonly #loadedAt: LoadedAt;
+  readonly #sharedNowMs: SharedNow;
   readonly #lease: LoaderLease;
   readonly #rejectedEventLimits: RejectedEventLimits;
   /** The number of consecutive attempts in which writers did not end in time, and the time of the next attempt by
@@ -67,10 +67,10 @@ export class PostgresInbox implements Inbox {
   #againAtMs = 0;
 
   /** @param lease of the leader. Default: the first process that freezes takes it */
-  constructor(sql: Sql, { clock, loadedAt, rejectedEventLimits }: InboxParts, lease = new LoaderLease()) {
+  constructor(sql: Sql, { clock, sharedNowMs, rejectedEventLimits }: InboxParts, lease = new LoaderLease()) {
     this.#sql = sql;
     this.#clock = clock;
-    this.#loadedAt = loadedAt;
+    this.#sharedNowMs = sharedNowMs;
     this.#rejectedEventLimits = rejectedEventLimits;
     this.#lease = lease;
   }
@@ -136,7 +136,7 @@ export class PostgresInbox implements Inbox {
 
   async finish(batchNumber: number, rejectedEvents: readonly RejectedEvent[]): Promise<void> {
     const nowMs = this.#clock();
-    const loadedAtMs = await this.#loadedAt(nowMs);
+    const loadedAtMs = await this.#sharedNowMs(nowMs);
     await inTransaction(this.#sql, async (tx) => {
       await this.#lease.refuseLate(tx);
       const [finished] = await tx<{ number: number; year: number; schema: number }[]>`

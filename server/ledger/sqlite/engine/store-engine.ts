@@ -20,6 +20,7 @@ export class SqliteEngine implements Engine {
   /** They take about 2 ms of the thread that answers requests. */
   readonly partRows = { added: 200, deleted: 500, held: 100 };
   readonly nextTurn = nextTurn;
+  readonly sharedNowMs = async (nowMs: number): Promise<number> => nowMs;
   readonly #db: Database;
   /** Prepared statements by their text. All stores have about 150. */
   readonly #prepared = new Map<string, Prepared<Row, SQLQueryBindings[]>>();

@@ -1,10 +1,11 @@
 /** Stores deliveries: what waits to be sent, and the log of what was sent. */
 import { destinationLimits } from "../../../../contract/actions/destinations.ts";
-import type {
-  ClaimedDelivery,
-  Delivery,
-  DeliveryStore,
-  TriedDelivery,
+import {
+  type ClaimedDelivery,
+  type Delivery,
+  type DeliveryStore,
+  notSentAgain,
+  type TriedDelivery,
 } from "../../ports/actions/deliveries.ts";
 import {
   type Destination,
@@ -38,16 +39,16 @@ const deliveryRow = new RowOf<Delivery>({
   type: word(),
   body: text(),
   state: word(),
-  tries: integer(),
+  attempts: integer("tries"),
   dueAtMs: integer(),
-  triedAtMs: nullable(integer()),
+  attemptedAtMs: nullable(integer("tried_at_ms")),
   status: nullable(integer()),
   said: nullable(text()),
   createdAtMs: integer(),
 });
 const destinationRow = new RowOf<Destination>(destinationColumns);
 
-/** A try that was not recorded after this time is tried again: its process is gone. */
+/** A delivery whose outcome was not recorded after this time is sent again: its process is gone. */
 const claimMs = 60_000;
 const keptMs = destinationLimits.keptDays * 86_400_000;
 
@@ -64,7 +65,8 @@ export function deliveryStore(engine: Engine): DeliveryStore {
           ORDER BY id DESC LIMIT ${limit}`,
       ),
 
-    add: async (organization, destination, { messageId, type, body }, nowMs) => {
+    add: async (organization, destination, { messageId, type, body }, atMs) => {
+      const nowMs = await engine.sharedNowMs(atMs);
       await engine.alone(
         run`INSERT INTO deliveries (organization, destination, message_id, type, body, state, tries, due_at_ms,
             claimed_until_ms, created_at_ms)
@@ -76,8 +78,9 @@ export function deliveryStore(engine: Engine): DeliveryStore {
       );
     },
 
-    claim: (most, perDestination, nowMs) =>
-      engine.transaction(function* () {
+    claim: async (most, perDestination, atMs) => {
+      const nowMs = await engine.sharedNowMs(atMs);
+      return engine.transaction(function* () {
         const claimed: ClaimedDelivery[] = [];
         for (const destination of yield* waitingDestinations(most, nowMs)) {
           const room = Math.min(perDestination, most - claimed.length);
@@ -85,23 +88,27 @@ export function deliveryStore(engine: Engine): DeliveryStore {
           claimed.push(...deliveries.map((delivery) => ({ delivery, destination })));
         }
         return claimed;
-      }),
-
-    tried: (id, tried, nowMs) => engine.transaction((audit) => record(audit, id, tried, nowMs)),
-
-    again: async (organization, id, nowMs) => {
-      const changed = await engine.alone(
-        run`UPDATE deliveries SET state = 'pending', tries = 0, due_at_ms = ${nowMs}, claimed_until_ms = 0
-          WHERE organization = ${organization} AND id = ${id}`,
-      );
-      return changed > 0;
+      });
     },
 
-    settleHeld: (organization, destination, held, nowMs) =>
-      engine.alone(
-        run`UPDATE deliveries SET state = ${held === "send" ? "pending" : "canceled"}, due_at_ms = ${nowMs}
+    tried: async (id, tried, atMs) => {
+      const nowMs = await engine.sharedNowMs(atMs);
+      await engine.transaction((audit) => record(audit, id, tried, nowMs));
+    },
+
+    again: async (organization, id, atMs) => {
+      const nowMs = await engine.sharedNowMs(atMs);
+      return engine.transaction(() => sendAgain(organization, id, nowMs));
+    },
+
+    settleHeld: async (organization, destination, held, atMs) => {
+      const nowMs = await engine.sharedNowMs(atMs);
+      const sent = part`state = 'pending', tries = 0, due_at_ms = ${nowMs}`;
+      return engine.alone(
+        run`UPDATE deliveries SET ${held === "send" ? sent : part`state = 'canceled'`}
           WHERE organization = ${organization} AND destination = ${destination} AND state = 'held'`,
-      ),
+      );
+    },
   };
 }
 
@@ -129,18 +136,35 @@ function* claimOf(destination: number, room: number, nowMs: number): Work<readon
       ORDER BY due_at_ms, id LIMIT ${room - underWay} ${skipLocked})`;
 }
 
+/** A pending delivery waits for its next attempt, unless it is under way. */
+function* sendAgain(organization: number, id: number, nowMs: number): Work<boolean> {
+  const [delivery] = yield* select(deliveryRow)`
+    FROM deliveries WHERE organization = ${organization} AND id = ${id}`;
+  if (delivery === undefined) return false;
+  const [destination] = yield* select(destinationRow)`
+    FROM destinations WHERE id = ${delivery.destination} ${forUpdate}`;
+  if (destination === undefined) return false;
+  if (destination.state !== "active") throw notSentAgain(delivery.state, destination.state);
+  const changed = yield* run`
+    UPDATE deliveries SET state = 'pending', tries = 0, due_at_ms = ${nowMs}, claimed_until_ms = 0
+    WHERE id = ${id} AND (state IN ('failed', 'delivered') OR (state = 'pending' AND claimed_until_ms <= ${nowMs}))`;
+  if (changed === 0) throw notSentAgain(delivery.state, destination.state);
+  return true;
+}
+
 function* record(
   audit: AuditLog,
   id: number,
   { status, said, verdict }: TriedDelivery,
   nowMs: number,
 ): Work<void> {
-  const state = { delivered: "delivered", retry: "pending", failed: "failed" }[verdict.is];
   const dueAtMs = verdict.is === "retry" ? nowMs + verdict.waitMs : nowMs;
+  // An erasure cancels messages and deletes their answers, so none is added after it.
   const [delivery] = yield* returning(deliveryRow)`
-    UPDATE deliveries SET state = ${state}, tries = tries + 1, due_at_ms = ${dueAtMs}, claimed_until_ms = 0,
-      tried_at_ms = ${nowMs}, status = ${status}, said = ${said}
-    WHERE id = ${id} AND state = 'pending'`;
+    UPDATE deliveries SET state = ${stateAfter(verdict)}, tries = tries + 1, due_at_ms = ${dueAtMs},
+      claimed_until_ms = 0, tried_at_ms = ${nowMs}, status = ${status},
+      said = CASE state WHEN 'canceled' THEN NULL ELSE ${said} END
+    WHERE id = ${id} AND state IN ('pending', 'held', 'canceled')`;
   if (delivery === undefined) return;
   const [before] = yield* select(destinationRow)`
     FROM destinations WHERE id = ${delivery.destination} ${forUpdate}`;
@@ -151,12 +175,21 @@ function* record(
       WHERE id = ${before.id}`;
     return;
   }
-  const failing = { failingSinceMs: before.failingSinceMs ?? nowMs, failedTries: before.failedTries + 1 };
+  const failing = {
+    failingSinceMs: before.failingSinceMs ?? nowMs,
+    failedAttempts: before.failedAttempts + 1,
+  };
   yield* run`
-    UPDATE destinations SET failing_since_ms = ${failing.failingSinceMs}, failed_tries = ${failing.failedTries}
+    UPDATE destinations SET failing_since_ms = ${failing.failingSinceMs}, failed_tries = ${failing.failedAttempts}
     WHERE id = ${before.id}`;
   const because = disabledBecause(failing, verdict.is === "failed" && verdict.isGone, nowMs);
   if (because !== null && before.state === "active") yield* disable(audit, before, because, nowMs);
+}
+
+/** A destination may be paused or disabled, and its messages dropped, while an attempt is under way. */
+function stateAfter({ is }: TriedDelivery["verdict"]) {
+  if (is === "delivered") return part`'delivered'`;
+  return part`CASE state WHEN 'pending' THEN ${is === "retry" ? "pending" : "failed"} ELSE state END`;
 }
 
 /** Messages that wait are held, so that nothing is lost when the destination works again. */
@@ -169,7 +202,7 @@ function* disable(audit: AuditLog, destination: Destination, because: string, no
   yield* audit.note(destination.organization, note, serviceItself, nowMs);
 }
 
-/** Holds what waits for a destination. */
+/** Holds the pending messages of a destination. */
 export function holdPending(destination: number) {
   return run`UPDATE deliveries SET state = 'held' WHERE destination = ${destination} AND state = 'pending'`;
 }

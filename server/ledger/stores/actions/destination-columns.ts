@@ -14,7 +14,7 @@ export const destinationColumns = {
   state: word<Destination["state"]>("destinations.state"),
   stoppedBecause: nullable(text()),
   failingSinceMs: nullable(integer()),
-  failedTries: integer(),
+  failedAttempts: integer("failed_tries"),
   deliveredAtMs: nullable(integer()),
   createdAtMs: integer("destinations.created_at_ms"),
   updatedAtMs: integer(),

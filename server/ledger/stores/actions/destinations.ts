@@ -156,15 +156,15 @@ function changed(before: Destination, change: DestinationChange): Destination {
   const after = { ...before, ...change };
   if (change.state === undefined) return after;
   const stopped = { ...after, stoppedBecause: null };
-  return change.state === "active" ? { ...stopped, failingSinceMs: null, failedTries: 0 } : stopped;
+  return change.state === "active" ? { ...stopped, failingSinceMs: null, failedAttempts: 0 } : stopped;
 }
 
 function write(id: number, after: Destination, nowMs: number) {
-  const { name, address, secrets, notices, state, stoppedBecause, failingSinceMs, failedTries } = after;
+  const { name, address, secrets, notices, state, stoppedBecause, failingSinceMs, failedAttempts } = after;
   return run`
     UPDATE destinations SET name = ${name}, address = ${address}, secrets = ${Json.of(secrets)},
       notices = ${Json.of(notices)}, state = ${state}, stopped_because = ${stoppedBecause},
-      failing_since_ms = ${failingSinceMs}, failed_tries = ${failedTries}, updated_at_ms = ${nowMs}
+      failing_since_ms = ${failingSinceMs}, failed_tries = ${failedAttempts}, updated_at_ms = ${nowMs}
     WHERE id = ${id}`;
 }
 

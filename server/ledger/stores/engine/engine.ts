@@ -20,6 +20,9 @@ export interface Engine {
   /** Resolves when all nodes have stored the counts in their memory: uses of tokens and keys, warnings, items of sources.
    * A list of counts waits for it, so that it is exact. */
   countsFlushed(): Promise<void>;
+  /** The time by the one clock of this ledger, for what several processes compare: PostgreSQL's. SQLite has one process that writes, so its
+   * clock counts. @param nowMs by the clock of this process */
+  readonly sharedNowMs: (nowMs: number) => Promise<number>;
   /** Resolves after other requests have run. */
   nextTurn(): Promise<void>;
 }
