@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { testMessage } from "../../server/actions/actions.ts";
 import { commandLine, type Delivery, type SharedLedger } from "../../server/ledger/ledger.ts";
+import type { ClusterNode } from "../../server/ledger/postgres/postgres.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { addressOf } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";
@@ -10,7 +11,7 @@ import { instant, oneLine, printTable } from "../print.ts";
 /** The command for destinations of messages. Owners add and change them in the settings. */
 export function destinationCommand(): Command {
   return new Command("destination")
-    .description("List where messages are sent, and send a test")
+    .description("List destinations of messages, and send a test")
     .addCommand(list())
     .addCommand(test());
 }
@@ -40,16 +41,13 @@ function list(): Command {
 
 function test(): Command {
   return new Command("test")
-    .description("Send a test message and print what came of it; the exit code is 1 when it failed")
+    .description("Send a test message and print the result; the exit code is 1 when it failed")
     .argument("<name>", "the destination's name")
     .requiredOption("--organization <name>", "the organization")
     .action((destination: string, { organization: name }: OfOrganization) =>
       withOrganization(name, async (installation, { id }) => {
-        const { ledger, served, node } = installation;
-        // Without a service nothing is sent: a copy of an installation must not send by accident.
-        if (!served && node === undefined) {
-          throw new Refusal("the service does not run, and only it sends messages: start it first.");
-        }
+        const { ledger } = installation;
+        refuseWithoutSender(installation);
         const to = await activeDestination(ledger, id, destination, name);
         const message = testMessage(name, commandLine.by, await addressOf(installation), Date.now());
         await ledger.deliveries.add(id, to, message, Date.now());
@@ -63,6 +61,23 @@ function test(): Command {
         }
       }),
     );
+}
+
+/** A command sends nothing by itself: a copy of an installation must not send by accident.
+ * @throws Refusal when no service runs on the data folder, or no intake node in the cluster */
+export function refuseWithoutSender({
+  served,
+  node,
+}: {
+  readonly served: boolean;
+  readonly node?: Pick<ClusterNode, "live">;
+}): void {
+  if (node === undefined && !served) {
+    throw new Refusal("the service does not run, and only it sends messages: start it first.");
+  }
+  if (node !== undefined && !node.live.some(({ role }) => role === "intake")) {
+    throw new Refusal("no intake node runs, and only they send messages: start one first.");
+  }
 }
 
 async function activeDestination(
