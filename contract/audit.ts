@@ -45,6 +45,7 @@ export const auditActions = [
   "destination.created",
   "destination.changed",
   "destination.deleted",
+  "destination.asked",
   "destination.agreed",
   "destination.disabled",
   "destination.paused",

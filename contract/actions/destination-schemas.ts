@@ -22,13 +22,14 @@ const address = Type.String({
   minLength: 1,
   maxLength: destinationLimits.addressCharacters,
   description:
-    "An https address, or an e-mail address, which gets a link to agree by. That of Slack is a secret, so it is never shown again.",
+    "An https address, or an e-mail address. The recipient of e-mail gets a link and has to agree. The same e-mail address again, before the recipient agreed, sends the link again. The address of Slack is a secret, so it is never shown again.",
   "x-send": "an https:// address, or an e-mail address",
 });
 
 const notices = Type.Array(Type.Enum([...noticeTypes]), {
   uniqueItems: true,
-  description: "Messages about the whole organization that it gets, beside alerts of rules that name it.",
+  description:
+    "Messages about the whole organization that it gets, beside alerts of rules that name it. With source.silent it also gets source.resumed.",
   "x-send": `a list of ${noticeTypes.join(", ")}`,
 });
 
@@ -42,7 +43,7 @@ export const DestinationAnswer = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   kind,
   name,
-  address: Field.textOrNull("Null for Slack: its address is a secret."),
+  address: Field.textOrNull("For owners. Null for Slack, because its address is a secret."),
   host: Field.text("The host of the address, or the domain of the e-mail address."),
   notices,
   state: Field.oneOf(

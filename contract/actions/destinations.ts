@@ -8,6 +8,8 @@ export const destinationLimits = {
   bodyBytes: 20_000,
   /** Of an answer, in the log of deliveries. */
   answerBytes: 4_096,
+  /** E-mails of an organization that ask a recipient to agree, in 24 hours. */
+  askedPerDay: 20,
   /** The log of deliveries reaches back so far. */
   keptDays: 30,
 } as const;
@@ -39,6 +41,6 @@ export type NoticeType = (typeof noticeTypes)[number];
 export const destinationStates = ["unconfirmed", "active", "paused", "disabled"] as const;
 export type DestinationState = (typeof destinationStates)[number];
 
-/** `held`: the destination was paused. `canceled`: it names somebody who was excluded or erased, or was dropped by hand. */
+/** `held`: the destination was paused or disabled. `canceled`: it names a user who was excluded or erased, or an owner dropped it. */
 export const deliveryStates = ["pending", "held", "delivered", "failed", "canceled"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];

@@ -1,7 +1,11 @@
 /** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share (`rules/`). */
 
 export type { ClaimedDelivery, Delivery, OutgoingMessage } from "./ports/actions/deliveries.ts";
-export type { DestinationChange, DestinationWithCounts } from "./ports/actions/destinations.ts";
+export {
+  type DestinationChange,
+  type DestinationWithCounts,
+  notAgreed,
+} from "./ports/actions/destinations.ts";
 export {
   type Actor,
   type AuditNote,

@@ -73,8 +73,12 @@ test("a test message reaches the receiver, verifies by the secret that was shown
   expect(verified).toMatchObject({ type: "test", data: { link: "https://rekindle.example.com" } });
   expect((await deliveries())[0]).toMatchObject({ messageId, status: 200, said: "status 200", attempts: 1 });
   expect((await deliveries(viewer))[0]).toMatchObject({ messageId, status: 200, said: null });
-  const shown = await owner.json<object>("GET", at("/api/destinations"));
-  expect(JSON.stringify(shown)).not.toContain("whsec_");
+  const shownTo = async (who: typeof owner) =>
+    JSON.stringify(await who.json<object>("GET", at("/api/destinations")));
+  expect(await shownTo(owner)).not.toContain("whsec_");
+  expect(await shownTo(owner)).toContain(receiver.address("/200"));
+  expect(await shownTo(viewer)).not.toContain("/200");
+  expect(await shownTo(viewer)).toContain(`"host":"hooks.internal:${receiver.port}"`);
 });
 
 test("a new secret signs beside the one before", async () => {
@@ -110,10 +114,11 @@ test("a message that failed is sent again, by hand too, with the same id", async
 });
 
 test("a paused destination holds its messages until they are sent", async () => {
-  const { owner, one, sendTest, deliveries, got } = await sending("Paused", "/200");
+  const { owner, at, one, sendTest, deliveries, got } = await sending("Paused", "/200");
   await owner.json("PATCH", one(), { state: "paused" });
-  const { messageId, state } = await sendTest();
+  const { id, messageId, state } = await sendTest();
   expect(state).toBe("held");
+  await expectError(await owner.ask("POST", at(`/api/deliveries/${id}/again`)), "conflict");
   expect(await owner.json<Destination>("PATCH", one(), { state: "active" })).toMatchObject({ held: 1 });
   expect(got(messageId)).toEqual([]);
   expect(await owner.json<object>("POST", one("/held"), { held: "send" })).toEqual({ messages: 1 });
@@ -176,7 +181,12 @@ test("an e-mail address gets messages once its recipient has agreed, until they 
       .replaceAll("=3D", "=")
       .replace(/\r\n[ \t]+/g, " ");
   expect(destination.state).toBe("unconfirmed");
-  await expectError(await owner.ask("POST", one("/test")), "conflict");
+  const early = await owner.ask("POST", one("/test"));
+  expect(await early.clone().text()).toContain("The recipient has not agreed yet.");
+  await expectError(early, "conflict");
+  await expectError(await owner.ask("PATCH", one(), { state: "active" }), "conflict");
+  await owner.json("PATCH", one(), { address: body.address });
+  expect(mailsToAda()).toHaveLength(2);
   const [, id, code] =
     /https:\/\/rekindle\.example\.com\/agree#(\d+)\/([A-Za-z0-9_-]{43})/.exec(text()) ?? [];
   const agree = (given: string) =>
@@ -184,7 +194,7 @@ test("an e-mail address gets messages once its recipient has agreed, until they 
   await expectError(await agree("x".repeat(43)), "not_found");
   expect(await (await agree(code ?? "")).json()).toEqual({ address: "ada@mailing.example", state: "active" });
   await owner.json("POST", one("/test"), undefined, 201);
-  await until(() => mailsToAda().length === 2);
+  await until(() => mailsToAda().length === 3);
   const [, unsubscribe = ""] =
     /List-Unsubscribe: <https:\/\/rekindle\.example\.com([^>]+)>/.exec(text()) ?? [];
   const headers = { "Content-Type": "application/x-www-form-urlencoded" };
@@ -205,7 +215,7 @@ test("an e-mail address gets messages once its recipient has agreed, until they 
   expect(await owner.json<Destination>("PATCH", one(), { state: "paused" })).toMatchObject({
     state: "unconfirmed",
   });
-  await until(() => mailsToAda().length === 3);
+  await until(() => mailsToAda().length === 4);
 });
 
 test("the command line lists destinations, sends a test, and fails with it", async () => {

@@ -172,6 +172,8 @@ test("the recipient of e-mail agrees and unsubscribes by buttons, without a sess
   await add(page, "E-mail", "Ada", "E-mail address", "ada@pages.example");
   await told("The recipient gets a link.");
   await row(page, "Ada").getByText("waits for the recipient to agree").waitFor();
+  await page.getByRole("button", { name: "Send the e-mail again to Ada" }).click();
+  await comesTrue(() => mails.received.filter(({ to }) => to.includes("ada@pages.example")).length === 2);
 
   const stranger = await openPage(browser);
   const agree = await linkTo("agree", "ada@pages.example");

@@ -231,6 +231,14 @@ const destinations: Kinds["destinations"] = {
       of: (of) => ledger.destinations.change(of, id, { name: "theirs" }, by, nowMs + 1),
     };
   },
+  addSecret: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.destinations.add(organization, destination, by, nowMs);
+    return {
+      action: "destination.changed",
+      repeats: true,
+      of: (of) => ledger.destinations.addSecret(of, id, "whsec_b", by, nowMs + 1),
+    };
+  },
   agree: async ({ ledger, id: organization, nowMs }) => {
     const { id } = await ledger.destinations.add(organization, mailbox, by, nowMs);
     return { action: "destination.agreed", make: () => ledger.destinations.agree(id, "code", nowMs) };

@@ -16,6 +16,7 @@ import {
   type DestinationWithCounts,
   loginEmail,
   newCode,
+  notAgreed,
 } from "../../ledger/ledger.ts";
 import { idIn } from "../api/request.ts";
 import { instant, instantOrNull } from "../figures/rows.ts";
@@ -24,7 +25,9 @@ import type { IntakeHandlers } from "./intake-api.ts";
 export const destinationHandlers = {
   "GET /api/destinations": async ({ ledger, place }) => ({
     answer: {
-      destinations: (await ledger.destinations.list(place.organization.id)).map(destinationAnswer),
+      destinations: (await ledger.destinations.list(place.organization.id)).map((destination) =>
+        destinationAnswer(destination, place.role === "owner"),
+      ),
     },
   }),
 
@@ -37,7 +40,7 @@ export const destinationHandlers = {
     const destination = await ledger.destinations.add(organization.id, wanted, actor, nowMs);
     if (kind === "email") await askToAgree(outbox, organization.name, destination, service());
     const secret = kind === "webhook" ? (secrets[0] ?? null) : null;
-    return { answer: { destination: destinationAnswer(destination), secret } };
+    return { answer: { destination: destinationAnswer(destination, true), secret } };
   },
 
   "PATCH /api/destinations/:id": async ({ ledger, outbox, place, path, address: service, body, nowMs }) => {
@@ -45,36 +48,26 @@ export const destinationHandlers = {
     const id = idIn(path.id, "destination");
     const before = await ledger.destinations.find(organization.id, id);
     if (before === undefined) throw noSuch("destination");
-    const { kind, state } = before;
-    if (body.state !== undefined && state === "unconfirmed") {
-      throw new ApiError(
-        "conflict",
-        "The e-mail address has not agreed yet: its recipient opens the link in the mail.",
-      );
-    }
-    const address = body.address === undefined ? before.address : addressIn(kind, body.address, outbox);
-    const mustAgree = kind === "email" && (address !== before.address || startsAgain(before, body.state));
     const change: DestinationChange = {
       ...body,
       ...(body.name !== undefined && { name: body.name.trim() }),
-      ...(body.address !== undefined && { address }),
-      ...(mustAgree && { state: "unconfirmed", secrets: secretsOf(kind) }),
+      ...(body.address !== undefined && { address: addressIn(before.kind, body.address, outbox) }),
     };
     const destination = await ledger.destinations.change(organization.id, id, change, actor, nowMs);
     if (destination === undefined) throw noSuch("destination");
-    if (mustAgree) await askToAgree(outbox, organization.name, destination, service());
-    return { answer: destinationAnswer(destination) };
+    if (destination.mustAgree) await askToAgree(outbox, organization.name, destination, service());
+    return { answer: destinationAnswer(destination, true) };
   },
 
   "POST /api/destinations/agree": async ({ ledger, body, nowMs }) => {
     const destination = await ledger.destinations.agree(body.destination, body.code, nowMs);
-    if (destination === undefined) throw noSuch("link: it was for another address, or is not whole");
+    if (destination === undefined) throw linkNotValid();
     return { answer: { address: destination.address, state: destination.state } };
   },
 
   "POST /api/unsubscribe/:id/:code": async ({ ledger, path, nowMs }) => {
     const destination = await ledger.destinations.unsubscribe(idIn(path.id, "destination"), path.code, nowMs);
-    if (destination === undefined) throw noSuch("link: it was for another address, or is not whole");
+    if (destination === undefined) throw linkNotValid();
     return { answer: { address: destination.address, state: destination.state } };
   },
 
@@ -88,28 +81,25 @@ export const destinationHandlers = {
   "POST /api/destinations/:id/secret": async ({ ledger, place, path, nowMs }) => {
     const { organization, actor } = place;
     const id = idIn(path.id, "destination");
-    const before = await ledger.destinations.find(organization.id, id);
-    if (before === undefined) throw noSuch("destination");
-    if (before.kind !== "webhook") {
-      throw new ApiError("conflict", "Only webhooks are signed: this destination has no secret.");
-    }
     const secret = newSecret(randomBytes);
-    const secrets = [secret, ...before.secrets.slice(0, 1)];
-    await ledger.destinations.change(organization.id, id, { secrets }, actor, nowMs);
+    const isThere = await ledger.destinations.addSecret(organization.id, id, secret, actor, nowMs);
+    if (!isThere) throw noSuch("destination");
     return { answer: { secret } };
   },
 
   "POST /api/destinations/:id/test": async ({ ledger, outbox, place, path, address, nowMs }) => {
     const { organization, actor } = place;
     const id = idIn(path.id, "destination");
-    if ((await ledger.destinations.find(organization.id, id)) === undefined) throw noSuch("destination");
+    const destination = await ledger.destinations.find(organization.id, id);
+    if (destination === undefined) throw noSuch("destination");
+    if (destination.state === "unconfirmed") throw notAgreed();
     const message = testMessage(organization.name, actor.person?.name ?? actor.by, address(), nowMs);
     await ledger.deliveries.add(organization.id, id, message, nowMs);
     await outbox.work();
     const sent = await ledger.deliveries.list(organization.id, { destination: id, limit: 50 });
     const delivery = sent.find(({ messageId }) => messageId === message.messageId);
     if (delivery === undefined) {
-      throw new ApiError("conflict", "The destination is disabled: start it again before you send a test.");
+      throw new ApiError("conflict", "The destination is disabled. Resume it before you send a test.");
     }
     return { answer: deliveryAnswer(delivery, true) };
   },
@@ -151,9 +141,11 @@ function secretsOf(kind: DestinationKind): readonly string[] {
   return [kind === "webhook" ? newSecret(randomBytes) : newCode().code];
 }
 
-/** A recipient who unsubscribed has to agree again, also by way of a pause. */
-function startsAgain({ state }: DestinationWithCounts, wanted: string | undefined): boolean {
-  return state === "disabled" && wanted !== undefined;
+function linkNotValid(): ApiError {
+  return new ApiError(
+    "not_found",
+    "This link is not valid. It is incomplete, or it was for another address.",
+  );
 }
 
 /** Sends the link by which the recipient of an e-mail destination agrees. @throws ApiError when the mail cannot be sent */
@@ -164,7 +156,7 @@ async function askToAgree(
   service: string,
 ): Promise<void> {
   const link = `${service}/agree#${id}/${secrets[0] ?? ""}`;
-  const text = `${organization} wants to send you messages of Rekindle. Open this link to agree. Without it nothing is sent.`;
+  const text = `${organization} wants to send you messages from Rekindle. Open this link to agree. Nothing is sent unless you agree.`;
   const sent = await outbox.mail(plainMail(address, `Messages from ${organization}`, text, link));
   const failure = failureOfMail(sent);
   if (failure !== null) {
@@ -175,10 +167,11 @@ async function askToAgree(
   }
 }
 
-function destinationAnswer(destination: DestinationWithCounts) {
+/** Addresses are for owners: that of a webhook may be all that a sender needs. That of Slack always is, so it is never answered. */
+function destinationAnswer(destination: DestinationWithCounts, isOwner: boolean) {
   const { id, kind, name, address, notices, state, stoppedBecause, pending, held } = destination;
   return {
-    ...{ id, kind, name, address: kind === "slack" ? null : address },
+    ...{ id, kind, name, address: isOwner && kind !== "slack" ? address : null },
     host: kind === "email" ? address.slice(address.lastIndexOf("@") + 1) : new URL(address).host,
     ...{ notices: [...notices], state, stoppedBecause, pending, held },
     failingSince: instantOrNull(destination.failingSinceMs),

@@ -80,7 +80,9 @@ function Facts({ destination }: { destination: Destination }): ReactElement {
           {stateWords[state]}
         </span>
       </div>
-      <p className="font-mono text-sm text-soft">{address ?? `${host}/…`}</p>
+      <p className="font-mono text-sm text-soft">
+        {address ?? (kind === "email" ? `…@${host}` : `${host}/…`)}
+      </p>
       <ul className="flex flex-wrap gap-x-4 text-sm text-soft">
         {facts.map(([key, text]) => (
           <li key={key}>{text}</li>
@@ -221,6 +223,7 @@ function Actions({ destination, onSecret, onTest, onChange }: ActionsProps): Rea
           Resume
         </Button>
       )}
+      {state === "unconfirmed" && <AskAgain destination={destination} />}
       <Button isSmall aria-label={`Change ${name}`} onClick={onChange}>
         Change
       </Button>
@@ -233,5 +236,26 @@ function Actions({ destination, onSecret, onTest, onChange }: ActionsProps): Rea
         Delete
       </Button>
     </div>
+  );
+}
+
+/** Sends the e-mail with the link again, to the same address. */
+function AskAgain({ destination: { id, name, address } }: { destination: Destination }): ReactElement {
+  const tell = useTell();
+  const change = useChange("PATCH /api/destinations/:id");
+  return (
+    <Button
+      isSmall
+      isBusy={change.isPending}
+      aria-label={`Send the e-mail again to ${name}`}
+      onClick={() =>
+        change.mutate(
+          { path: { id }, body: { address: address ?? "" } },
+          { onSuccess: () => tell("The recipient gets a link."), onError: tell.failed },
+        )
+      }
+    >
+      Send the e-mail again
+    </Button>
   );
 }

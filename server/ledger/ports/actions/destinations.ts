@@ -5,7 +5,7 @@ import {
   destinationLimits,
   type NoticeType,
 } from "../../../../contract/actions/destinations.ts";
-import { Refusal } from "../../../../contract/refusal.ts";
+import { ApiError, Refusal } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 
 export interface Destination {
@@ -36,10 +36,13 @@ export interface DestinationWithCounts extends Destination {
 export type NewDestination = Pick<Destination, "kind" | "name" | "address" | "secrets" | "notices">;
 
 export type DestinationChange = Partial<
-  Pick<NewDestination, "name" | "address" | "secrets" | "notices"> & {
-    readonly state: "unconfirmed" | "active" | "paused";
-  }
+  Pick<NewDestination, "name" | "address" | "notices"> & { readonly state: "active" | "paused" }
 >;
+
+export interface ChangedDestination extends DestinationWithCounts {
+  /** Whether its recipient has to agree, by a new code. */
+  readonly mustAgree: boolean;
+}
 
 /** Every change and its entry in the audit log are one commit. */
 export interface DestinationStore {
@@ -48,27 +51,35 @@ export interface DestinationStore {
   find(organization: number, id: number): Promise<DestinationWithCounts | undefined>;
   /** Destinations of all organizations that get messages about a whole organization, disabled and unconfirmed ones left out. */
   asking(): Promise<readonly DestinationWithCounts[]>;
-  /** @throws Refusal when another destination has the name, there are too many, or there is no such organization */
+  /** The recipient of e-mail has to agree.
+   * @throws Refusal when another destination has the name, there are too many, or there is no such organization
+   * @throws ApiError (rate_limit_exceeded) when too many recipients were asked to agree within a day */
   add(
     organization: number,
     destination: NewDestination,
     by: Actor,
     nowMs: number,
   ): Promise<DestinationWithCounts>;
-  /** Changes the given fields. A destination that becomes active begins without failures.
+  /** Changes the given fields. A destination that becomes active begins without failures. The recipient of e-mail has to agree to another
+   * address, and before a disabled destination starts again. An unconfirmed one with the same address gets a new code, too.
    * @returns undefined when the organization has no such destination
-   * @throws Refusal when another destination has the name */
+   * @throws Refusal when another destination has the name
+   * @throws ApiError (conflict) when a state was given before the recipient agreed, otherwise as `add` */
   change(
     organization: number,
     id: number,
     change: DestinationChange,
     by: Actor,
     nowMs: number,
-  ): Promise<DestinationWithCounts | undefined>;
+  ): Promise<ChangedDestination | undefined>;
+  /** Signs messages of a webhook with a new secret beside the one before. An older one ends.
+   * @returns false when the organization has no such destination
+   * @throws ApiError (conflict) when it is no webhook */
+  addSecret(organization: number, id: number, secret: string, by: Actor, nowMs: number): Promise<boolean>;
   /** The recipient of an e-mail destination agrees, by the code that only a mail to the address has.
    * @returns undefined when there is no such destination with this code */
   agree(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
-  /** The recipient wants no more: the destination is disabled. @returns as `agree` */
+  /** The recipient unsubscribes: the destination is disabled. @returns as `agree` */
   unsubscribe(id: number, code: string, nowMs: number): Promise<Destination | undefined>;
   /** Pauses every active destination when the ledger is at another place than before: two installations must not send the same
    * messages. The notes and the new place are in the same commit.
@@ -78,7 +89,15 @@ export interface DestinationStore {
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
 
-/** Why a destination is disabled after a failed try. Null: it stays as it is.
+/** Whether a change needs the agreement of the recipient: to another address, before a start after a failure or an unsubscription, and
+ * when the mail that asks is sent again. */
+export function mustAgree(before: Destination, { address, state }: DestinationChange): boolean {
+  if (before.kind !== "email") return false;
+  const isAsked = address !== undefined && (address !== before.address || before.state === "unconfirmed");
+  return isAsked || (state !== undefined && before.state === "disabled");
+}
+
+/** Why a destination is disabled after a failed attempt. Null: it stays as it is.
  * @param isGone whether the receiver says that the address will never exist again */
 export function disabledBecause(
   { failingSinceMs, failedAttempts }: Pick<Destination, "failingSinceMs" | "failedAttempts">,
@@ -107,7 +126,10 @@ export function destinationCreatedNote(destination: Named): AuditNote {
 }
 
 /** The entry of a changed destination. */
-export function destinationChangedNote(before: Destination, change: DestinationChange): AuditNote {
+export function destinationChangedNote(
+  before: Destination,
+  change: Partial<Pick<Destination, "name" | "address" | "secrets" | "notices" | "state">>,
+): AuditNote {
   const fields = Object.keys(change).sort();
   return {
     action: "destination.changed",
@@ -138,12 +160,17 @@ export function destinationPausedNote(destination: Named, because: string): Audi
 /** Why destinations are paused in a ledger that is at another place than before. */
 export const elsewhere = "This installation was restored, copied or moved.";
 
+/** The entry of a mail that asks a recipient to agree. These entries are counted: see `refuseTooManyAsked`. */
+export function destinationAskedNote(destination: Named): AuditNote {
+  return note("destination.asked", `Asked the recipient of ${destination.name} to agree`, destination);
+}
+
 /** The entry of a recipient who agreed. */
 export function destinationAgreedNote(destination: Named): AuditNote {
   return note("destination.agreed", `The recipient of ${destination.name} agreed`, destination);
 }
 
-/** Why a destination is disabled whose recipient wants no more. */
+/** Why a destination is disabled whose recipient unsubscribed. */
 export const unsubscribed = "The recipient unsubscribed.";
 
 /** The error when another destination has the name. */
@@ -156,4 +183,28 @@ export function refuseTooManyDestinations(destinations: number): void {
   const { perOrganization } = destinationLimits;
   if (destinations < perOrganization) return;
   throw new Refusal(`There are ${perOrganization} destinations already: delete one before you add another.`);
+}
+
+/** @param asked how many recipients the organization asked to agree within a day
+ * @throws ApiError when there are too many: anyone's address may be one of them */
+export function refuseTooManyAsked(asked: number): void {
+  const { askedPerDay } = destinationLimits;
+  if (asked < askedPerDay) return;
+  throw new ApiError(
+    "rate_limit_exceeded",
+    `Too many requests: ${askedPerDay} e-mails that ask for agreement were sent within 24 hours. Please send the next one tomorrow.`,
+  );
+}
+
+/** The error when an e-mail destination is used before its recipient agreed. */
+export function notAgreed(): ApiError {
+  return new ApiError(
+    "conflict",
+    "The recipient has not agreed yet. Messages start when the recipient opens the link in the e-mail and agrees.",
+  );
+}
+
+/** The error when a destination without signatures gets a secret. */
+export function notSigned(): ApiError {
+  return new ApiError("conflict", "Only webhooks are signed: this destination has no secret.");
 }

@@ -1,10 +1,12 @@
 /** Stores destinations. */
 import {
+  type ChangedDestination,
   type Destination,
   type DestinationChange,
   type DestinationStore,
   type DestinationWithCounts,
   destinationAgreedNote,
+  destinationAskedNote,
   destinationChangedNote,
   destinationCreatedNote,
   destinationDeletedNote,
@@ -12,11 +14,15 @@ import {
   destinationNameTaken,
   destinationPausedNote,
   elsewhere,
+  mustAgree,
+  notAgreed,
+  notSigned,
+  refuseTooManyAsked,
   refuseTooManyDestinations,
   unsubscribed,
 } from "../../ports/actions/destinations.ts";
-import { serviceItself } from "../../ports/audit.ts";
-import { hashCode } from "../../ports/members.ts";
+import { type Actor, serviceItself } from "../../ports/audit.ts";
+import { hashCode, newCode } from "../../ports/members.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
 import { forUpdate } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -73,21 +79,16 @@ export function destinationStore(engine: Engine): DestinationStore {
           VALUES (${organization}, ${kind}, ${name}, ${address}, ${Json.of(secrets)}, ${Json.of(notices)},
             ${kind === "email" ? "unconfirmed" : "active"}, 0, ${nowMs}, ${nowMs})`;
         yield* audit.note(organization, destinationCreatedNote({ id, kind, name }), by, nowMs);
-        return yield* findAdded(organization, id);
+        const added = yield* findAdded(organization, id);
+        if (kind === "email") yield* noteAsked(audit, added, by, nowMs);
+        return added;
       }),
 
-    change: (organization, id, change, by, nowMs) =>
-      engine.transaction(function* (audit) {
-        yield* lockOrganization(organization);
-        const before = yield* find(organization, id);
-        if (before === undefined) return undefined;
-        if (change.name !== undefined && change.name !== before.name)
-          yield* refuseName(organization, change.name);
-        yield* write(id, changed(before, change), nowMs);
-        if (change.state === "paused") yield* holdPending(id);
-        yield* audit.note(organization, destinationChangedNote(before, change), by, nowMs);
-        return yield* findAdded(organization, id);
-      }),
+    change: (organization, id, wanted, by, nowMs) =>
+      engine.transaction((audit) => change(audit, { organization, id }, wanted, by, nowMs)),
+
+    addSecret: (organization, id, secret, by, nowMs) =>
+      engine.transaction((audit) => addSecret(audit, { organization, id }, secret, by, nowMs)),
 
     agree: (id, code, nowMs) =>
       engine.transaction(function* (audit) {
@@ -123,6 +124,42 @@ export function destinationStore(engine: Engine): DestinationStore {
   };
 }
 
+function* change(
+  audit: AuditLog,
+  { organization, id }: Pick<Destination, "organization" | "id">,
+  wanted: DestinationChange,
+  by: Actor,
+  nowMs: number,
+): Work<ChangedDestination | undefined> {
+  const before = yield* lock(organization, id);
+  if (before === undefined) return undefined;
+  if (before.state === "unconfirmed" && wanted.state !== undefined) throw notAgreed();
+  if (wanted.name !== undefined && wanted.name !== before.name) yield* refuseName(organization, wanted.name);
+  const isAsked = mustAgree(before, wanted);
+  yield* write(id, changed(before, wanted, isAsked), nowMs);
+  if (wanted.state === "paused") yield* holdPending(id);
+  yield* audit.note(organization, destinationChangedNote(before, wanted), by, nowMs);
+  const after = yield* findAdded(organization, id);
+  if (isAsked) yield* noteAsked(audit, after, by, nowMs);
+  return { ...after, mustAgree: isAsked };
+}
+
+function* addSecret(
+  audit: AuditLog,
+  { organization, id }: Pick<Destination, "organization" | "id">,
+  secret: string,
+  by: Actor,
+  nowMs: number,
+): Work<boolean> {
+  const before = yield* lock(organization, id);
+  if (before === undefined) return false;
+  if (before.kind !== "webhook") throw notSigned();
+  const secrets = [secret, ...before.secrets.slice(0, 1)];
+  yield* write(id, { ...before, secrets }, nowMs);
+  yield* audit.note(organization, destinationChangedNote(before, { secrets }), by, nowMs);
+  return true;
+}
+
 function* unsubscribe(
   audit: AuditLog,
   id: number,
@@ -151,12 +188,24 @@ function* pauseAll(audit: AuditLog, nowMs: number): Work<number> {
   return active.length;
 }
 
-/** A destination that becomes active begins without failures. */
-function changed(before: Destination, change: DestinationChange): Destination {
+/** The entry of a mail that asks to agree, as far as the organization may send one. */
+function* noteAsked(audit: AuditLog, destination: Destination, by: Actor, nowMs: number): Work<void> {
+  const { organization } = destination;
+  const asked = yield* count`
+    FROM audit_log WHERE organization = ${organization} AND action = 'destination.asked' AND at_ms > ${nowMs - dayMs}`;
+  refuseTooManyAsked(asked);
+  yield* audit.note(organization, destinationAskedNote(destination), by, nowMs);
+}
+
+const dayMs = 86_400_000;
+
+/** A destination that starts begins without failures. */
+function changed(before: Destination, change: DestinationChange, isAsked: boolean): Destination {
   const after = { ...before, ...change };
-  if (change.state === undefined) return after;
-  const stopped = { ...after, stoppedBecause: null };
-  return change.state === "active" ? { ...stopped, failingSinceMs: null, failedAttempts: 0 } : stopped;
+  const fresh = { ...after, stoppedBecause: null, failingSinceMs: null, failedAttempts: 0 };
+  if (isAsked) return { ...fresh, state: "unconfirmed", secrets: [newCode().code] };
+  if (change.state === "active") return fresh;
+  return change.state === "paused" ? { ...after, stoppedBecause: null } : after;
 }
 
 function write(id: number, after: Destination, nowMs: number) {
@@ -171,6 +220,14 @@ function write(id: number, after: Destination, nowMs: number) {
 function* find(organization: number, id: number): Work<DestinationWithCounts | undefined> {
   const [row] = yield* select(withCounts)`
     FROM destinations WHERE organization = ${organization} AND id = ${id}`;
+  return row;
+}
+
+/** Locks the organization and its destination until the commit: its recipient may agree or unsubscribe at the same time. */
+function* lock(organization: number, id: number): Work<Destination | undefined> {
+  yield* lockOrganization(organization);
+  const [row] = yield* select(destinationRow)`
+    FROM destinations WHERE organization = ${organization} AND id = ${id} ${forUpdate}`;
   return row;
 }
 
