@@ -153,7 +153,7 @@ export const intakeRoutes = {
   }),
   "DELETE /api/views/:id": intakeRoute.manage({ summary: "Delete a view", status: 204 }),
   "GET /api/destinations": intakeRoute.read({
-    summary: "Where messages are sent: webhooks and Slack",
+    summary: "Destinations: webhooks, Slack channels and e-mail addresses",
     answer: destinations.DestinationsAnswer,
   }),
   "POST /api/destinations": intakeRoute.own({
@@ -178,7 +178,7 @@ export const intakeRoutes = {
     answer: destinations.SecretChangeAnswer,
   }),
   "POST /api/destinations/:id/test": intakeRoute.own({
-    summary: "Send a test message; GET /api/deliveries has what came of it",
+    summary: "Send a test message; GET /api/deliveries has the result",
     status: 201,
     answer: destinations.DeliveryAnswer,
   }),
@@ -193,7 +193,7 @@ export const intakeRoutes = {
     answer: destinations.AgreeAnswer,
   }),
   "POST /api/unsubscribe/:id/:code": intakeRoute.anybody({
-    summary: "The recipient of an e-mail destination wants no more: one click, as RFC 8058 has it",
+    summary: "Unsubscribe the recipient of an e-mail destination with one click (RFC 8058)",
     answer: destinations.AgreeAnswer,
   }),
   "GET /api/deliveries": intakeRoute.read({
@@ -202,7 +202,7 @@ export const intakeRoutes = {
     answer: destinations.DeliveriesAnswer,
   }),
   "POST /api/deliveries/:id/again": intakeRoute.own({
-    summary: "Send a message again, with the same id",
+    summary: "Send a message again that failed or was delivered, with the same id",
     status: 204,
   }),
   "GET /api/webhooks": intakeRoute.read({

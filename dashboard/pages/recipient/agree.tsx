@@ -7,7 +7,7 @@ export default function AgreePage(): ReactElement {
   const { mutateAsync } = usePersonalChange("POST /api/destinations/agree");
   return (
     <Consent
-      title="Get messages of Rekindle"
+      title="Receive messages from Rekindle"
       about="Each message has a link by which you stop them."
       action="I agree"
       send={(destination, code) => mutateAsync({ destination, code })}

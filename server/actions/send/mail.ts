@@ -9,7 +9,7 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The address of a POST request by which the recipient unsubscribes (RFC 8058); null for a mail that was asked for. */
+  /** The address of a POST request by which the recipient unsubscribes (RFC 8058); null for a mail that a person requested. */
   readonly unsubscribe: string | null;
 }
 

@@ -52,7 +52,7 @@ export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): 
   };
 }
 
-/** A mail with one link, which somebody asked for. */
+/** A mail with one link, which a person requested. */
 export function plainMail(to: string, subject: string, text: string, link: string): Mail {
   return {
     ...{ to, subject: cut(subject, mailSubjectCharacters), unsubscribe: null },
