@@ -181,7 +181,7 @@ function limitsContract(subject: LedgerUnderTest): void {
 
   test("of an organization that has too much waiting the oldest is dropped and counted", async () => {
     const { id } = await subject.organization();
-    const body = "x".repeat(maxHeldEventBytes / 6);
+    const body = JSON.stringify("x".repeat(maxHeldEventBytes / 6 - 2));
     const held = Array.from({ length: 8 }, (_, n) =>
       item(id, `v${n}`, { receivedAtMs: subject.nowMs + n, body }),
     );

@@ -1,6 +1,7 @@
 /** The part of the contract about message ids that are remembered for good: each imported row is stored once, ever. */
 import { describe, expect, test } from "bun:test";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
+import { limits } from "../../contract/limits.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { inboxRows, look, messageOf, needs, remember, writes } from "./writes.ts";
@@ -11,6 +12,7 @@ export function lastingIdsContract(subject: LedgerUnderTest): void {
   describe("message ids for good", () => {
     idsContract(subject);
     importedRowsContract(subject);
+    droppedRowsContract(subject);
     largeRowContract(subject);
   });
 }
@@ -115,6 +117,60 @@ function importedRowsContract(subject: LedgerUnderTest): void {
     const { rows: inWarehouse } = await subject.ledger.inbox.backlog();
     // Of the user: a row of users, one of its versions, and the event.
     expect(inWarehouse - waiting.rows).toBe(3);
+  });
+}
+
+function droppedRowsContract(subject: LedgerUnderTest): void {
+  const factOf = (n: number): SourcedItem => ({
+    ...{ type: "track", anonymousId: "stripe:cus_1", messageId: `in_${n}:payment_succeeded`, lastingDay: 0 },
+    ...{ atMs: 1_000, event: "payment_succeeded", isActivity: false },
+    properties: { amount: 500, currency: "eur" },
+  });
+  const named: SourcedItem = {
+    ...{ type: "identify", userId: "cus_1", anonymousId: "stripe:cus_1", messageId: null },
+    ...{ atMs: 1, traits: {} },
+  };
+
+  test("facts whose held events expired are imported again with their user", async () => {
+    const { id: organization } = await subject.organization();
+    const importer = importerOf(subject);
+    const rows = [{ items: [factOf(1)] }];
+    const begin = (sha256: string) =>
+      importer.begin({ organization, sha256, mapping: "{}", fileName: sha256 });
+    await importer.append((await begin("aa")).id, 0, rows);
+    subject.nowMs += limits.heldEventDays * dayMs;
+    await subject.ledger.tidy(subject.nowMs);
+    expect(await importer.append((await begin("bb")).id, 0, rows)).toMatchObject({ duplicates: 1 });
+    subject.nowMs += 1;
+    await subject.ledger.tidy(subject.nowMs);
+    expect(await subject.ledger.heldEvents.counts(organization)).toMatchObject({ droppedExpired: 1 });
+    const third = await begin("cc");
+    expect(await importer.append(third.id, 0, [{ items: [named] }, ...rows])).toMatchObject({
+      ...{ rowsDone: 2, stored: 2, duplicates: 0 },
+    });
+    // A fact that is stored stays known for good.
+    subject.nowMs += 100 * dayMs;
+    await subject.ledger.tidy(subject.nowMs);
+    expect(await importer.append((await begin("dd")).id, 0, rows)).toMatchObject({ duplicates: 1 });
+  });
+
+  test("facts that are dropped because one customer has too many are imported again", async () => {
+    const { id: organization } = await subject.organization();
+    const importer = importerOf(subject);
+    const begin = (sha256: string) =>
+      importer.begin({ organization, sha256, mapping: "{}", fileName: sha256 });
+    const rows = Array.from({ length: limits.heldEvents + 2 }, (_, n) => ({ items: [factOf(n)] }));
+    const first = await begin("aa");
+    for (let at = 0; at < rows.length; at += 400) {
+      await importer.append(first.id, at, rows.slice(at, at + 400));
+    }
+    expect(await subject.ledger.heldEvents.counts(organization)).toMatchObject({ droppedFull: 2 });
+    // Until then the ids are known as those of any message are.
+    subject.nowMs += (limits.messageIdMemoryHours + 1) * 3_600_000;
+    const second = await begin("bb");
+    expect(await importer.append(second.id, 0, [{ items: [named] }])).toMatchObject({ rowsDone: 1 });
+    const answer = await importer.append(second.id, 1, rows.slice(0, 5));
+    expect(answer).toMatchObject({ rowsDone: 6, stored: 3, duplicates: 3 });
   });
 }
 

@@ -45,7 +45,11 @@ interface Naming {
 }
 
 /** The body of a held item, as JSON. */
-type HeldBody = PersonItemContent & { readonly messageId: string | null; readonly isBrowser?: boolean };
+type HeldBody = PersonItemContent &
+  Pick<AdmittedPersonItem, "messageId" | "isBrowser"> & {
+    /** As in `MessageKey`: the ledger forgets the id when it drops the item. */
+    readonly lastingDay?: number | undefined;
+  };
 
 interface Parts {
   readonly stored: Stored;
@@ -235,7 +239,7 @@ export class DecidedSources {
     this.attached += items.length;
     for (const { body, receivedAtMs, atMs } of items) {
       if (this.#wasErased(userKey(organization, userId), atMs)) continue;
-      const { messageId, isBrowser, ...content } = JSON.parse(body) as HeldBody;
+      const { messageId, isBrowser, lastingDay: _, ...content } = JSON.parse(body) as HeldBody;
       const item = { content, messageId, receivedAtMs, atMs, isBrowser };
       // It never gets the present time. A node with a fast clock may have held it, and it would overwrite later values.
       const timestampMs = Math.min(atMs, naming.receivedAtMs - 1);
@@ -285,7 +289,8 @@ export function messageIdOfHeld({ body }: Pick<HeldEvent, "body">): string | nul
   return (JSON.parse(body) as HeldBody).messageId;
 }
 
-function heldEventOf({ content, messageId, receivedAtMs, atMs, isBrowser }: AdmittedPersonItem): HeldEvent {
-  const body: HeldBody = { ...content, messageId, ...(isBrowser && { isBrowser }) };
+function heldEventOf({ content, messageId, lastingDay, isBrowser, ...item }: AdmittedPersonItem): HeldEvent {
+  const { receivedAtMs, atMs } = item;
+  const body: HeldBody = { ...content, messageId, lastingDay, ...(isBrowser && { isBrowser }) };
   return { receivedAtMs, atMs, accountId: content.account?.accountId ?? null, body: JSON.stringify(body) };
 }

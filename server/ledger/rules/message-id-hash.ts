@@ -60,6 +60,21 @@ export function lastingIdOf(
   return { organization, utcDay: lastingDay, high, low: (second & 0xffff) * 2 ** 32 + third };
 }
 
+const hasher = new MessageIdHasher();
+
+/** The row of a held item's id. Undefined if the id is not remembered for good. @param body as intake wrote it */
+export function lastingIdOfHeld(organization: number, body: string): LastingId | undefined {
+  const { kind, messageId, lastingDay }: HeldId = JSON.parse(body);
+  if (kind === undefined || !messageId || lastingDay === undefined) return undefined;
+  const key = { organization, kind, messageId, lastingDay };
+  return lastingIdOf(key, hasher.hash(key));
+}
+
+/** The parts of a held item's body that make its id. */
+interface HeldId extends Partial<Pick<MessageKey, "kind" | "lastingDay">> {
+  readonly messageId?: string | null;
+}
+
 /** The hash in PostgreSQL's form of a uuid. Its last 32 bits are 0. */
 export function uuidOf({ first, second, third }: MessageIdHash): string {
   const hex = [first, second, third].map((word) => word.toString(16).padStart(8, "0")).join("");

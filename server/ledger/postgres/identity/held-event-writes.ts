@@ -8,9 +8,11 @@ import { limits } from "../../../../contract/limits.ts";
 import { type HeldEventWrites, heldEventWarning, type PersonKey } from "../../ports/held-events.ts";
 import type { IngestionWarning } from "../../ports/warnings.ts";
 import { personText } from "../../rules/person-text.ts";
+import { forgetIdsOfDropped } from "../../stores/events/lasting-ids.ts";
 import type { Queries, Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";
-import { storable } from "../client/text.ts";
+import { runOn } from "../client/store-engine.ts";
+import { restored, storable } from "../client/text.ts";
 import { tableOfKeys } from "../write/keys.ts";
 import { lockOrganizations } from "../write/organization-locks.ts";
 import type { Reads } from "../write/reads.ts";
@@ -20,9 +22,11 @@ import { linkStatements } from "./person-links.ts";
 interface DroppedItems {
   readonly organization: number;
   readonly items: number;
+  /** As they are stored. */
+  readonly bodies: readonly string[];
 }
 
-/** Writes the changes inside the caller's transaction, in one round trip.
+/** Writes the changes inside the caller's transaction, in one round trip and one more if items with ids for good are dropped.
  * @returns warnings about dropped and rejected items, which the caller adds last */
 export async function writeHeldEvents(
   tx: Tx,
@@ -52,6 +56,9 @@ export async function writeHeldEvents(
     ...writeLabels(tx, writes.labels),
   ]);
   const dropped = dropping === undefined ? [] : await dropping;
+  for (const { organization, bodies } of dropped) {
+    await runOn(tx, forgetIdsOfDropped(organization, bodies.map(restored)));
+  }
   const unlinked = linking === undefined ? [] : await linking.added;
   return [
     ...dropped.map(({ organization, items }) => heldEventWarning(organization, "held_full", items, nowMs)),
@@ -75,7 +82,8 @@ export async function inOrder(statements: readonly Statement<readonly object[]>[
   await Promise.all(statements.map((statement) => statement.execute()));
 }
 
-/** @param changes a statement that returns organization, person, and the change of items and bytes */
+/** @param changes a statement that returns organization, person, and the change of items and bytes; of dropped items
+ * also the body */
 function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full") {
   return tx<DroppedItems[]>`
     WITH changed AS (${changes}), people AS (
@@ -86,10 +94,11 @@ function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full")
         items = stored.items + excluded.items, bytes = stored.bytes + excluded.bytes)
     UPDATE held_event_totals AS stored SET items = stored.items + added.items, bytes = stored.bytes + added.bytes,
       dropped_full = dropped_full - ${dropped === "full" ? tx`added.items` : tx`0`}
-    FROM (SELECT organization, sum(items)::bigint AS items, sum(bytes)::bigint AS bytes FROM changed
-      GROUP BY organization) AS added
+    FROM (SELECT organization, sum(items)::bigint AS items, sum(bytes)::bigint AS bytes,
+        ${dropped === "full" ? tx`array_agg(body)` : tx`'{}'::text[]`} AS bodies
+      FROM changed GROUP BY organization) AS added
     WHERE stored.organization = added.organization
-    RETURNING stored.organization, -added.items AS items`;
+    RETURNING stored.organization, -added.items AS items, added.bodies`;
 }
 
 /** People as a table for a statement: `(organization, person)`. */
@@ -155,7 +164,7 @@ function dropOldestOf(tx: Tx, people: readonly PersonKey[]) {
           WHERE people.items > ${limits.heldEvents} OR people.bytes > ${limits.heldEventBytes}
           WINDOW newest AS (PARTITION BY organization, person ORDER BY received_at_ms DESC, items.id DESC)) AS ranked
         WHERE place > ${limits.heldEvents} OR bytes > ${limits.heldEventBytes})
-      RETURNING organization, person, -1 AS items, -bytes AS bytes`,
+      RETURNING organization, person, -1 AS items, -bytes AS bytes, body`,
     "full",
   );
 }

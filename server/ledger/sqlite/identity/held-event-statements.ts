@@ -8,6 +8,7 @@ interface Row {
   readonly id: number;
   readonly person: string;
   readonly bytes: number;
+  readonly body: string;
 }
 
 interface Totals {
@@ -28,7 +29,7 @@ function prepare(db: Database) {
     deletePerson: db.prepare("DELETE FROM held_events WHERE organization = ? AND person = ?"),
     delete: db.prepare("DELETE FROM held_events WHERE id = ?"),
     oldestOfPerson: db.prepare<Row, [number, string]>(
-      `SELECT id, person, bytes FROM held_events WHERE organization = ? AND person = ?
+      `SELECT id, person, bytes, body FROM held_events WHERE organization = ? AND person = ?
        ORDER BY received_at_ms, id`,
     ),
     person: db.prepare<Totals, [number, string]>(
@@ -88,14 +89,14 @@ export class HeldEventRows {
     return stored.items;
   }
 
-  /** Drops a person's oldest items, until the limits are met. @returns the number of dropped items */
-  dropOldestOf({ organization, ...key }: PersonKey, most: Totals): number {
+  /** Drops a person's oldest items, until the limits are met. @returns the bodies of dropped items */
+  dropOldestOf({ organization, ...key }: PersonKey, most: Totals): readonly string[] {
     const person = personText(key);
     const stored = this.#statements.person.get(organization, person);
-    if (stored === null) return 0;
+    if (stored === null) return [];
     let { items, bytes } = stored;
     const dropped: Row[] = [];
-    if (items <= most.items && bytes <= most.bytes) return 0;
+    if (items <= most.items && bytes <= most.bytes) return [];
     for (const row of this.#statements.oldestOfPerson.iterate(organization, person)) {
       if (items <= most.items && bytes <= most.bytes) break;
       dropped.push(row);
@@ -103,7 +104,7 @@ export class HeldEventRows {
       bytes -= row.bytes;
     }
     this.#drop(organization, dropped);
-    return dropped.length;
+    return dropped.map(({ body }) => body);
   }
 
   #drop(organization: number, rows: readonly Row[]): void {

@@ -15,6 +15,7 @@ import {
   type PersonKey,
 } from "../../ports/held-events.ts";
 import { personText } from "../../rules/person-text.ts";
+import { forgetIdsOfDropped } from "../../stores/events/lasting-ids.ts";
 import { addWarnings } from "../../stores/warnings.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 import type { SqliteEngine } from "../engine/store-engine.ts";
@@ -45,7 +46,8 @@ export class SqliteHeldEvents {
     return this.#organizations.has(organization);
   }
 
-  /** Writes the decision's changes, inside the caller's transaction. @returns labels for memory after the commit */
+  /** Writes the decision's changes, inside the caller's transaction. It forgets the ids of items that it drops, so the
+   * transaction's own ids are written before. @returns labels for memory after the commit */
   write({ taken, held, refused, links, labels }: HeldEventWrites, nowMs: number): readonly EventLabel[] {
     const organizations = new Set([...held, ...links].map(({ organization }) => organization));
     for (const organization of organizations) {
@@ -60,7 +62,8 @@ export class SqliteHeldEvents {
     }
     for (const person of heldAt.values()) {
       const dropped = this.items.dropOldestOf(person, mostOfPerson);
-      this.#warn(person.organization, "held_full", dropped, nowMs);
+      this.#engine.now(forgetIdsOfDropped(person.organization, dropped));
+      this.#warn(person.organization, "held_full", dropped.length, nowMs);
     }
     for (const { organization, message } of refused) {
       this.#warn(organization, "held_refused", 1, nowMs, message);

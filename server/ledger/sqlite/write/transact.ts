@@ -86,13 +86,13 @@ export class Transactor {
     const sequence = log.unsynced(() =>
       inTransaction(this.#db, () => {
         if (changesPeople(writes)) this.#writePeople(writes, stored);
+        for (const id of lasting) lastingIds.write(id);
         if (writes.heldEvents !== undefined) labels = heldEvents.write(writes.heldEvents, writes.nowMs);
         inbox.append(writes.inbox);
         for (const count of writes.dayCounts) counts.addDay(count);
         if (writes.importProgress !== undefined) {
           engine.now(advanceImport(writes.importProgress, writes.nowMs));
         }
-        for (const id of lasting) lastingIds.write(id);
         return messageIds.length === 0 ? undefined : ids.write(messageIds, writes.nowMs);
       }),
     );

@@ -19,6 +19,7 @@ import {
   text,
   type Work,
 } from "../engine/sql.ts";
+import { forgetIdsOfDropped } from "./lasting-ids.ts";
 
 /** Held events of one person. */
 interface OfPerson {
@@ -31,9 +32,10 @@ interface HeldRow {
   readonly id: number;
   readonly person: string;
   readonly bytes: number;
+  readonly body: string;
 }
 
-const heldRow = new RowOf<HeldRow>({ id: integer(), person: text(), bytes: integer() });
+const heldRow = new RowOf<HeldRow>({ id: integer(), person: text(), bytes: integer(), body: text() });
 const ofPersonRow = new RowOf<OfPerson>({ person: text(), items: integer(), bytes: integer() });
 const bodyRow = new RowOf<{ readonly id: number; readonly body: string }>({ id: integer(), body: text() });
 const bytesRow = new RowOf<{ readonly bytes: number }>({ bytes: integer() });
@@ -126,6 +128,8 @@ function* drop(
     ...{ person, items: own.length, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0) },
   }));
   yield* subtract(organization, removed);
+  const bodies = rows.map(({ body }) => body);
+  yield* forgetIdsOfDropped(organization, bodies);
   const column = sqlText(reason);
   yield* run`
     UPDATE held_event_totals SET ${column} = ${column} + ${rows.length} WHERE organization = ${organization}`;
