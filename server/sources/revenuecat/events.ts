@@ -10,7 +10,6 @@ import type { Plan } from "../billing/plan.ts";
 import {
   type Before,
   endedFacts,
-  goesOnFacts,
   oneEvent,
   type Subscription,
   subscriptionFacts,
@@ -57,22 +56,17 @@ export const revenuecatEvents: Readonly<Record<string, Reading>> = {
       : endedFacts(unpriced(event, "canceled"), before, { reason: reasonOf(event, "expiration_reason") }),
 };
 
-/** The store does not say whether the subscription had been paused, or had ended. */
+/** The store does not say whether the subscription had ended or had been paused, and the user's traits may be of another one.
+ * So a renewal is a start, which changes nothing of a subscription that goes on. Only Google's store pauses subscriptions. */
 function renewed(event: JsonObject, before: Before): CustomerFacts {
-  const subscription = bought(event, "active");
-  const converted = event.is_trial_conversion === true ? [["trial_converted"] as const] : [];
-  if (hadEnded(event, before)) {
-    return subscriptionFacts(subscription, before, ["subscription_started"], ...converted);
-  }
-  if (before.status === "paused") return subscriptionFacts(subscription, before, ["subscription_resumed"]);
-  return goesOnFacts(subscription, before, converted.length > 0 ? "trial_converted" : "subscription_changed");
-}
-
-/** Whether the subscription ended before a renewal. A scheduled end also takes effect without an event. */
-function hadEnded(event: JsonObject, { status, endsAt }: Before): boolean {
-  const atMs = msOf(event, "event_timestamp_ms");
-  const endMs = msOf({ endsAt }, "endsAt");
-  return status === "canceled" || (endMs !== undefined && atMs !== undefined && endMs <= atMs);
+  const mayBePaused = textOf(event, "store") === "PLAY_STORE";
+  return subscriptionFacts(
+    bought(event, "active"),
+    before,
+    ["subscription_started", { endsAt: null }],
+    ...(event.is_trial_conversion === true ? [["trial_converted"] as const] : []),
+    ...(mayBePaused ? [["subscription_resumed"] as const] : []),
+  );
 }
 
 /** A refund is a cancellation with a negative price, after which the subscription may go on. */

@@ -101,4 +101,27 @@ describe("a subscription", () => {
       "2026-06-01 canceled 0",
     ]);
   });
+
+  test("of RevenueCat is bought again after it ended or was paused, also while no user is known", async () => {
+    const at = (days: number) => ({
+      ...{ event_timestamp_ms: startMs + days * day, transaction_id: `t${days}`, store: "PLAY_STORE" },
+    });
+    const renewal = (days: number) => {
+      const period = { purchased_at_ms: startMs + days * day, expiration_at_ms: startMs + (days + 30) * day };
+      return revenuecatEvent("RENEWAL", { ...at(days), ...period });
+    };
+    const history = await historyOf("revenuecat", [
+      revenuecatEvent("INITIAL_PURCHASE", at(0)),
+      revenuecatEvent("CANCELLATION", { ...at(10), cancel_reason: "UNSUBSCRIBE" }),
+      revenuecatEvent("EXPIRATION", { ...at(31), expiration_reason: "UNSUBSCRIBE" }),
+      renewal(40),
+      renewal(70),
+      revenuecatEvent("EXPIRATION", { ...at(100), expiration_reason: "SUBSCRIPTION_PAUSED" }),
+      renewal(130),
+    ]);
+    expect(statesOf(history)).toEqual([
+      ...["2026-05-01 active 799", "2026-06-01 canceled 0", "2026-06-10 active 799"],
+      ...["2026-08-09 paused 0", "2026-09-08 active 799"],
+    ]);
+  });
 });

@@ -109,7 +109,7 @@ describe("a webhook with a preset takes", () => {
     const events = await eventsOf(server, name);
     expect(names(events).sort()).toEqual([
       ...["payment_refunded", "payment_succeeded", "payment_succeeded"],
-      ...["subscription_changed", "subscription_started"],
+      ...["subscription_started", "subscription_started"],
     ]);
     expect(new Set(events.map(({ userId }) => userId))).toEqual(new Set(["ada"]));
   });

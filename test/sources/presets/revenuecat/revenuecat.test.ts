@@ -31,24 +31,25 @@ describe("a purchase", () => {
       ["subscription_started", { ...state, currency: "EUR", currentPeriodEnd: trialEndsAt, trialEndsAt }],
     ]);
     expect(await events("RENEWAL", { is_trial_conversion: true })).toEqual([
-      ["trial_converted", { endsAt: null, ...state, ...price }],
+      ["subscription_started", { endsAt: null, ...state, ...price }],
+      ["trial_converted", { ...state, ...price }],
       paid,
     ]);
   });
 
-  test("RENEWAL goes on, resumes after a pause, and starts again after an end", async () => {
+  test("RENEWAL is a start, whatever the traits say, and resumes a subscription of Google's store", async () => {
     const renewed = { ...state, ...price };
-    expect(await events("RENEWAL")).toEqual([["subscription_changed", { endsAt: null, ...renewed }], paid]);
-    expect((await events("RENEWAL", {}, { subscriptionEndsAt: endsAt })).map(([event]) => event)).toEqual([
-      ...["subscription_changed", "cancellation_withdrawn", "payment_succeeded"],
+    const started = ["subscription_started", { endsAt: null, ...renewed }];
+    const traits = [{}, { subscriptionStatus: "canceled" }, { subscriptionEndsAt: endsAt }];
+    for (const known of traits) expect(await events("RENEWAL", {}, known)).toEqual([started, paid]);
+    const ofGoogle = await events("RENEWAL", { store: "PLAY_STORE" });
+    expect(ofGoogle.map(([event]) => event)).toEqual([
+      ...["subscription_started", "subscription_resumed", "payment_succeeded"],
     ]);
-    const paused = await events("RENEWAL", {}, { subscriptionStatus: "paused" });
-    expect(paused).toEqual([["subscription_resumed", renewed], paid]);
-    const ended = await events("RENEWAL", {}, { subscriptionStatus: "canceled" });
-    expect(ended).toEqual([["subscription_started", renewed], paid]);
-    const lapsed = { subscriptionStatus: "trialing", subscriptionEndsAt: "2026-05-01T10:00:00.000Z" };
-    const again = await events("RENEWAL", { is_trial_conversion: true }, lapsed);
-    expect(again).toEqual([["subscription_started", renewed], ["trial_converted", renewed], paid]);
+    const known = { users: { ada: { subscriptionEndsAt: endsAt } } };
+    expect(await traitsOf("revenuecat", revenuecatEvent("RENEWAL"), known)).toMatchObject({
+      ...{ subscriptionStatus: "active", subscriptionEndsAt: null },
+    });
   });
 
   test("NON_RENEWING_PURCHASE is a payment of no subscription", async () => {
