@@ -1,7 +1,7 @@
 /** The part of the contract about message ids that are remembered for good: each imported row is stored once, ever. */
 import { describe, expect, test } from "bun:test";
-import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
 import { limits } from "../../contract/limits.ts";
+import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { inboxRows, look, messageOf, needs, remember, writes } from "./writes.ts";
@@ -12,6 +12,7 @@ export function lastingIdsContract(subject: LedgerUnderTest): void {
   describe("message ids for good", () => {
     idsContract(subject);
     importedRowsContract(subject);
+    formerIdsContract(subject);
     droppedRowsContract(subject);
     largeRowContract(subject);
   });
@@ -117,6 +118,34 @@ function importedRowsContract(subject: LedgerUnderTest): void {
     const { rows: inWarehouse } = await subject.ledger.inbox.backlog();
     // Of the user: a row of users, one of its versions, and the event.
     expect(inWarehouse - waiting.rows).toBe(3);
+  });
+}
+
+function formerIdsContract(subject: LedgerUnderTest): void {
+  test("a row that is known by the id of an earlier version is a duplicate, also of another file", async () => {
+    const { id: organization } = await subject.organization();
+    const importer = importerOf(subject);
+    const row = (messageId: string, formerMessageId?: string) => ({
+      items: [
+        {
+          ...{ type: "track" as const, anonymousId: "v", atMs: 1_000, lastingDay: 0 },
+          ...{ messageId, formerMessageId, event: "cancellation_scheduled", isActivity: false },
+          properties: { subscriptionId: "sub_1", endsAt: "2026-05-01T00:00:00Z" },
+        },
+      ],
+    });
+    const imported = async (sha256: string, ...rows: readonly ReturnType<typeof row>[]) => {
+      const record = await importer.begin({ organization, sha256, mapping: "{}", fileName: sha256 });
+      return importer.append(record.id, 0, rows);
+    };
+    const counts = (stored: number, duplicates: number) => ({ stored, duplicates });
+    expect(await imported("aa", row("end:1"))).toMatchObject(counts(1, 0));
+    subject.nowMs += 5 * dayMs;
+    expect(await imported("bb", row("end:1:may", "end:1"))).toMatchObject(counts(0, 1));
+    // The end was moved, or is that of another cancellation.
+    const later = [row("end:1:june"), row("end:2:june", "end:2")];
+    expect(await imported("cc", ...later)).toMatchObject(counts(2, 0));
+    expect(await imported("dd", ...later, row("end:2"))).toMatchObject(counts(1, 2));
   });
 }
 

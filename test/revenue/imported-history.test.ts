@@ -57,6 +57,37 @@ test("a trial, a yearly plan, a scheduled cancellation and its end", () => {
   expect(changes).toEqual(["0 trialing 0", "14 active 5000", "50 active 5000", "100 canceled 0"]);
 });
 
+test.each<[string, object, string[]]>([
+  ["waits for a card", { status: "paused" }, ["0 trialing 0", "14 paused 0"]],
+  ["is past due since", { status: "past_due", current_period_start: second(14) }, ["0 trialing 0"]],
+  [
+    "is past due after a paid month",
+    { status: "past_due", current_period_start: second(44) },
+    ["0 trialing 0", "14 active 4900"],
+  ],
+  [
+    "ended without a payment",
+    {
+      ...{
+        status: "canceled",
+        current_period_start: second(14),
+        canceled_at: second(35),
+        ended_at: second(35),
+      },
+      cancellation_details: { reason: "payment_failed" },
+    },
+    ["0 trialing 0", "35 canceled 0"],
+  ],
+  [
+    "is unpaid after a paid month",
+    { status: "unpaid", current_period_start: second(44) },
+    ["0 trialing 0", "14 active 4900", "44 canceled 0"],
+  ],
+])("a trial that %s counts as with the webhook", (_, more, history) => {
+  const row = { ...subscription({ start_date: second(0), trial_end: second(14) }), ...more };
+  expect(told([row])).toEqual(history);
+});
+
 test("an open invoice is past due until it is paid, and an import that repeats changes nothing", () => {
   const running = subscription({ start_date: second(0) }, [
     subscriptionItem({ current_period_end: second(210) }),

@@ -28,6 +28,20 @@ const forever = { duration: "forever", percent_off: 10 };
 const limited = { duration: "repeating", duration_in_months: 3, percent_off: 50 };
 
 describe("the amount of a subscription", () => {
+  test.each([
+    ["0.145", 100, 15],
+    ["12.5", 3, 38],
+    ["0.05", 20_000, 1_000],
+  ])("of %s cents for one is exact for %d", (unit_amount_decimal, quantity, amount) => {
+    const fraction = { ...price({ unit_amount: null }), unit_amount_decimal };
+    expect(started({}, [subscriptionItem({ quantity }, fraction)])).toMatchObject({ amount, quantity });
+  });
+
+  test("in tiers is unknown", () => {
+    const tiered = { ...price({ unit_amount: null, billing_scheme: "tiered" }), unit_amount_decimal: null };
+    expect(started({}, [subscriptionItem({}, tiered)]).amount).toBeUndefined();
+  });
+
   test.each<[string, object, unknown[]]>([
     ["without a discount", {}, [4_900, undefined, undefined]],
     ["with one for good", { discounts: [discount(forever)] }, [4_410, undefined, undefined]],

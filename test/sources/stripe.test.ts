@@ -141,6 +141,17 @@ describe("a subscription", () => {
     expect(eventNames(updated(subscription(), { cancel_at: cancelAt }))).toEqual(["cancellation_withdrawn"]);
   });
 
+  test("whose end is moved is scheduled anew, with another id", () => {
+    const [may, june] = [startSeconds + 86_400, startSeconds + 31 * 86_400];
+    const ending = (cancel_at: number) => subscription({ cancel_at, canceled_at: startSeconds });
+    const idsOf = (event: object) =>
+      tracks(itemsOf(event)).map(({ messageId, formerMessageId }) => [messageId, formerMessageId]);
+    const id = `sub_1:cancellation_scheduled:${startSeconds}`;
+    // Earlier versions had no end in the id of the fact.
+    expect(idsOf(updated(ending(may), { cancel_at: null }))).toEqual([[`${id}:${may}`, id]]);
+    expect(idsOf(updated(ending(june), { cancel_at: may }))).toEqual([[`${id}:${june}`, undefined]]);
+  });
+
   test("that ends leaves no plan", () => {
     const event = stripeEvent("customer.subscription.deleted", subscription({ status: "canceled" }));
     expect(eventNames(event)).toEqual(["subscription_canceled"]);
@@ -185,6 +196,42 @@ describe("a subscription", () => {
     const [track, ...more] = tracks(itemsOf(stripeEvent(type, object), person));
     expect(more).toEqual([]);
     expect(track).toMatchObject({ event: name, properties, isActivity: false });
+  });
+
+  test("that recovers without a payment is past due no more", () => {
+    const recovered = updated(subscription(), { status: "past_due" });
+    expect(tracks(itemsOf(recovered))).toMatchObject([
+      {
+        event: "payment_succeeded",
+        properties: { amount: 0, currency: "eur", subscriptionId: "sub_1" },
+        messageId: expect.stringMatching(/^evt_.*:payment_succeeded$/),
+      },
+    ]);
+    const before = {
+      status: "past_due",
+      items: { data: [subscriptionItem({ current_period_end: startSeconds })] },
+    };
+    // The end of the new period is told, too.
+    expect(eventNames(updated(subscription(), before))).toEqual([
+      "payment_succeeded",
+      "subscription_changed",
+    ]);
+  });
+
+  test("that is unpaid has ended, and may begin and end again", () => {
+    const unpaid = updated(subscription({ status: "unpaid" }), { status: "past_due" });
+    const [ended] = tracks(itemsOf(unpaid));
+    expect(ended).toMatchObject({
+      event: "subscription_canceled",
+      properties: { reason: "payment_failed", subscriptionId: "sub_1" },
+    });
+    const [again] = tracks(itemsOf(updated(subscription(), { status: "unpaid" })));
+    expect(again).toMatchObject({ event: "subscription_started", properties: { amount: 4_900 } });
+    for (const item of [ended, again]) {
+      expect(item?.messageId).toStartWith("evt_");
+      expect(item?.lastingDay).toBeUndefined();
+    }
+    expect(eventNames(updated(subscription({ status: "unpaid" }), { metadata: {} }))).toEqual([]);
   });
 
   test("whose payments are not collected is paused", () => {

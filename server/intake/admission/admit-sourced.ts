@@ -18,6 +18,8 @@ import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedTrack } from 
 interface Admitted {
   readonly organization: number;
   readonly messageId: string | null;
+  /** As in `SourcedItem`. */
+  readonly formerMessageId?: string | undefined;
   /** As in `MessageKey`. */
   readonly lastingDay?: number | undefined;
   readonly receivedAtMs: number;
@@ -107,9 +109,10 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
   if (problem !== undefined) return problem;
   const { organization, zone, receivedAtMs, isBrowser } = arrival;
   const atMs = Math.floor(item.atMs);
-  const { lastingDay } = item;
+  const { lastingDay, formerMessageId } = item;
   const messageId = item.messageId || null;
-  const admitted = { organization, zone, receivedAtMs, messageId, lastingDay, bytes, isBrowser };
+  const ids = { messageId, formerMessageId, lastingDay };
+  const admitted = { organization, zone, receivedAtMs, ...ids, bytes, isBrowser };
   if (item.type === "alias") {
     const { previousId, userId } = item;
     return { ...admitted, kind: "alias", previousId, userId, atMs: Math.min(atMs, receivedAtMs) };

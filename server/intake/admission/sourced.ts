@@ -18,6 +18,8 @@ interface SourcedMessage {
   readonly atMs: number;
   /** The source's own id of the message. A repeated message has the same id. */
   readonly messageId: string | null;
+  /** The id that earlier versions gave the message. One that is known by it is a duplicate. */
+  readonly formerMessageId?: string | undefined;
   /** The day of `MessageKey.lastingDay`, for an id that is remembered for good. */
   readonly lastingDay?: number | undefined;
 }

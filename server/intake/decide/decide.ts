@@ -12,7 +12,14 @@ import { DecidedSources } from "./decide-sourced.ts";
 import { DecidedHeldEvents } from "./decided-held-events.ts";
 import { DecidedPeople, keyOf } from "./decided-people.ts";
 import { DecidedRows } from "./decided-rows.ts";
-import { type Decidable, isStored, messageKeyOf, type Outcome, type SourcedOutcome } from "./requests.ts";
+import {
+  type Decidable,
+  formerKeyOf,
+  isStored,
+  messageKeyOf,
+  type Outcome,
+  type SourcedOutcome,
+} from "./requests.ts";
 
 /** Held items that are attached in one commit, and links and items that its aliases move. It takes about 10 ms. */
 export const maxWorkInCommit = 1_000;
@@ -96,6 +103,8 @@ class Decision {
       if (message.isNewForGood) this.#messages.set(key, message);
       return "duplicate";
     }
+    const formerKey = formerKeyOf(entry);
+    if (formerKey !== undefined && this.#stored.message(formerKey).remembered) return "duplicate";
     const outcome = this.#store(entry);
     // Only successes are remembered. A rejected message may be sent again under the same id.
     if (isStored(outcome) || outcome === "held") this.#messages.set(key, message);

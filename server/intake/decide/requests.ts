@@ -67,7 +67,7 @@ export class NeedsOf implements Needs {
   }
 
   get messageIds() {
-    return this.#group.flatMap((entry) => messageKeyOf(entry) ?? []);
+    return this.#group.flatMap((entry) => [messageKeyOf(entry) ?? [], formerKeyOf(entry) ?? []].flat());
   }
 
   get people() {
@@ -119,6 +119,13 @@ export function messageKeyOf(entry: Decidable): MessageKey | undefined {
   if (messageId === null) return undefined;
   const isTrack = entry.kind === "track" || (entry.kind === "person" && entry.content.kind === "track");
   return { organization, kind: isTrack ? "track" : "identify", messageId, lastingDay };
+}
+
+/** The key of the id that earlier versions gave an entry. Undefined if there is none. */
+export function formerKeyOf(entry: Decidable): MessageKey | undefined {
+  const messageId = "formerMessageId" in entry ? entry.formerMessageId : undefined;
+  const key = messageKeyOf(entry);
+  return messageId === undefined || key === undefined ? undefined : { ...key, messageId };
 }
 
 function emailOf(entry: Decidable): string | undefined {

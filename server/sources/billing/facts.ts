@@ -10,6 +10,8 @@ export interface BillingEvent {
   readonly properties: JsonObject;
   /** Two messages for one fact have the same id, and the second is a duplicate. */
   readonly id?: string | undefined;
+  /** As in `SourcedItem`. */
+  readonly formerId?: string | undefined;
   /** As in `MessageKey`. With it the id is remembered for good. */
   readonly lastingDay?: number | undefined;
 }
@@ -52,12 +54,13 @@ export function billingItems(
 
 /** The item of a billing event. @param accountId the account that pays */
 export function billingTrack(
-  { event, properties, lastingDay }: BillingEvent,
+  { event, properties, lastingDay, formerId }: BillingEvent,
   message: Pick<SourcedTrack, "userId" | "anonymousId" | "atMs" | "messageId">,
   accountId: string | undefined,
 ): SourcedItem {
   return {
     ...{ type: "track", ...message, lastingDay, event },
+    ...(formerId !== undefined && { formerMessageId: formerId }),
     properties: fittedProperties(event, properties, accountId),
     // Cards are charged at night: billing events are no use of the product.
     isActivity: false,

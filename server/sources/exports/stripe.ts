@@ -3,9 +3,9 @@
  * events that its webhook would have sent. The facts of a subscription:
  *
  *   start_date          subscription_started, with the plan of today: an export does not say which one it was
- *   trial_end           trial_converted, if the subscription was not over by then
+ *   trial_end           trial_converted, if it was paid from then on; subscription_paused, if it waits for a card
  *   canceled_at         cancellation_scheduled, if it ended or will end later
- *   ended_at            subscription_canceled
+ *   ended_at            subscription_canceled, also if all payments failed and it is unpaid
  *
  * A paid invoice is payment_succeeded. An open one whose collection was tried is payment_failed.
  */
@@ -20,13 +20,16 @@ import {
   converted,
   ended,
   failed,
+  givenUp,
   isCancellationScheduled,
   isNotStarted,
   paid,
+  paused,
   scheduled,
   started,
 } from "../stripe/events.ts";
 import { idOf } from "../stripe/plan.ts";
+import { periodStartOf } from "../stripe/price.ts";
 import { emailOf, metadataOf, stripeAnonymousId } from "../stripe/stripe.ts";
 import type { ExportContext } from "./export.ts";
 import { stripeObjectOf } from "./stripe-csv.ts";
@@ -102,18 +105,38 @@ function subscription(object: JsonObject, now: number): readonly TimedFacts[] | 
   const endedAt = numberOf(object, "ended_at") ?? (status === "canceled" ? canceledAt : undefined);
   const { events, traits } = started(object, begin ?? now);
   // The state of today is true since the last change that the export names.
-  const since = endedAt ?? numberOf(object, "current_period_start") ?? begin;
+  const since = endedAt ?? periodStartOf(object) ?? begin;
   const facts: TimedFacts[] = [{ events, at: begin }];
-  if (trialEnd !== undefined && trialEnd < (endedAt ?? now))
+  if (trialEnd !== undefined && trialEnd < (endedAt ?? now) && isConverted(object, trialEnd))
     facts.push({ ...converted(object, trialEnd), at: trialEnd });
+  const pausedAt = trialEnd ?? since;
+  if (status === "paused") facts.push({ ...paused(object, pausedAt ?? now), at: pausedAt });
+  if (status === "unpaid") facts.push({ events: [givenUp(object, since ?? now)], at: since });
   if (
     canceledAt !== undefined &&
     (endedAt === undefined ? isCancellationScheduled(object) : canceledAt < endedAt)
   ) {
-    facts.push({ ...scheduled(object, canceledAt, instantOf(object, "ended_at")), at: canceledAt });
+    facts.push({
+      ...scheduled(object, canceledAt, { endsAt: instantOf(object, "ended_at") }),
+      at: canceledAt,
+    });
   }
   if (endedAt === undefined) return [...facts, { events: [], ...(traits && { traits }), at: since }];
   return [...facts, { ...ended(object, endedAt), at: endedAt }];
+}
+
+/**
+ * Whether a trial that is over was paid for. As with the webhook, a subscription that is past due since its trial stays one. A row
+ * has no payments: a later period, or an end for another reason than failed payments, stands for them.
+ */
+function isConverted(object: JsonObject, trialEnd: number): boolean {
+  const status = textOf(object, "status");
+  if (status === "active") return true;
+  if (status === "paused") return false;
+  const isRenewed = (periodStartOf(object) ?? trialEnd) > trialEnd;
+  const isChosenEnd =
+    status === "canceled" && textOf(object, "cancellation_details", "reason") !== "payment_failed";
+  return isRenewed || isChosenEnd;
 }
 
 function invoice(object: JsonObject): readonly TimedFacts[] | string {

@@ -32,8 +32,7 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
       : begun(object, atSeconds),
   "customer.subscription.updated": updated,
   "customer.subscription.deleted": ({ object, atSeconds }) => ended(object, atSeconds),
-  "customer.subscription.paused": ({ object, atSeconds }) =>
-    subscriptionFacts("subscription_paused", object, atSeconds),
+  "customer.subscription.paused": ({ object, atSeconds }) => paused(object, atSeconds),
   "customer.subscription.resumed": ({ object, atSeconds }) =>
     subscriptionFacts("subscription_resumed", object, atSeconds),
   "customer.subscription.trial_will_end": ({ object, atSeconds }) =>
@@ -82,20 +81,47 @@ const dayOfFacts = 0;
 /** The facts of a subscription that has ended. */
 export function ended(subscription: JsonObject, atSeconds: number): CustomerFacts {
   return {
-    events: [subscriptionEvent("subscription_canceled", subscription, atSeconds, reasons(subscription))],
+    events: [factOf("subscription_canceled", subscription, atSeconds, reasons(subscription))],
     traits: endedTraits(textOf(subscription, "status")),
   };
 }
 
 /** The facts of a trial that became a paid subscription. */
 export function converted(subscription: JsonObject, atSeconds: number): CustomerFacts {
-  return { events: [subscriptionEvent("trial_converted", subscription, atSeconds)] };
+  return { events: [factOf("trial_converted", subscription, atSeconds)] };
 }
 
-/** The facts of a scheduled cancellation. @param endsAt when it takes effect, if the subscription does not say so itself */
-export function scheduled(subscription: JsonObject, atSeconds: number, endsAt?: string): CustomerFacts {
-  const more = { endsAt: endsAt ?? endOf(subscription), ...reasons(subscription) };
-  return { events: [subscriptionEvent("cancellation_scheduled", subscription, atSeconds, more)] };
+/** The facts of a subscription that is paused. */
+export function paused(subscription: JsonObject, atSeconds: number): CustomerFacts {
+  return subscriptionFacts("subscription_paused", subscription, atSeconds);
+}
+
+/** The end of a subscription that Stripe goes on with as `unpaid`: no invoice is collected any more. It may be reopened and end
+ * again, so it is no fact that happens once. */
+export function givenUp(subscription: JsonObject, atSeconds: number): BillingEvent {
+  return subscriptionEvent("subscription_canceled", subscription, atSeconds, { reason: "payment_failed" });
+}
+
+interface Scheduled {
+  /** When it takes effect, if the subscription does not say so itself. */
+  readonly endsAt?: string | undefined;
+  /** Whether another end was scheduled before. `canceled_at` may stay then. */
+  readonly isMoved?: boolean;
+}
+
+/** The facts of a scheduled cancellation. */
+export function scheduled(
+  subscription: JsonObject,
+  atSeconds: number,
+  { endsAt, isMoved = false }: Scheduled = {},
+): CustomerFacts {
+  const end = endOf(subscription);
+  const more = { endsAt: endsAt ?? end, ...reasons(subscription) };
+  const fact = factOf("cancellation_scheduled", subscription, atSeconds, more);
+  if (fact.id === undefined || end === undefined) return { events: [fact] };
+  // Earlier versions had ids without the end.
+  const id = `${fact.id}:${Date.parse(end) / 1_000}`;
+  return { events: [{ ...fact, id, formerId: isMoved ? undefined : fact.id }] };
 }
 
 /** A subscription is `incomplete` until its first payment, and never starts without one. */
@@ -105,9 +131,11 @@ export function isNotStarted(status: string | undefined): boolean {
 
 /** The facts of a subscription that begins. */
 export function started(subscription: JsonObject, atSeconds: number): CustomerFacts {
-  return subscriptionFacts("subscription_started", subscription, atSeconds, {
-    trialEndsAt: instantOf(subscription, "trial_end"),
-  });
+  const more = { trialEndsAt: instantOf(subscription, "trial_end") };
+  return {
+    events: [factOf("subscription_started", subscription, atSeconds, more)],
+    traits: traitsOf(subscription),
+  };
 }
 
 /** The facts of a subscription that begins, perhaps with its end. */
@@ -145,8 +173,12 @@ function subscriptionEvent(
       currentPeriodEnd: periodEndOf(subscription),
       ...more,
     }),
-    ...factId(event, subscription),
   };
+}
+
+/** As `subscriptionEvent`, of a fact that happens once. */
+function factOf(...[event, subscription, ...others]: Parameters<typeof subscriptionEvent>): BillingEvent {
+  return { ...subscriptionEvent(event, subscription, ...others), ...factId(event, subscription) };
 }
 
 /** Facts that happen once, with the field that tells one time from another. */
@@ -184,21 +216,36 @@ function updated({ object, before, atSeconds }: Happened): CustomerFacts | Ignor
   ) {
     add("subscription_changed", was(planOf(object)));
   }
-  if (statusBefore === "trialing" && status === "active") add("trial_converted");
+  if (statusBefore !== undefined) events.push(...eventsOfStatus(statusBefore, object, atSeconds));
   const isEnding = isCancellationScheduled(object);
   const wasEnding = isCancellationScheduled({ ...object, ...before });
   const isOtherEnd = Object.hasOwn(before, "cancel_at") && endOf(object) !== endOf({ ...object, ...before });
-  if (isEnding && (!wasEnding || isOtherEnd)) events.push(...scheduled(object, atSeconds).events);
+  if (isEnding && (!wasEnding || isOtherEnd))
+    events.push(...scheduled(object, atSeconds, { isMoved: wasEnding }).events);
   // An ended subscription is no longer scheduled to end. Its end has its own event.
   if (!isEnding && wasEnding && status !== "canceled") add("cancellation_withdrawn");
   const isPaused = isJsonObject(object.pause_collection);
   if (Object.hasOwn(before, "pause_collection") && isPaused !== isJsonObject(before.pause_collection)) {
     add(isPaused ? "subscription_paused" : "subscription_resumed");
   }
-  // Of a renewal: each event has the end of the paid period, so another one tells it as well.
+  // Of a renewal: each event of a subscription has the end of the paid period, so another one tells it as well.
   const isRenewed = periodEndOf({ ...object, ...before }) !== periodEndOf(object);
-  if (events.length === 0 && isRenewed && status !== "canceled") add("subscription_changed");
+  const isTold = events.some(({ properties }) => properties.currentPeriodEnd !== undefined);
+  if (!isTold && isRenewed && status !== "canceled") add("subscription_changed");
   return { events, traits: status === "canceled" ? statusOf(object) : traitsOf(object) };
+}
+
+/** The events of a new status, which no other type of Stripe tells. An invoice that is voided or written off ends a past due time
+ * without a payment. `unpaid` is a setting of Stripe for subscriptions whose payments have all failed. */
+function eventsOfStatus(before: string, object: JsonObject, atSeconds: number): readonly BillingEvent[] {
+  const status = textOf(object, "status");
+  if (status === "unpaid") return [givenUp(object, atSeconds)];
+  if (status !== "active") return [];
+  if (before === "trialing") return converted(object, atSeconds).events;
+  if (before === "unpaid") return [subscriptionEvent("subscription_started", object, atSeconds)];
+  if (before !== "past_due") return [];
+  const properties = { amount: 0, currency: planOf(object).currency, subscriptionId: textOf(object, "id") };
+  return [{ event: "payment_succeeded", properties: defined(properties) }];
 }
 
 /** Newer versions of the API send only `cancel_at`, and `cancel_at_period_end` stays false. */

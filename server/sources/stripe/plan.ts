@@ -78,12 +78,16 @@ function lineOf(item: JsonObject): Line {
   const price = objectOf(item.price);
   const plan = objectOf(item.plan);
   const quantity = numberOf(item, "quantity");
-  const unit = numberOf(price, "unit_amount") ?? numberOf(plan, "amount");
+  const unit =
+    numberOf(price, "unit_amount") ??
+    numberOf(plan, "amount") ??
+    decimalOf(price, "unit_amount_decimal") ??
+    decimalOf(plan, "amount_decimal");
   const recurring = fieldOf(price, "recurring") ?? plan;
   const currency = textOf(price, "currency") ?? textOf(plan, "currency");
   return {
     name: nameOf(price) ?? nameOf(plan),
-    amount: isoAmount(unit === undefined ? undefined : unit * (quantity ?? 1), currency),
+    amount: isoAmount(unit === undefined ? undefined : product(unit, quantity ?? 1), currency),
     currency,
     interval: intervalOf(recurring),
     quantity,
@@ -91,6 +95,17 @@ function lineOf(item: JsonObject): Line {
     product: idOf(price, "product") ?? idOf(plan, "product"),
     item,
   };
+}
+
+/** A decimal as Stripe writes prices with fractions of a cent, which have no `unit_amount`. */
+function decimalOf(price: JsonObject, key: string): number | undefined {
+  const text = textOf(price, key);
+  return text !== undefined && /^\d{1,15}(\.\d{1,12})?$/.test(text) ? Number(text) : undefined;
+}
+
+/** Of 0.145 and 100 it is 14.5, and no 14.499999999999998, which would be rounded down. */
+function product(unit: number, quantity: number): number {
+  return Number((unit * quantity).toPrecision(15));
 }
 
 /** The first name that exists, from names that people choose to generated ids. Plans had a `name` before products had one. */

@@ -108,6 +108,12 @@ export function periodEndOf(subscription: JsonObject): string | undefined {
   return instantOf(subscription, "current_period_end") ?? instantOf(item, "current_period_end");
 }
 
+/** The start of the paid period, in seconds. Since 2025 items have it. */
+export function periodStartOf(subscription: JsonObject): number | undefined {
+  const [item] = listOf(subscription, "items");
+  return numberOf(subscription, "current_period_start") ?? numberOf(item, "current_period_start");
+}
+
 /** The discounts among the fields that an update changed. */
 export function discountsIn(before: JsonObject): JsonObject {
   return Object.fromEntries(

@@ -39,7 +39,7 @@ describe("a purchase", () => {
 
   test("RENEWAL is a start, whatever the traits say, and resumes a subscription of Google's store", async () => {
     const renewed = { ...state, ...price };
-    const started = ["subscription_started", { endsAt: null, ...renewed }];
+    const started = ["subscription_started", { endsAt: null, ...renewed }] as const;
     const traits = [{}, { subscriptionStatus: "canceled" }, { subscriptionEndsAt: endsAt }];
     for (const known of traits) expect(await events("RENEWAL", {}, known)).toEqual([started, paid]);
     const ofGoogle = await events("RENEWAL", { store: "PLAY_STORE" });
