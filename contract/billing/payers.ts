@@ -43,7 +43,7 @@ const inCurrency = {
 const payer = {
   mrr: nullable(
     Field.count(
-      "MRR now, in minor units of the reporting currency. Null without a subscription, and for a payer that ever had MRR in a currency without a rate.",
+      "MRR now, in minor units of the reporting currency. Null without a subscription, for a payer that ever had MRR in a currency without a rate, and in lists for excluded payers.",
     ),
   ),
   unratedMrr: listOf(
@@ -57,7 +57,7 @@ const payer = {
   subscriptionStatus: nullable(SubscriptionStatus),
   renewsAt: nullable(
     Field.day(
-      "The first end of a period after which a subscription goes on. For an account, its attribute `renewsAt` overrides this.",
+      "The next end of a period after which a subscription goes on; without a later one, the last. For an account, its attribute `renewsAt` overrides this.",
     ),
   ),
   subscriptionEndsAt: nullable(
@@ -69,7 +69,7 @@ const payer = {
 
 const expectedLoss = nullable(
   Field.number(
-    "The MRR that ends within the horizon as scheduled, and churn risk · other MRR, in minor units of the reporting currency: as in `/api/revenue/at-risk`. Only with the churn target `subscription`, because no other churn risk is the probability that MRR is lost.",
+    "The MRR that ends within the horizon as scheduled, and churn risk × other MRR, in minor units of the reporting currency: as in `/api/revenue/at-risk`. Without a churn risk it is the scheduled part, and null if nothing is scheduled. Only with the churn target `subscription`, because no other churn risk is the probability that MRR is lost.",
   ),
 );
 

@@ -1,8 +1,13 @@
 /** Payers as they are read for a page, in SQL for a list, and by their balances: the same on random histories. */
 import { describe, expect, test } from "bun:test";
 import { accountNumbers } from "../../server/analytics/entities/account-list.ts";
-import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
-import { type PayersQuestion, payersNow, payersSql } from "../../server/analytics/revenue/payers-now.ts";
+import { revenueQuestion, unconfirmedSubscriptions } from "../../server/analytics/revenue/currencies.ts";
+import {
+  type PayersQuestion,
+  payersNow,
+  payersSql,
+  plansInUse,
+} from "../../server/analytics/revenue/payers-now.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { balancesOf, conversionAt } from "../../server/revenue/revenue.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
@@ -85,27 +90,68 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
   });
 });
 
+test("excluded users, and accounts of excluded users alone, are in no list, and have their own page", async () => {
+  const organization = subject.newOrganization();
+  const { warehouse } = subject;
+  // Account 1 has users 1 and 2, account 2 has user 3, and user 4 pays alone. Users 2, 3 and 4 are excluded.
+  const now = "toDateTime64('2026-01-01 00:00:00', 3, 'UTC')";
+  await warehouse.command(
+    `INSERT INTO users (organization, user, user_id, email, traits, account, first_identified_at, updated_at, version)
+     SELECT {organization:UInt32}, number, toString(number), '', '{}', [1, 1, 2, 0][number], ${now}, ${now}, 1 FROM numbers(1, 4)`,
+    { organization },
+  );
+  await warehouse.command(
+    `INSERT INTO excluded_users SELECT {organization:UInt32}, 1, groupBitmapState(toUInt32(number)) FROM numbers(2, 3)`,
+    { organization },
+  );
+  const change = (account: number, user: number, currency: string, fromMs = beginMs) => ({
+    ...{ subscription: `sub_${account}_${user}`, payer: payerName({ account, user }), account, user },
+    ...{ fromMs, mrr: 500, currency, isInvoluntary: false, plan: `Plan ${account}` },
+  });
+  const changes = [change(1, 1, "USD"), change(2, 3, "EUR"), change(0, 4, "EUR")];
+  const details = { status: "active", period_end: beginMs, ends_at: null };
+  await store(warehouse, organization, changes, () => details);
+  const automatic = { organization, reportingCurrency: null, currencyRates: {} };
+  const asked = await revenueQuestion(warehouse, automatic);
+  expect(asked).toMatchObject({ reporting: "USD", used: ["USD", "EUR"] });
+  const of = (kind: "account" | "user") => ({
+    ...{ ...asked, kind, nowMs, untilMs: null, transitions: zone.transitions },
+  });
+  expect((await listed(of("account"))).map(({ entity, mrr }) => [entity, mrr])).toEqual([[1, 500]]);
+  expect(await listed(of("user"))).toEqual([]);
+  expect([...(await payersNow(warehouse, of("account"), [1, 2])).keys()]).toEqual([1]);
+  const own = await payersNow(warehouse, { ...of("account"), withExcluded: true }, [2]);
+  expect(own.get(2)?.unratedMrr).toEqual([{ currency: "EUR", mrr: 500 }]);
+  const plans = await plansInUse(warehouse, { organization, kind: "account", nowMs, limit: 9 });
+  expect(plans).toEqual([{ plan: "Plan 1", subscriptions: 1 }]);
+  expect(await unconfirmedSubscriptions(warehouse, organization, nowMs)).toMatchObject([
+    { currency: "USD", subscriptions: 1, mrr: 500 },
+  ]);
+});
+
 test("accounts are sorted by expected loss, only when the churn risk is that of losing the subscription", async () => {
   const organization = subject.newOrganization();
   const { warehouse } = subject;
   // MRR 1,000, 2,000, 3,000 and 4,000; risks .9, .5, .2 and none. The end of the fourth is scheduled, and the fifth account pays nothing.
+  // Of the sixth without a risk, 700 of 5,000 end as scheduled.
   const endsMs = nowMs + 28 * 86_400_000;
   const change = (account: number, fromMs: number, mrr: number) => ({
     ...{ subscription: `sub_${account}`, payer: payerName({ account, user: 1 }), account, user: 1, plan: "" },
     ...{ fromMs, mrr, currency: "USD", isInvoluntary: false },
   });
   const begun = [1, 2, 3, 4].map((account) => change(account, beginMs, account * 1_000));
-  await store(warehouse, organization, [...begun, change(4, endsMs, 0)]);
+  const sixth = [change(6, beginMs, 5_000), change(6, endsMs - 1, 4_300)];
+  await store(warehouse, organization, [...begun, change(4, endsMs, 0), ...sixth]);
   const now = "toDateTime64('2026-01-01 00:00:00', 3, 'UTC')";
   await warehouse.command(
     `INSERT INTO accounts (organization, account, account_id, name, created_at, updated_at, version, traits)
-     SELECT {organization:UInt32}, number, toString(number), '', ${now}, ${now}, 1, '{}' FROM numbers(1, 5)`,
+     SELECT {organization:UInt32}, number, toString(number), '', ${now}, ${now}, 1, '{}' FROM numbers(1, 6)`,
     { organization },
   );
   await warehouse.command(
     `INSERT INTO account_scores (organization, day, account, version, state, colour, risk)
-     SELECT {organization:UInt32}, toDate32('2026-03-17'), number, 1, 'active', 'healthy', [0.9, 0.5, 0.2, NULL, 0.7][number]
-     FROM numbers(1, 5)`,
+     SELECT {organization:UInt32}, toDate32('2026-03-17'), number, 1, 'active', 'healthy', [0.9, 0.5, 0.2, NULL, 0.7, NULL][number]
+     FROM numbers(1, 6)`,
     { organization },
   );
   const day = Date.UTC(2026, 2, 17) / 86_400_000;
@@ -121,7 +167,7 @@ test("accounts are sorted by expected loss, only when the churn risk is that of 
       ...question,
       payers: { ...asked, kind: "account", nowMs, untilMs, transitions: zone.transitions },
     });
-  expect(await sorted(endsMs)).toEqual([2, 1, 3, 4, 5]);
-  expect(await sorted(endsMs + 1)).toEqual([4, 2, 1, 3, 5]);
-  expect(await sorted(null)).toEqual([1, 2, 3, 4, 5]);
+  expect(await sorted(endsMs)).toEqual([2, 1, 6, 3, 4, 5]);
+  expect(await sorted(endsMs + 1)).toEqual([4, 2, 1, 6, 3, 5]);
+  expect(await sorted(null)).toEqual([1, 2, 3, 4, 5, 6]);
 });

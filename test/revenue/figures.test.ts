@@ -5,8 +5,10 @@ import {
   type Balances,
   balancesOf,
   conversionAt,
+  expectedLossOfPayer,
   type MrrChange,
   movementsOf,
+  payerNow,
   retentionBetween,
   sumOfMovements,
 } from "../../server/revenue/revenue.ts";
@@ -22,6 +24,31 @@ const mrrFrom = (payer: string, day: number, mrr: number, more: Partial<MrrChang
   ...more,
 });
 const reported = (changes: readonly MrrChange[]) => balancesOf(changes, edges, inDollars).reported;
+
+describe("a payer now", () => {
+  const renewsOn = (...days: readonly number[]) => {
+    const states = days.map((day) => ({
+      ...{ status: "active" as const, plan: "Team", mrr: 100, currency: "USD", laterMrr: 100 },
+      ...{ laterCurrency: "USD", periodEndMs: dayMs(day), endsAtMs: null },
+    }));
+    const { renewsAtMs } = payerNow(states, { convert: inDollars, isUnrated: false, nowMs: dayMs(100) });
+    return renewsAtMs;
+  };
+
+  test("renews at the next end of a period, which no stale one hides, or else at the last", () => {
+    expect(renewsOn(40, 120, 105)).toBe(dayMs(105));
+    expect(renewsOn(40, 100)).toBe(dayMs(100));
+    expect(renewsOn(40, 60)).toBe(dayMs(60));
+    expect(renewsOn()).toBeNull();
+  });
+
+  test("may lose what ends as scheduled, also while the churn risk is unknown", () => {
+    const loss = (scheduledMrr: number, risk: number | null) =>
+      expectedLossOfPayer({ mrr: 100, scheduledMrr }, risk);
+    expect([loss(0, 0.5), loss(20, 0.5), loss(100, null)]).toEqual([50, 60, 100]);
+    expect([loss(20, null), loss(0, null)]).toEqual([20, null]);
+  });
+});
 
 describe("the MRR of a subscription is", () => {
   test.each<[number, string, number]>([

@@ -1,10 +1,11 @@
 /** Queries about an organization's subscriptions that come before those of their MRR. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import type { RevenueQuestion } from "./steps.ts";
+import { atPlace } from "./payers-now.ts";
+import { isIncludedPayerOf, type RevenueQuestion } from "./steps.ts";
 
 interface RateSettings {
   readonly organization: number;
-  /** Null: the currency of the most changes. */
+  /** Null: the currency of the most changes, of payers that are not excluded. */
   readonly reportingCurrency: string | null;
   readonly currencyRates: Readonly<Record<string, number>>;
 }
@@ -16,8 +17,9 @@ export async function revenueQuestion(
 ): Promise<RevenueQuestion> {
   const [currencies, transfers] = await Promise.all([
     warehouse.rows<{ code: string }>(
-      `SELECT toString(one) AS code, count() AS changes
-       FROM subscriptions FINAL ARRAY JOIN currency AS one, mrr AS amount
+      `SELECT toString(one) AS code, countIf(${isIncludedPayerOf("account", "user")}) AS changes
+       FROM subscriptions FINAL
+       ARRAY JOIN currency AS one, mrr AS amount, payer_account AS account, payer_user AS user
        WHERE organization = {organization:UInt32} AND amount != 0
        GROUP BY code ORDER BY changes DESC, code`,
       { organization },
@@ -45,7 +47,7 @@ export interface Unconfirmed {
   readonly mrr: number;
 }
 
-/** Subscriptions that count although their period ended 30 days ago and no event came since, by currency, as
+/** Subscriptions that count although their period ended more than 30 days ago and no event came since, by currency, as
  * `isUnconfirmed` has it. */
 export function unconfirmedSubscriptions(
   warehouse: Warehouse,
@@ -53,16 +55,12 @@ export function unconfirmedSubscriptions(
   nowMs: number,
 ): Promise<Unconfirmed[]> {
   return warehouse.rows<Unconfirmed>(
-    `SELECT toString(now_currency) AS currency, count() AS subscriptions, sum(now_mrr) AS mrr
-     FROM (
-       SELECT currency[place] AS now_currency, mrr[place] AS now_mrr, toString(status[place]) AS now_status,
-         ifNull(toUnixTimestamp64Milli(period_end[place]), 0) AS period_end_ms,
-         toUnixTimestamp64Milli(last_event[place]) AS last_event_ms
-       FROM (
-         SELECT *, arrayLastIndex(start -> toUnixTimestamp64Milli(start) <= {nowMs:Int64}, subscriptions."from") AS place
-         FROM subscriptions FINAL WHERE organization = {organization:UInt32})
-       WHERE place > 0)
-     WHERE now_status IN ('active', 'past_due') AND period_end_ms != 0
+    `SELECT code AS currency, count() AS subscriptions, sum(own_mrr) AS mrr
+     FROM (${atPlace(`
+       toString(currency[place]) AS code, mrr[place] AS own_mrr, toString(status[place]) AS state,
+       ifNull(toUnixTimestamp64Milli(period_end[place]), 0) AS period_end_ms,
+       toUnixTimestamp64Milli(last_event[place]) AS last_event_ms`)})
+     WHERE state IN ('active', 'past_due') AND period_end_ms != 0
        AND {nowMs:Int64} >= greatest(period_end_ms, last_event_ms) + ${30 * 86_400_000}
      GROUP BY currency ORDER BY mrr DESC, currency`,
     { organization, nowMs },

@@ -8,7 +8,7 @@ import { conversionAt, type PayerNow, payerNow, type SubscriptionState } from ".
 import type { EntityKind } from "../../scoring/scoring.ts";
 import type { Parameter, Warehouse } from "../../warehouse/warehouse.ts";
 import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
-import { halfEven, type RevenueQuestion, rateParameters, unratedOf } from "./steps.ts";
+import { halfEven, isIncludedPayerOf, type RevenueQuestion, rateParameters, unratedOf } from "./steps.ts";
 
 export interface PayersQuestion extends RevenueQuestion {
   /** Accounts, or users who pay without one. */
@@ -18,6 +18,8 @@ export interface PayersQuestion extends RevenueQuestion {
   readonly untilMs: number | null;
   /** Of the organization's timezone: renewals are days. */
   readonly transitions: readonly OffsetTransition[];
+  /** Only on a payer's own page: also if the payer is excluded and counts in no figure and no list. */
+  readonly withExcluded?: boolean;
 }
 
 const ofOrganization = "organization = {organization:UInt32}";
@@ -39,15 +41,19 @@ export async function hasPayers(
   return rows.length > 0;
 }
 
-/** Subscriptions with the columns, and `place`: of the change that holds now. Those that have not begun are left out. Changes after
- * now are ends that are scheduled, of subscriptions and of discounts. */
-function atPlace(columns: string, and = ""): string {
+/** Subscriptions with the columns, and `place`: of the change that holds now. Those that have not begun are left out, and those of
+ * excluded payers. Changes after now are ends that are scheduled, of subscriptions and of discounts. */
+export function atPlace(
+  columns: string,
+  { and = "", withExcluded = false }: { readonly and?: string; readonly withExcluded?: boolean } = {},
+): string {
+  const isIncluded = isIncludedPayerOf("payer_account[place]", "payer_user[place]");
   return `
     SELECT ${columns}
     FROM (
       SELECT *, arrayLastIndex(start -> ${msOf("start")} <= {nowMs:Int64}, stored."from") AS place
       FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${and}) AS histories
-    WHERE place > 0`;
+    WHERE place > 0 ${withExcluded ? "" : `AND ${isIncluded}`}`;
 }
 
 type StateRow = readonly [
@@ -74,7 +80,7 @@ export async function payersNow(
   entities: readonly number[],
 ): Promise<ReadonlyMap<number, PayerNow>> {
   if (entities.length === 0) return new Map();
-  const { organization, kind, nowMs, untilMs, reporting, rates } = question;
+  const { organization, kind, nowMs, untilMs, reporting, rates, withExcluded = false } = question;
   const columns = `
     payer_account[place] AS account, payer_user[place] AS user,
     (toString(status[place]), plan[place], mrr[place], toString(currency[place]), ${values.later_mrr}, ${values.later_currency}, ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state`;
@@ -82,7 +88,7 @@ export async function payersNow(
     SELECT subscription FROM subscriptions
     WHERE ${ofOrganization} AND arrayExists(payer -> payer IN {entities:Array(UInt32)}, ${ofPayers(kind)}))`;
   const [rows, inUnrated] = await Promise.all([
-    warehouse.rows<PayerRow>(atPlace(columns, own), {
+    warehouse.rows<PayerRow>(atPlace(columns, { and: own, withExcluded }), {
       ...{ organization, nowMs, untilMs: untilMs ?? nowMs, entities },
     }),
     unratedAmong(warehouse, question, { own, entities }),
@@ -98,8 +104,7 @@ export async function payersNow(
         payer,
         payerNow(
           own.map(({ state }) => stateOf(state)),
-          convert,
-          inUnrated.has(payer),
+          { convert, isUnrated: inUnrated.has(payer), nowMs },
         ),
       ]),
   );
@@ -137,6 +142,7 @@ async function unratedAmong(
 export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay";
 
 const goesOn = "state != 'canceled'";
+const renews = "state IN ('active', 'past_due', 'trialing') AND isNull(endsMs)";
 const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, string>> = {
   plans: `groupUniqArrayIf(named_plan, ${goesOn} AND named_plan != '')`,
   // As `statusOf` has it.
@@ -147,7 +153,7 @@ const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, str
       countIf(state = 'active') > 0, 'active',
       countIf(state = 'trialing') > 0, 'trialing',
       'paused'))`,
-  renewsDay: "minOrNullIf(periodEndDay, state IN ('active', 'past_due', 'trialing') AND isNull(endsMs))",
+  renewsDay: `ifNull(minOrNullIf(periodEndDay, ${renews} AND periodEndMs >= {nowMs:Int64}), maxOrNullIf(periodEndDay, ${renews}))`,
 };
 
 /** The change that holds at the end of the horizon, by the ends that are scheduled. */
@@ -162,6 +168,7 @@ const values = {
   later_currency: `toString(currency[${laterPlace}])`,
   own_currency: "toString(currency[place])",
   endsMs: msOf("ends_at[place]"),
+  periodEndMs: msOf("period_end[place]"),
   periodEndDay: `if(isNull(period_end[place]), NULL,
     ${localDay(`intDiv(${msOf("assumeNotNull(period_end[place])")}, 1000)`)})`,
 } as const;
@@ -171,7 +178,7 @@ const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = 
   scheduled: ["own_mrr", "own_currency", "later_mrr", "later_currency"],
   plans: ["state", "named_plan"],
   status: ["state", "endsMs"],
-  renewsDay: ["state", "endsMs", "periodEndDay"],
+  renewsDay: ["state", "endsMs", "periodEndMs", "periodEndDay"],
 };
 
 /** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an array. */
@@ -254,11 +261,15 @@ const payersInUnrated = (kind: EntityKind, and = "") => `
   WHERE ${ofOrganization} ${and} AND one_mrr != 0 AND one_currency IN {unrated:Array(String)}
     AND one_account ${kind === "account" ? "!=" : "="} 0`;
 
-/** Expressions of a payer's churn risk and expected loss. MRR that ends as scheduled is certain: all of it makes the risk 1. @param risk null where it is
- * unknown */
+/** Expressions of a payer's churn risk and expected loss. MRR that ends as scheduled is certain: all of it makes the risk 1, and without a known risk
+ * it is what is known of the loss. @param risk null where it is unknown */
 export function expectedLossSql(mrr: string, scheduled: string, risk: string) {
   const certainRisk = `if(${mrr} > 0 AND ${scheduled} >= ${mrr}, 1., ${risk})`;
-  return { risk: certainRisk, loss: `${scheduled} + (${mrr} - ${scheduled}) * ${certainRisk}` };
+  const known = `nullIf(toFloat64(${scheduled}), 0)`;
+  return {
+    risk: certainRisk,
+    loss: `ifNull(${scheduled} + (${mrr} - ${scheduled}) * ${certainRisk}, ${known})`,
+  };
 }
 
 export interface PlanInUse {

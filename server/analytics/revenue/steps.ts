@@ -181,6 +181,12 @@ export const isPaying = {
     FROM subscriptions WHERE ${ofOrganization})`,
 } as const;
 
-/** The condition that a row's payer counts: excluded users do not, nor accounts of which all users are excluded. */
-export const isIncludedPayer = `
-  if(payer < ${accountPayers}, ${isIncluded("toUInt32(payer)")}, toUInt32(payer) NOT IN ${accountsLeftOut})`;
+/** The condition that a payer counts: excluded users do not, nor accounts of which all users are excluded. */
+export const isIncludedPayerOf = (account: string, user: string) =>
+  `if(${account} != 0, ${account} NOT IN ${accountsLeftOut}, ${isIncluded(user)})`;
+
+/** The same of a row's `payer`. */
+export const isIncludedPayer = isIncludedPayerOf(
+  `if(payer < ${accountPayers}, 0, toUInt32(payer))`,
+  "toUInt32(payer)",
+);

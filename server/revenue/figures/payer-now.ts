@@ -32,17 +32,23 @@ export interface PayerNow {
   /** Subscriptions that go on. */
   readonly subscriptions: number;
   readonly status: PayerStatus;
-  /** The first end of a period after which a subscription goes on. */
+  /** The next end of a period after which a subscription goes on; without one that is still to come, the last. */
   readonly renewsAtMs: number | null;
   /** The last of the scheduled ends, when all that go on have one. */
   readonly endsAtMs: number | null;
 }
 
-/** @param isUnrated whether the payer ever had MRR in a currency without a rate */
+interface PayerFacts {
+  readonly convert: Conversion;
+  /** Whether the payer ever had MRR in a currency without a rate. */
+  readonly isUnrated: boolean;
+  readonly nowMs: number;
+}
+
+/** MRR, plan, status and renewal of a payer from all of its subscriptions. */
 export function payerNow(
   states: readonly SubscriptionState[],
-  convert: Conversion,
-  isUnrated: boolean,
+  { convert, isUnrated, nowMs }: PayerFacts,
 ): PayerNow {
   const live = states.filter(({ status }) => status !== "canceled");
   const lasting = live.filter(({ endsAtMs }) => endsAtMs === null);
@@ -64,10 +70,17 @@ export function payerNow(
     plan: highest?.plan ?? null,
     subscriptions: live.length,
     status: statusOf(live, lasting),
-    renewsAtMs: renewals.length === 0 ? null : Math.min(...renewals),
+    renewsAtMs: nextRenewal(renewals, nowMs),
     endsAtMs:
       live.length === 0 || lasting.length > 0 ? null : Math.max(...live.map(({ endsAtMs }) => endsAtMs ?? 0)),
   };
+}
+
+/** A period that ended without news hides no renewal that is still to come. */
+function nextRenewal(periodEnds: readonly number[], nowMs: number): number | null {
+  const next = periodEnds.filter((ms) => ms >= nowMs);
+  if (next.length > 0) return Math.min(...next);
+  return periodEnds.length > 0 ? Math.max(...periodEnds) : null;
 }
 
 function mrrByCurrency(live: readonly SubscriptionState[]): PayerNow["unratedMrr"] {
@@ -86,13 +99,14 @@ function statusOf(live: readonly SubscriptionState[], lasting: readonly Subscrip
   return order.find(has) ?? "paused";
 }
 
-/** The expected loss of a payer within the horizon: MRR that ends as scheduled for certain, the rest by the churn risk. Null where neither is
- * known. `expectedLossSql` is the same in SQL. */
+/** The expected loss of a payer within the horizon: MRR that ends as scheduled for certain, the rest by the churn risk, if that is known. Null where
+ * neither is known. `expectedLossSql` is the same in SQL. */
 export function expectedLossOfPayer(
   { mrr, scheduledMrr }: Pick<PayerNow, "mrr" | "scheduledMrr">,
   risk: number | null,
 ): number | null {
   if (mrr === null) return null;
   if (mrr > 0 && scheduledMrr >= mrr) return mrr;
-  return risk === null ? null : scheduledMrr + (mrr - scheduledMrr) * risk;
+  if (risk === null) return scheduledMrr || null;
+  return scheduledMrr + (mrr - scheduledMrr) * risk;
 }

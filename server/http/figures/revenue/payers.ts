@@ -130,8 +130,9 @@ async function subscriptionsAnswer(
     ...(await usersQuestion(context, today(context))),
     ...{ run: run && rowsOf(organization.id, kind, run), earlier: undefined },
   };
+  const own = { ...billing, payers: { ...billing.payers, withExcluded: true } };
   const [fieldsOf, [row], found] = await Promise.all([
-    listedBilling(warehouse, billing, [entity]),
+    listedBilling(warehouse, own, [entity]),
     rowsOfKind[kind](warehouse, question, [entity]),
     subscriptionsOf(warehouse, { organization: organization.id, kind, entity, nowMs: nowMs(), ...query }),
   ]);
