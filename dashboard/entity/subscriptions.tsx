@@ -2,7 +2,8 @@
 import { type ReactElement, type ReactNode, useState } from "react";
 import { type Asked, type Reads, useRead } from "../api/query.ts";
 import { useOrganization } from "../app/session.ts";
-import { historyText, Mrr, type Payer, Status } from "../parts/billing/words.tsx";
+import { historyText } from "../parts/billing/history-text.ts";
+import { Mrr, type Payer, Status } from "../parts/billing/words.tsx";
 import { Badge } from "../parts/figure/health.tsx";
 import { Stat, Stats } from "../parts/figure/stat.tsx";
 import { Button } from "../parts/form/button.tsx";
@@ -88,7 +89,7 @@ function Summary({ payer, billing, subscriptions }: SummaryProps): ReactElement 
         {expectedLoss !== undefined && (
           <Stat
             label="Expected loss"
-            hint="Churn risk times MRR; MRR that ends as scheduled counts in full"
+            hint="Churn risk × MRR; MRR that ends as scheduled counts in full"
             value={moneyIn(currency).short(expectedLoss === null ? null : Math.round(expectedLoss))}
             note={expectedLoss === null ? "no churn risk" : "within the churn horizon"}
           />
@@ -152,7 +153,7 @@ const columns: readonly Column<Subscription>[] = [
           payer={{ subscriptionStatus: status, subscriptionEndsAt: status === "canceled" ? null : endsAt }}
         />
         {isUnconfirmed && (
-          <span className="ml-2" title="Its period ended 30 days ago, and no event came since">
+          <span className="ml-2" title="Its period ended more than 30 days ago, and no event came since">
             <Badge>unconfirmed</Badge>
           </span>
         )}

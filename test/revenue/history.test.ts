@@ -17,6 +17,12 @@ test.each([
   ["a start, and an upgrade", [{}, { mrr: 9_900, plan: "Gold" }], ["started", "upgraded"]],
   ["a downgrade within a plan", [{}, { mrr: 4_000 }], ["started", "downgraded"]],
   ["another plan at the same price", [{}, { plan: "Club" }], ["started", "plan_changed"]],
+  [
+    "another currency, whose amounts are not compared",
+    [{ mrr: 5_000, currency: "JPY" }, { currency: "USD" }],
+    ["started", "plan_changed"],
+  ],
+  ["an amount after none", [{ mrr: 0, currency: undefined }, {}], ["started", "upgraded"]],
   ["a trial that converts", [trial, {}], ["trial_started", "trial_converted"]],
   [
     "a trial whose first payment fails",

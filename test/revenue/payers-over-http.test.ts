@@ -161,7 +161,15 @@ test("an account has its subscriptions and their history", async () => {
   ]);
   expect(acme.history).toMatchObject([
     { subscriptionId: "a2", what: "started", at: onDay(-20), plan: "Storage", planBefore: null },
-    { what: "upgraded", at: onDay(-30), plan: "Business", planBefore: "Team", mrr: 10_000, mrrBefore: 8_000 },
+    {
+      what: "upgraded",
+      at: onDay(-30),
+      plan: "Business",
+      planBefore: "Team",
+      mrr: 10_000,
+      mrrBefore: 8_000,
+      currencyBefore: "USD",
+    },
     { subscriptionId: "a1", what: "started", at: onDay(-90), mrrBefore: 0 },
   ]);
   const gamma = await ask<Subscriptions>("/api/accounts/gamma/subscriptions");

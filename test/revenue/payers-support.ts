@@ -66,6 +66,7 @@ const billingEvents = [
   event("zoe", "z1", -6, "subscription_paused", {}),
   event("hal", "h1", -80, "subscription_started", price("Team", 4_000)),
   event("hal", "h1", -8, "subscription_canceled", {}),
+  event("hal", "h1", -4, "subscription_changed", { plan: "Old" }),
   event(
     "solo",
     "s1",

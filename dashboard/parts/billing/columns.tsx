@@ -18,7 +18,7 @@ export function billingColumns(
   if (currency === undefined) return [];
   const loss: Column<Payer> = {
     ...{ id: "expectedLoss", header: "Expected loss", sort: "expectedLoss", isNumber: true },
-    hint: "Churn risk times MRR; MRR that ends as scheduled counts in full",
+    hint: "Churn risk × MRR; MRR that ends as scheduled counts in full",
     cell: ({ expectedLoss }) =>
       moneyIn(currency).exact(expectedLoss == null ? null : Math.round(expectedLoss)),
   };

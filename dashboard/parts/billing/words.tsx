@@ -1,4 +1,4 @@
-/** MRR, status and history of subscriptions as text. */
+/** MRR and status of subscriptions as text. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useOrganization } from "../../app/session.ts";
@@ -10,7 +10,6 @@ type Answer = Reads["/api/accounts/:accountId/subscriptions"]["answer"];
 /** The fields of a payer. Rows of lists without subscriptions have none of them. */
 export type Payer = Partial<NonNullable<Answer["payer"]>>;
 export type SubscriptionStatus = NonNullable<Payer["subscriptionStatus"]>;
-type Entry = Answer["history"][number];
 
 const statuses: Readonly<Record<SubscriptionStatus, string>> = {
   active: "Active",
@@ -68,51 +67,4 @@ export function Status({ payer }: { payer: Payer }): ReactElement {
       {end}
     </span>
   );
-}
-
-/**
- * An entry of the history in words, without its time.
- * @param isNamed whether it names its plan where that does not change
- * @param dayOf the day of an instant, as text
- */
-export function historyText(entry: Entry, isNamed: boolean, dayOf: (instant: string) => string): string {
-  const { what, plan, planBefore, mrr, mrrBefore, currency, endsAt, isInvoluntary } = entry;
-  const amount = (minorUnits: number) => (currency === null ? nothing : moneyIn(currency).exact(minorUnits));
-  const ofPlan = plan === null ? "" : `: ${plan}`;
-  const named = isNamed ? ofPlan : "";
-  const from = planBefore === null || plan === planBefore ? "" : `${planBefore} to `;
-  const changed = plan === planBefore ? named : `: ${from}${plan ?? "no plan"}`;
-  // Amounts come first: a long plan is cut off.
-  const change = `: MRR ${amount(mrrBefore)} to ${amount(mrr)}${changed.replace(":", ",")}`;
-  const begun = `: MRR ${amount(mrr)}${ofPlan.replace(":", ",")}`;
-  switch (what) {
-    case "started":
-      return `Started${begun}`;
-    case "started_again":
-      return `Started again${begun}`;
-    case "trial_started":
-      return `Trial started${ofPlan}`;
-    case "trial_converted":
-      return `Trial converted${begun}`;
-    case "upgraded":
-      return `Upgraded${change}`;
-    case "downgraded":
-      return `Downgraded${change}`;
-    case "plan_changed":
-      return `Plan changed${changed}`;
-    case "paused":
-      return `Paused${named}`;
-    case "resumed":
-      return `Resumed${named}`;
-    case "payment_failed":
-      return `Payment failed${named}`;
-    case "payment_recovered":
-      return `Payment succeeded again${named}`;
-    case "end_scheduled":
-      return `End scheduled${endsAt === null ? "" : ` for ${dayOf(endsAt)}`}${named}`;
-    case "end_withdrawn":
-      return `Scheduled end withdrawn${named}`;
-    case "ended":
-      return `${isInvoluntary ? "Ended after failed payments" : "Ended"}${named}`;
-  }
 }

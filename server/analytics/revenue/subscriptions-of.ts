@@ -26,6 +26,8 @@ export interface SubscriptionNow {
   readonly subscriptionId: string;
   readonly now: StoredChange;
   readonly startedAtMs: number;
+  /** Null while it goes on. Later changes of an ended subscription move nothing. */
+  readonly endedAtMs: number | null;
   readonly pastDueSinceMs: number | undefined;
   readonly isUnconfirmed: boolean;
 }
@@ -59,6 +61,7 @@ type ChangeRow = readonly [
 interface Row {
   readonly subscriptionId: string;
   readonly startedAtMs: number;
+  readonly endedAtMs: number | null;
   readonly changes: readonly ChangeRow[];
   /** Whether older changes are left out. */
   readonly isCut: boolean;
@@ -80,13 +83,13 @@ export async function subscriptionsOf(
   );
   return {
     total: rows[0]?.total ?? 0,
-    subscriptions: found.flatMap(({ subscriptionId, startedAtMs, changes }) => {
+    subscriptions: found.flatMap(({ subscriptionId, startedAtMs, endedAtMs, changes }) => {
       const now = changes.at(-1);
       if (now === undefined) return [];
       const paid = changes.findLastIndex(({ status }) => status !== "past_due");
       return [
         {
-          ...{ subscriptionId, startedAtMs, now },
+          ...{ subscriptionId, startedAtMs, endedAtMs, now },
           pastDueSinceMs: changes[paid + 1]?.fromMs,
           isUnconfirmed: isUnconfirmed(now, question.nowMs),
         },
@@ -115,6 +118,7 @@ function queryOf(kind: EntityKind): string {
   return `
     SELECT subscription AS subscriptionId,
       ${ms("\"from\"[arrayLastIndex((state, at) -> at < lived AND state = 'canceled', status, places) + 1]")} AS startedAtMs,
+      if(lived < place, ${ms('"from"[lived + 1]')}, NULL) AS endedAtMs,
       arrayMap(at -> (${ms('"from"[at]')}, toString(status[at]), plan[at], mrr[at], toString(currency[at]), quantity[at],
           ${ms("period_end[at]")}, ${ms("ends_at[at]")}, is_involuntary[at], ${ms("last_event[at]")}),
         arrayFilter(at -> at <= place AND at > place - {maxChanges:UInt32}, places)) AS changes,

@@ -4,7 +4,10 @@ import type { SubscriptionChange } from "./changes.ts";
 
 type Happening = (typeof historyKinds)[number];
 
-type Step = Pick<SubscriptionChange, "fromMs" | "status" | "plan" | "mrr" | "endsAtMs" | "isInvoluntary">;
+type Step = Pick<
+  SubscriptionChange,
+  "fromMs" | "status" | "plan" | "mrr" | "currency" | "endsAtMs" | "isInvoluntary"
+>;
 
 export interface HistoryEntry<Change extends Step = SubscriptionChange> {
   readonly what: Happening;
@@ -38,8 +41,11 @@ function happeningsOf(now: Step, before: Step | undefined): readonly Happening[]
 const counts = ({ status }: Step) => status === "active" || status === "past_due";
 
 function ofPrice(now: Step, before: Step): readonly Happening[] {
-  const isComparable = counts(now) && counts(before);
-  if (isComparable && now.mrr !== before.mrr) return [now.mrr > before.mrr ? "upgraded" : "downgraded"];
+  const isPaid = counts(now) && counts(before);
+  // Amounts of two currencies are not compared. Without an amount 0 counts, and a currency may be unknown.
+  const isOtherMoney = now.mrr > 0 && before.mrr > 0 && now.currency !== before.currency;
+  if (isPaid && isOtherMoney) return ["plan_changed"];
+  if (isPaid && now.mrr !== before.mrr) return [now.mrr > before.mrr ? "upgraded" : "downgraded"];
   return now.plan === before.plan ? [] : ["plan_changed"];
 }
 

@@ -155,7 +155,6 @@ function subscriptionAnswer({
   ...more
 }: SubscriptionNow): Subscriptions["subscriptions"][number] {
   const { status, mrr, isInvoluntary } = now;
-  const isEnded = status === "canceled";
   return {
     ...{ subscriptionId, status, mrr, isInvoluntary, isUnconfirmed: more.isUnconfirmed },
     plan: now.plan ?? null,
@@ -164,7 +163,7 @@ function subscriptionAnswer({
     startedAt: instant(more.startedAtMs),
     currentPeriodEnd: instantOrNull(now.periodEndMs),
     pastDueSince: instantOrNull(more.pastDueSinceMs),
-    endsAt: instantOrNull(isEnded ? now.fromMs : now.endsAtMs),
+    endsAt: instantOrNull(more.endedAtMs ?? now.endsAtMs),
   };
 }
 
@@ -183,6 +182,8 @@ function entryAnswer({
       mrrBefore: before?.mrr ?? 0,
     },
     ...currencyOf(now.currency),
+    currencyBefore: before?.currency ?? null,
+    currencyDigitsBefore: currencyDigits(before?.currency ?? ""),
     endsAt: what === "end_scheduled" ? instantOrNull(now.endsAtMs) : null,
     isInvoluntary: what === "ended" && now.isInvoluntary,
   };
