@@ -1,7 +1,7 @@
 /** `rekindle revenue` */
 import { Command, Option } from "commander";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
-import { currencyDigits } from "../../contract/billing/currencies.ts";
+import { currenciesWithoutRate, currencyDigits } from "../../contract/billing/currencies.ts";
 import { revenueLimits } from "../../contract/billing/revenue.ts";
 import type { OfOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
@@ -58,7 +58,7 @@ async function printAnswer(ask: AskFigure, options: Options): Promise<void> {
 async function printTables(ask: AskFigure, options: Options): Promise<void> {
   const response = await ask(pathOf(options));
   const answer = (await response.json()) as RouteAnswer<"GET /api/revenue">;
-  const { periods, reportingCurrency: currency, currencyDigits: digits, unrated, unconfirmed } = answer;
+  const { periods, reportingCurrency: currency, currencyDigits: digits } = answer;
   const money = (minorUnits: number) => (minorUnits / 10 ** digits).toFixed(digits);
   const share = (part: number | null) => (part === null ? "-" : `${(part * 100).toFixed(1)}%`);
   const isSplit = options.by !== undefined;
@@ -77,13 +77,28 @@ async function printTables(ask: AskFigure, options: Options): Promise<void> {
     ]),
   );
   printLine(`MRR in ${currency}, at the rates of version ${answer.settingsVersion} of the settings`);
-  for (const { currency: code, payers, mrr } of unrated) {
-    const own = currencyDigits(code);
-    printLine(`${code} has no rate: ${payers} payers, MRR ${(mrr / 10 ** own).toFixed(own)} ${code}`);
-  }
-  for (const one of unconfirmed) {
-    printLine(
-      `${one.subscriptions} subscriptions in ${one.currency} count and are unconfirmed: their period ended 30 days ago`,
-    );
-  }
+  for (const notice of noticesOf(answer)) printLine(notice);
+}
+
+/** MRR that is in no figure, not confirmed or unknown, in sentences. */
+function noticesOf(answer: RouteAnswer<"GET /api/revenue">): readonly string[] {
+  const { unrated, unconfirmed, unpriced, reportingCurrency } = answer;
+  const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? "" : "s"}`;
+  const amounts = unrated
+    .filter(({ payers }) => payers > 0)
+    .map(({ currency, payers, mrr }) => {
+      const digits = currencyDigits(currency);
+      return `${(mrr / 10 ** digits).toFixed(digits)} ${currency} of ${counted(payers, "payer")}`;
+    });
+  return [
+    ...(amounts.length > 0 ? [`MRR in no other figure: ${amounts.join(", ")}`] : []),
+    ...currenciesWithoutRate(answer).map((currency) => `${currency} has no rate to ${reportingCurrency}`),
+    ...unconfirmed.map(({ subscriptions, currency }) => {
+      const are = subscriptions === 1 ? "counts and is" : "count and are";
+      return `${counted(subscriptions, "subscription")} in ${currency} ${are} unconfirmed: the period ended more than 30 days ago`;
+    }),
+    ...(unpriced > 0
+      ? [`${counted(unpriced, "active subscription")} without a known amount, counted as 0`]
+      : []),
+  ];
 }

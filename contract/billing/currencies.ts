@@ -23,6 +23,16 @@ export function currencyCode(text: string): string | undefined {
   return digitsByCode.has(code) ? code : undefined;
 }
 
+/** The currencies of payers with MRR in a currency without a rate, those that have a rate left out: such payers have MRR in others, too. */
+export function currenciesWithoutRate(answer: {
+  readonly unrated: readonly { readonly currency: string }[];
+  readonly rates: readonly { readonly currency: string }[];
+  readonly reportingCurrency: string;
+}): readonly string[] {
+  const rated = [answer.reportingCurrency, ...answer.rates.map(({ currency }) => currency)];
+  return answer.unrated.map(({ currency }) => currency).filter((currency) => !rated.includes(currency));
+}
+
 /** Digits of a currency's minor unit: 2 for USD, 0 for JPY, 3 for KWD. 2 for a code that ISO 4217 does not have. */
 export function currencyDigits(code: string): number {
   return digitsByCode.get(code) ?? 2;

@@ -126,6 +126,9 @@ export const RevenueAnswer = Type.Object({
       mrr: Field.count("Theirs now, in minor units of this currency."),
     },
   ),
+  unpriced: Field.count(
+    "Active and past due subscriptions of which no event said an amount, such as prices in tiers. Their MRR counts 0.",
+  ),
 });
 
 export const RevenueCohortsParameters = closedObject({

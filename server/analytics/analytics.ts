@@ -52,7 +52,7 @@ export { retention } from "./retention/retention.ts";
 export { retentionComparison } from "./retention/retention-comparison.ts";
 export { retentionPeople } from "./retention/retention-people.ts";
 export type { Entry, RetentionQuestion } from "./retention/retention-question.ts";
-export { revenueQuestion, unconfirmedSubscriptions } from "./revenue/currencies.ts";
+export { revenueQuestion, unconfirmedSubscriptions, unpricedSubscriptions } from "./revenue/currencies.ts";
 export type { RevenueSplit } from "./revenue/payer-groups.ts";
 export { hasPayers, type PayersQuestion, payersNow, plansInUse } from "./revenue/payers-now.ts";
 export { type PeriodRevenue, type RevenuePeriod, revenue } from "./revenue/revenue.ts";

@@ -193,6 +193,27 @@ test("a user has only the subscriptions that no account pays", async () => {
   expect(await ask<object>("/api/users/ada/subscriptions")).toMatchObject({ payer: null, subscriptions: [] });
 });
 
+test("subscriptions without a known amount are counted, and free ones are not", async () => {
+  const token = await server.organization("No amounts");
+  await send(server, "/identify", token, user("ada"));
+  const started = (subscriptionId: string, properties: object) =>
+    send(server, "/track", token, {
+      ...{ userId: "ada", event: "subscription_started", timestamp: onDay(-9) },
+      properties: { subscriptionId, plan: "Tiers", ...properties },
+    });
+  const free = { amount: 0, currency: "USD", interval: "month" };
+  await started("tiers", { currency: "USD", interval: "month" });
+  await started("trial", { trialEndsAt: onDay(9) });
+  await started("free", free);
+  await started("paid", { ...free, amount: 500 });
+  await server.exported("subscriptions", "No amounts");
+  const own = (await server.command("key", "create", "--organization", "No amounts")).trim();
+  const answer = await (await get("/api/revenue", own)).json();
+  expect(answer).toMatchObject({ unpriced: 1, unconfirmed: [] });
+  const table = await server.command("revenue", "--organization", "No amounts");
+  expect(table).toContain("\n1 active subscription without a known amount, counted as 0\n");
+});
+
 test("without subscriptions nothing of it is there", async () => {
   const token = await server.organization("No payers");
   await send(server, "/identify", token, user("ada", { account: { id: "acme", name: "Acme" } }));

@@ -57,6 +57,7 @@ test("months have their movements, in the reporting currency", async () => {
     rates: [{ currency: "EUR", rate: 1.1 }],
     unrated: [{ currency: "CHF", payers: 1, mrr: 700 }],
     unconfirmed: [],
+    unpriced: 0,
   });
   expect(answer.periods).toMatchObject([
     { kind: "all", fromDay: "2025-01-01", isComplete: true, startMrr: 0, newMrr: 15_500, nrr: null },
@@ -111,7 +112,7 @@ test("the command prints the same figures", async () => {
   const table = await server.command("revenue", ...options);
   expect(table).toContain("2025-03-01  175.00");
   expect(table).toContain("MRR in USD, at the rates of version 1 of the settings");
-  expect(table).toContain("CHF has no rate: 1 payers, MRR 7.00 CHF");
+  expect(table).toContain("MRR in no other figure: 7.00 CHF of 1 payer\nCHF has no rate to USD\n");
   const json = JSON.parse(await server.command("revenue", ...options, "--format", "json"));
   expect(json.periods).toEqual((await revenueOf("periods=2&to=2025-03-31")).periods);
   expect(await server.command("revenue", ...options, "--by", "plan", "--format", "csv")).toContain("Gold");

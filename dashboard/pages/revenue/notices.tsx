@@ -1,5 +1,6 @@
 /** Notices about MRR that is left out or unconfirmed, and the line about rates. */
 import type { ReactElement } from "react";
+import { currenciesWithoutRate } from "../../../contract/billing/currencies.ts";
 import { useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { Notice } from "../../parts/panel.tsx";
@@ -8,24 +9,21 @@ import { counted, numbers } from "../../text/format.ts";
 import { moneyIn } from "../../text/money.ts";
 import type { Revenue } from "./periods.ts";
 
-/** Payers in currencies without a rate, and subscriptions without news. Nothing is drawn without any. */
+/** Payers in currencies without a rate, and subscriptions without news or amount. Nothing is drawn without any. */
 export function Notices({ answer }: { answer: Revenue }): ReactElement {
   return (
     <>
       <Unrated answer={answer} />
       <Unconfirmed answer={answer} />
+      <Unpriced answer={answer} />
     </>
   );
 }
 
-function Unrated({
-  answer: { unrated, rates, reportingCurrency },
-}: {
-  answer: Revenue;
-}): ReactElement | null {
+function Unrated({ answer }: { answer: Revenue }): ReactElement | null {
+  const { unrated, reportingCurrency } = answer;
   if (unrated.length === 0) return null;
-  const rated = [reportingCurrency, ...rates.map(({ currency }) => currency)];
-  const missing = unrated.map(({ currency }) => currency).filter((currency) => !rated.includes(currency));
+  const missing = currenciesWithoutRate(answer);
   const amounts = unrated
     .filter(({ payers }) => payers > 0)
     .map(({ currency, mrr, payers }) => `${moneyIn(currency).exact(mrr)} of ${counted(payers, "payer")}`);
@@ -50,6 +48,16 @@ function Unconfirmed({ answer: { unconfirmed } }: { answer: Revenue }): ReactEle
       {subscriptions === 1 ? "is" : "are"} unconfirmed: the paid period ended more than 30 days ago, and no
       event came since. {subscriptions === 1 ? "It still counts" : "They still count"}. Check that your
       billing tool sends renewals and ends.
+    </Notice>
+  );
+}
+
+function Unpriced({ answer: { unpriced } }: { answer: Revenue }): ReactElement | null {
+  if (unpriced === 0) return null;
+  return (
+    <Notice>
+      {counted(unpriced, "active subscription")} {unpriced === 1 ? "has" : "have"} no known amount, and{" "}
+      {unpriced === 1 ? "counts" : "count"} 0. Billing tools send no amount of prices in tiers.
     </Notice>
   );
 }

@@ -1,4 +1,5 @@
 /** Queries about an organization's subscriptions that come before those of their MRR. */
+import { paymentEventNames } from "../../../contract/billing/events.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { atPlace } from "./payers-now.ts";
 import { isIncludedPayerOf, type RevenueQuestion } from "./steps.ts";
@@ -65,4 +66,24 @@ export function unconfirmedSubscriptions(
      GROUP BY currency ORDER BY mrr DESC, currency`,
     { organization, nowMs },
   );
+}
+
+/** The number of subscriptions that are active or past due and of which no event said an amount, such as prices in tiers. Their MRR is
+ * unknown and counts 0. A free plan has an amount of 0. */
+export async function unpricedSubscriptions(
+  warehouse: Warehouse,
+  organization: number,
+  nowMs: number,
+): Promise<number> {
+  const states = atPlace("subscription AS id, mrr[place] AS own_mrr, toString(status[place]) AS state");
+  const [row] = await warehouse.rows<{ readonly unpriced: number }>(
+    `SELECT count() AS unpriced FROM (
+     SELECT subscription FROM billing_events
+     WHERE organization = {organization:UInt32} AND event NOT IN {payments:Array(String)}
+       AND subscription IN (SELECT id FROM (${states}) WHERE own_mrr = 0 AND state IN ('active', 'past_due'))
+     GROUP BY subscription
+     HAVING countIf(JSONType(properties, 'amount') != 'Null') = 0)`,
+    { organization, nowMs, payments: paymentEventNames },
+  );
+  return row?.unpriced ?? 0;
 }

@@ -10,6 +10,7 @@ import {
   revenue,
   revenueCohorts,
   unconfirmedSubscriptions,
+  unpricedSubscriptions,
   unratedMrr,
 } from "../../../analytics/analytics.ts";
 import { formatDay } from "../../../calendar/calendar.ts";
@@ -30,9 +31,10 @@ export const revenueHandlers = {
     }
     const split = splitOf(query);
     const periods = revenuePeriods(zone, nowMs(), { ...query, toDay: lastDay(context) });
-    const [{ question, head, rates }, unconfirmed] = await Promise.all([
+    const [{ question, head, rates }, unconfirmed, unpriced] = await Promise.all([
       revenueOf(context),
       unconfirmedSubscriptions(warehouse, organization.id, nowMs()),
+      unpricedSubscriptions(warehouse, organization.id, nowMs()),
     ]);
     const ends = periods.slice(-1).map(({ endMs }) => endMs);
     const groups = await revenue(warehouse, question, periods, split);
@@ -48,6 +50,7 @@ export const revenueHandlers = {
       ),
       unrated: unrated.map(({ currency, payers, mrrs }) => ({ currency, payers, mrr: mrrs.at(-1) ?? 0 })),
       unconfirmed,
+      unpriced,
     };
   },
 
