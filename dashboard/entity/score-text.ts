@@ -1,6 +1,6 @@
 /** Scores in sentences, for the pages of users and accounts. */
 import type { Reads } from "../api/paths.ts";
-import { counted, dayText, numbers } from "../text/format.ts";
+import { counted, dayText, numbers, todayIn } from "../text/format.ts";
 import { modelNames, tooLittleData } from "../text/model-names.ts";
 
 export type Score = Reads["/api/users/:userId/score"]["answer"];
@@ -66,10 +66,11 @@ export function churnText({ churnedDay, churnCause, model }: Score): string | un
 }
 
 /** The end of a user or account that is canceling: "The end of the last subscription is scheduled for 11 Nov 2026.". Undefined for
- * others. */
-export function cancelingText({ endsAt }: Pick<Score, "endsAt">): string | undefined {
+ * others. @param timezone the organization's */
+export function cancelingText({ endsAt }: Pick<Score, "endsAt">, timezone: string): string | undefined {
   if (endsAt === null) return undefined;
-  return `The end of the last subscription is scheduled for ${dayText(endsAt.slice(0, 10))}.`;
+  const day = dayText(todayIn(timezone, Date.parse(endsAt)));
+  return `The end of the last subscription is scheduled for ${day}.`;
 }
 
 /** The text in place of a churn risk: why there is none, and the rank by activity. Undefined where a model gives one. */

@@ -1,6 +1,7 @@
 /** The scores of one user or account, their parts and the reasons of the churn risk. */
 import type { ReactElement, ReactNode } from "react";
 import type { Asked } from "../api/query.ts";
+import { useOrganization } from "../app/session.ts";
 import { Waterfall } from "../charts/waterfall.tsx";
 import { Stat, Stats } from "../parts/figure/stat.tsx";
 import { Empty, FigurePanel, Figures, Loading } from "../parts/states.tsx";
@@ -161,6 +162,7 @@ function returnText(probability: number): string {
 
 /** The reasons of the churn risk. */
 export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
+  const { timezone } = useOrganization();
   return (
     <FigurePanel
       title="Why this churn risk"
@@ -169,7 +171,7 @@ export function RiskPanel({ asked, what }: ScoreProps): ReactElement {
       loading={<Loading rows={5} />}
     >
       {({ risk, activityRank, model, state, endsAt }) => {
-        const canceling = cancelingText({ endsAt });
+        const canceling = cancelingText({ endsAt }, timezone);
         if (risk === null || model === null) {
           if (state === "churned") {
             return (
