@@ -153,7 +153,7 @@ export const SubscriptionsAnswer = Type.Object({
     endsAt: nullable(Field.instant("When a scheduled end takes effect, or when it ended.")),
     isInvoluntary: Field.boolean("Of one that has ended: whether a failed payment ended it."),
     isUnconfirmed: Field.boolean(
-      "Whether it counts although its period ended 30 days ago and no event came since.",
+      "Whether it counts although its period ended more than 30 days ago and no event came since.",
     ),
   }),
   history: listOf("The history of these subscriptions, the newest entry first.", {

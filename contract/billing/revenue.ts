@@ -119,7 +119,7 @@ export const RevenueAnswer = Type.Object({
   ),
   unrated: unratedCurrencies,
   unconfirmed: listOf(
-    "Subscriptions that count although their period ended 30 days ago and no event came since, by currency.",
+    "Subscriptions that count although their period ended more than 30 days ago and no event came since, by currency.",
     {
       currency: Type.String(),
       subscriptions: Field.count("How many."),
@@ -182,7 +182,7 @@ export const RevenueAtRiskAnswer = Type.Object({
   highRiskMrr: Field.count("The MRR of those whose risk band is high."),
   highRiskPayers: Field.count("Those whose risk band is high."),
   expectedLoss: objectOrNull(
-    "Only with the churn target `subscription`: the MRR that ends as scheduled, and the sum of churn risk · other MRR. With any other target a churn risk is no probability that MRR is lost.",
+    "Only with the churn target `subscription`: the MRR that ends as scheduled, and the sum of churn risk × other MRR. With any other target a churn risk is no probability that MRR is lost.",
     {
       mrr: Field.number(`Expected to be lost within the horizon. ${minorUnits}`),
       scheduledMrr: Field.count("The part of it that ends as scheduled."),
@@ -202,7 +202,7 @@ export const RevenueAtRiskAnswer = Type.Object({
       scheduledMrr: Field.count(
         "MRR that ends within the horizon as scheduled; 0 unless the churn target is `subscription`.",
       ),
-      expectedLoss: nullable(Field.number("scheduledMrr + churnRisk · other MRR."), {
+      expectedLoss: nullable(Field.number("scheduledMrr + churnRisk × other MRR."), {
         description: "Null unless the churn target is `subscription`.",
       }),
     },

@@ -50,7 +50,7 @@ async function atRisk(organization: number, loss: LossQuestion | null) {
   return mrrAtRisk(subject.warehouse, { ...question, ...asked });
 }
 
-test("the expected loss is MRR that ends as scheduled, and churn risk · other MRR", async () => {
+test("the expected loss is MRR that ends as scheduled, and churn risk × other MRR", async () => {
   const found = await atRisk(await company(), horizon);
   expect(found).toMatchObject({ mrr: 2_700, payers: 4, mrrWithRisk: 2_000, payersWithRisk: 3 });
   expect(found.rows).toEqual([

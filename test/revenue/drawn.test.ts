@@ -28,7 +28,7 @@ function distance(one: { low: number; high: number }, other: { low: number; high
 }
 
 describe("MRR at risk", () => {
-  test("is the sum of churn risk · MRR, and accounts whose end is certain count in full", () => {
+  test("is the sum of churn risk × MRR, and accounts whose end is certain count in full", () => {
     expect(expectedLossOf({ mrr: 4_900, churnRisk: 0.2 })).toBe(980);
     const certain = [
       { mrr: 500, churnRisk: 1 },

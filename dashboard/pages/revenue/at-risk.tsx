@@ -112,7 +112,7 @@ interface FindingProps {
   readonly money: Money;
 }
 
-/** With the churn target `subscription`: the sum of churn risk · MRR. */
+/** With the churn target `subscription`: the sum of churn risk × MRR. */
 function Loss({
   answer,
   kind,

@@ -25,7 +25,7 @@ export function Summary({ answer }: { answer: Revenue }): ReactElement | null {
     <Stats isDense>
       <Stat
         label={to === undefined ? "MRR now" : `MRR on ${dayText(to)}`}
-        hint="Monthly recurring revenue of all active subscriptions, without trials, pauses, tax and one-off charges"
+        hint="Monthly recurring revenue of active and past due subscriptions. Trials, pauses and one-off charges count 0."
         value={money.short(last.endMrr)}
         change={changeOf(last.startMrr, last.endMrr, since)}
       />

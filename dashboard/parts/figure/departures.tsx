@@ -153,7 +153,7 @@ function Suggestion({
     <Asked
       name="Churn target of accounts"
       question={`${numbers.count(subscriptions)} subscriptions are known. Has an account churned when its last one ended?`}
-      note={`Then the churn risk of accounts is that of losing the customer, and not of silence.${mayAnswer ? "" : " Members and owners can answer."}`}
+      note={`Then the churn risk of an account is the probability that it cancels, not that it falls silent.${mayAnswer ? "" : " Members and owners can answer."}`}
       error={error}
     >
       {mayAnswer && isReady && (

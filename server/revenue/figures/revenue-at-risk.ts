@@ -38,7 +38,7 @@ export function drawnRecalibrations(
 export interface RevenueAtRisk {
   /** The MRR of all accounts. */
   readonly mrr: number;
-  /** The sum of churn risk · MRR. */
+  /** The sum of churn risk × MRR. */
   readonly expectedLoss: number;
   /** The middle 90 % of what may be lost. */
   readonly interval: Interval;
@@ -52,7 +52,7 @@ const knotDistance = 0.05;
 const maxLogOdds = 14;
 const knots = Math.round((2 * maxLogOdds) / knotDistance) + 1;
 
-/** Churn risk · MRR, in minor units. */
+/** Churn risk × MRR, in minor units. */
 export function expectedLossOf({ mrr, churnRisk }: Exposure): number {
   return mrr * churnRisk;
 }

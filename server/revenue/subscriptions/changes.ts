@@ -51,7 +51,7 @@ export function changesOf(events: readonly BillingEvent[]): SubscriptionChange[]
   return history.finish();
 }
 
-/** Whether a subscription counts although its period ended 30 days ago and no event came since. */
+/** Whether a subscription counts although its period ended more than 30 days ago and no event came since. */
 export function isUnconfirmed(
   change: Pick<SubscriptionChange, "status" | "periodEndMs" | "lastEventMs">,
   atMs: number,

@@ -48,7 +48,7 @@ export function CurrencyPanel({
 
 function automaticText(value: string, used: Reads["/api/revenue"]["answer"]): string {
   const now = value === "" && used.hasSubscriptions ? `, now ${used.reportingCurrency}` : "";
-  return `Automatic: the currency of most subscriptions${now}`;
+  return `Automatic: the currency of the most subscription changes${now}`;
 }
 
 export function RatesPanel({
