@@ -59,7 +59,10 @@ export function printJson(report: Report): void {
     horizonDays: options.horizon,
     n: judged?.n ?? 0,
     baseRate: judged?.baseRate ?? null,
+    departures: judged?.departures ?? 0,
+    involuntaryDepartures: judged?.involuntary ?? 0,
     models,
+    withCanceling: judged?.withCanceling == null ? null : withCancelingOf(result, judged.withCanceling),
     shipped: shippedName(report.choice),
   };
   process.stdout.write(`${JSON.stringify(answer)}\n`);
@@ -88,10 +91,11 @@ export function printTables(report: Report): void {
     digits(judged.baseRate),
     "",
   ];
-  printTable(
-    ["model", "AUC", "log loss", "Brier", "ECE", "slope", "lift", "n", "base rate", "good enough"],
-    [...rows, base],
-  );
+  printTable([...figureNames, "n", "base rate", "good enough"], [...rows, base]);
+  if (judged.involuntary > 0) {
+    say(`${judged.involuntary} of ${judged.departures} departures were by failed payments`);
+  }
+  if (judged.withCanceling !== null) printWithCanceling(result, judged.withCanceling);
   say(`\nships: ${shippedName(choice)}; ${choice.why}`);
   for (const one of result.results.filter(({ model }) => canServe(model))) {
     for (const failure of failuresOf(one)) say(`${nameOfModel(one.model)}: ${failure}`);
@@ -101,6 +105,14 @@ export function printTables(report: Report): void {
   }
   if (!result.isConverged) say("a fit of BG/BB ended in different places from different starts");
   if (report.without !== null) printWithout(report.without, result);
+}
+
+const figureNames = ["model", "AUC", "log loss", "Brier", "ECE", "slope", "lift"];
+
+/** Entities whose end was scheduled are in no figure above. */
+function printWithCanceling(result: Backtest, { n, baseRate }: CountedRows): void {
+  printLine(`\nwith those whose end was scheduled, ${n} scored, of whom ${(100 * baseRate).toFixed(1)} % churned:`);
+  printTable(figureNames, withCancelingOf(result, { n, baseRate }).models.map(cellsOf));
 }
 
 /** The worth of a group: how much worse the model is without it. */
@@ -142,9 +154,37 @@ function shippedName({ rung, isProven }: Choice): string {
   return (isProven ? nameOfRung(rung) : null) ?? "none";
 }
 
-function judgedOf({ results }: Backtest): { readonly n: number; readonly baseRate: number } | null {
+interface CountedRows {
+  readonly n: number;
+  readonly baseRate: number;
+}
+
+interface JudgedRows extends CountedRows {
+  readonly departures: number;
+  readonly involuntary: number;
+  /** With those whose end was scheduled; null where there were none. */
+  readonly withCanceling: CountedRows | null;
+}
+
+function judgedOf({ results }: Backtest): JudgedRows | null {
   const recency = results.find(({ model }) => model === "recency");
-  return recency === undefined ? null : { n: recency.metrics.count, baseRate: recency.metrics.baseRate };
+  if (recency === undefined) return null;
+  const { metrics, departures, involuntary, withCanceling } = recency;
+  const counted = ({ count: n, baseRate }: Pick<ModelResult["metrics"], "count" | "baseRate">) => ({
+    n,
+    baseRate,
+  });
+  return {
+    ...{ ...counted(metrics), departures, involuntary },
+    withCanceling: withCanceling === undefined ? null : counted(withCanceling.metrics),
+  };
+}
+
+function withCancelingOf({ results }: Backtest, counted: CountedRows) {
+  const models = results.flatMap(({ model, withCanceling }) =>
+    withCanceling === undefined ? [] : [namedFigures(nameOfModel(model), withCanceling.metrics)],
+  );
+  return { ...counted, models };
 }
 
 function figuresOf({ model, metrics }: ModelResult): Figures {
@@ -155,7 +195,7 @@ function figuresWithout({ group, metrics }: WithoutGroup): Figures {
   return namedFigures(`logistic-without-${group}`, metrics);
 }
 
-function namedFigures(name: string, metrics: ModelResult["metrics"]): Figures {
+function namedFigures(name: string, metrics: Omit<ModelResult["metrics"], "reliability">): Figures {
   const { auc, logLoss, brier, ece, calibrationSlope: slope, topDecileLift: lift } = metrics;
   return { name, auc, logLoss, brier, ece, slope, lift };
 }

@@ -107,8 +107,8 @@ async function serverAddress({ config, served }: Installation, given: string | u
 }
 
 /** Creates an organization with settings for the demonstration: opened mails and canceled subscriptions are passive,
- * revenue is in dollars, and the vendor's own staff, test users and monitor are excluded from figures. Churn is silence: of 160
- * accounts 20 end their subscriptions in the months that a model learns from, and 30 are needed. */
+ * revenue is in dollars, and the vendor's own staff, test users and monitor are excluded from figures. Users churn by silence, and
+ * accounts when their subscription ends, so that MRR at risk is a sum. */
 async function newOrganization(ledger: SharedLedger, name: string): Promise<Organization> {
   const nowMs = Date.now();
   const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs }, settingUp);
@@ -116,6 +116,7 @@ async function newOrganization(ledger: SharedLedger, name: string): Promise<Orga
   const settings = {
     passiveEvents: [...named("passive"), "subscription_canceled"],
     keyEvents: named("key"),
+    churnTargets: { account: { by: "subscription" as const } },
     reportingCurrency: "USD",
     currencyRates: { EUR: dollarsPerEuro },
   };

@@ -228,6 +228,28 @@ export const ModelParameters = closedObject({ kind: kindParameter });
 
 const metric = nullable(Type.Number());
 
+/** Figures of a model of the back-test, of a set of predictions. */
+const modelMetrics = {
+  model: Type.Enum([...judgedModels]),
+  count: Field.count("Rows judged."),
+  departures: Field.count("Churned. An entity at cut-offs closer than the horizon churns once."),
+  involuntaryDepartures: Field.count(
+    "Of these, those whose last subscription was ended by failed payments. 0 with churn targets other than `subscription`.",
+  ),
+  baseRate: Type.Number(),
+  auc: metric,
+  logLoss: Type.Number(),
+  brier: Type.Number(),
+  brierSkill: metric,
+  calibrationError: Type.Number(),
+  calibrationErrorOfPerfection: Type.Number(),
+  calibrationSlope: metric,
+  calibrationIntercept: metric,
+  calibrationSlopeError: nullable(Field.number("Its standard error; users of one account count together.")),
+  biasError: nullable(Field.number("The standard error of ln(base rate / mean prediction).")),
+  topDecileLift: metric,
+};
+
 export const ModelAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
@@ -274,27 +296,17 @@ export const ModelAnswer = Type.Object({
   ),
   isConverged: Type.Boolean(),
   models: listOf("Every model that could be trained, the prior and both baselines, in the back-test.", {
-    model: Type.Enum([...judgedModels]),
+    ...modelMetrics,
     cutoffs: Type.Integer(),
-    count: Field.count("Rows judged."),
-    departures: Field.count("Churned. An entity at cut-offs closer than the horizon churns once."),
-    baseRate: Type.Number(),
-    auc: metric,
-    logLoss: Type.Number(),
-    brier: Type.Number(),
-    brierSkill: metric,
-    calibrationError: Type.Number(),
-    calibrationErrorOfPerfection: Type.Number(),
-    calibrationSlope: metric,
-    calibrationIntercept: metric,
-    calibrationSlopeError: nullable(Field.number("Its standard error; users of one account count together.")),
-    biasError: nullable(Field.number("The standard error of ln(base rate / mean prediction).")),
-    topDecileLift: metric,
     recencyLogLoss: Type.Number(),
     failures: Type.Array(Type.String(), {
       description: "Why it does not serve; none if it may, and of `prior` and baselines.",
     }),
   }),
+  withCanceling: listOf(
+    "With the churn target `subscription`: the same figures with the users or accounts whose end was scheduled at the cut-off. `models` leaves them out, because such an end is known and not predicted. Empty where there were none.",
+    modelMetrics,
+  ),
   reliability: listOf("Of the model that serves: tenths by prediction.", {
     count: Type.Integer(),
     meanPrediction: Type.Number(),

@@ -7,8 +7,8 @@ import type { Account, Person } from "../customers.ts";
 import { describe, event, type Item } from "../items.ts";
 import { type Random, Stream } from "../random.ts";
 import { Customer } from "./customer.ts";
-import { euroShare, trialShare, yearlyShare } from "./prices.ts";
-import { type Agreement, Subscription, type Terms } from "./subscription.ts";
+import { breaks, euroShare, trialShare, yearlyShare } from "./prices.ts";
+import { type Agreement, Subscription, type SubscriptionStart, type Terms } from "./subscription.ts";
 
 export interface BillingOptions {
   readonly seed: number;
@@ -62,6 +62,8 @@ function agreed(contact: Person, { timeMs, renewsMs, perYear }: Agreement): Item
   return describe(contact, timeMs, { renewsAt, contractValue: perYear });
 }
 
+type Start = Pick<SubscriptionStart, "startMs" | "isTrial">;
+
 /** The subscriptions of an account, one after another. */
 function* subscriptionsOf(customer: Customer, random: Random, endMs: number): Generator<Subscription> {
   const { createdMs } = customer.facts;
@@ -72,28 +74,43 @@ function* subscriptionsOf(customer: Customer, random: Random, endMs: number): Ge
     interval: random.chance(yearlyShare[Math.max(1, plan)] ?? 0) ? "year" : "month",
     seatsShare: random.within(0.4, 0.8),
   };
-  let next = plan > 0 || isTrial ? { startMs: createdMs + 60_000, isTrial } : startAfter(createdMs, customer);
+  let next: Start | undefined = plan > 0 || isTrial ? { startMs: createdMs + 60_000, isTrial } : startAfter(createdMs, customer);
   for (let number = 1; next !== undefined && next.startMs < endMs; number += 1) {
     const subscription = new Subscription(customer, terms, { ...next, number, endMs }, random);
     subscription.live();
     yield subscription;
     if (subscription.end === undefined) return;
     const { timeMs, reason } = subscription.end;
-    next =
-      reason === "payment_failed"
-        ? returnAfter(timeMs + random.between(2, 45) * msPerDay, customer)
-        : startAfter(timeMs, customer);
+    if (reason === "unused") next = startAfterBreak(timeMs, customer, random, endMs);
+    else if (reason === "payment_failed") {
+      next = returnAfter(timeMs + random.between(2, 45) * msPerDay, customer);
+    } else next = startAfter(timeMs, customer);
   }
 }
 
+/** An account that worked too little to pay subscribes again by chance, in a later month in which its users work. */
+function startAfterBreak(
+  endedMs: number,
+  customer: Customer,
+  random: Random,
+  endMs: number,
+): Start | undefined {
+  for (let startMs = endedMs + 30 * msPerDay; startMs < endMs; startMs += 30 * msPerDay) {
+    if (customer.hasLeftBefore(startMs)) return undefined;
+    const isBack = customer.workAt(startMs) > 0 && random.chance(breaks.returnChance);
+    if (isBack && customer.planAt(startMs) > 0) return { startMs, isTrial: false };
+  }
+  return undefined;
+}
+
 /** A customer whose payment failed pays again, if it still uses a paid plan. */
-function returnAfter(startMs: number, customer: Customer) {
+function returnAfter(startMs: number, customer: Customer): Start | undefined {
   if (customer.hasLeftBefore(startMs)) return undefined;
   return customer.planAt(startMs) > 0 ? { startMs, isTrial: false } : startAfter(startMs, customer);
 }
 
 /** The next change from the free plan to a paid one. */
-function startAfter(timeMs: number, { planChanges }: Customer) {
+function startAfter(timeMs: number, { planChanges }: Customer): Start | undefined {
   const change = planChanges.find((each) => each.timeMs > timeMs && each.plan > 0);
   return change === undefined ? undefined : { startMs: change.timeMs, isTrial: false };
 }

@@ -1,11 +1,14 @@
 /** A simulated account as its billing sees it: the plan that it is on, its users, and when it leaves. */
 import { msPerDay, type Zone } from "../../server/calendar/calendar.ts";
 import type { Account, AccountFacts, Person } from "../customers.ts";
-import { stateOn } from "../truth.ts";
+import { stateOn, type UserState } from "../truth.ts";
 import { placeOf } from "./prices.ts";
 
 /** Billing reports what the account did on the same day: plans change about 14:00. */
 const reportedHour = 20;
+
+/** The share of their usual work that users of a state do. */
+const shareOfWork: Readonly<Record<UserState, number>> = { healthy: 1, fading: 0.5, asleep: 0, gone: 0 };
 
 /** At `timeMs` the account changes to the plan at this place in `plans`. */
 export interface PlanChange {
@@ -58,6 +61,13 @@ export class Customer {
     const isUser = ({ signedUpMs, departedDay }: Person) =>
       signedUpMs <= timeMs && (departedDay === null || departedDay > day);
     return this.#users.filter(isUser).length;
+  }
+
+  /** How much its users work at a time: the sum of their rhythms. Those who fade count half, those who are asleep not at all. */
+  workAt(timeMs: number): number {
+    const day = this.#zone.dayOf(timeMs);
+    const work = ({ rhythm, history }: Person) => rhythm * shareOfWork[stateOn(history, day) ?? "gone"];
+    return this.#users.reduce((sum, user) => sum + work(user), 0);
   }
 
   /** Whether it has canceled or lapsed before a time. */

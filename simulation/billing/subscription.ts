@@ -1,7 +1,8 @@
 /**
  * A subscription of a simulated account, until it ends or the log does. It ends for the reasons for which the account
  * stops using the product, but at the end of a period. An account that has decided to leave uses it less and less, then
- * cancels. An account whose users have all left stops paying. Besides, payments fail by chance.
+ * cancels. An account whose users have all left stops paying. An account that uses it little pays in some months only. Besides,
+ * payments fail by chance.
  */
 import type { BillingEventName } from "../../contract/billing/events.ts";
 import { msPerDay } from "../../server/calendar/calendar.ts";
@@ -9,6 +10,7 @@ import { type Properties, plans } from "../catalogue.ts";
 import type { Random } from "../random.ts";
 import type { Customer } from "./customer.ts";
 import {
+  breaks,
   chances,
   givingUp,
   type Interval,
@@ -160,6 +162,10 @@ export class Subscription {
       this.#report(timeMs, "subscription_paused", { currentPeriodEnd });
       return;
     }
+    if (isRenewal && this.#isGivenUp(timeMs)) {
+      this.#endAt(timeMs, "unused");
+      return;
+    }
     if (this.#isPaused) this.#report(timeMs, "subscription_resumed", {});
     this.#isPaused = false;
     const seats = this.#seatsWanted(timeMs, isRenewal);
@@ -173,6 +179,13 @@ export class Subscription {
   #pauses(timeMs: number): boolean {
     const isSmall = this.#terms.interval === "month" && this.#plan <= 2;
     return isSmall && !this.#hasLapsed(timeMs) && this.#random.chance(pauseChance);
+  }
+
+  /** Whether its users work so little that it is not renewed. */
+  #isGivenUp(timeMs: number): boolean {
+    if (this.#hasLapsed(timeMs) || this.#dueEnd !== undefined) return false;
+    const worth = (this.#customer.workAt(timeMs) / breaks.worthwhileWork) ** breaks.steepness;
+    return this.#random.chance(breaks.chance / (1 + worth));
   }
 
   /** Each user needs a seat. Seats without users are given up at a renewal. */
@@ -300,7 +313,7 @@ export class Subscription {
   }
 }
 
-type EndReason = "canceled" | "downgraded" | "payment_failed" | "trial_not_converted";
+type EndReason = "canceled" | "unused" | "downgraded" | "payment_failed" | "trial_not_converted";
 
 /** The same day and time in a later month, or its last day, in UTC. */
 function monthsAfter(timeMs: number, months: number): number {

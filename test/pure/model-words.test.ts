@@ -5,11 +5,12 @@ import {
   canBackTestDecide,
   type Judged,
   outagesText,
+  subscriptionEndsText,
   verdict,
 } from "../../dashboard/pages/model/words.ts";
 
 const judged: Judged = {
-  ...{ model: "bgbb", cutoffs: 6, count: 2_000, departures: 300, baseRate: 0.2, auc: 0.8, logLoss: 0.45 },
+  ...{ model: "bgbb", cutoffs: 6, count: 2_000, departures: 300, involuntaryDepartures: 0, baseRate: 0.2, auc: 0.8, logLoss: 0.45 },
   ...{ brier: 0.15, brierSkill: 0.2, calibrationError: 0.09, calibrationErrorOfPerfection: 0.02 },
   ...{ calibrationSlope: 1, calibrationIntercept: 0, calibrationSlopeError: 0.05, biasError: 0.05 },
   ...{ topDecileLift: 2, recencyLogLoss: 0.5 },
@@ -31,7 +32,7 @@ const card: Card = {
   },
   ...{ advisedHorizonDays: null, trainedDay: "2026-11-23", baseRate: 0.2, scale: null, next: null, proof },
   ...{ trainedOn: null, parameters: null, isReturnCalibrated: false, isConverged: true, models: [judged] },
-  ...{ reliability: [], realised: [] },
+  ...{ withCanceling: [], reliability: [], realised: [] },
   freshness: {
     ...{ loadedUpto: null, rebuilding: null, excludedUsers: 0, timezone: "UTC", silentSources: [] },
     ...{ earlierScores: null, failures: [] },
@@ -62,4 +63,19 @@ test("outages are listed with their days, and those that were declared are marke
   expect(text.replace(/\d+ (\w+) 2026|(\w+) \d+, 2026/g, "DAY")).toBe(
     "DAY to DAY (declared), DAY. No count of days contains them.",
   );
+});
+
+test("scheduled ends are beside the figures, and ends by failed payments apart", () => {
+  expect(subscriptionEndsText(card)).toEqual([]);
+  const unpaid = { ...judged, involuntaryDepartures: 12 };
+  const { cutoffs: _, recencyLogLoss: __, failures: ___, ...metrics } = judged;
+  const all = { ...metrics, count: 2_040, departures: 331, auc: 0.85, logLoss: 0.4 };
+  const paying: Card = { ...card, kind: "account", models: [unpaid], withCanceling: [all] };
+  expect(subscriptionEndsText(paying)).toEqual([
+    "40 more predictions were about accounts whose end was scheduled.",
+    "With them 85 of 100 pairs are in the right order instead of 80, and the log loss is 0.400 instead of 0.450.",
+    "A scheduled end is known and not predicted, so the figures above leave it out.",
+    "Failed payments ended the subscriptions of 12 of the 300 accounts that churned in the back-test.",
+  ]);
+  expect(subscriptionEndsText({ ...paying, model: null })).toEqual([]);
 });

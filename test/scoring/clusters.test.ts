@@ -97,6 +97,6 @@ test("a departure is counted once, and an entity that stayed once", () => {
     at(1, 84, true),
     ...[at(2, 0, false), at(2, 28, false), at(2, 56, true)],
   ];
-  expect(countOutcomes(rows, 84)).toEqual({ departures: 3, retained: 1 });
-  expect(countOutcomes([], 84)).toEqual({ departures: 0, retained: 0 });
+  expect(countOutcomes(rows, 84)).toEqual({ departures: 3, involuntary: 0, retained: 1 });
+  expect(countOutcomes([], 84)).toEqual({ departures: 0, involuntary: 0, retained: 0 });
 });

@@ -39,7 +39,8 @@ const mondaysModel: ModelBody = {
   backtest: {
     ...{ horizonDays: 28, folds: 6, isConverged: true },
     results: (["rung 1", "rung 3", "recency"] as const).map((model) => ({
-      ...{ model, folds: 6, departures: 600, retained: 1_400, recencyLogLoss: 0.5, hiatusLogLoss: 0.55 },
+      ...{ model, folds: 6, departures: 600, involuntary: 0, retained: 1_400 },
+      ...{ recencyLogLoss: 0.5, hiatusLogLoss: 0.55 },
       metrics: { ...metrics, logLoss: model === "rung 1" ? 0.45 : 0.4 },
     })),
   },

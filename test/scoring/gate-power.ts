@@ -33,7 +33,7 @@ export function shareThatShips({ baseRate, departures, oddsFactor, runs }: GateQ
     const metrics = metricsOf(predictions);
     if (metrics === null) throw new Error("there are predictions");
     const baselines = { recencyLogLoss: Number.POSITIVE_INFINITY, hiatusLogLoss: Number.POSITIVE_INFINITY };
-    const outcomes = { departures, retained: count - departures };
+    const outcomes = { departures, involuntary: 0, retained: count - departures };
     const failures = failuresOf({ model: "rung 3", folds: 4, metrics, ...outcomes, ...baselines });
     if (failures.length === 0) shipped += 1;
   }

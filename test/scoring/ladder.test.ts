@@ -42,6 +42,7 @@ describe("the ladder", () => {
     folds: 6,
     metrics: { ...good, ...changes },
     departures: 800,
+    involuntary: 0,
     retained: 1_200,
     recencyLogLoss: 0.6,
     hiatusLogLoss: 0.65,

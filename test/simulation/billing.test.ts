@@ -72,6 +72,17 @@ function balances(events: readonly Tracked[]) {
 const eventsOf = (log: ReturnType<typeof simulate>, name: string) =>
   log.events.filter(({ event }) => event === name);
 
+/** On how many of the 28 days before an event its account was used. */
+function usedDaysBefore(items: readonly Item[]): (event: Tracked) => number {
+  const dayOf = (timeMs: number) => Math.floor(timeMs / msPerDay);
+  const used = items.filter(({ type, person }) => type === "track" && person.kind === "person");
+  const days = new Set(used.map(({ person, timeMs }) => `${person.account.facts.accountId} ${dayOf(timeMs)}`));
+  return ({ person, timeMs }) =>
+    Array.from({ length: 28 }, (_, back) => dayOf(timeMs) - 1 - back).filter((day) =>
+      days.has(`${person.account.facts.accountId} ${day}`),
+    ).length;
+}
+
 test("the seed decides, and a run that ends later on the same day only adds items at the end", () => {
   const billed = (seed: number, hour: number) =>
     textsOf(simulate(seed, { users: 600, weeks: 8, endMs: Date.UTC(2026, 5, 16, hour) }).billing);
@@ -174,6 +185,39 @@ describe("subscriptions end for the reasons of the simulation:", () => {
       ([part = 0, whole = 1]) => part / whole,
     );
     expect(leaving).toBeGreaterThan(5 * (subscribed ?? 1));
+  });
+
+  test("accounts that use it little pay in some months only, and most of them pay again", () => {
+    const renewals = { little: { ended: 0, all: 0 }, much: { ended: 0, all: 0 } };
+    let [ended, returned] = [0, 0];
+    for (const log of logs) {
+      const usedDays = usedDaysBefore(log.items);
+      const isUnused = ({ event, properties }: Tracked) =>
+        event === "subscription_canceled" && properties?.reason === "unused";
+      const begun = new Set<unknown>();
+      for (const one of log.events) {
+        const isPaid = one.event === "payment_succeeded";
+        const isFirst = !begun.has(one.properties?.subscriptionId);
+        if (isPaid) begun.add(one.properties?.subscriptionId);
+        // Billing is older than the log of use.
+        const isInLog = one.timeMs > endMs - 380 * msPerDay;
+        if ((!isUnused(one) && !isPaid) || isFirst || !isInLog) continue;
+        const used = usedDays(one);
+        const of = used < 8 ? renewals.little : used >= 16 ? renewals.much : { ended: 0, all: 0 };
+        of.all += 1;
+        if (isUnused(one)) of.ended += 1;
+      }
+      for (const end of log.events.filter((one) => isUnused(one) && one.timeMs < endMs - 120 * msPerDay)) {
+        ended += 1;
+        const isReturn = ({ event, person, timeMs }: Tracked) =>
+          event === "subscription_started" && person === end.person && timeMs > end.timeMs;
+        if (log.events.some(isReturn)) returned += 1;
+      }
+    }
+    const [little = 0, much = 0] = Object.values(renewals).map((each) => each.ended / each.all);
+    expect(little).toBeWithin(0.15, 0.6);
+    expect(much).toBeLessThan(little / 5);
+    expect(returned / ended).toBeWithin(0.6, 0.95);
   });
 
   test("an account without users stops paying, and some pay again after a failed payment", () => {

@@ -19,6 +19,7 @@ import {
   outagesText,
   plainResult,
   servingResult,
+  subscriptionEndsText,
   verdict,
 } from "./words.ts";
 
@@ -57,6 +58,7 @@ export default function ModelPage(): ReactElement {
           <div className="grid gap-5">
             <Verdict card={card} />
             <Scores card={card} />
+            <SubscriptionEnds card={card} />
             {card.reliability.length > 0 && (
               <div className="grid items-start gap-5 xl:grid-cols-2">
                 <ReliabilityPanel card={card} />
@@ -164,6 +166,13 @@ function Scores({ card }: { card: Card }): ReactElement | null {
       />
     </Stats>
   );
+}
+
+/** Figures with scheduled ends, and the number of ends by failed payments. */
+function SubscriptionEnds({ card }: { card: Card }): ReactElement | null {
+  const sentences = subscriptionEndsText(card);
+  if (sentences.length === 0) return null;
+  return <p className="max-w-[100ch] text-sm text-soft">{sentences.join(" ")}</p>;
 }
 
 function Measures({ card }: { card: Card }): ReactElement {

@@ -1,7 +1,7 @@
 /** The texts of the model page. */
 import type { RiskModel } from "../../../contract/api/model-names.ts";
 import type { Reads } from "../../api/paths.ts";
-import { counted, dayText, numbers } from "../../text/format.ts";
+import { counted, dayText, nothing, numbers } from "../../text/format.ts";
 import { modelNames, tooLittleData } from "../../text/model-names.ts";
 
 export type Card = Reads["/api/model"]["answer"];
@@ -40,6 +40,30 @@ export function modelWords(model: Judged["model"]): string {
 /** The figures of the serving model. Undefined without a back-test of it. */
 export function servingResult(card: Card): Judged | undefined {
   return card.models.find(({ model }) => model === card.model);
+}
+
+/** About ends of subscriptions in the back-test of the serving model: those that were scheduled, and those by failed payments. */
+export function subscriptionEndsText(card: Card): string[] {
+  const result = servingResult(card);
+  if (result === undefined) return [];
+  const { departures, involuntaryDepartures: unpaid } = result;
+  const all = card.withCanceling.find(({ model }) => model === card.model);
+  const scheduled = all === undefined ? 0 : all.count - result.count;
+  const order = (auc: number | null) => (auc === null ? nothing : numbers.decimal(auc * 100));
+  return [
+    ...(all === undefined || scheduled <= 0
+      ? []
+      : [
+          `${numbers.count(scheduled)} more predictions were about ${card.kind}s whose end was scheduled.`,
+          `With them ${order(all.auc)} of 100 pairs are in the right order instead of ${order(result.auc)}, and the log loss is ${numbers.thousandths(all.logLoss)} instead of ${numbers.thousandths(result.logLoss)}.`,
+          "A scheduled end is known and not predicted, so the figures above leave it out.",
+        ]),
+    ...(unpaid === 0
+      ? []
+      : [
+          `Failed payments ended the subscriptions of ${numbers.count(unpaid)} of the ${numbers.count(departures)} ${card.kind}s that churned in the back-test.`,
+        ]),
+  ];
 }
 
 const shortages: Readonly<Record<string, string>> = {

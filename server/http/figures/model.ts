@@ -63,6 +63,7 @@ const noCard = {
   isReturnCalibrated: false,
   isConverged: true,
   models: [],
+  withCanceling: [],
   reliability: [],
   outages: [],
   realised: [],
@@ -95,6 +96,9 @@ function cardOf(
     isReturnCalibrated: body.model?.churnedPlatt !== undefined,
     isConverged: bgbb.isConverged && backtest.isConverged,
     models: backtest.results.map(modelAnswer),
+    withCanceling: backtest.results.flatMap(({ model, withCanceling }) =>
+      withCanceling === undefined ? [] : [metricsAnswer({ model, ...withCanceling })],
+    ),
     reliability: (serving?.metrics.reliability ?? []).map(({ interval, ...bin }) => ({
       ...bin,
       ...interval,
@@ -131,25 +135,27 @@ function nextAnswer({ rung, missing, failures }: NonNullable<Run["body"]["choice
 }
 
 function modelAnswer(result: ModelResult): Card["models"][number] {
-  const { model, folds, metrics, departures, recencyLogLoss } = result;
+  const { model, folds: cutoffs, recencyLogLoss } = result;
+  const failures = canServe(model) ? failuresOf(result) : [];
+  return { ...metricsAnswer(result), cutoffs, recencyLogLoss, failures };
+}
+
+/** The figures of a set of predictions of a model. */
+type MetricsOfModel = Pick<ModelResult, "model"> & NonNullable<ModelResult["withCanceling"]>;
+
+function metricsAnswer({
+  model,
+  metrics,
+  departures,
+  involuntary,
+}: MetricsOfModel): Card["withCanceling"][number] {
   const { count, baseRate, auc, logLoss, brier, brierSkill, ece, eceFloor } = metrics;
   const { calibrationSlope, calibrationIntercept, calibrationSlopeError, biasError, topDecileLift } = metrics;
   return {
-    ...{
-      model: nameOfModel(model),
-      cutoffs: folds,
-      count,
-      departures,
-      baseRate,
-      auc,
-      logLoss,
-      brier,
-      brierSkill,
-    },
+    ...{ model: nameOfModel(model), count, departures, involuntaryDepartures: involuntary, baseRate },
+    ...{ auc, logLoss, brier, brierSkill },
     ...{ calibrationError: ece, calibrationErrorOfPerfection: eceFloor },
     ...{ calibrationSlope, calibrationIntercept, calibrationSlopeError, biasError, topDecileLift },
-    recencyLogLoss,
-    failures: canServe(model) ? failuresOf(result) : [],
   };
 }
 

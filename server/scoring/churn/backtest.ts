@@ -12,7 +12,7 @@ import { type BgbbFit, fitBgbb } from "./bgbb-fit.ts";
 import { type Rung, riskScorer, silenceBy } from "./churn-model.ts";
 import { countOutcomes, type OutcomeCounts } from "./departures.ts";
 import { designFor } from "./design.ts";
-import { judgedRows, type Snapshot, type SnapshotRow } from "./snapshot.ts";
+import { isJudged, judgedRows, type Snapshot, type SnapshotRow } from "./snapshot.ts";
 import { atOnce, type Steps } from "./steps.ts";
 import { countData, type TrainingInput, type TrainingRow, trainRungSteps } from "./train.ts";
 
@@ -37,6 +37,9 @@ export interface ModelResult extends OutcomeCounts {
   readonly hiatusLogLoss: number;
   /** Left out unless the baseline could be trained at the same cut-offs. */
   readonly periodEndLogLoss?: number;
+  /** The same with the entities whose end is scheduled, with the target `subscription`. Left out where there were none. No gate
+   * looks at it: such an end is known, and not predicted. */
+  readonly withCanceling?: OutcomeCounts & { readonly metrics: Omit<Metrics, "reliability"> };
 }
 
 export interface Backtest {
@@ -92,7 +95,8 @@ export function* backtestSteps(
   const results: ModelResult[] = [];
   for (const model of models) {
     const result = resultOf(model, predicted, horizonDays);
-    if (result !== null) results.push(result);
+    yield;
+    if (result !== null) results.push({ ...result, ...withCanceling(model, predicted, horizonDays) });
     yield;
   }
   return {
@@ -149,15 +153,15 @@ type RiskOf = (features: ScoredFeatures) => number;
 
 /** The risks of the entities of a fold's cut-off by a model, with their outcomes. Those whose end is scheduled are left out. */
 export function predictionsOf({ scoring }: Fold, riskOf: RiskOf): Prediction[] {
-  return judgedRows(scoring).map(({ features, label, cluster }) => ({
-    predicted: riskOf(features),
-    label,
-    cluster,
-  }));
+  return predicted(judgedRows(scoring), riskOf);
+}
+
+function predicted(rows: readonly SnapshotRow[], riskOf: RiskOf): Prediction[] {
+  return rows.map(({ features, label, cluster }) => ({ predicted: riskOf(features), label, cluster }));
 }
 
 interface FoldPredictions {
-  /** Of the cut-off that is judged. */
+  /** Of the cut-off that is judged, those whose end is scheduled included. */
   readonly rows: readonly SnapshotRow[];
   /** In the order of the rows. */
   readonly predictions: ReadonlyMap<ModelName, readonly Prediction[]>;
@@ -174,11 +178,11 @@ function* predictFold(
   const recency = recencyBaseline(sample);
   const hiatus = fitHiatus(sample);
   const periodEnd = periodEndBaseline(sample);
-  const judged = judgedRows(fold.scoring);
-  if (recency === null || hiatus === null || judged.length === 0) return null;
+  const { rows } = fold.scoring;
+  if (recency === null || hiatus === null || !rows.some(isJudged)) return null;
   yield;
   const rungs = yield* trainRungSteps(training);
-  const predict = (riskOf: RiskOf) => predictionsOf(fold, riskOf);
+  const predict = (riskOf: RiskOf) => predicted(rows, riskOf);
   const predictions = new Map<ModelName, readonly Prediction[]>([
     ["recency", predict(recency)],
     ["hiatus", predict((features) => hiatusRisk(hiatus, features))],
@@ -188,7 +192,7 @@ function* predictFold(
       return [`rung ${model.rung}`, predict((features) => score(features).risk)];
     }),
   ]);
-  return { rows: judged, predictions };
+  return { rows, predictions };
 }
 
 function resultOf(
@@ -197,22 +201,61 @@ function resultOf(
   horizonDays: number,
 ): ModelResult | null {
   const own = folds.filter(({ predictions }) => predictions.has(model));
-  const pooled = (name: ModelName) => own.flatMap(({ predictions }) => predictions.get(name) ?? []);
-  const metrics = metricsOf(pooled(model));
-  if (metrics === null) return null;
+  const pooled = (name: ModelName) => pooledOf(name, own, isJudged).predictions;
+  const outcome = outcomeOf(pooledOf(model, own, isJudged), horizonDays);
+  if (outcome === null) return null;
   const logLoss = (name: ModelName) => mean(pooled(name).map(lossOf));
   return {
     model,
     folds: own.length,
-    metrics,
-    ...countOutcomes(
-      own.flatMap(({ rows }) => rows),
-      horizonDays,
-    ),
+    ...outcome,
     recencyLogLoss: logLoss("recency"),
     hiatusLogLoss: logLoss("hiatus"),
     ...(own.every(({ predictions }) => predictions.has("period end")) && {
       periodEndLogLoss: logLoss("period end"),
     }),
   };
+}
+
+function withCanceling(
+  model: ModelName,
+  folds: readonly FoldPredictions[],
+  horizonDays: number,
+): Pick<ModelResult, "withCanceling"> {
+  const own = folds.filter(({ predictions }) => predictions.has(model));
+  if (own.every(({ rows }) => rows.every(isJudged))) return {};
+  const outcome = outcomeOf(
+    pooledOf(model, own, () => true),
+    horizonDays,
+  );
+  if (outcome === null) return {};
+  const { reliability: _, ...metrics } = outcome.metrics;
+  return { withCanceling: { ...outcome, metrics } };
+}
+
+/** Rows of cut-offs, and a model's predictions of them in the same order. */
+interface Pooled {
+  readonly rows: readonly SnapshotRow[];
+  readonly predictions: readonly Prediction[];
+}
+
+function pooledOf(
+  model: ModelName,
+  folds: readonly FoldPredictions[],
+  isTaken: (row: SnapshotRow) => boolean,
+): Pooled {
+  return {
+    rows: folds.flatMap(({ rows }) => rows.filter(isTaken)),
+    predictions: folds.flatMap(({ rows, predictions }) =>
+      (predictions.get(model) ?? []).filter((_, index) => {
+        const row = rows[index];
+        return row !== undefined && isTaken(row);
+      }),
+    ),
+  };
+}
+
+function outcomeOf({ rows, predictions }: Pooled, horizonDays: number) {
+  const metrics = metricsOf(predictions);
+  return metrics === null ? null : { metrics, ...countOutcomes(rows, horizonDays) };
 }

@@ -7,11 +7,15 @@ export interface Outcome {
   readonly cutoffDay: number;
   /** Whether it churned within the horizon from the cut-off. */
   readonly label: boolean;
+  /** Of one that churned, with the target `subscription`: whether failed payments ended its last subscription. */
+  readonly isInvoluntary?: boolean;
 }
 
 export interface OutcomeCounts {
   /** Labels of one entity at cut-offs less than a horizon apart are of one departure. */
   readonly departures: number;
+  /** The departures that failed payments caused: 0 for targets other than `subscription`. */
+  readonly involuntary: number;
   /** Entities that stayed at one cut-off or more. */
   readonly retained: number;
 }
@@ -20,13 +24,14 @@ export interface OutcomeCounts {
 export function countOutcomes(rows: readonly Outcome[], horizonDays: number): OutcomeCounts {
   const retained = new Set<number>();
   const lastDays = new Map<number, number>();
-  let departures = 0;
-  for (const { entity, cutoffDay, label } of rows.toSorted((a, b) => a.cutoffDay - b.cutoffDay)) {
+  let [departures, involuntary] = [0, 0];
+  for (const { entity, cutoffDay, label, isInvoluntary } of rows.toSorted((a, b) => a.cutoffDay - b.cutoffDay)) {
     if (!label) retained.add(entity);
     else if (cutoffDay >= (lastDays.get(entity) ?? Number.NEGATIVE_INFINITY) + horizonDays) {
       departures += 1;
+      if (isInvoluntary === true) involuntary += 1;
       lastDays.set(entity, cutoffDay);
     }
   }
-  return { departures, retained: retained.size };
+  return { departures, involuntary, retained: retained.size };
 }

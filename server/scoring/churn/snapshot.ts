@@ -50,7 +50,12 @@ export interface SnapshotRow extends Outcome {
 /** The rows by which models are judged, and which make up base rates. An end that is scheduled is known, and not predicted: models
  * are trained with such rows, and not judged by them. */
 export function judgedRows({ rows }: Pick<Snapshot, "rows">): SnapshotRow[] {
-  return rows.filter((row) => !row.isCanceling);
+  return rows.filter(isJudged);
+}
+
+/** Whether models are judged by a row. */
+export function isJudged({ isCanceling }: Pick<SnapshotRow, "isCanceling">): boolean {
+  return !isCanceling;
 }
 
 /** `isCanceling` of a row. */
@@ -110,9 +115,13 @@ export function snapshotOf(
     if (isScored(features, horizonDays, target) && !wasUnseen(target, changes, horizon)) {
       const number = index + 1;
       const label = target.by === "silence" ? isSilent(log, horizon, settings) : hasLeftOn(horizon.to);
+      const isUnpaid = target.by === "subscription" && standingOn?.(horizon.to).left?.isInvoluntary === true;
       const cluster = clusterOf(number, account);
       const isEnding = isCancelingRow(features, settings);
-      rows.push({ features, label, entity: number, cutoffDay, cluster, isCanceling: isEnding });
+      rows.push({
+        ...{ features, label, entity: number, cutoffDay, cluster },
+        ...{ isCanceling: isEnding, isInvoluntary: label && isUnpaid },
+      });
     }
   }
   return { cutoffDay, isDeclared: isDeclared(settings), cells: [...cells.values()], rows };

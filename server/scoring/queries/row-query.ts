@@ -23,6 +23,7 @@ import type { TraitFacts } from "./trait-reading.ts";
 /** A row with members is an account's, one without is a user's. */
 export type LabelledRow = FeatureRow & {
   readonly label: boolean;
+  readonly isInvoluntary: boolean;
   /** `sampleHash`: rows are in its order. */
   readonly hash: string;
   /** Of a user: the account of the latest events of 26 weeks that carry one; 0 without. */
@@ -59,7 +60,7 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
   const { day: cutoffDay, users } = snapshot;
   const isOfAccounts = memberRisks !== undefined;
   const hash = sampleHash("entity");
-  const { features, candidates, churned } = outcomesOf(population, input);
+  const { features, candidates, churned, isInvoluntary } = outcomesOf(population, input);
   return withParts(
     {
       features,
@@ -78,12 +79,16 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
     },
     {
       sql: `
-        SELECT entity, ${featureColumns}, billing, ${churned.sql} AS label, toString(${hash}) AS hash,
+        SELECT entity, ${featureColumns}, billing, ${churned.sql} AS label,
+          toBool(label AND ${isInvoluntary.sql}) AS isInvoluntary, toString(${hash}) AS hash,
           ${isOfAccounts ? memberColumns : userColumns}
         FROM scored LEFT JOIN about ${isOfAccounts ? "USING (entity)" : "USING (account)"}
           LEFT JOIN billed USING (entity)
         ORDER BY ${hash}, entity SETTINGS allow_simdjson = 0`,
-      parameters: { ...churned.parameters, ...(isOfAccounts && { horizonDays }) },
+      parameters: {
+        ...{ ...churned.parameters, ...isInvoluntary.parameters },
+        ...(isOfAccounts && { horizonDays }),
+      },
     },
   );
 }
@@ -104,16 +109,16 @@ export function outcomesQuery(population: Population, input: OutcomesInput): Que
   );
 }
 
-/** The rows of a day, the condition of those that are taken, and whether they churned. */
+/** The rows of a day, the condition of those that are taken, and whether they churned and why. */
 function outcomesOf(population: Population, { snapshot, horizonDays, everyone }: OutcomesInput) {
   const { day: cutoffDay, entities } = snapshot;
-  const { churned, isLabelled } = labelsOf(population, { cutoffDay, horizonDays });
+  const { churned, isInvoluntary, isLabelled } = labelsOf(population, { cutoffDay, horizonDays });
   const isScored = everyone ? { sql: "n >= 0", parameters: {} } : isScoredRow(population, horizonDays);
   const candidates: Query = {
     sql: `${isScored.sql} AND ${isLabelled.sql}`,
     parameters: { ...isScored.parameters, ...isLabelled.parameters },
   };
-  return { features: withLeft(population, cutoffDay, entities), candidates, churned };
+  return { features: withLeft(population, cutoffDay, entities), candidates, churned, isInvoluntary };
 }
 
 /** A row as the models take it. @param facts of a user's traits */
@@ -122,7 +127,7 @@ export function snapshotRow(
   { cutoffDay, settings }: Pick<Population, "settings"> & { readonly cutoffDay: number },
   facts: TraitFacts,
 ): SnapshotRow {
-  const { x, t, n, label, entity, account } = row;
+  const { x, t, n, label, isInvoluntary, entity, account } = row;
   const features = featuresOfRow(row, {
     ...facts,
     ...{ account: accountOf(row), members: membersOf(row), billing: billingOf(row.billing) },
@@ -130,7 +135,8 @@ export function snapshotRow(
   const cluster = clusterOf(entity, account);
   return {
     features: { ...features, cell: { x, t, n } },
-    ...{ label, entity, cutoffDay, cluster, isCanceling: isCancelingRow(features, settings) },
+    ...{ label, isInvoluntary, entity, cutoffDay, cluster },
+    isCanceling: isCancelingRow(features, settings),
   };
 }
 
