@@ -59,10 +59,8 @@ export function printJson(report: Report): void {
     horizonDays: options.horizon,
     n: judged?.n ?? 0,
     baseRate: judged?.baseRate ?? null,
-    departures: judged?.departures ?? 0,
-    involuntaryDepartures: judged?.involuntary ?? 0,
     models,
-    withCanceling: judged?.withCanceling == null ? null : withCancelingOf(result, judged.withCanceling),
+    ...(report.target.by === "subscription" && endsOf(result, judged)),
     shipped: shippedName(report.choice),
   };
   process.stdout.write(`${JSON.stringify(answer)}\n`);
@@ -177,6 +175,15 @@ function judgedOf({ results }: Backtest): JudgedRows | null {
   return {
     ...{ ...counted(metrics), departures, involuntary },
     withCanceling: withCanceling === undefined ? null : counted(withCanceling.metrics),
+  };
+}
+
+/** Of subscriptions: departures, those by failed payments, and the figures with scheduled ends. */
+function endsOf(result: Backtest, judged: JudgedRows | null) {
+  const { departures = 0, involuntary = 0, withCanceling = null } = judged ?? {};
+  return {
+    ...{ departures, involuntaryDepartures: involuntary },
+    withCanceling: withCanceling && withCancelingOf(result, withCanceling),
   };
 }
 

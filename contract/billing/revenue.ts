@@ -175,10 +175,26 @@ export const RevenueAtRiskAnswer = Type.Object({
   dataStoppedSince,
   churnTarget: nullable(ChurnTarget, { description: "Of the churn risks; null before the first scores." }),
   horizonDays: nullable(Type.Integer(), { description: "Churn risks are about so many days." }),
+  baseRate: objectOrNull(
+    "With a declared churn target: the share of accounts or users that churned within the horizon, of those that could at past cut-off dates. Null before the first one whose outcomes are known.",
+    {
+      rate: Type.Number(),
+      low: Field.number("Of its 95 % interval."),
+      high: Type.Number(),
+    },
+  ),
   mrr: Field.count(`Of all payers of this kind, now. ${minorUnits}`),
   payers: Field.count("Payers of this kind with MRR."),
   mrrWithRisk: Field.count("The MRR of those that have a churn risk."),
   payersWithRisk: Field.count("Those that have a churn risk."),
+  withoutRisk: listOf("The payers without a churn risk, by the reason. The reason with the highest MRR comes first.", {
+    reason: Field.oneOf(
+      ["no_model", "new", "churned", "unused"],
+      "The first that holds. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR at the time of the scores. `churned`: the churn target was met by then. `unused`: no activity in the 26 weeks before.",
+    ),
+    payers: Field.count("How many."),
+    mrr: Field.count(`Their MRR now. ${minorUnits}`),
+  }),
   highRiskMrr: Field.count("The MRR of those whose risk band is high."),
   highRiskPayers: Field.count("Those whose risk band is high."),
   expectedLoss: objectOrNull(

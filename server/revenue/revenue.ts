@@ -1,7 +1,7 @@
 /** The module's interface: subscriptions from billing events, and the figures of MRR. */
 
 export { type Balances, balancesOf, type MrrChange } from "./figures/balances.ts";
-export { type KeptMrr, keptMrrOf } from "./figures/kept-mrr.ts";
+export { CohortChance, type KeptMrr, keptMrrOf } from "./figures/kept-mrr.ts";
 export { type Movement, type Movements, movementsOf, sumOfMovements } from "./figures/movements.ts";
 export {
   expectedLossOfPayer,

@@ -52,6 +52,7 @@ export {
   type OfRun,
   orderByActivity,
   riskBandCondition,
+  risksOfRun,
   scoreOf,
   scoresWithChange,
 } from "./queries/lists/reading.ts";

@@ -41,12 +41,13 @@ async function company(): Promise<number> {
   return organization;
 }
 
-async function atRisk(organization: number, loss: LossQuestion | null) {
+async function atRisk(organization: number, loss: LossQuestion | null, hasModel = true) {
   const question = await revenueQuestion(subject.warehouse, {
     ...{ organization, reportingCurrency: null, currencyRates: {} },
   });
   const run = { organization, kind: "account", day, rowsVersion: 1 } as const;
-  const asked = { kind: "account", run, highRisk: 0.5, nowMs, limit: 10, loss } as const;
+  const scored = { run, atMs: nowMs - dayMs, hasModel };
+  const asked = { kind: "account", scored, highRisk: 0.5, nowMs, limit: 10, loss } as const;
   return mrrAtRisk(subject.warehouse, { ...question, ...asked });
 }
 
@@ -80,5 +81,38 @@ test("without the target `subscription` nothing is multiplied, and payers with a
   expect(found.expectedLoss).toBeNull();
   expect(found.rows).toEqual([
     { id: "a3", name: "Account 3", mrr: 500, risk: 0.5, scheduled: 0, expectedLoss: null },
+  ]);
+});
+
+test("payers without a risk are counted by the reason", async () => {
+  const organization = await company();
+  const { warehouse } = subject;
+  const change = (account: number, fromMs: number, mrr: number) => ({
+    ...{ subscription: `s${account}`, payer: `account ${account}`, account, user: account, plan: "Team" },
+    ...{ fromMs, mrr, currency: "USD", isInvoluntary: false },
+  });
+  // Account 6 began after the scores, account 7 has met the churn target, and 8 was never used.
+  await store(warehouse, organization, [
+    change(6, nowMs - dayMs / 2, 40),
+    ...[change(7, nowMs - 90 * dayMs, 30), change(8, nowMs - 90 * dayMs, 20)],
+  ]);
+  await warehouse.command(
+    `INSERT INTO account_scores (organization, day, account, version, state, colour, risk)
+     SELECT {organization:UInt32}, addDays(toDate32('1970-01-01'), {day:Int32}), 7, 1, 'churned', 'churned', NULL`,
+    { organization, day },
+  );
+  // Account 4 has a score without a risk, and account 2 only with a target by which its scheduled end is no churn.
+  const { withoutRisk, payers, payersWithRisk } = await atRisk(organization, horizon);
+  expect(withoutRisk).toEqual([
+    { reason: "unused", payers: 2, mrr: 720 },
+    { reason: "new", payers: 1, mrr: 40 },
+    { reason: "churned", payers: 1, mrr: 30 },
+  ]);
+  expect(payers - payersWithRisk).toBe(4);
+  expect((await atRisk(organization, null)).withoutRisk[0]).toEqual({
+    ...{ reason: "unused", payers: 3, mrr: 1_220 },
+  });
+  expect((await atRisk(organization, horizon, false)).withoutRisk).toEqual([
+    { reason: "no_model", payers: 4, mrr: 790 },
   ]);
 });

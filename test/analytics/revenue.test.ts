@@ -168,7 +168,7 @@ for (const [name, history] of Object.entries(histories)) {
 
     test("the MRR now of accounts and of users adds up to that of all payers", async () => {
       const { changes, question } = await stored(history);
-      const asked = { run: undefined, highRisk: 0.5, loss: null, nowMs: lastMs, limit: 10 };
+      const asked = { scored: undefined, highRisk: 0.5, loss: null, nowMs: lastMs, limit: 10 };
       const convert = conversionAt({ reporting: "USD", rates: settings.currencyRates });
       const { reported } = balancesOf(changes, [lastMs], convert);
       for (const kind of ["account", "user"] as const) {

@@ -41,7 +41,7 @@ const accounts = simulateLogs(600, logDays, 5)
         : random.chance(0.1)
           ? random.between(startedDay, endDay)
           : undefined;
-    return { id: `a${index}`, log, startedDay, endedDay, scheduledDay, failedDay };
+    return { id: `a${index}`, log, startedDay, endedDay, way, scheduledDay, failedDay };
   });
 
 const price = { plan: "team", amount: 4_900, currency: "EUR", interval: "month" };
@@ -72,20 +72,24 @@ const csvOf = (some: readonly LogLine[]) =>
     .join("")}`;
 const log = bench.file("log.csv", csvOf(lines));
 
-/** The labels of the accounts that pay at the cut-offs, were seen in 26 weeks, and whose end is not scheduled. */
-const labels = [1, 2, 3, 4]
+/** The outcomes of the accounts that pay at the cut-offs and were seen in 26 weeks. */
+const outcomes = [1, 2, 3, 4]
   .map((back) => endDay - 28 * back)
   .flatMap((cutoff) =>
     accounts
       .filter(
-        ({ log, startedDay, endedDay = Number.POSITIVE_INFINITY, scheduledDay = Number.POSITIVE_INFINITY }) =>
+        ({ log, startedDay, endedDay = Number.POSITIVE_INFINITY }) =>
           log.some(({ day }) => day < cutoff && day >= cutoff - 182) &&
           startedDay < cutoff &&
-          endedDay >= cutoff &&
-          scheduledDay >= cutoff,
+          endedDay >= cutoff,
       )
-      .map(({ endedDay }) => endedDay !== undefined && endedDay < cutoff + 28),
+      .map(({ endedDay, way, scheduledDay = Number.POSITIVE_INFINITY }) => {
+        const hasLeft = endedDay !== undefined && endedDay < cutoff + 28;
+        return { hasLeft, isUnpaid: hasLeft && way === "unpaid", isScheduled: scheduledDay < cutoff };
+      }),
   );
+const judged = outcomes.filter(({ isScheduled }) => !isScheduled);
+const labels = judged.map(({ hasLeft }) => hasLeft);
 
 /** Sums in another order differ in their last digits. */
 function near(answer: Answer): Answer {
@@ -102,6 +106,19 @@ describe("the end of subscriptions", () => {
     expect([n, Math.round(n * (baseRate ?? 0))]).toEqual([labels.length, labels.filter(Boolean).length]);
     expect(labels.filter(Boolean).length).toBeGreaterThan(30);
     expect(models.map(({ name }) => name)).toEqual(expect.arrayContaining(["logistic", "period-end"]));
+  });
+
+  test("by failed payments is counted apart, and scheduled ends are beside the figures", async () => {
+    const { departures, involuntaryDepartures, withCanceling, models } = await answer;
+    const unpaid = judged.filter(({ isUnpaid }) => isUnpaid).length;
+    expect([departures, involuntaryDepartures]).toEqual([labels.filter(Boolean).length, unpaid]);
+    expect(unpaid).toBeGreaterThan(10);
+    const left = outcomes.filter(({ hasLeft }) => hasLeft).length;
+    expect(withCanceling?.n).toBe(outcomes.length);
+    expect(Math.round((withCanceling?.n ?? 0) * (withCanceling?.baseRate ?? 0))).toBe(left);
+    const aucOf = (some: typeof models = []) => some.find(({ name }) => name === "logistic")?.auc ?? 0;
+    // A scheduled end is easy to predict.
+    expect(aucOf(withCanceling?.models)).toBeGreaterThan(aucOf(models));
   });
 
   test("is predicted by failed payments", async () => {

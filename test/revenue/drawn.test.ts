@@ -6,11 +6,14 @@ import {
   drawnRecalibrations,
   type Exposure,
   expectedLossOf,
+  CohortChance,
   keptMrrOf,
   revenueAtRisk,
 } from "../../server/revenue/revenue.ts";
 import { uniformFrom } from "../../server/scoring/statistics/random.ts";
 import { Random } from "../../simulation/random.ts";
+
+const chance = new CohortChance(() => uniformFrom(1));
 
 /** MRR of many customers: a few have most of it. */
 const heavyTail = (random: Random) => Math.round(Math.exp(random.normal(8, 1.5)));
@@ -112,13 +115,13 @@ describe("MRR that a cohort kept", () => {
         [100, 100, 200],
         [0, 150, 200],
       ],
-      uniformFrom(1),
+      chance,
     );
     expect(month).toEqual({ mrr: 400, ratio: 1, interval: { low: 1, high: 1 } });
     expect(later).toMatchObject({ mrr: 350, ratio: 0.875 });
     expect(later?.interval?.low).toBeLessThan(0.5);
     expect(later?.interval?.high).toBeGreaterThan(1);
-    expect(keptMrrOf([100], [[50]], uniformFrom(1))).toEqual([{ mrr: 50, ratio: 0.5, interval: null }]);
+    expect(keptMrrOf([100], [[50]], chance)).toEqual([{ mrr: 50, ratio: 0.5, interval: null }]);
   });
 
   test.each([
@@ -140,7 +143,7 @@ describe("MRR that a cohort kept", () => {
       }
       return end / start;
     });
-    const [cell] = keptMrrOf(entry, [later], uniformFrom(1));
+    const [cell] = keptMrrOf(entry, [later], chance);
     expect(distance(cell?.interval ?? { low: 0, high: 0 }, quantiles(drawn, 0.95))).toBeLessThan(0.06);
   });
 });

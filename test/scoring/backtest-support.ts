@@ -13,6 +13,10 @@ export interface Answer {
   readonly n: number;
   readonly baseRate: number | null;
   readonly models: readonly ModelFigures[];
+  /** Of subscriptions. */
+  readonly departures?: number;
+  readonly involuntaryDepartures?: number;
+  readonly withCanceling?: Pick<Answer, "n" | "baseRate" | "models"> | null;
   readonly shipped: string;
 }
 

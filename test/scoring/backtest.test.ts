@@ -125,6 +125,32 @@ describe("the back-test", () => {
     expect(run(more, 2)).toEqual(run(entities, 2));
   });
 
+  test("has the figures with scheduled ends beside those that gates look at", () => {
+    const isCanceling = ({ entity }: { readonly entity: number }) => entity % 10 === 0;
+    const withScheduled = (day: number): Snapshot => {
+      const snapshot = snapshotOf(entities, day, horizonDays);
+      const rows = snapshot.rows.map((row) => ({
+        ...{ ...row, isCanceling: isCanceling(row) },
+        isInvoluntary: row.label && row.entity % 3 === 0,
+      }));
+      return { ...snapshot, rows };
+    };
+    const folds = planFolds(simulatedFrom, endDay, horizonDays, 2).map(({ cutoffDay, trainingDays }) => ({
+      scoring: withScheduled(cutoffDay),
+      training: trainingDays.slice(0, 2).map(withScheduled),
+    }));
+    const rows = folds.flatMap(({ scoring }) => scoring.rows);
+    for (const { metrics, departures, involuntary, withCanceling } of backtest(folds, horizonDays).results) {
+      expect(metrics.count).toBe(rows.filter((row) => !row.isCanceling).length);
+      expect(withCanceling?.metrics.count).toBe(rows.length);
+      expect(withCanceling?.metrics).not.toHaveProperty("reliability");
+      expect(departures).toBeLessThan(withCanceling?.departures ?? 0);
+      expect(involuntary).toBeWithin(1, departures);
+      expect(involuntary).toBeLessThan(withCanceling?.involuntary ?? 0);
+    }
+    expect(result.results.every(({ withCanceling }) => withCanceling === undefined)).toBe(true);
+  });
+
   test("refuses labels that were not known yet", () => {
     const at = (day: number) => snapshotOf(entities, day, horizonDays);
     const fold = { scoring: at(endDay - 28), training: [at(endDay - 55)] };

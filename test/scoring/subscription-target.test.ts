@@ -62,9 +62,13 @@ async function standingsInEngine(organization: number, kind: EntityKind, day: nu
 /** In an order that both have: everything that follows from subscriptions. */
 function comparable(snapshot: Pick<Snapshot, "rows">): string[] {
   return snapshot.rows
-    .map(({ features: { idleDays, tenureDays, cell, hasLeft, billing }, label, isCanceling }) =>
-      JSON.stringify([idleDays, tenureDays, cell, hasLeft, billing, isCanceling, label]),
-    )
+    .map(({ features: { idleDays, tenureDays, cell, hasLeft, billing }, ...outcome }) => {
+      const { label, isCanceling, isInvoluntary } = outcome;
+      return JSON.stringify([
+        ...[idleDays, tenureDays, cell, hasLeft, billing],
+        ...[isCanceling, label, isInvoluntary],
+      ]);
+    })
     .sort();
 }
 
@@ -136,6 +140,7 @@ test.each(["user", "account"] as const)(
     expect(found.map(comparable)).toEqual(expected.map(comparable));
     const rows = expected.flatMap((each) => each.rows);
     expect(new Set(rows.map(({ label }) => label)).size).toBe(2);
+    expect(rows.some(({ isInvoluntary }) => isInvoluntary)).toBe(true);
     // An end that is scheduled is in the population, and models are not judged by it.
     expect(rows.some(({ isCanceling }) => isCanceling)).toBe(true);
     expect(expected.flatMap(judgedRows).some(({ isCanceling }) => isCanceling)).toBe(false);

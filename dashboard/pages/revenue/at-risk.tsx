@@ -11,6 +11,7 @@ import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { counted, dayText, nothing, numbers } from "../../text/format.ts";
 import { type Money, moneyIn } from "../../text/money.ts";
 import { useChoices } from "./question.ts";
+import { usualChurnText, withoutRiskText } from "./without-risk.ts";
 
 type Answer = Reads["/api/revenue/at-risk"]["answer"];
 type Row = Answer["atRisk"][number];
@@ -51,8 +52,8 @@ export function AtRiskPanel(): ReactElement {
   );
 }
 
-function whyEmpty({ payers, day, payersWithRisk }: Answer, kind: PayerKind): ReactNode {
-  const several = plural[kind];
+function whyEmpty(answer: Answer, kind: PayerKind): ReactNode {
+  const { payers, day, payersWithRisk } = answer;
   if (payers === 0) {
     return (
       <Empty title={kind === "account" ? "No account has MRR" : "No user pays without an account"}>
@@ -61,13 +62,13 @@ function whyEmpty({ payers, day, payersWithRisk }: Answer, kind: PayerKind): Rea
     );
   }
   if (day === null) {
-    return <Empty title="No scores yet">MRR at risk appears with the first scores of {several}.</Empty>;
+    return <Empty title="No scores yet">MRR at risk appears with the first scores of {plural[kind]}.</Empty>;
   }
   if (payersWithRisk > 0) return false;
   return (
     <Empty title="No churn risk is known">
-      No model gives one for {several} with MRR.{" "}
-      <PageLink to="/o/$organization/model">See why on the Model page.</PageLink>
+      {withoutRiskText(answer, kind, moneyIn(answer.reportingCurrency))} {usualChurnText(answer, kind)}
+      <PageLink to="/o/$organization/model">See the Model page.</PageLink>
     </Empty>
   );
 }
@@ -133,7 +134,7 @@ function Loss({
           ? "None is at high risk."
           : `${counted(highRiskPayers, kind)} with ${money.short(highRiskMrr)} MRR ${highRiskPayers === 1 ? "is" : "are"} at high risk.`}{" "}
         The interval includes how well the back-test knows the calibration of churn risks.
-        <WithoutRisk answer={answer} kind={kind} money={money} />
+        {` ${withoutRiskText(answer, kind, money) ?? ""}`}
       </p>
     </>
   );
@@ -153,7 +154,7 @@ function HighRisk({ answer, kind, money }: FindingProps): ReactElement {
           Choose the churn target “when the last subscription ended”
         </PageLink>{" "}
         to see an expected loss.
-        <WithoutRisk answer={answer} kind={kind} money={money} />
+        {` ${withoutRiskText(answer, kind, money) ?? ""}`}
       </p>
     </>
   );
@@ -164,18 +165,6 @@ function Figure({ amount, children }: { amount: string; children: ReactNode }): 
     <p>
       <b className="mr-1.5 text-2xl font-medium tracking-[-0.02em]">{amount}</b> {children}
     </p>
-  );
-}
-
-function WithoutRisk({ answer, kind, money }: FindingProps): ReactElement | null {
-  const without = answer.payers - answer.payersWithRisk;
-  if (without === 0) return null;
-  return (
-    <>
-      {" "}
-      {counted(without, kind)} with {money.short(answer.mrr - answer.mrrWithRisk)} MRR{" "}
-      {without === 1 ? "has" : "have"} no churn risk.
-    </>
   );
 }
 

@@ -5,29 +5,30 @@ import {
   type Exposure,
   revenueAtRisk,
 } from "../../revenue/revenue.ts";
-import { type EntityKind, type OfRun, scoresWithChange, uniformFrom } from "../../scoring/scoring.ts";
+import { type EntityKind, type OfRun, risksOfRun, uniformFrom } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Sql } from "../sql/sql.ts";
 import { expectedLossSql } from "./payers-now.ts";
-import {
-  accountPayers,
-  isIncludedPayer,
-  isPaying,
-  type RevenueQuestion,
-  stepsOf,
-  unratedOf,
-} from "./steps.ts";
+import { accountPayers, isIncludedPayer, type RevenueQuestion, stepsOf, unratedOf } from "./steps.ts";
 
 export interface AtRiskQuestion extends RevenueQuestion {
   readonly kind: EntityKind;
   /** The newest run; undefined before the first. Then no payer has a risk. */
-  readonly run: OfRun | undefined;
+  readonly scored: ScoredRun | undefined;
   /** From this churn risk on, the risk is high. */
   readonly highRisk: number;
   /** Only if the churn risk is that of losing the subscription: then MRR is multiplied by it. */
   readonly loss: LossQuestion | null;
   readonly nowMs: number;
   readonly limit: number;
+}
+
+export interface ScoredRun {
+  readonly run: OfRun;
+  /** The start of its day: payers are scored as of then. */
+  readonly atMs: number;
+  /** False when no model is good enough. */
+  readonly hasModel: boolean;
 }
 
 export interface LossQuestion {
@@ -56,6 +57,8 @@ export interface MrrAtRisk {
   readonly payersWithRisk: number;
   readonly highRiskMrr: number;
   readonly highRiskPayers: number;
+  /** The payers without a risk, by the reason. The reason with the highest MRR comes first. */
+  readonly withoutRisk: readonly WithoutRisk[];
   /** Null unless the churn risk is that of losing the subscription. */
   readonly expectedLoss: {
     readonly mrr: number;
@@ -68,10 +71,26 @@ export interface MrrAtRisk {
   readonly rows: readonly PayerAtRisk[];
 }
 
+/** The first that holds. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR at the time of the scores.
+ * `churned`: the churn target was met. `unused`: no activity in 26 weeks. */
+export const withoutRiskReasons = ["no_model", "new", "churned", "unused"] as const;
+
+export interface WithoutRisk {
+  readonly reason: (typeof withoutRiskReasons)[number];
+  readonly payers: number;
+  readonly mrr: number;
+}
+
 /** The same payers have the same interval each time. */
 const seed = 90;
 
-interface Totals extends Omit<MrrAtRisk, "mrr" | "expectedLoss" | "rows"> {
+type Top = readonly [order: number, entity: number, mrr: number, risk: number, scheduled: number];
+
+interface Totals extends Omit<MrrAtRisk, "mrr" | "expectedLoss" | "rows" | "withoutRisk"> {
+  /** In the order of the rows. */
+  readonly top: readonly Top[];
+  readonly mrrWithout: Partial<Record<WithoutRisk["reason"], number>>;
+  readonly payersWithout: Partial<Record<WithoutRisk["reason"], number>>;
   readonly total: number;
   readonly scheduledTotal: number;
   /** Of payers with a risk: MRR that no schedule ends, and the risk. */
@@ -81,7 +100,7 @@ interface Totals extends Omit<MrrAtRisk, "mrr" | "expectedLoss" | "rows"> {
 
 /** The sums, and the payers that they are about. @throws WarehouseError */
 export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion): Promise<MrrAtRisk> {
-  const { loss, highRisk, limit, kind } = question;
+  const { loss, highRisk, limit, kind, organization } = question;
   const { text, parameters } = payersWithRisk(question);
   const isHigh = "ifNull(risk >= {highRisk:Float64}, false)";
   const hasRisk = "isNotNull(risk)";
@@ -89,36 +108,56 @@ export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion):
     loss === null
       ? "[] AS mrrs, [] AS risks"
       : `groupArrayIf(mrr - scheduled, ${hasRisk}) AS mrrs, groupArrayIf(assumeNotNull(risk), ${hasRisk}) AS risks`;
-  const order = loss === null ? "mrr" : "expectedLoss";
-  const [[sums = nothing], rows] = await Promise.all([
-    warehouse.rows<Totals>(
-      `SELECT sum(mrr) AS total, count() AS payers, sumIf(mrr, ${hasRisk}) AS mrrWithRisk,
-         countIf(${hasRisk}) AS payersWithRisk, sumIf(mrr, ${isHigh}) AS highRiskMrr,
-         countIf(${isHigh}) AS highRiskPayers, sum(scheduled) AS scheduledTotal, ${exposures}
-       FROM (${text})`,
-      { ...parameters, highRisk },
-    ),
-    warehouse.rows<PayerAtRisk>(
-      `SELECT id, name, mrr, risk, scheduled, expectedLoss
-       FROM (
-         SELECT entity, mrr, risk, scheduled, ${loss === null ? "NULL" : "loss"} AS expectedLoss
-         FROM (${text})
-         WHERE ${loss === null ? isHigh : hasRisk}
-         ORDER BY ${order} DESC, entity LIMIT {limit:UInt32}) AS payers
-       LEFT JOIN (${namesOf[kind]}) AS names ON names.named = payers.entity
-       ORDER BY ${order} DESC, entity`,
-      { ...parameters, limit, ...(loss === null && { highRisk }) },
-    ),
-  ]);
-  const { mrrs, risks, scheduledTotal, total: mrr, ...counts } = sums;
+  const [order, isShown] = loss === null ? ["toFloat64(mrr)", isHigh] : ["loss", hasRisk];
+  const [sums = nothing] = await warehouse.rows<Totals>(
+    `SELECT sum(mrr) AS total, count() AS payers, sumIf(mrr, ${hasRisk}) AS mrrWithRisk,
+       countIf(${hasRisk}) AS payersWithRisk, sumIf(mrr, ${isHigh}) AS highRiskMrr,
+       countIf(${isHigh}) AS highRiskPayers, sum(scheduled) AS scheduledTotal,
+       sumMapIf(map(reason, mrr), isNull(risk)) AS mrrWithout,
+       sumMapIf(map(reason, toUInt64(1)), isNull(risk)) AS payersWithout,
+       groupArraySortedIf({limit:UInt32})(
+         (-assumeNotNull(${order}), entity, mrr, assumeNotNull(risk), scheduled), ${isShown}) AS top,
+       ${exposures}
+     FROM (${text})`,
+    { ...parameters, highRisk, limit },
+  );
+  const { mrrs, risks, scheduledTotal, total: mrr, top, mrrWithout, payersWithout, ...counts } = sums;
   const exposed = mrrs.map((one, index): Exposure => ({ mrr: one, churnRisk: risks[index] ?? 0 }));
-  return { ...counts, mrr, expectedLoss: loss && lossOf(exposed, scheduledTotal, loss), rows };
+  return {
+    ...{ ...counts, mrr, expectedLoss: loss && lossOf(exposed, scheduledTotal, loss) },
+    withoutRisk: withoutRiskReasons
+      .map((reason) => ({ reason, payers: payersWithout[reason] ?? 0, mrr: mrrWithout[reason] ?? 0 }))
+      .filter(({ payers }) => payers > 0)
+      .sort((one, other) => other.mrr - one.mrr),
+    rows: await named(warehouse, { kind, organization, top }, loss !== null),
+  };
 }
 
 const nothing: Totals = {
   ...{ total: 0, payers: 0, mrrWithRisk: 0, payersWithRisk: 0, highRiskMrr: 0, highRiskPayers: 0 },
-  ...{ scheduledTotal: 0, mrrs: [], risks: [] },
+  ...{ scheduledTotal: 0, mrrs: [], risks: [], top: [], mrrWithout: {}, payersWithout: {} },
 };
+
+interface Named {
+  readonly entity: number;
+  readonly id: string;
+  readonly name: string;
+}
+
+async function named(
+  warehouse: Warehouse,
+  { kind, organization, top }: Pick<AtRiskQuestion, "kind" | "organization"> & Pick<Totals, "top">,
+  isLoss: boolean,
+): Promise<PayerAtRisk[]> {
+  if (top.length === 0) return [];
+  const entities = top.map(([, entity]) => entity);
+  const rows = await warehouse.rows<Named>(namesOf[kind], { organization, entities });
+  const names = new Map(rows.map(({ entity, ...name }) => [entity, name]));
+  return top.map(([order, entity, mrr, risk, scheduled]) => ({
+    ...(names.get(entity) ?? { id: "", name: "" }),
+    ...{ mrr, risk, scheduled, expectedLoss: isLoss ? -order : null },
+  }));
+}
 
 function lossOf(exposed: readonly Exposure[], scheduledMrr: number, { calibration }: LossQuestion) {
   const uniform = uniformFrom(seed);
@@ -128,44 +167,52 @@ function lossOf(exposed: readonly Exposure[], scheduledMrr: number, { calibratio
   return { mrr: expectedLoss, scheduledMrr, ...interval };
 }
 
-const ofOrganization = "organization = {organization:UInt32}";
 const namesOf: Readonly<Record<EntityKind, string>> = {
-  account: `SELECT account AS named, account_id AS id, name FROM accounts FINAL WHERE ${ofOrganization} AND ${isPaying.account}`,
-  user: `SELECT user AS named, user_id AS id, email AS name FROM users FINAL WHERE ${ofOrganization} AND ${isPaying.user}`,
+  account: `SELECT account AS entity, account_id AS id, name FROM accounts FINAL
+    WHERE organization = {organization:UInt32} AND account IN {entities:Array(UInt32)}`,
+  user: `SELECT user AS entity, user_id AS id, email AS name FROM users FINAL
+    WHERE organization = {organization:UInt32} AND user IN {entities:Array(UInt32)}`,
 };
 
-/** Rows of `entity`, `mrr`, `scheduled`, `risk` and `loss`; these two are null without a score. */
+/** Rows of `entity`, `mrr`, `scheduled`, `risk`, `loss` and `reason`. Risk and loss are null without a churn risk; the reason says why. */
 function payersWithRisk(question: AtRiskQuestion): Sql {
-  const { kind, run, nowMs, loss } = question;
+  const { kind, scored, nowMs, loss } = question;
   const ofPayer = expectedLossSql("mrr", "scheduled", "known_risk");
   const steps = stepsOf(question, false);
-  const scores =
-    run === undefined
-      ? {
-          sql: "SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS risk WHERE false",
-          parameters: {},
-        }
-      : scoresWithChange(run, undefined);
+  const scores = scored === undefined ? noScores : risksOfRun(scored.run);
   // Changes after now are ends that are scheduled, and discounts that end.
   const scheduled =
     loss === null
       ? "toInt64(0)"
       : "-least(0, sumIf(amount_by, moment >= {nowMs:Int64} AND moment < {untilMs:Int64}))";
+  const reason =
+    scored?.hasModel === true
+      ? "multiIf(mrr_then = 0, 'new', known_state = 'churned', 'churned', 'unused')"
+      : "'no_model'";
   return {
     text: `
-      SELECT toUInt32(payer) AS entity, mrr, least(mrr, falls) AS scheduled, ${ofPayer.risk} AS risk, ${ofPayer.loss} AS loss
+      SELECT toUInt32(payer) AS entity, mrr, least(mrr, falls) AS scheduled, ${ofPayer.risk} AS risk, ${ofPayer.loss} AS loss,
+        ${reason} AS reason
       FROM (
-        SELECT payer, sumIf(amount_by, moment < {nowMs:Int64}) AS mrr, ${scheduled} AS falls FROM (${steps.text})
+        SELECT payer, sumIf(amount_by, moment < {nowMs:Int64}) AS mrr, ${scheduled} AS falls,
+          sumIf(amount_by, moment < {scoredMs:Int64}) AS mrr_then
+        FROM (${steps.text})
         WHERE payer ${kind === "account" ? ">=" : "<"} ${accountPayers}
         GROUP BY payer
         HAVING mrr > 0 ${unratedOf(question).length === 0 ? "" : "AND max(is_unrated) = 0"}) AS payers
-      LEFT JOIN (SELECT entity AS scored, risk AS known_risk FROM (${scores.sql})) AS scores ON scores.scored = toUInt32(payers.payer)
+      LEFT JOIN (SELECT entity AS known, risk AS known_risk, state AS known_state FROM (${scores.sql})) AS scores
+        ON scores.known = toUInt32(payers.payer)
       WHERE ${isIncludedPayer}`,
     parameters: {
       ...steps.parameters,
       ...scores.parameters,
-      nowMs,
+      ...{ nowMs, scoredMs: scored?.atMs ?? nowMs },
       ...(loss !== null && { untilMs: loss.untilMs }),
     },
   };
 }
+
+const noScores: Pick<ReturnType<typeof risksOfRun>, "sql" | "parameters"> = {
+  sql: "SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS risk, '' AS state WHERE false",
+  parameters: {},
+};

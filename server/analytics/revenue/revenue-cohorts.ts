@@ -1,5 +1,5 @@
 /** MRR that cohorts of payers kept: a payer is in the cohort of the period in which it first had MRR. */
-import { type KeptMrr, keptMrrOf } from "../../revenue/revenue.ts";
+import { CohortChance, type KeptMrr, keptMrrOf } from "../../revenue/revenue.ts";
 import { uniformFrom } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
@@ -17,8 +17,8 @@ import { payersOf, type RevenueQuestion } from "./steps.ts";
 
 /** Groups of a split besides "other" and "none": each cell draws intervals. */
 const splitValues = 5;
-/** The same payers have the same intervals each time. */
-const seed = 77;
+/** Of a seed: the same payers have the same intervals each time. */
+const chance = new CohortChance(() => uniformFrom(77));
 
 export interface RevenueCohort extends PayerGroup {
   /** The place of its period among the edges, from 0. */
@@ -60,7 +60,7 @@ export async function revenueCohorts(
   for (const { place, cohort, entries, laters } of rows) {
     const periods = edges.length - 1 - cohort;
     const later = Array.from({ length: periods }, (_, period) => laters.map((mrrs) => mrrs[period] ?? 0));
-    const cells = keptMrrOf(entries, later, uniformFrom(seed));
+    const cells = keptMrrOf(entries, later, chance);
     const entryMrr = entries.reduce((sum, mrr) => sum + mrr, 0);
     cohorts.push({ ...groupAt(values, place), cohort, payers: entries.length, entryMrr, cells });
     // Another request may take the thread: intervals of a cohort of 100,000 payers take .2 s.

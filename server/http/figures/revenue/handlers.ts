@@ -77,7 +77,7 @@ export const revenueHandlers = {
   },
 
   "GET /api/revenue/at-risk": async (context) => {
-    const { warehouse, organization, query, nowMs } = context;
+    const { warehouse, organization, zone, query, nowMs } = context;
     const [{ question, head }, scores] = await Promise.all([
       revenueOf(context),
       scoreContext(context, query.kind),
@@ -86,10 +86,14 @@ export const revenueHandlers = {
     const target = run?.body.settings.churnTargets[query.kind] ?? null;
     const horizonDays = run?.body.settings.churnHorizonDays ?? null;
     const untilMs = lossUntilMs(run, query.kind, nowMs());
-    const { rows, ...sums } = await mrrAtRisk(warehouse, {
+    const { rows, withoutRisk, ...sums } = await mrrAtRisk(warehouse, {
       ...question,
       ...{ ...query, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
-      run: run && rowsOf(organization.id, query.kind, run),
+      scored: run && {
+        run: rowsOf(organization.id, query.kind, run),
+        atMs: zone.startOfDay(run.day),
+        hasModel: run.body.model !== null,
+      },
       loss: run && untilMs !== null ? { untilMs, calibration: calibrationOf(run.body) } : null,
     });
     return {
@@ -97,13 +101,19 @@ export const revenueHandlers = {
       ...scores.head,
       churnTarget: target,
       horizonDays,
+      baseRate: baseRateOf(run?.body.observedBaseRate),
       ...sums,
+      withoutRisk: withoutRisk.map((each) => ({ ...each })),
       atRisk: rows.map(({ risk, scheduled, ...payer }) => ({
         ...{ ...payer, churnRisk: risk, scheduledMrr: scheduled },
       })),
     };
   },
 } satisfies Partial<AnalysisHandlers>;
+
+function baseRateOf(observed: RunBody["observedBaseRate"]) {
+  return observed ? { rate: observed.rate, low: observed.low, high: observed.high } : null;
+}
 
 /** The calibration of the model that serves, in its back-test; null without one. */
 function calibrationOf({ choice, backtest }: Pick<RunBody, "choice" | "backtest">) {

@@ -191,6 +191,14 @@ export function scoresWithChange(
   };
 }
 
+/** Rows (entity, risk, state) of a run: all its scores. The risk is null for entities without one. */
+export function risksOfRun({ kind, ...ofRun }: OfRun): Query {
+  return {
+    sql: `SELECT ${kind} AS entity, risk, state FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}`,
+    parameters: { ...ofRun },
+  };
+}
+
 /** Health bands from worse to better; onboarding is neither. */
 const ranks = "['churned', 'at_risk', 'watch', 'healthy']";
 const [rankBefore, rankNow] = [`indexOf(${ranks}, healthBandBefore)`, `indexOf(${ranks}, healthBand)`];
