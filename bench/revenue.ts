@@ -100,7 +100,13 @@ async function atRisk(isOfSubscription: boolean) {
   const loss = { untilMs: nowMs + 28 * 86_400_000, calibration: { slope: 1, intercept: 0, covariance } };
   const run = { organization: 1, kind: "account", day: nowMs / 86_400_000, rowsVersion: 1 } as const;
   const question = await revenueQuestion(warehouse, { organization: 1, ...settings });
-  const asked = { kind: "account", scored: { run, atMs: nowMs, hasModel: true }, highRisk: 0.5, nowMs, limit: 100 } as const;
+  const asked = {
+    kind: "account",
+    scored: { run, atMs: nowMs, hasModel: true },
+    highRisk: 0.5,
+    nowMs,
+    limit: 100,
+  } as const;
   await mrrAtRisk(warehouse, { ...question, ...asked, loss: isOfSubscription ? loss : null });
 }
 

@@ -109,7 +109,9 @@ const figureNames = ["model", "AUC", "log loss", "Brier", "ECE", "slope", "lift"
 
 /** Entities whose end was scheduled are in no figure above. */
 function printWithCanceling(result: Backtest, { n, baseRate }: CountedRows): void {
-  printLine(`\nwith those whose end was scheduled, ${n} scored, of whom ${(100 * baseRate).toFixed(1)} % churned:`);
+  printLine(
+    `\nwith those whose end was scheduled, ${n} scored, of whom ${(100 * baseRate).toFixed(1)} % churned:`,
+  );
   printTable(figureNames, withCancelingOf(result, { n, baseRate }).models.map(cellsOf));
 }
 

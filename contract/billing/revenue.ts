@@ -187,14 +187,17 @@ export const RevenueAtRiskAnswer = Type.Object({
   payers: Field.count("Payers of this kind with MRR."),
   mrrWithRisk: Field.count("The MRR of those that have a churn risk."),
   payersWithRisk: Field.count("Those that have a churn risk."),
-  withoutRisk: listOf("The payers without a churn risk, by the reason. The reason with the highest MRR comes first.", {
-    reason: Field.oneOf(
-      ["no_model", "new", "churned", "unused"],
-      "The first that holds. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR at the time of the scores. `churned`: the churn target was met by then. `unused`: no activity in the 26 weeks before.",
-    ),
-    payers: Field.count("How many."),
-    mrr: Field.count(`Their MRR now. ${minorUnits}`),
-  }),
+  withoutRisk: listOf(
+    "The payers without a churn risk, by the reason. The reason with the highest MRR comes first.",
+    {
+      reason: Field.oneOf(
+        ["no_model", "new", "churned", "unused"],
+        "The first that holds. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR at the time of the scores. `churned`: the churn target was met by then. `unused`: no activity in the 26 weeks before.",
+      ),
+      payers: Field.count("How many."),
+      mrr: Field.count(`Their MRR now. ${minorUnits}`),
+    },
+  ),
   highRiskMrr: Field.count("The MRR of those whose risk band is high."),
   highRiskPayers: Field.count("Those whose risk band is high."),
   expectedLoss: objectOrNull(

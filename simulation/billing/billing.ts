@@ -74,7 +74,8 @@ function* subscriptionsOf(customer: Customer, random: Random, endMs: number): Ge
     interval: random.chance(yearlyShare[Math.max(1, plan)] ?? 0) ? "year" : "month",
     seatsShare: random.within(0.4, 0.8),
   };
-  let next: Start | undefined = plan > 0 || isTrial ? { startMs: createdMs + 60_000, isTrial } : startAfter(createdMs, customer);
+  let next: Start | undefined =
+    plan > 0 || isTrial ? { startMs: createdMs + 60_000, isTrial } : startAfter(createdMs, customer);
   for (let number = 1; next !== undefined && next.startMs < endMs; number += 1) {
     const subscription = new Subscription(customer, terms, { ...next, number, endMs }, random);
     subscription.live();

@@ -10,7 +10,16 @@ import {
 } from "../../dashboard/pages/model/words.ts";
 
 const judged: Judged = {
-  ...{ model: "bgbb", cutoffs: 6, count: 2_000, departures: 300, involuntaryDepartures: 0, baseRate: 0.2, auc: 0.8, logLoss: 0.45 },
+  ...{
+    model: "bgbb",
+    cutoffs: 6,
+    count: 2_000,
+    departures: 300,
+    involuntaryDepartures: 0,
+    baseRate: 0.2,
+    auc: 0.8,
+    logLoss: 0.45,
+  },
   ...{ brier: 0.15, brierSkill: 0.2, calibrationError: 0.09, calibrationErrorOfPerfection: 0.02 },
   ...{ calibrationSlope: 1, calibrationIntercept: 0, calibrationSlopeError: 0.05, biasError: 0.05 },
   ...{ topDecileLift: 2, recencyLogLoss: 0.5 },

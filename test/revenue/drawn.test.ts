@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { indicesOfLargest } from "../../server/revenue/figures/drawn.ts";
 import {
+  CohortChance,
   drawnRecalibrations,
   type Exposure,
   expectedLossOf,
-  CohortChance,
   keptMrrOf,
   revenueAtRisk,
 } from "../../server/revenue/revenue.ts";

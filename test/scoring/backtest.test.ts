@@ -131,7 +131,7 @@ describe("the back-test", () => {
       const snapshot = snapshotOf(entities, day, horizonDays);
       const rows = snapshot.rows.map((row) => ({
         ...{ ...row, isCanceling: isCanceling(row) },
-        isInvoluntary: row.label && row.entity % 3 === 0,
+        isInvoluntary: row.label && row.entity % 2 === 0,
       }));
       return { ...snapshot, rows };
     };

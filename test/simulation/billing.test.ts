@@ -76,7 +76,9 @@ const eventsOf = (log: ReturnType<typeof simulate>, name: string) =>
 function usedDaysBefore(items: readonly Item[]): (event: Tracked) => number {
   const dayOf = (timeMs: number) => Math.floor(timeMs / msPerDay);
   const used = items.filter(({ type, person }) => type === "track" && person.kind === "person");
-  const days = new Set(used.map(({ person, timeMs }) => `${person.account.facts.accountId} ${dayOf(timeMs)}`));
+  const days = new Set(
+    used.map(({ person, timeMs }) => `${person.account.facts.accountId} ${dayOf(timeMs)}`),
+  );
   return ({ person, timeMs }) =>
     Array.from({ length: 28 }, (_, back) => dayOf(timeMs) - 1 - back).filter((day) =>
       days.has(`${person.account.facts.accountId} ${day}`),

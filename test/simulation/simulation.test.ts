@@ -22,9 +22,7 @@ describe("the seed decides:", () => {
   test("users and their events are those of earlier versions, to the byte", () => {
     const hash = new Bun.CryptoHasher("sha256");
     for (const text of wire(simulate({ users: 300, seed: 3 }))) hash.update(`${text}\n`);
-    expect(hash.digest("hex")).toBe(
-      "01a70b14fbe90310da53bf5fbb9481454ad5c2fa55c8661be243d863cb5c26c5",
-    );
+    expect(hash.digest("hex")).toBe("01a70b14fbe90310da53bf5fbb9481454ad5c2fa55c8661be243d863cb5c26c5");
   });
 
   test("a run that ends later on the same day only adds items at the end", () => {

@@ -229,7 +229,7 @@ function rekindleInBackground(...parameters: string[]) {
   });
 }
 
-test("an organization of its own has settings: passive events, key events, rates, and exclusions", async () => {
+test("an organization of its own has settings: passive events, key events, churn targets, rates, and exclusions", async () => {
   const printed = await server.command("demo", "--organization", "Counting", "--users", "40", "--weeks", "4");
   expect(printed).toContain("Users at vendor.example are excluded from all figures");
   const settings = await server.command("settings", "show", "--organization", "Counting");
@@ -237,6 +237,8 @@ test("an organization of its own has settings: passive events, key events, rates
   expect(settings).toContain("report_created");
   expect(settings).toMatch(/reporting-currency +USD/);
   expect(settings).toMatch(/currency-rate +EUR=1\.1\n/);
+  expect(settings).toMatch(/user-churn +silence\n/);
+  expect(settings).toMatch(/account-churn +subscription\n/);
   expect(await server.command("exclude", "list", "--organization", "Counting")).toContain("vendor.example");
   const key = (await server.command("key", "create", "--organization", "Counting")).trim();
   const excluded = async () => {

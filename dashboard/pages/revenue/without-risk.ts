@@ -1,6 +1,5 @@
 /** The text about payers without a churn risk: how many, with how much MRR, and why. */
-import type { Reads } from "../../api/query.ts";
-import type { PayerKind } from "../../parts/figure/mrr-at-risk.ts";
+import type { Reads } from "../../api/paths.ts";
 import { counted, numbers } from "../../text/format.ts";
 import type { Money } from "../../text/money.ts";
 
@@ -18,7 +17,7 @@ const reasons: Readonly<Record<Reason, string>> = {
 /** "In the past 7.8% (6% to 10.1%) of accounts churned within 28 days." Empty where it is unknown. */
 export function usualChurnText(
   { baseRate, horizonDays }: Pick<Answer, "baseRate" | "horizonDays">,
-  kind: PayerKind,
+  kind: "account" | "user",
 ): string {
   if (baseRate === null) return "";
   const [rate, low, high] = [baseRate.rate, baseRate.low, baseRate.high].map(numbers.share);
@@ -28,7 +27,7 @@ export function usualChurnText(
 /** "3 accounts with $1,200 MRR have no churn risk: 2 ($900) not active in …, 1 ($300) without …" Undefined when all payers have one. */
 export function withoutRiskText(
   { withoutRisk }: Pick<Answer, "withoutRisk">,
-  kind: PayerKind,
+  kind: "account" | "user",
   money: Pick<Money, "short">,
 ): string | undefined {
   const sumOf = (one: "payers" | "mrr") => withoutRisk.reduce((sum, row) => sum + row[one], 0);
@@ -40,6 +39,8 @@ export function withoutRiskText(
     const why = reasons[first.reason];
     return first.reason === "no_model" ? `${all}, ${why}.` : `${all}: ${why}.`;
   }
-  const parts = withoutRisk.map((row) => `${numbers.count(row.payers)} (${money.short(row.mrr)}) ${reasons[row.reason]}`);
+  const parts = withoutRisk.map(
+    (row) => `${numbers.count(row.payers)} (${money.short(row.mrr)}) ${reasons[row.reason]}`,
+  );
   return `${all}: ${parts.join(", ")}.`;
 }

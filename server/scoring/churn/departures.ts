@@ -25,7 +25,9 @@ export function countOutcomes(rows: readonly Outcome[], horizonDays: number): Ou
   const retained = new Set<number>();
   const lastDays = new Map<number, number>();
   let [departures, involuntary] = [0, 0];
-  for (const { entity, cutoffDay, label, isInvoluntary } of rows.toSorted((a, b) => a.cutoffDay - b.cutoffDay)) {
+  for (const { entity, cutoffDay, label, isInvoluntary } of rows.toSorted(
+    (a, b) => a.cutoffDay - b.cutoffDay,
+  )) {
     if (!label) retained.add(entity);
     else if (cutoffDay >= (lastDays.get(entity) ?? Number.NEGATIVE_INFINITY) + horizonDays) {
       departures += 1;
