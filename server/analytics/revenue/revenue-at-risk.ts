@@ -73,7 +73,7 @@ export interface MrrAtRisk {
 
 /** The first that holds. `no_model`: no model is good enough, or there are no scores yet. `new`: no MRR at the time of the scores.
  * `churned`: the churn target was met. `unused`: no activity in 26 weeks. */
-export const withoutRiskReasons = ["no_model", "new", "churned", "unused"] as const;
+const withoutRiskReasons = ["no_model", "new", "churned", "unused"] as const;
 
 export interface WithoutRisk {
   readonly reason: (typeof withoutRiskReasons)[number];
