@@ -49,5 +49,12 @@ export const auditActions = [
   "destination.agreed",
   "destination.disabled",
   "destination.paused",
+  "owner.changed",
+  "note.created",
+  "note.changed",
+  "note.deleted",
+  "task.created",
+  "task.changed",
+  "task.deleted",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

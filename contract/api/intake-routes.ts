@@ -1,11 +1,11 @@
 /** The routes of the JSON API that intake answers: sessions, organizations, their members and settings. */
 
 import * as destinations from "../actions/destination-schemas.ts";
+import { workRoutes } from "../actions/work-routes.ts";
 import * as live from "../live.ts";
 import * as members from "../members.ts";
 import * as sourceSettings from "../source-settings.ts";
 import * as views from "../views.ts";
-import * as contacts from "./contacts.ts";
 import { intakeRoute } from "./route.ts";
 
 export const intakeRoutes = {
@@ -134,11 +134,7 @@ export const intakeRoutes = {
     answer: live.LiveMessages,
     isStream: true,
   }),
-  "POST /api/users/:userId/contacts": intakeRoute.manage({
-    summary: "Mark a user as contacted: an event `contacted`, which is no engagement and is in the timeline",
-    body: contacts.ContactBody,
-    status: 204,
-  }),
+  ...workRoutes,
   "GET /api/views": intakeRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
   "POST /api/views": intakeRoute.manage({
     summary: "Save a view for all members",

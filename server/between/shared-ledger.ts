@@ -25,6 +25,8 @@ const memberCalls = [
 ] as const;
 const destinationCalls = ["list", "asking"] as const;
 const deliveryCalls = ["add", "list"] as const;
+const workCalls = ["ofEntity", "all"] as const;
+const workTimelineCalls = ["entries"] as const;
 const heldEventCalls = ["counts", "people", "labels"] as const;
 const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
@@ -99,6 +101,9 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("members", ledger.members, memberCalls, forget);
   offer("destinations", ledger.destinations, destinationCalls);
   offer("deliveries", ledger.deliveries, deliveryCalls);
+  offer("notes", ledger.notes, workCalls);
+  offer("tasks", ledger.tasks, workCalls);
+  offer("workTimeline", ledger.workTimeline, workTimelineCalls);
   offer("heldEvents", ledger.heldEvents, heldEventCalls);
   offer("checks", ledger.checks, checkCalls);
   operations.set("warnings.list", async (organization: number, limit: number, kind?: WarningKind) => {
@@ -186,6 +191,9 @@ export function remoteLedger(
     members: remote<SharedLedger["members"]>("members", memberCalls),
     destinations: remote<SharedLedger["destinations"]>("destinations", destinationCalls),
     deliveries: remote<SharedLedger["deliveries"]>("deliveries", deliveryCalls),
+    notes: remote<SharedLedger["notes"]>("notes", workCalls),
+    tasks: remote<SharedLedger["tasks"]>("tasks", workCalls),
+    workTimeline: remote<SharedLedger["workTimeline"]>("workTimeline", workTimelineCalls),
     heldEvents: remote<SharedLedger["heldEvents"]>("heldEvents", heldEventCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),

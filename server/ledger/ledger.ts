@@ -7,6 +7,19 @@ export {
   notAgreed,
 } from "./ports/actions/destinations.ts";
 export {
+  comparePositions,
+  type EntityNumbers,
+  type EntityRef,
+  type NamedPerson,
+  type Note,
+  ownerNote,
+  type Task,
+  type TaskChange,
+  type WorkEntry,
+  type WorkPosition,
+  workPosition,
+} from "./ports/actions/work.ts";
+export {
   type Actor,
   type AuditNote,
   type AuditPage,

@@ -18,7 +18,9 @@ export const contactHandlers = {
   }) => {
     const closed = intake.closedFor(organization.id);
     if (closed !== undefined) throw new ApiError("rate_limit_exceeded", closed, retryAfterSeconds);
-    const event = { ...body, userId: path.userId, event: contactEvent, properties: { by: actor.by } };
+    const { timestamp, kind, text } = body;
+    const properties = { by: actor.by, ...(kind && { kind }), ...(text?.trim() && { text: text.trim() }) };
+    const event = { ...(timestamp && { timestamp }), userId: path.userId, event: contactEvent, properties };
     const outcome = await intake.track(new TextEncoder().encode(JSON.stringify(event)), {
       organization: organization.id,
       zone: zoneOf(organization.timezone),

@@ -7,13 +7,17 @@ import { organizationHandlers } from "./organization.ts";
 import { sessionHandlers } from "./session.ts";
 import { sourceSettingsHandlers } from "./source-settings.ts";
 import { viewHandlers } from "./views.ts";
+import { noteHandlers, ownerHandlers, taskHandlers } from "./work.ts";
 
 export const intakeHandlers: IntakeHandlers = {
   ...contactHandlers,
   ...destinationHandlers,
   ...liveHandlers,
+  ...noteHandlers,
   ...organizationHandlers,
+  ...ownerHandlers,
   ...sessionHandlers,
   ...sourceSettingsHandlers,
+  ...taskHandlers,
   ...viewHandlers,
 };

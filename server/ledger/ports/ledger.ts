@@ -9,6 +9,7 @@
  */
 import type { DeliveryStore } from "./actions/deliveries.ts";
 import type { DestinationStore } from "./actions/destinations.ts";
+import type { NoteStore, TaskStore, WorkTimeline } from "./actions/work.ts";
 import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
 import type { UserAndAccount } from "./entities.ts";
@@ -49,6 +50,9 @@ export interface Ledger {
   readonly heldEvents: HeldEventStore;
   readonly destinations: DestinationStore;
   readonly deliveries: DeliveryStore;
+  readonly notes: NoteStore;
+  readonly tasks: TaskStore;
+  readonly workTimeline: WorkTimeline;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
@@ -123,7 +127,9 @@ type OwnStores =
   | "sourceSettings"
   | "identities"
   | "destinations"
-  | "deliveries";
+  | "deliveries"
+  | "notes"
+  | "tasks";
 
 /** The ledger for the other processes of an installation. Only intake writes to it. */
 export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
@@ -134,6 +140,8 @@ export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly sources: Omit<SourceStore, "add">;
   readonly destinations: Pick<DestinationStore, "list" | "asking">;
   readonly deliveries: Pick<DeliveryStore, "add" | "list">;
+  readonly notes: Pick<NoteStore, "ofEntity" | "all">;
+  readonly tasks: Pick<TaskStore, "ofEntity" | "all">;
 }
 
 /** Without sign-in: only the process that serves team members does it. */

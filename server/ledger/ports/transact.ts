@@ -1,6 +1,7 @@
 /** One transaction of the ledger: its look-ups, the stored rows, and its writes. */
 
 import { Refusal } from "../../../contract/refusal.ts";
+import type { AuditEntry } from "./audit.ts";
 import type { Account, User } from "./entities.ts";
 import type {
   EventLabel,
@@ -107,6 +108,8 @@ export interface Writes {
   readonly heldEvents?: HeldEventWrites;
   /** Moves an import's position by the rows that are written here. */
   readonly importProgress?: ImportProgress;
+  /** Entries of the audit log about what is written here. Senders' requests have none. */
+  readonly audit?: readonly AuditEntry[];
   readonly nowMs: number;
 }
 

@@ -51,23 +51,28 @@ export function roleChangedNote(before: Member, role: Role): AuditNote {
   };
 }
 
-/** The read keys of a removed member. */
-export interface LeftKeys {
+/** What a removed member leaves behind: read keys, and tasks that were not done. */
+export interface Left {
   readonly ids: readonly number[];
-  /** The owner who took them over. Null if they were revoked. */
+  /** The owner who took the keys over. Null if they were revoked. */
   readonly to: number | null;
+  /** How many tasks have no assignee now. */
+  readonly tasks: number;
 }
 
 /** The entry of a member who left, or was removed. */
-export function removedNote({ id, name, role }: Member, { ids, to }: LeftKeys, by: Actor): AuditNote {
+export function removedNote({ id, name, role }: Member, { ids, to, tasks }: Left, by: Actor): AuditNote {
   const keys = `${ids.length} read key${ids.length === 1 ? "" : "s"}`;
   const became = to === null ? `, and revoked ${keys}` : `, and kept ${keys} for person ${to}`;
+  const unassigned = `, and left ${tasks} task${tasks === 1 ? "" : "s"} without an assignee`;
+  const left = `${ids.length === 0 ? "" : became}${tasks === 0 ? "" : unassigned}`;
   return {
     action: "member.removed",
-    summary: `${by.person?.id === id ? `${name} left` : `Removed ${name}`}${ids.length === 0 ? "" : became}`,
+    summary: `${by.person?.id === id ? `${name} left` : `Removed ${name}`}${left}`,
     detail: {
       ...{ person: id, name, from: role, to: null },
       ...(ids.length > 0 && { readKeys: ids, readKeysTo: to }),
+      ...(tasks > 0 && { tasks }),
     },
   };
 }

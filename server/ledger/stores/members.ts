@@ -30,6 +30,7 @@ import {
   removedNote,
   roleChangedNote,
 } from "../rules/member-notes.ts";
+import { unassignTasksOf } from "./actions/tasks.ts";
 import type { AuditLog } from "./engine/audit-log.ts";
 import { advisoryLock, isTaken, storeLocks } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -175,7 +176,8 @@ function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole
         // The removed person could return with an invitation that they made for themselves.
         yield* deleteInvitationsBy(organization, person);
         const ids = yield* leaveKeys(organization, person, nowMs, keysTo);
-        yield* audit.note(organization, removedNote(before, { ids, to: keysTo }, by), by, nowMs);
+        const tasks = yield* unassignTasksOf(organization, before);
+        yield* audit.note(organization, removedNote(before, { ids, to: keysTo, tasks }, by), by, nowMs);
         return before;
       }),
   };

@@ -1,6 +1,7 @@
 /** All stores that are written once for both engines. */
 import type { DeliveryStore } from "../ports/actions/deliveries.ts";
 import type { DestinationStore } from "../ports/actions/destinations.ts";
+import type { NoteStore, TaskStore, WorkTimeline } from "../ports/actions/work.ts";
 import type { AuditStore } from "../ports/audit.ts";
 import type { Credentials } from "../ports/credentials.ts";
 import type { ExclusionStore } from "../ports/exclusions.ts";
@@ -20,6 +21,9 @@ import { Hourly } from "../rules/hourly.ts";
 import { noOrganization } from "../rules/organization-notes.ts";
 import { deliveryStore, tidyDeliveries } from "./actions/deliveries.ts";
 import { destinationStore } from "./actions/destinations.ts";
+import { noteStore } from "./actions/notes.ts";
+import { taskStore } from "./actions/tasks.ts";
+import { workTimeline } from "./actions/work-timeline.ts";
 import { auditStore, tidyAudit } from "./audit.ts";
 import { checkStore } from "./checks.ts";
 import { credentialStore } from "./credentials.ts";
@@ -57,6 +61,9 @@ export abstract class LedgerStores {
   readonly views: ViewStore;
   readonly destinations: DestinationStore;
   readonly deliveries: DeliveryStore;
+  readonly notes: NoteStore;
+  readonly tasks: TaskStore;
+  readonly workTimeline: WorkTimeline;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
@@ -82,6 +89,9 @@ export abstract class LedgerStores {
     this.views = viewStore(engine);
     this.destinations = destinationStore(engine);
     this.deliveries = deliveryStore(engine);
+    this.notes = noteStore(engine);
+    this.tasks = taskStore(engine);
+    this.workTimeline = workTimeline(engine);
     this.sources = sourceStore(engine);
     this.sourceSettings = sourceSettingsStore(engine);
     this.identities = identityStore(engine);

@@ -14,6 +14,7 @@ import {
   sourcesTables,
   viewsTable,
 } from "../../stores/tables.ts";
+import { workTables } from "../../stores/work-tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
 import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";
@@ -90,6 +91,7 @@ export const migrations: readonly Migration[] = [
   lastingMessageIdsTable(postgresTypes),
   accountAttributes,
   destinationsTables(postgresTypes),
+  workTables(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

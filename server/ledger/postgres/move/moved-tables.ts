@@ -50,6 +50,8 @@ export const movedTables: readonly MovedTable[] = [
   { name: "lasting_message_ids" },
   { name: "destinations", encoded: ["name", "address", "stopped_because"] },
   { name: "deliveries", encoded: ["message_id", "body", "said"] },
+  { name: "notes", encoded: ["text"] },
+  { name: "tasks", encoded: ["title", "former_assignee"] },
 ];
 
 /** Tables that move-in.ts moves with code of its own. */

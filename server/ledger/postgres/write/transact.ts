@@ -12,6 +12,7 @@ import type { IngestionWarning } from "../../ports/warnings.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
+import { AuditLog } from "../../stores/engine/audit-log.ts";
 import { advanceImport } from "../../stores/imports.ts";
 import { addWarnings } from "../../stores/warnings.ts";
 import type { Sql, Tx } from "../client/connect.ts";
@@ -49,6 +50,7 @@ export class Transactor {
   readonly #maxWaitingLinks: number;
   readonly #node: Heartbeat;
   readonly #turns: FairTurns;
+  readonly #audit = new AuditLog();
   /** Slots that no transaction of this node uses. The same few are used again, so that a day has few rows. */
   readonly #freeSlots = freeSlots();
 
@@ -107,6 +109,7 @@ export class Transactor {
     if (writes.importProgress !== undefined) {
       await runOn(tx, advanceImport(writes.importProgress, nowMs));
     }
+    for (const entry of writes.audit ?? []) await runOn(tx, this.#audit.add(entry));
     const people = [
       ...writePeople(tx, writes, writes.reads),
       ...identifiedStatements(tx, writes.users, writes.reads),

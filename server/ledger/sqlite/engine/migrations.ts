@@ -19,6 +19,7 @@ import {
   sqliteTypes,
   viewsTable,
 } from "../../stores/tables.ts";
+import { workTables } from "../../stores/work-tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { inboxOfMoreTables } from "../admin/more-warehouse-tables.ts";
 import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";
@@ -251,6 +252,7 @@ const migrations: readonly Migration[] = [
   lastingMessageIdsTable(sqliteTypes),
   accountAttributes,
   destinationsTables(sqliteTypes),
+  workTables(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

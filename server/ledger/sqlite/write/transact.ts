@@ -93,6 +93,7 @@ export class Transactor {
         if (writes.importProgress !== undefined) {
           engine.now(advanceImport(writes.importProgress, writes.nowMs));
         }
+        for (const entry of writes.audit ?? []) engine.now(engine.audit.add(entry));
         return messageIds.length === 0 ? undefined : ids.write(messageIds, writes.nowMs);
       }),
     );
@@ -170,7 +171,8 @@ function isNothing(writes: Writes): boolean {
 }
 
 function changesMore(writes: Writes): boolean {
-  return changesPeople(writes) || writes.heldEvents !== undefined || writes.importProgress !== undefined;
+  const { heldEvents, importProgress, audit } = writes;
+  return changesPeople(writes) || [heldEvents, importProgress, audit].some((part) => part !== undefined);
 }
 
 function changesPeople({ users, accounts, versionRows, accountVersionRows = [] }: Writes): boolean {

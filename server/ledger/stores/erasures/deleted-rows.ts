@@ -17,6 +17,7 @@ import {
   text,
   type Work,
 } from "../engine/sql.ts";
+import { deleteWorkOf } from "../actions/work-rows.ts";
 import { forgetPeople, linkedTo, removeAccount } from "../events/held-event-rows.ts";
 import { forgetExclusion } from "../exclusions.ts";
 import { erasureKey, forgetWarningsOf } from "../warnings.ts";
@@ -80,6 +81,7 @@ export function* deleteUser(deletion: Deletion, userId: string, withAccount: boo
     UPDATE populations SET users = users - 1, user_versions = user_versions - ${user.version}
     WHERE organization = ${organization}`;
   yield* forgetExclusion(organization, "user", userId);
+  yield* deleteWorkOf(organization, { user: user.number, account: 0 });
   const hmac = tombstoneOf(key, organization, userId);
   const erased = { organization, user: user.number, account: 0, members: 0, versions: 0, hmac };
   const own = accountId === undefined ? undefined : yield* deleteAccount(deletion, accountId);
@@ -103,6 +105,7 @@ export function* deleteAccount({ organization, atMs, among }: Deletion, accountI
     UPDATE populations SET accounts = accounts - 1, account_versions = account_versions - ${account.version}
     WHERE organization = ${organization}`;
   yield* forgetExclusion(organization, "account", accountId);
+  yield* deleteWorkOf(organization, { user: 0, account: account.number });
   const erased = { organization, user: 0, account: account.number, members, versions: account.version, hmac };
   return { isAnything: true, names: [], erased: [erased] };
 }

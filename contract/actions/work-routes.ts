@@ -1,0 +1,65 @@
+/** The routes of intake about notes, tasks, contacts and owners. */
+import { intakeRoute } from "../api/route.ts";
+import { workLimits } from "./work.ts";
+import * as work from "./work-schemas.ts";
+
+const maxBodyBytes = workLimits.bodyBytes;
+const notes = { query: work.NotesParameters, answer: work.NotesAnswer } as const;
+const addNote = { body: work.NoteBody, maxBodyBytes, status: 201, answer: work.NoteAnswer } as const;
+const addTask = { body: work.TaskCreateBody, status: 201, answer: work.TaskAnswer } as const;
+const setOwner = { body: work.OwnerBody, status: 204 } as const;
+
+export const workRoutes = {
+  "POST /api/users/:userId/contacts": intakeRoute.manage({
+    summary: "Mark a user as contacted: an event `contacted`, which is no engagement and is in the timeline",
+    body: work.ContactBody,
+    maxBodyBytes,
+    status: 204,
+  }),
+  "PATCH /api/users/:userId/owner": intakeRoute.manage({
+    summary: "Set the owner of a user: the trait `owner`, with a version",
+    ...setOwner,
+  }),
+  "PATCH /api/accounts/:accountId/owner": intakeRoute.manage({
+    summary: "Set the owner of an account: the attribute `owner`, with a version",
+    ...setOwner,
+  }),
+  "GET /api/users/:userId/notes": intakeRoute.read({ summary: "Notes on a user", ...notes }),
+  "POST /api/users/:userId/notes": intakeRoute.manage({ summary: "Write a note on a user", ...addNote }),
+  "GET /api/accounts/:accountId/notes": intakeRoute.read({ summary: "Notes on an account", ...notes }),
+  "POST /api/accounts/:accountId/notes": intakeRoute.manage({
+    summary: "Write a note on an account",
+    ...addNote,
+  }),
+  "PATCH /api/notes/:id": intakeRoute.manage({
+    summary: "Change the text of a note",
+    body: work.NoteBody,
+    maxBodyBytes,
+    answer: work.NoteAnswer,
+  }),
+  "DELETE /api/notes/:id": intakeRoute.manage({ summary: "Delete a note", status: 204 }),
+  "GET /api/users/:userId/tasks": intakeRoute.read({
+    summary: "Tasks for a user",
+    answer: work.EntityTasksAnswer,
+  }),
+  "POST /api/users/:userId/tasks": intakeRoute.manage({ summary: "Add a task for a user", ...addTask }),
+  "GET /api/accounts/:accountId/tasks": intakeRoute.read({
+    summary: "Tasks for an account",
+    answer: work.EntityTasksAnswer,
+  }),
+  "POST /api/accounts/:accountId/tasks": intakeRoute.manage({
+    summary: "Add a task for an account",
+    ...addTask,
+  }),
+  "GET /api/tasks": intakeRoute.read({
+    summary: "Tasks across all users and accounts: open, due, overdue or done, of a team member or of nobody",
+    query: work.TasksParameters,
+    answer: work.TasksAnswer,
+  }),
+  "PATCH /api/tasks/:id": intakeRoute.manage({
+    summary: "Change a task, mark it as done, or open it again",
+    body: work.TaskChangeBody,
+    answer: work.TaskAnswer,
+  }),
+  "DELETE /api/tasks/:id": intakeRoute.manage({ summary: "Delete a task", status: 204 }),
+} as const;

@@ -1,0 +1,218 @@
+/** Notes and tasks about users and accounts, and their owners. The right to read shows them. Changes need the right to manage. */
+import { ownerTrait, workLimits } from "../../../contract/actions/work.ts";
+import { errorMessages } from "../../../contract/errors.ts";
+import { ApiError, noSuch } from "../../../contract/refusal.ts";
+import { formatDay, parseDay, zoneOf } from "../../calendar/calendar.ts";
+import { changeOwner, errorOf } from "../../intake/intake.ts";
+import {
+  type EntityRef,
+  type NamedPerson,
+  type Note,
+  OrganizationsHeld,
+  type Organization,
+  type Task,
+} from "../../ledger/ledger.ts";
+import { idIn } from "../api/request.ts";
+import { instant, instantOrNull } from "../figures/rows.ts";
+import type { Place } from "./gate.ts";
+import type { IntakeHandlers, IntakeParts } from "./intake-api.ts";
+
+const retryAfterSeconds = 5;
+
+export const noteHandlers = {
+  "GET /api/users/:userId/notes": (context) => notesOf(context, { kind: "user", id: context.path.userId }),
+  "GET /api/accounts/:accountId/notes": (context) =>
+    notesOf(context, { kind: "account", id: context.path.accountId }),
+  "POST /api/users/:userId/notes": (context) => addNote(context, { kind: "user", id: context.path.userId }),
+  "POST /api/accounts/:accountId/notes": (context) =>
+    addNote(context, { kind: "account", id: context.path.accountId }),
+
+  "PATCH /api/notes/:id": async ({ ledger, place: { organization, actor }, path, body, nowMs }) => {
+    const text = noteText(body.text);
+    const note = await ledger.notes.change(organization.id, idIn(path.id, "note"), text, actor, nowMs);
+    if (note === undefined) throw noSuch("note");
+    return { answer: noteAnswer(note) };
+  },
+
+  "DELETE /api/notes/:id": async ({ ledger, place: { organization, actor }, path, nowMs }) => {
+    const isGone = await ledger.notes.remove(organization.id, idIn(path.id, "note"), actor, nowMs);
+    if (!isGone) throw noSuch("note");
+    return {};
+  },
+} satisfies Partial<IntakeHandlers>;
+
+export const taskHandlers = {
+  "GET /api/users/:userId/tasks": (context) => tasksOf(context, { kind: "user", id: context.path.userId }),
+  "GET /api/accounts/:accountId/tasks": (context) =>
+    tasksOf(context, { kind: "account", id: context.path.accountId }),
+  "POST /api/users/:userId/tasks": (context) => addTask(context, { kind: "user", id: context.path.userId }),
+  "POST /api/accounts/:accountId/tasks": (context) =>
+    addTask(context, { kind: "account", id: context.path.accountId }),
+
+  "GET /api/tasks": async ({ ledger, place, query, nowMs }) => {
+    const today = todayOf(place.organization, nowMs);
+    const assignee = query.assignee === undefined ? undefined : personOf(query.assignee, place);
+    const { list, limit, offset } = query;
+    const question = { list, limit, offset, today, assignee };
+    const { total, tasks } = await ledger.tasks.list(place.organization.id, question);
+    return { answer: { total, tasks: tasks.map((task) => taskAnswer(task, today)) } };
+  },
+
+  "PATCH /api/tasks/:id": async ({ ledger, place: { organization, actor }, path, body, nowMs }) => {
+    const { title, due, assignee, isDone } = body;
+    const change = {
+      ...(title !== undefined && { title: title.trim() }),
+      ...(due !== undefined && { dueDay: dayOf(due) }),
+      ...(assignee !== undefined && { assignee }),
+      ...(isDone !== undefined && { isDone }),
+    };
+    const task = await ledger.tasks.change(organization.id, idIn(path.id, "task"), change, actor, nowMs);
+    if (task === undefined) throw noSuch("task");
+    return { answer: taskAnswer(task, todayOf(organization, nowMs)) };
+  },
+
+  "DELETE /api/tasks/:id": async ({ ledger, place: { organization, actor }, path, nowMs }) => {
+    const isGone = await ledger.tasks.remove(organization.id, idIn(path.id, "task"), actor, nowMs);
+    if (!isGone) throw noSuch("task");
+    return {};
+  },
+} satisfies Partial<IntakeHandlers>;
+
+export const ownerHandlers = {
+  "PATCH /api/users/:userId/owner": (context) => setOwner(context, { kind: "user", id: context.path.userId }),
+  "PATCH /api/accounts/:accountId/owner": (context) =>
+    setOwner(context, { kind: "account", id: context.path.accountId }),
+} satisfies Partial<IntakeHandlers>;
+
+type Ledger = Pick<IntakeParts, "ledger">;
+/** A change by a team member. */
+interface Changing<Body> extends Ledger {
+  readonly place: Place;
+  readonly body: Body;
+  readonly nowMs: number;
+}
+
+async function notesOf(
+  {
+    ledger,
+    place,
+    query,
+  }: Ledger & { readonly place: Place; readonly query: { readonly limit: number; readonly before?: number } },
+  entity: EntityRef,
+) {
+  const notes = await ledger.notes.ofEntity(place.organization.id, entity, query);
+  return { answer: { notes: notes.map(noteAnswer) } };
+}
+
+async function addNote({ ledger, place, body, nowMs }: Changing<{ readonly text: string }>, entity: EntityRef) {
+  const { organization, actor } = place;
+  const note = await ledger.notes.add(organization.id, entity, noteText(body.text), actor, nowMs);
+  if (note === undefined) throw notFound(entity);
+  return { answer: noteAnswer(note) };
+}
+
+async function tasksOf(
+  { ledger, place, nowMs }: Ledger & { readonly place: Place; readonly nowMs: number },
+  entity: EntityRef,
+) {
+  const tasks = await ledger.tasks.ofEntity(place.organization.id, entity);
+  const today = todayOf(place.organization, nowMs);
+  return { answer: { tasks: tasks.map((task) => taskAnswer(task, today)) } };
+}
+
+interface TaskBody {
+  readonly title: string;
+  readonly due?: string | null;
+  readonly assignee?: number | null;
+}
+
+async function addTask({ ledger, place, body, nowMs }: Changing<TaskBody>, entity: EntityRef) {
+  const { organization, actor } = place;
+  const { title, due = null, assignee = null } = body;
+  const wanted = { title: title.trim(), dueDay: dayOf(due), assignee };
+  const task = await ledger.tasks.add(organization.id, entity, wanted, actor, nowMs);
+  if (task === undefined) throw notFound(entity);
+  return { answer: taskAnswer(task, todayOf(organization, nowMs)) };
+}
+
+/** @throws ApiError for an unknown entity or person, and while nothing is taken */
+async function setOwner(
+  { ledger, intake, place, body, nowMs }: Changing<{ readonly owner: number | null }> & Pick<IntakeParts, "intake">,
+  entity: EntityRef,
+) {
+  const { organization, actor: by } = place;
+  const closed = intake.closedFor(organization.id);
+  if (closed !== undefined) throw new ApiError("rate_limit_exceeded", closed, retryAfterSeconds);
+  const owner = body.owner === null ? null : await memberWith(ledger, organization.id, body.owner);
+  const zone = zoneOf(organization.timezone);
+  try {
+    const chosen = { organization: organization.id, zone, entity, owner, by, nowMs };
+    const outcome = await changeOwner(ledger, chosen);
+    if (outcome === "not_found") throw notFound(entity);
+    const error = errorOf(outcome);
+    if (error !== undefined) throw new ApiError(error.name, error.message);
+  } catch (error) {
+    if (!(error instanceof OrganizationsHeld)) throw error;
+    throw new ApiError("rate_limit_exceeded", errorMessages.organizationHeld, retryAfterSeconds);
+  }
+  return {};
+}
+
+async function memberWith(
+  ledger: Ledger["ledger"],
+  organization: number,
+  id: number,
+): Promise<NamedPerson & { readonly email: string }> {
+  const member = (await ledger.members.list(organization)).find((one) => one.id === id);
+  if (member !== undefined) return member;
+  throw new ApiError(
+    "validation_error",
+    `${ownerTrait} is not valid: send the id of a team member, or null.`,
+  );
+}
+
+function notFound({ kind }: EntityRef): ApiError {
+  return new ApiError(
+    "not_found",
+    kind === "user" ? errorMessages.userNotFound : errorMessages.accountNotFound,
+  );
+}
+
+/** @throws ApiError for a text that nothing can be seen of */
+function noteText(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed !== "") return trimmed;
+  throw new ApiError("validation_error", `text is empty: send 1 to ${workLimits.noteCharacters} characters.`);
+}
+
+/** @throws ApiError for a day that is in no calendar */
+function dayOf(due: string | null): number | null {
+  if (due === null) return null;
+  const day = parseDay(due);
+  if (day !== undefined) return day;
+  throw new ApiError("validation_error", "due is not valid: send a date, 2027-03-31 say, or null.");
+}
+
+function personOf(assignee: string, { actor }: Place): number | null {
+  if (assignee === "nobody") return null;
+  return assignee === "me" ? (actor.person?.id ?? 0) : Number(assignee);
+}
+
+function todayOf({ timezone }: Organization, nowMs: number): number {
+  return zoneOf(timezone).dayOf(nowMs);
+}
+
+function noteAnswer({ createdAtMs, updatedAtMs, ...note }: Note) {
+  return { ...note, createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) };
+}
+
+function taskAnswer({ dueDay, createdAtMs, updatedAtMs, doneAtMs, ...task }: Task, today: number) {
+  return {
+    ...task,
+    due: dueDay === null ? null : formatDay(dueDay),
+    isOverdue: doneAtMs === null && dueDay !== null && dueDay < today,
+    createdAt: instant(createdAtMs),
+    updatedAt: instant(updatedAtMs),
+    doneAt: instantOrNull(doneAtMs),
+  };
+}

@@ -1,0 +1,253 @@
+/** Stores tasks. */
+import {
+  type EntityNumbers,
+  noTeamMember,
+  refuseTooManyTasks,
+  type Task,
+  type TaskChange,
+  type TaskQuestion,
+  type TaskStore,
+  taskNote,
+} from "../../ports/actions/work.ts";
+import type { Actor } from "../../ports/audit.ts";
+import type { Engine } from "../engine/engine.ts";
+import {
+  count,
+  exists,
+  type Fragment,
+  integer,
+  nullable,
+  part,
+  RowOf,
+  returningOne,
+  run,
+  select,
+  text,
+  type Work,
+} from "../engine/sql.ts";
+import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
+import {
+  type EntityOfRow,
+  entityColumns,
+  entityOf,
+  isOfEntity,
+  lockEntity,
+  namedEntity,
+  namedPerson,
+} from "./work-rows.ts";
+
+interface TaskRow
+  extends EntityOfRow,
+    Pick<
+      Task,
+      "id" | "title" | "dueDay" | "formerAssignee" | "createdAtMs" | "updatedAtMs" | "doneAtMs"
+    > {
+  readonly assigneeId: number | null;
+  readonly assigneeName: string | null;
+  readonly creatorId: number | null;
+  readonly creator: string | null;
+  readonly doerId: number | null;
+  readonly doer: string | null;
+}
+
+const taskRow = new RowOf<TaskRow>({
+  ...entityColumns,
+  id: integer("tasks.id"),
+  title: text(),
+  dueDay: nullable(integer()),
+  formerAssignee: nullable(text()),
+  createdAtMs: integer("tasks.created_at_ms"),
+  updatedAtMs: integer("tasks.updated_at_ms"),
+  doneAtMs: nullable(integer()),
+  assigneeId: nullable(integer("assigned.id")),
+  assigneeName: nullable(text("assigned.name")),
+  creatorId: nullable(integer("creators.id")),
+  creator: nullable(text("creators.name")),
+  doerId: nullable(integer("doers.id")),
+  doer: nullable(text("doers.name")),
+});
+const idRow = new RowOf<Pick<Task, "id">>({ id: integer() });
+const joined = part`FROM tasks ${entityOf("tasks")}
+  LEFT JOIN people AS assigned ON assigned.id = tasks.assignee
+  LEFT JOIN people AS creators ON creators.id = tasks.created_by
+  LEFT JOIN people AS doers ON doers.id = tasks.done_by`;
+const byDay = part`due_day IS NULL, due_day, tasks.id`;
+const latestFirst = part`done_at_ms DESC, tasks.id DESC`;
+
+/** The store of tasks. */
+export function taskStore(engine: Engine): TaskStore {
+  return { ...taskLists(engine), ...taskChanges(engine) };
+}
+
+function taskLists(engine: Engine): Pick<TaskStore, "list" | "ofEntity" | "all"> {
+  return {
+    list: (organization, question) =>
+      engine.snapshot(
+        (function* () {
+          const { list, limit, offset } = question;
+          const where = part`WHERE tasks.organization = ${organization} AND ${isAsked(question)}`;
+          const total = yield* count`FROM tasks ${where}`;
+          const order = list === "done" ? latestFirst : byDay;
+          const tasks = yield* findTasks(
+            part`${where} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`,
+          );
+          return { total, tasks };
+        })(),
+      ),
+
+    ofEntity: (organization, entity) =>
+      engine.alone(
+        findTasks(part`
+          WHERE ${isOfEntity(organization, "tasks", entity)}
+          ORDER BY done_at_ms IS NOT NULL, done_at_ms DESC, ${byDay}`),
+      ),
+
+    all: (organization, after, limit) =>
+      engine.alone(
+        findTasks(part`
+          WHERE tasks.organization = ${organization} AND tasks.id > ${after} ORDER BY tasks.id LIMIT ${limit}`),
+      ),
+  };
+}
+
+function taskChanges(engine: Engine): Pick<TaskStore, "add" | "change" | "remove"> {
+  return {
+    add: (organization, entity, { title, dueDay, assignee }, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockKnownOrganization(organization);
+        const numbers = yield* lockEntity(organization, entity);
+        if (numbers === undefined) return undefined;
+        yield* refuseMore(organization, numbers);
+        yield* refuseStranger(organization, assignee);
+        const { id } = yield* returningOne(idRow)`
+          INSERT INTO tasks (organization, user_number, account_number, created_by, created_at_ms, updated_at_ms, title,
+            due_day, assignee)
+          VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${nowMs}, ${nowMs},
+            ${title}, ${dueDay}, ${assignee})`;
+        yield* audit.note(organization, taskNote("task.created", id, numbers), by, nowMs);
+        return (yield* findRow(organization, id))?.task;
+      }),
+
+    change: (organization, id, change, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockOrganization(organization);
+        const before = yield* findRow(organization, id);
+        if (before === undefined) return undefined;
+        const fields = changedFields(before.task, change);
+        if (fields.length === 0) return before.task;
+        if (fields.includes("assignee")) yield* refuseStranger(organization, change.assignee ?? null);
+        if (change.isDone === false && fields.includes("done")) {
+          yield* refuseMore(organization, before.numbers, true);
+        }
+        yield* write(before.task, change, by, nowMs);
+        yield* audit.note(organization, taskNote("task.changed", id, before.numbers, fields), by, nowMs);
+        return (yield* findRow(organization, id))?.task;
+      }),
+
+    remove: (organization, id, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockOrganization(organization);
+        const before = yield* findRow(organization, id);
+        if (before === undefined) return false;
+        yield* run`DELETE FROM tasks WHERE id = ${id}`;
+        yield* audit.note(organization, taskNote("task.deleted", id, before.numbers), by, nowMs);
+        return true;
+      }),
+  };
+}
+
+function isAsked({ list, today, assignee }: TaskQuestion): Fragment {
+  const ofPerson =
+    assignee === undefined
+      ? part`true`
+      : assignee === null
+        ? part`assignee IS NULL`
+        : part`assignee = ${assignee}`;
+  if (list === "done") return part`done_at_ms IS NOT NULL AND ${ofPerson}`;
+  const open = part`done_at_ms IS NULL AND ${ofPerson}`;
+  if (list === "open") return open;
+  return list === "due" ? part`${open} AND due_day <= ${today}` : part`${open} AND due_day < ${today}`;
+}
+
+/** The names of the fields that a change really changes. */
+function changedFields(
+  before: Task,
+  { title = before.title, dueDay = before.dueDay, assignee, isDone }: TaskChange,
+): readonly string[] {
+  const isOther = assignee !== undefined && assignee !== (before.assignee?.id ?? null);
+  // Without an assignee, it is still news that nobody shall follow the one who left.
+  const isSettled = assignee === null && before.formerAssignee !== null;
+  const changed = {
+    title: title !== before.title,
+    "due day": dueDay !== before.dueDay,
+    assignee: isOther || isSettled,
+    done: isDone !== undefined && isDone !== (before.doneAtMs !== null),
+  };
+  return Object.entries(changed).flatMap(([name, is]) => (is ? [name] : []));
+}
+
+function write(before: Task, change: TaskChange, by: Actor, nowMs: number) {
+  const { title = before.title, dueDay = before.dueDay, assignee, isDone } = change;
+  const done =
+    isDone === undefined || isDone === (before.doneAtMs !== null)
+      ? part``
+      : part`, done_at_ms = ${isDone ? nowMs : null}, done_by = ${isDone ? (by.person?.id ?? null) : null}`;
+  const assigned = assignee === undefined ? part`` : part`, assignee = ${assignee}, former_assignee = NULL`;
+  return run`
+    UPDATE tasks SET title = ${title}, due_day = ${dueDay}, updated_at_ms = ${nowMs} ${assigned} ${done}
+    WHERE id = ${before.id}`;
+}
+
+/** Tasks. @param which the end of the statement, from WHERE on */
+export function* findTasks(which: Fragment): Work<readonly Task[]> {
+  const rows = yield* select(taskRow)`${joined} ${which}`;
+  return rows.map(taskOf);
+}
+
+function* findRow(
+  organization: number,
+  id: number,
+): Work<{ readonly task: Task; readonly numbers: EntityNumbers } | undefined> {
+  const [row] = yield* select(taskRow)`
+    ${joined} WHERE tasks.organization = ${organization} AND tasks.id = ${id}`;
+  if (row === undefined) return undefined;
+  return { task: taskOf(row), numbers: { user: row.userNumber, account: row.accountNumber } };
+}
+
+function taskOf(row: TaskRow): Task {
+  const { id, title, dueDay, formerAssignee, createdAtMs, updatedAtMs, doneAtMs } = row;
+  return {
+    ...{ id, entity: namedEntity(row), title, dueDay },
+    ...{ assignee: namedPerson(row.assigneeId, row.assigneeName), formerAssignee },
+    ...{ createdBy: namedPerson(row.creatorId, row.creator), createdAtMs, updatedAtMs },
+    ...{ doneAtMs, doneBy: namedPerson(row.doerId, row.doer) },
+  };
+}
+
+/** @param isReopened the task is counted for its user or account already */
+function* refuseMore(
+  organization: number,
+  { user, account }: EntityNumbers,
+  isReopened = false,
+): Work<void> {
+  const ofOrganization = part`FROM tasks WHERE organization = ${organization}`;
+  const ofEntity = isReopened
+    ? 0
+    : yield* count`${ofOrganization} AND user_number = ${user} AND account_number = ${account}`;
+  refuseTooManyTasks(ofEntity, yield* count`${ofOrganization} AND done_at_ms IS NULL`);
+}
+
+/** The organization has to be locked, so that the person stays a member until the commit. */
+function* refuseStranger(organization: number, person: number | null): Work<void> {
+  if (person === null) return;
+  const isMember = yield* exists`
+    FROM memberships WHERE organization = ${organization} AND person = ${person}`;
+  if (!isMember) throw noTeamMember();
+}
+
+/** Leaves the open tasks of a person who is removed without an assignee. @returns how many there are */
+export function unassignTasksOf(organization: number, { id, name }: { readonly id: number; readonly name: string }) {
+  return run`
+    UPDATE tasks SET assignee = NULL, former_assignee = ${name}
+    WHERE organization = ${organization} AND assignee = ${id} AND done_at_ms IS NULL`;
+}
