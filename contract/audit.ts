@@ -34,6 +34,7 @@ export const auditActions = [
   "rejected_events.dropped",
   "user.erased",
   "account.erased",
+  "person.exported",
   "view.created",
   "view.changed",
   "view.deleted",

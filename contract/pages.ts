@@ -15,6 +15,7 @@ export const pages = {
   user: "/o/$organization/users/$userId",
   accounts: "/o/$organization/accounts",
   account: "/o/$organization/accounts/$accountId",
+  tasks: "/o/$organization/tasks",
   retention: "/o/$organization/retention",
   revenue: "/o/$organization/revenue",
   events: "/o/$organization/events",

@@ -6,6 +6,7 @@ import Type, { type Static } from "typebox";
 import { nullable } from "./api/schema.ts";
 import { apiErrorStatus, errorStatus } from "./errors.ts";
 import { limits } from "./limits.ts";
+import { nameRules } from "./names.ts";
 import { timestampAliases } from "./timestamp-aliases.ts";
 
 const identifier = (description: string) =>
@@ -64,9 +65,9 @@ const emailOf = (format: "email" | "idn-email") =>
 const AccountAttributes = Type.Object(
   {
     owner: Type.Optional(
-      Type.Union([emailOf("email"), emailOf("idn-email"), Type.Null()], {
-        description: "E-mail address of the team member who looks after the account.",
-        "x-send": `a valid e-mail address of at most ${limits.emailCharacters} characters, or null`,
+      nullable(Type.String({ ...nameRules, maxLength: limits.emailCharacters }), {
+        description: "E-mail address, or name, of the team member who looks after the account.",
+        "x-send": `an e-mail address or a name of at most ${limits.emailCharacters} characters, or null`,
       }),
     ),
     renewsAt: Type.Optional(

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
-import { contactKinds, taskLists, workLimits } from "./work.ts";
+import { contactKinds, taskLists, timelinePosition, workLimits } from "./work.ts";
 
 /** A text that may have several lines, and no other control character but tabs. */
 const anyText = (characters: number) =>
@@ -159,7 +159,7 @@ export const ContactsParameters = closedObject({
   limit: Parameter.positive(1_000, 50, "At most this many."),
   before: Type.Optional(
     Type.String({
-      pattern: "^-?[0-9]{1,14}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+      pattern: timelinePosition,
       description: "To read on: `next` of the answer before.",
     }),
   ),

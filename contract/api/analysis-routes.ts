@@ -1,5 +1,7 @@
 /** The routes of the JSON API that analysis answers: figures, and changes of what figures depend on. */
 
+import { EverythingAnswer } from "../actions/person-schemas.ts";
+import { ContactsAnswer, ContactsParameters } from "../actions/work-schemas.ts";
 import * as payers from "../billing/payers.ts";
 import * as revenue from "../billing/revenue.ts";
 import * as settings from "../settings.ts";
@@ -32,6 +34,23 @@ export const analysisRoutes = {
     query: lists.TimelineParameters,
     answer: lists.TimelineAnswer,
     table: "events",
+  }),
+  "GET /api/users/:userId/everything": analysisRoute.own({
+    summary: "Everything that is stored about a person, as a file for an access request; the audit log remembers it",
+    answer: EverythingAnswer,
+    isDocument: true,
+  }),
+  "GET /api/users/:userId/contacts": analysisRoute.read({
+    summary: "When a user was contacted, how and by whom",
+    query: ContactsParameters,
+    answer: ContactsAnswer,
+    table: "contacts",
+  }),
+  "GET /api/accounts/:accountId/contacts": analysisRoute.read({
+    summary: "When users of an account were contacted, how and by whom",
+    query: ContactsParameters,
+    answer: ContactsAnswer,
+    table: "contacts",
   }),
   "GET /api/latest-event": figure({ summary: "The last event of anybody", answer: lists.LatestEventAnswer }),
   "GET /api/traits": figure({

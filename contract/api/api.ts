@@ -3,6 +3,7 @@
  * with these schemas, types answers by them, and prints them in the OpenAPI document.
  */
 import Type from "typebox";
+import { ownerFields } from "../actions/work-schemas.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
 
 /** Kinds of ingestion warnings. */
@@ -59,6 +60,9 @@ export const UserAnswer = Type.Object({
     exclusionRule,
   ),
   account: nullable(Type.Object({ id: Type.String(), name: Type.String(), avatar: nullable(Type.String()) })),
+  ...ownerFields,
+  isOwnerOfAccount: Field.boolean("Whether the owner is that of the account: the user has none of their own."),
+  unknownOwner: Field.textOrNull("What the trait `owner` says, where it means no team member."),
   firstIdentifiedAt: Field.instant("When the user was identified first."),
   updatedAt: Field.instant("When something about the user changed last."),
   firstSeenDay: nullable(Field.day("The day of the user's first engagement event.")),

@@ -1,5 +1,7 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { timelineKinds, timelinePosition } from "../actions/work.ts";
+import { ownerFields, ownerFilter, ownerText } from "../actions/work-schemas.ts";
 import { billingFields, billingFilters, billingHead, billingSorts } from "../billing/payers.ts";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
@@ -147,8 +149,12 @@ export const UserListParameters = closedObject({
   ...scoreFilters,
   ...activityFilters,
   ...billingFilters,
+  owner: ownerFilter,
   sort: Parameter.Enum(
-    [...scoreSorts, ...billingSorts, "userId", "email", "name", "account", "firstIdentified", "trait"],
+    [
+      ...[...scoreSorts, ...billingSorts],
+      ...(["userId", "email", "name", "account", "owner", "firstIdentified", "trait"] as const),
+    ],
     {
       default: "lastSeen",
       description: `${sortText} \`name\` is the e-mail of a user without one.`,
@@ -166,6 +172,7 @@ export const UserListAnswer = Type.Object({
   total: Field.count("Users on all pages together."),
   users: listOf("As CSV: all that match, unless limit is sent.", {
     ...userFields,
+    ...ownerFields,
     verdict: Verdict,
     ...listedScores,
     activityPosition,
@@ -192,8 +199,12 @@ export const AccountListParameters = closedObject({
   ...traitFilters("accounts", "attribute"),
   ...scoreFilters,
   ...billingFilters,
+  owner: ownerFilter,
   sort: Parameter.Enum(
-    [...scoreSorts, ...billingSorts, "accountId", "name", "members", "activeMembers", "createdAt", "trait"],
+    [
+      ...[...scoreSorts, ...billingSorts],
+      ...(["accountId", "name", "owner", "members", "activeMembers", "createdAt", "trait"] as const),
+    ],
     {
       default: "lastSeen",
       description: sortText,
@@ -211,6 +222,7 @@ export const AccountListAnswer = Type.Object({
   total: Field.count("Accounts on all pages together."),
   accounts: listOf("As CSV: all that match, unless limit is sent.", {
     ...accountFields,
+    ...ownerFields,
     verdict: Verdict,
     ...listedScores,
     activityPosition,
@@ -222,6 +234,8 @@ export const AccountParameters = closedObject(Parameter.page);
 
 export const AccountAnswer = Type.Object({
   ...accountFields,
+  ...ownerFields,
+  unknownOwner: Field.textOrNull(`What the attribute \`owner\` says, where it means no team member. ${ownerText}`),
   users: listOf("Its members without excluded users, the last engagement event first.", userFields),
 });
 
@@ -230,13 +244,13 @@ export const TimelineParameters = closedObject({
   event: Parameter.anyText("Only events with exactly this name; empty for all."),
   before: Type.Optional(
     Type.String({
-      pattern: "^-?[0-9]{1,14}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+      pattern: timelinePosition,
       description: "To read on: `next` of the answer before.",
     }),
   ),
 });
 
-const timelineFields = {
+const eventFields = {
   id: Field.text("The event's own id."),
   event: Type.String(),
   label: eventLabel,
@@ -246,6 +260,14 @@ const timelineFields = {
   properties: Type.Record(Type.String(), Type.Unknown()),
 };
 
+const timelineFields = {
+  ...eventFields,
+  kind: Field.oneOf(
+    timelineKinds,
+    "An event; or a note, a task that was added, or a task that was done. These have `kind` as their event, a number as id, and their fields as properties. They are left out when one event is asked for.",
+  ),
+};
+
 const next = Field.textOrNull("To be sent as `before` for older events; null at the end.");
 
 export const TimelineAnswer = Type.Object({
@@ -253,10 +275,11 @@ export const TimelineAnswer = Type.Object({
   next,
 });
 
+const userLabelText = "Their name, else their e-mail address, else their id.";
 const eventOfUser = {
-  ...timelineFields,
+  ...eventFields,
   userId: Field.text("User of the event."),
-  userLabel: Field.text("Their name, else their e-mail address, else their id."),
+  userLabel: Field.text(userLabelText),
 };
 
 export const LatestEventAnswer = Type.Object({
@@ -268,8 +291,12 @@ export const LatestEventAnswer = Type.Object({
 
 export const AccountTimelineAnswer = Type.Object({
   events: listOf(
-    "Events of users who belonged to the account when they were received. The newest first.",
-    eventOfUser,
+    "Events of users who belonged to the account when they were received, and the account's own notes and tasks. The newest first.",
+    {
+      ...timelineFields,
+      userId: Field.textOrNull("User of the event; null for a note or a task of the account."),
+      userLabel: Field.textOrNull(userLabelText),
+    },
   ),
   next,
 });

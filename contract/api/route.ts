@@ -27,6 +27,8 @@ export interface Route {
   readonly table?: string;
   /** Its answer also says how fresh it is. */
   readonly isFigure?: true;
+  /** The answer is a file that is sent while it is read. */
+  readonly isDocument?: true;
   /** The answer is a stream of server-sent events with these data. */
   readonly isStream?: true;
 }
@@ -51,6 +53,7 @@ export const analysisRoute = {
   read: entryWith({ ...ofAnalysis, access: "read" }),
   manage: entryWith({ ...ofAnalysis, access: "manage" }),
   erase: entryWith({ ...ofAnalysis, access: "erase" }),
+  own: entryWith({ ...ofAnalysis, access: "own" }),
 };
 
 /** Routes of intake, by the access that they need. */

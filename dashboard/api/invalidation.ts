@@ -13,6 +13,27 @@ const changesOfDestinations = {
   "POST /api/deliveries/:id/again": readsOfDestinations,
 } as const;
 
+const readsOfNotes = [
+  ...(["/api/users/:userId/notes", "/api/accounts/:accountId/notes"] as const),
+  ...(["/api/users/:userId/timeline", "/api/accounts/:accountId/timeline", "/api/audit-log"] as const),
+] as const;
+const changesOfNotes = {
+  "POST /api/users/:userId/notes": readsOfNotes,
+  "POST /api/accounts/:accountId/notes": readsOfNotes,
+  "PATCH /api/notes/:id": readsOfNotes,
+  "DELETE /api/notes/:id": readsOfNotes,
+} as const;
+const readsOfTasks = [
+  ...(["/api/users/:userId/tasks", "/api/accounts/:accountId/tasks", "/api/tasks"] as const),
+  ...(["/api/users/:userId/timeline", "/api/accounts/:accountId/timeline", "/api/audit-log"] as const),
+] as const;
+const changesOfTasks = {
+  "POST /api/users/:userId/tasks": readsOfTasks,
+  "POST /api/accounts/:accountId/tasks": readsOfTasks,
+  "PATCH /api/tasks/:id": readsOfTasks,
+  "DELETE /api/tasks/:id": readsOfTasks,
+} as const;
+
 /** Changes after which only these paths say something else. After any other change all paths may. */
 const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   // The pages begin anew.
@@ -29,6 +50,8 @@ const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   "POST /api/invitations": ["/api/members", "/api/audit-log"],
   "DELETE /api/invitations/:id": ["/api/members", "/api/audit-log"],
   ...changesOfDestinations,
+  ...changesOfNotes,
+  ...changesOfTasks,
   "POST /api/webhooks": ["/api/webhooks", "/api/sources", "/api/audit-log"],
   "PATCH /api/webhooks/:id": ["/api/webhooks", "/api/sources", "/api/audit-log"],
   "DELETE /api/webhooks/:id": ["/api/webhooks", "/api/sources", "/api/audit-log"],

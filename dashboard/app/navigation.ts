@@ -31,6 +31,7 @@ type Main =
   | "overview"
   | "users"
   | "accounts"
+  | "tasks"
   | "retention"
   | "revenue"
   | "events"
@@ -49,6 +50,7 @@ export const navigation: readonly (readonly NavigationEntry[])[] = [
     entry("overview", "Activity, health and churn risk today"),
     entry("users", "Health and churn risk of users"),
     entry("accounts", "Companies and their health"),
+    entry("tasks", "What the team has to do for users and accounts"),
   ],
   [
     entry("retention", "Returning users by cohort"),

@@ -122,6 +122,7 @@ const routeTree = root.addChildren([
     organizationPage(pages.user, () => import("../pages/user/page.tsx")),
     organizationPage(pages.accounts, () => import("../pages/accounts/page.tsx")),
     organizationPage(pages.account, () => import("../pages/account/page.tsx")),
+    organizationPage(pages.tasks, () => import("../pages/tasks/page.tsx")),
     organizationPage(pages.retention, () => import("../pages/retention/page.tsx")),
     organizationPage(pages.revenue, () => import("../pages/revenue/page.tsx")),
     organizationPage(pages.events, () => import("../pages/events/page.tsx")),

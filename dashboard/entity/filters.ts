@@ -1,5 +1,5 @@
 /** The choices of the pages of a user and of an account. They are in the address. */
-import { labelledFilter, textFilter } from "../parts/list/filters.ts";
+import { choiceFilter, labelledFilter, textFilter } from "../parts/list/filters.ts";
 
 export const filters = {
   /** How many days before scores are compared with. */
@@ -10,4 +10,6 @@ export const filters = {
   year: textFilter(),
   /** The event that the timeline shows, or nothing for all. */
   event: textFilter(),
+  /** The tab of what the team does. */
+  work: choiceFilter(["tasks", "notes", "contacts"], "tasks"),
 } as const;

@@ -14,6 +14,7 @@ import type { Score } from "./score-text.ts";
 import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "./scores.tsx";
 import { SubscriptionsPanel } from "./subscriptions.tsx";
 import { TimelinePanel, timelinePage } from "./timeline.tsx";
+import { WorkPanel } from "./work/panel.tsx";
 
 const paths = { user: "/api/users/:userId", account: "/api/accounts/:accountId" } as const;
 
@@ -78,6 +79,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
         )}
         <ScoreStats asked={score}>{stat}</ScoreStats>
         <SubscriptionsPanel what={what} id={id} />
+        <WorkPanel entity={{ kind: what, id }} />
         {children(<ChangePanel asked={score} what={what} />, <RiskPanel asked={score} what={what} />)}
         <div className="grid gap-5 xl:grid-cols-2">
           <HealthPanel asked={score} what={what} />

@@ -14,7 +14,17 @@ import { classes } from "../text/classes.ts";
 import { counted, dayText, instantText, numbers, timeText, todayIn } from "../text/format.ts";
 import { filters } from "./filters.ts";
 
+type Kind = "event" | "note" | "task" | "task_done";
+
+/** The names of entries that are no events. */
+const workWords: Record<Exclude<Kind, "event">, string> = {
+  note: "Note",
+  task: "Task added",
+  task_done: "Task done",
+};
+
 interface TimelineEvent {
+  readonly kind: Kind;
   readonly id: string;
   readonly event: string;
   /** The name as it was sent. Null where that is the name itself. */
@@ -24,8 +34,8 @@ interface TimelineEvent {
   readonly receivedAt: string;
   readonly properties: Record<string, unknown>;
   /** In an account's timeline: the user of the event. */
-  readonly userId?: string;
-  readonly userLabel?: string;
+  readonly userId?: string | null;
+  readonly userLabel?: string | null;
 }
 
 type Pages = ReturnType<typeof usePages<"/api/users/:userId/timeline" | "/api/accounts/:accountId/timeline">>;
@@ -104,7 +114,7 @@ function Timeline({
           </h3>
           <ol>
             {ofDay.map((event) => (
-              <Row key={event.id} event={event} timezone={timezone} />
+              <Row key={`${event.kind} ${event.id}`} event={event} timezone={timezone} />
             ))}
           </ol>
         </section>
@@ -166,14 +176,19 @@ function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): R
             />
             <time dateTime={timestamp}>{timeText(timestamp, timezone)}</time>
           </span>
-          <span className={classes("truncate font-medium", !event.isActivity && "text-soft")}>
-            {event.label ?? event.event}
+          <span
+            className={classes(
+              "truncate font-medium",
+              event.kind === "event" && !event.isActivity && "text-soft",
+            )}
+          >
+            {event.kind === "event" ? (event.label ?? event.event) : workWords[event.kind]}
           </span>
           <span className="col-span-2 truncate pl-4 text-sm text-soft sm:col-span-1 sm:pl-0">
             {summaryOf(properties)}
           </span>
         </button>
-        {userId !== undefined && <UserLink userId={userId} label={userLabel ?? userId} />}
+        {userId != null && <UserLink userId={userId} label={userLabel ?? userId} />}
       </div>
       {isOpen && <Details event={event} timezone={timezone} />}
     </li>
@@ -189,7 +204,7 @@ function UserLink({ userId, label }: { userId: string; label: string }): ReactEl
 }
 
 function Details({ event, timezone }: { event: TimelineEvent; timezone: string }): ReactElement {
-  const { properties, id, timestamp, receivedAt, isActivity } = event;
+  const { kind, properties, id, timestamp, receivedAt, isActivity } = event;
   return (
     <div className="mb-2 ml-4 grid gap-2 rounded bg-sunk p-3">
       {Object.keys(properties).length === 0 ? (
@@ -198,9 +213,17 @@ function Details({ event, timezone }: { event: TimelineEvent; timezone: string }
         <Tree values={properties} timezone={timezone} />
       )}
       <p className="border-t border-line pt-2 text-sm text-soft [overflow-wrap:anywhere]">
-        Happened {instantText(timestamp, timezone)}, received {instantText(receivedAt, timezone)} ({timezone})
-        · event id {id}
-        {!isActivity && " · not counted: the source marks it as no activity"}
+        {kind === "event" ? (
+          <>
+            Happened {instantText(timestamp, timezone)}, received {instantText(receivedAt, timezone)} (
+            {timezone}) · event id {id}
+            {!isActivity && " · not counted: the source marks it as no activity"}
+          </>
+        ) : (
+          <>
+            Written by the team {instantText(timestamp, timezone)} ({timezone})
+          </>
+        )}
       </p>
       <div>
         <CopyButton text={JSON.stringify(event, null, 2)} label="Copy as JSON" />

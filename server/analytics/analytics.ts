@@ -21,6 +21,7 @@ export { matchesOfRules, previewOfRule } from "./entities/exclusion-matches.ts";
 export type { ScoresOfRow } from "./entities/list-scores.ts";
 export { accountActivity, everyDay, userActivity } from "./entities/own-activity.ts";
 export { accountEvents, userEvents } from "./entities/own-events.ts";
+export { type Owner, type Owners, ownerIn, ownersOf } from "./entities/owners.ts";
 export { subscriptionCount } from "./entities/subscription-count.ts";
 export {
   type AccountTimelineEvent,

@@ -7,6 +7,7 @@ import {
   type ApiParts,
   analysisHandlers,
   begun,
+  documents,
   startingHeader,
   wholeLists,
 } from "../http/http.ts";
@@ -30,7 +31,7 @@ import type {
 import { exportFormats, exportTables, warehouseSize } from "../warehouse/warehouse.ts";
 import { answerLines } from "./progress-lines.ts";
 
-const api = new AnalysisApi(analysisRoutes, analysisHandlers, wholeLists);
+const api = new AnalysisApi(analysisRoutes, analysisHandlers, { wholeLists, documents });
 
 /** The parts that exist before analysis has started. */
 interface AnalysisParts {
@@ -91,6 +92,10 @@ export function answerAnalysis(
       if (table === undefined || format === undefined) return new Response("unknown export", { status: 400 });
       return streamed(analysis.export(organization, table, format));
     }
+    case "GET /person":
+      return streamed(
+        analysis.person({ organization, userId: searchParams.get("userId") ?? "", by: commandLine }),
+      );
     case "POST /backup":
       return answerLines<BackupProgress, BackupSummary>(
         (progress, signal) => analysis.backUp({ folder: searchParams.get("folder") ?? "", progress, signal }),

@@ -20,22 +20,31 @@ const maxSilences = 3;
 /** How long a caller waits for an analysis process that is just starting. */
 const startingPatienceMs = 30_000;
 
+/** A stream of bytes. It fails when the process that sends it dies. */
+async function* streamedFrom(
+  peer: Peer,
+  path: string,
+  parameters: Record<string, string>,
+): AsyncGenerator<Uint8Array> {
+  await untilStarted(peer);
+  const watch = new Watch(peer);
+  try {
+    const response = await ask(peer, `${path}?${new URLSearchParams(parameters)}`, "GET", watch.signal);
+    yield* response.body ?? [];
+  } catch (error) {
+    throw watch.signal.aborted ? watch.signal.reason : error;
+  } finally {
+    watch.stop();
+  }
+}
+
 /** The analysis service of this process. */
 export function remoteAnalysis(peer: Peer): AnalysisService {
   return {
-    async *export(organization, table, format) {
-      const query = new URLSearchParams({ organization: String(organization), table, format });
-      await untilStarted(peer);
-      const watch = new Watch(peer);
-      try {
-        const response = await ask(peer, `/export?${query}`, "GET", watch.signal);
-        yield* response.body ?? [];
-      } catch (error) {
-        throw watch.signal.aborted ? watch.signal.reason : error;
-      } finally {
-        watch.stop();
-      }
-    },
+    export: (organization, table, format) =>
+      streamedFrom(peer, "/export", { organization: String(organization), table, format }),
+    person: ({ organization, userId }) =>
+      streamedFrom(peer, "/person", { organization: String(organization), userId }),
     rebuild: (organization) =>
       watched(peer, async (signal) => {
         await ask(peer, `/rebuild?organization=${organization}`, "POST", signal);

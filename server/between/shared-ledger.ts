@@ -26,6 +26,7 @@ const memberCalls = [
 const destinationCalls = ["list", "asking"] as const;
 const deliveryCalls = ["add", "list"] as const;
 const workCalls = ["ofEntity", "all"] as const;
+const personDataCalls = ["identity", "rejectedEvents", "auditEntries"] as const;
 const workTimelineCalls = ["entries"] as const;
 const heldEventCalls = ["counts", "people", "labels"] as const;
 const checkCalls = ["list", "keep"] as const;
@@ -104,6 +105,11 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("notes", ledger.notes, workCalls);
   offer("tasks", ledger.tasks, workCalls);
   offer("workTimeline", ledger.workTimeline, workTimelineCalls);
+  offer("personData", ledger.personData, personDataCalls);
+  operations.set("personData.identity", async (organization: number, userId: string) => {
+    await memory.recordWarnings();
+    return ledger.personData.identity(organization, userId);
+  });
   offer("heldEvents", ledger.heldEvents, heldEventCalls);
   offer("checks", ledger.checks, checkCalls);
   operations.set("warnings.list", async (organization: number, limit: number, kind?: WarningKind) => {
@@ -193,6 +199,7 @@ export function remoteLedger(
     deliveries: remote<SharedLedger["deliveries"]>("deliveries", deliveryCalls),
     notes: remote<SharedLedger["notes"]>("notes", workCalls),
     tasks: remote<SharedLedger["tasks"]>("tasks", workCalls),
+    personData: remote<SharedLedger["personData"]>("personData", personDataCalls),
     workTimeline: remote<SharedLedger["workTimeline"]>("workTimeline", workTimelineCalls),
     heldEvents: remote<SharedLedger["heldEvents"]>("heldEvents", heldEventCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),

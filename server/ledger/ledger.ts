@@ -6,6 +6,7 @@ export {
   type DestinationWithCounts,
   notAgreed,
 } from "./ports/actions/destinations.ts";
+export type { IdentityData } from "./ports/actions/person-data.ts";
 export {
   comparePositions,
   type EntityNumbers,
@@ -52,6 +53,7 @@ export {
   type Erasures,
   type FoundInWarehouse,
   type FoundOfAccount,
+  personExportedNote,
   receiptOf,
 } from "./ports/erasures.ts";
 export {

@@ -11,6 +11,8 @@ import type { AccountReceipt, AskedErasure, ErasureReceipt, SharedLedger } from 
 import { type Lock, type Logger, takeLock } from "../process/process.ts";
 import { type BackupRequest, type BackupSummary, backUp } from "./copies/backup.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./copies/export.ts";
+import { exportPerson, type PersonRequest } from "./copies/person.ts";
+import { exportWork } from "./copies/work-export.ts";
 import { dropFrozenTables } from "./copies/frozen-tables.ts";
 import { openChdbWarehouse } from "./engine/chdb.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
@@ -36,6 +38,8 @@ import { Upkeep, type UpkeepParts } from "./upkeep/upkeep.ts";
 export interface AnalysisService {
   /** The bytes of an export. It contains everything that was acknowledged before it began. */
   export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array>;
+  /** Everything about one person as a JSON document, which the audit log remembers. @throws ApiError without any data of them, before the first byte */
+  person(request: PersonRequest): AsyncIterable<Uint8Array>;
   /** Computes all days and rollups of an organization again. */
   rebuild(organization: number): Promise<void>;
   /** Erases a user and resolves when no data is left; undefined when there is no such user. A failed or interrupted
@@ -231,10 +235,21 @@ export class Analysis implements ServedAnalysis {
   }
 
   async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
-    const { warehouse, subscriptions } = this.#parts;
+    const { warehouse, subscriptions, ledger } = this.#parts;
+    if (table === "notes" || table === "tasks") {
+      yield* exportWork(ledger, organization, table, format);
+      return;
+    }
     await this.drain();
     if (table === "subscriptions") await subscriptions.complete(organization);
     yield* exportTable(warehouse, { organization, table, format });
+  }
+
+  async *person(request: PersonRequest): AsyncIterable<Uint8Array> {
+    const { warehouse, subscriptions, ledger } = this.#parts;
+    await this.drain();
+    await subscriptions.complete(request.organization);
+    yield* exportPerson({ warehouse, ledger, nowMs: Date.now() }, request);
   }
 
   rebuild(organization: number): Promise<void> {

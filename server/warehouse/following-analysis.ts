@@ -7,6 +7,8 @@ import { Refusal } from "../../contract/refusal.ts";
 import type { AccountReceipt, Erasure, ErasureReceipt, SharedLedger } from "../ledger/ledger.ts";
 import type { AnalysisService, AnalysisStatus, Freshness, ServedAnalysis } from "./analysis.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./copies/export.ts";
+import { exportPerson, type PersonRequest } from "./copies/person.ts";
+import { exportWork } from "./copies/work-export.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { excludedUsers } from "./load/exclusions.ts";
 import type { LoaderStatus } from "./load/loader.ts";
@@ -70,6 +72,10 @@ export class FollowingAnalysis implements ServedAnalysis {
 
   async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, ledger } = this.#parts;
+    if (table === "notes" || table === "tasks") {
+      yield* exportWork(ledger, organization, table, format);
+      return;
+    }
     await this.drain();
     if (table === "subscriptions") {
       const { timezone } = await ledger.freshness(organization);
@@ -77,6 +83,12 @@ export class FollowingAnalysis implements ServedAnalysis {
       await this.#until(async () => (await subscriptionDifferences(warehouse, whose)).length === 0);
     }
     yield* exportTable(warehouse, { organization, table, format });
+  }
+
+  async *person(request: PersonRequest): AsyncIterable<Uint8Array> {
+    const { warehouse, ledger } = this.#parts;
+    await this.drain();
+    yield* exportPerson({ warehouse, ledger, nowMs: Date.now() }, request);
   }
 
   async rebuild(organization: number): Promise<void> {
@@ -166,6 +178,7 @@ export function whileLeading(analysis: ServedAnalysis, following: FollowingAnaly
     status: () => analysis.status(),
     freshness: (organization) => analysis.freshness(organization),
     export: (...what) => following.export(...what),
+    person: (request) => following.person(request),
     rebuild: (organization) => analysis.rebuild(organization),
     erase: (...what) => analysis.erase(...what),
     eraseAccount: (...what) => analysis.eraseAccount(...what),

@@ -23,6 +23,7 @@ export {
   verifyBackupFiles,
 } from "./copies/backup-files.ts";
 export { type ExportFormat, type ExportTable, exportFormats, exportTables } from "./copies/export.ts";
+export type { PersonRequest } from "./copies/person.ts";
 export { finishMove, moveTables, refuseFilledTables } from "./copies/move-tables.ts";
 export { refuseUnknownTables, restoreWarehouse } from "./copies/restore.ts";
 export { openChdbWarehouse } from "./engine/chdb.ts";

@@ -70,7 +70,10 @@ beforeAll(async () => {
     failures: () => [],
     log: createLogger("analysis", "error"),
   };
-  const api = new AnalysisApi(routes, handlers, { "GET /api/quick": async () => unending() });
+  const api = new AnalysisApi(routes, handlers, {
+    wholeLists: { "GET /api/quick": async () => unending() },
+    documents: {},
+  });
   socket = serveSocket(join(server.dataDir, "analysis.sock"), (request) => {
     request.signal.addEventListener("abort", () => {
       left += 1;

@@ -260,6 +260,66 @@ const destinations: Kinds["destinations"] = {
   },
 };
 
+const ada = { kind: "user", id: "ada" } as const;
+const wantedTask = { title: "Call", dueDay: null, assignee: null } as const;
+
+/** A user whom notes and tasks are about. */
+async function withAda({ ledger, id }: Ground): Promise<void> {
+  await writePeople(ledger, { users: [user(id, "ada")] });
+}
+
+const notes: Kinds["notes"] = {
+  ...{ ofEntity: read, all: read },
+  add: async (ground) => {
+    await withAda(ground);
+    const { ledger, nowMs } = ground;
+    return { action: "note.created", repeats: true, of: (of) => ledger.notes.add(of, ada, "text", by, nowMs) };
+  },
+  change: async (ground) => {
+    await withAda(ground);
+    const { ledger, id: organization, nowMs } = ground;
+    const note = await ledger.notes.add(organization, ada, "text", by, nowMs);
+    return {
+      action: "note.changed",
+      of: (of) => ledger.notes.change(of, note?.id ?? 0, "other", by, nowMs),
+    };
+  },
+  remove: async (ground) => {
+    await withAda(ground);
+    const { ledger, id: organization, nowMs } = ground;
+    const note = await ledger.notes.add(organization, ada, "text", by, nowMs);
+    return { action: "note.deleted", of: (of) => ledger.notes.remove(of, note?.id ?? 0, by, nowMs) };
+  },
+};
+
+const tasks: Kinds["tasks"] = {
+  ...{ list: read, ofEntity: read, all: read },
+  add: async (ground) => {
+    await withAda(ground);
+    const { ledger, nowMs } = ground;
+    return {
+      action: "task.created",
+      repeats: true,
+      of: (of) => ledger.tasks.add(of, ada, wantedTask, by, nowMs),
+    };
+  },
+  change: async (ground) => {
+    await withAda(ground);
+    const { ledger, id: organization, nowMs } = ground;
+    const task = await ledger.tasks.add(organization, ada, wantedTask, by, nowMs);
+    return {
+      action: "task.changed",
+      of: (of) => ledger.tasks.change(of, task?.id ?? 0, { isDone: true }, by, nowMs),
+    };
+  },
+  remove: async (ground) => {
+    await withAda(ground);
+    const { ledger, id: organization, nowMs } = ground;
+    const task = await ledger.tasks.add(organization, ada, wantedTask, by, nowMs);
+    return { action: "task.deleted", of: (of) => ledger.tasks.remove(of, task?.id ?? 0, by, nowMs) };
+  },
+};
+
 /** The entry is written with the first step. */
 const erasures: Kinds["erasures"] = {
   begin: async ({ ledger, id }) => {
@@ -285,7 +345,9 @@ const erasures: Kinds["erasures"] = {
 /** Every store has to be here with every method: TypeScript says which one is missing. */
 const kinds: Kinds = {
   ...{ organizations, tokens, readKeys, rejectedEvents, exclusions, outages, settings, sources, erasures },
-  ...{ members, logins, views, sourceSettings, destinations },
+  ...{ members, logins, views, sourceSettings, destinations, notes, tasks },
+  workTimeline: { entries: read },
+  personData: { identity: read, rejectedEvents: read, auditEntries: read },
   // People look after destinations, and the service after what is sent to them.
   deliveries: {
     list: read,

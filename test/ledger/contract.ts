@@ -22,6 +22,7 @@ import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
 import { transactContract } from "./contract-transact.ts";
 import { sourceSettingsContract, viewsContract } from "./contract-views.ts";
+import { workContract } from "./contract-work.ts";
 import { LedgerUnderTest, type OpenBeside, type OpenLedger } from "./ledger-under-test.ts";
 
 const parts = {
@@ -46,6 +47,7 @@ const parts = {
   destinations: destinationsContract,
   deliveries: deliveriesContract,
   sourceSettings: sourceSettingsContract,
+  work: workContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

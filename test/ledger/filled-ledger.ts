@@ -46,6 +46,7 @@ export async function fillLedger(ledger: Ledger, nowMs: number): Promise<number>
   await fillPeople(ledger, id, nowMs);
   await fillSources(ledger, id, nowMs);
   await fillDestinations(ledger, id, nowMs);
+  await fillWork(ledger, id, nowMs);
   await loadAll(ledger);
   return id;
 }
@@ -200,6 +201,15 @@ async function fillDestinations(ledger: Ledger, id: number, nowMs: number): Prom
   await deliveries.tried(tried?.id ?? 0, answer, nowMs + 1);
 }
 
+async function fillWork(ledger: Ledger, id: number, nowMs: number): Promise<void> {
+  const ada = { kind: "user", id: "ada" } as const;
+  await ledger.notes.add(id, ada, oddText, commandLine, nowMs);
+  const task = { title: oddText, dueDay: day, assignee: null };
+  const done = await ledger.tasks.add(id, ada, task, commandLine, nowMs);
+  await ledger.tasks.add(id, { kind: "user", id: oddText }, task, commandLine, nowMs);
+  await ledger.tasks.change(id, done?.id ?? 0, { isDone: true }, commandLine, nowMs + 1);
+}
+
 /** The ids under which events are held. */
 function peopleOf(organization: number): readonly PersonKey[] {
   return [
@@ -281,6 +291,7 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     sourceSettings: [await ledger.sourceSettings.webhooks(id), await ledger.sourceSettings.stripe(id)],
     destinations: await ledger.destinations.list(id),
     deliveries: await ledger.deliveries.list(id, { limit: 99 }),
+    work: [await ledger.notes.all(id, 0, 99), await ledger.tasks.all(id, 0, 99)],
     held: [await ledger.heldEvents.counts(id), await ledger.heldEvents.people(id, 99)],
     waiting: await waitingIn(ledger, id),
     labels: await ledger.heldEvents.labels(id, [oddText]),

@@ -8,6 +8,7 @@ import type { AccountReceipt } from "../../entity/erase.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
 import { EntityPage } from "../../entity/page.tsx";
 import type { Score } from "../../entity/score-text.ts";
+import { Owner } from "../../entity/work/owner.tsx";
 import { Stat } from "../../parts/figure/stat.tsx";
 import { choiceFilter, numberFilter, useFilters } from "../../parts/list/filters.ts";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
@@ -132,7 +133,12 @@ function AccountHeader(props: AccountHeaderProps): ReactElement {
       freshness={account?.freshness}
       score={score}
       actions={
-        mayErase && account !== undefined && <EraseAccount accountId={accountId} onErased={onErased} />
+        account !== undefined && (
+          <>
+            <Owner entity={{ kind: "account", id: accountId }} owned={account} />
+            {mayErase && <EraseAccount accountId={accountId} onErased={onErased} />}
+          </>
+        )
       }
     />
   );

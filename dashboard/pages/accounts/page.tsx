@@ -19,12 +19,13 @@ import { sortFilter, sortQuery, traitColumns } from "../../parts/list/trait-colu
 import { TraitFilters, traitsFilter } from "../../parts/list/trait-filter.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
+import { ownerColumn } from "../../parts/work/owner-pick.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 
 type Account = Reads["/api/accounts"]["answer"]["accounts"][number];
 
 const sorts = [
-  ...(["lastSeen", "firstSeen", "accountId", "name", "members", "activeMembers", "createdAt"] as const),
+  ...(["lastSeen", "firstSeen", "accountId", "name", "owner", "members", "activeMembers", "createdAt"] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
   ...billingSorts,
 ] as const;
@@ -61,6 +62,7 @@ const before: readonly Column<Account>[] = [
       </>
     ),
   },
+  ownerColumn<Account>(),
   {
     ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
     hint: "The day of its members' last engagement event",

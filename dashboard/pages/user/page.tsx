@@ -8,13 +8,13 @@ import type { UserReceipt } from "../../entity/erase.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
 import { EntityPage } from "../../entity/page.tsx";
 import type { Score } from "../../entity/score-text.ts";
+import { Owner } from "../../entity/work/owner.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Stat } from "../../parts/figure/stat.tsx";
 import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { dayText, noEmail } from "../../text/format.ts";
-import { ContactButton } from "./contact.tsx";
 import { ErasedUser, EraseUser } from "./erase.tsx";
 import { ExcludeButton, ExcludedNotice } from "./exclusion.tsx";
 
@@ -85,7 +85,7 @@ function UserHeader({ userId, user, isMissing, score, onErased }: UserHeaderProp
       actions={
         user !== undefined && (
           <>
-            <ContactButton userId={userId} name={title ?? userId} />
+            <Owner entity={{ kind: "user", id: userId }} owned={user} />
             <ExcludeButton user={user} name={title ?? userId} />
             {mayErase && <EraseUser userId={userId} account={user.account} onErased={onErased} />}
           </>

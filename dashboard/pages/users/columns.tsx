@@ -7,6 +7,7 @@ import { scoreColumns } from "../../parts/list/score-columns.tsx";
 import type { Column } from "../../parts/list/table-model.ts";
 import { traitColumns } from "../../parts/list/trait-columns.tsx";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
+import { ownerColumn } from "../../parts/work/owner-pick.tsx";
 import { dayText, noEmail, nothing } from "../../text/format.ts";
 
 type User = Reads["/api/users"]["answer"]["users"][number];
@@ -34,6 +35,7 @@ const before: readonly Column<User>[] = [
         />
       ),
   },
+  ownerColumn<User>(),
   {
     ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
     csv: ["lastSeenDay"],

@@ -29,7 +29,7 @@ import { Empty } from "../../parts/states.tsx";
 import { userColumns } from "./columns.tsx";
 
 const sorts = [
-  ...(["lastSeen", "firstSeen", "firstIdentified", "userId", "email", "name", "account"] as const),
+  ...(["lastSeen", "firstSeen", "firstIdentified", "userId", "email", "name", "account", "owner"] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
   ...billingSorts,
 ] as const;

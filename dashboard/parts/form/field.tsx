@@ -110,10 +110,14 @@ export function Input({
 }
 
 type TextAreaProps = FieldText &
-  Pick<TextareaHTMLAttributes<HTMLTextAreaElement>, "value" | "rows"> & { onText: (text: string) => void };
+  Pick<TextareaHTMLAttributes<HTMLTextAreaElement>, "value" | "rows" | "maxLength"> & {
+    onText: (text: string) => void;
+    /** For sentences. */
+    isProse?: boolean;
+  };
 
-/** A field of several lines for code. */
-export function TextArea({ label, help, onText, ...rest }: TextAreaProps): ReactElement {
+/** A field of several lines, for code unless it is for prose. */
+export function TextArea({ label, help, onText, isProse = false, ...rest }: TextAreaProps): ReactElement {
   return (
     <Field label={label} help={help}>
       {(tied) => (
@@ -121,8 +125,11 @@ export function TextArea({ label, help, onText, ...rest }: TextAreaProps): React
           {...rest}
           {...tied}
           onChange={({ target }) => onText(target.value)}
-          spellCheck={false}
-          className="w-full rounded border border-edge bg-raised px-2.5 py-1.5 font-mono text-sm"
+          spellCheck={isProse}
+          className={classes(
+            "w-full rounded border border-edge bg-raised px-2.5 py-1.5",
+            isProse ? "text-base" : "font-mono text-sm",
+          )}
         />
       )}
     </Field>

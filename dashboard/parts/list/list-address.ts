@@ -69,6 +69,8 @@ const narrowing = {
   seen: seenFilter,
   ...movementFilters,
   ...billingFilters,
+  /** As the API takes it. */
+  owner: textFilter(),
 };
 
 /** The parameters in the addresses of both lists. */

@@ -9,6 +9,7 @@ import { Freshness } from "../figure/freshness.tsx";
 import { Button } from "../form/button.tsx";
 import { PageHeader, Panel } from "../panel.tsx";
 import { Empty, Figures, Loading } from "../states.tsx";
+import { OwnerPick } from "../work/owner-pick.tsx";
 import { DataTable, type Sort } from "./data-table.tsx";
 import { columnsText, firstSort, type ListValues, useColumnChoice } from "./list-address.ts";
 import { ListFilters } from "./list-filters.tsx";
@@ -76,6 +77,7 @@ export function ListPage<Kind extends "users" | "accounts", Row extends Payer>(
           onClear={onClear}
         >
           <BillingFilters kind={kind} billing={first?.billing} values={values} onChange={onChange} />
+          <OwnerPick value={values.owner} onChoose={(owner) => onChange({ owner })} />
           {props.children}
         </ListFilters>
         <Figures

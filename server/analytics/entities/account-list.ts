@@ -36,15 +36,16 @@ import {
   scoresJoined,
   seenConditions,
 } from "./list-scores.ts";
+import { type OwnerFilter, ownerOrder, ownerSql } from "./owners.ts";
 import { type SortTrait, sortedTrait, type TraitFilter, traitCondition, traitOrder } from "./trait-filter.ts";
 
-export interface AccountSelection extends ListSelection, BillingFilter, BillingOfList {
+export interface AccountSelection extends ListSelection, BillingFilter, BillingOfList, OwnerFilter {
   /** All of them have to match. */
   readonly traits?: readonly TraitFilter[];
 }
 
 /** The order of accounts: by a column, or by an attribute's name. */
-type AccountSort = keyof typeof orders | BillingSort | SortTrait;
+type AccountSort = keyof typeof orders | BillingSort | "owner" | SortTrait;
 
 export interface AccountListQuestion extends AccountSelection, ListPage {
   readonly sort: AccountSort;
@@ -145,6 +146,7 @@ export async function accountsNumbered(
 /** The expression of an order; empty for one by an attribute. */
 function orderOf(selection: AccountSelection, sort: AccountSort): string {
   if (typeof sort === "object") return "";
+  if (sort === "owner") return ownerOrder("account");
   return isBillingSort(sort) ? billingOrder(sort, selection, "account") : orders[sort];
 }
 
@@ -165,7 +167,8 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
   const about = scoreConditions(selection, "a.account");
   const seen = seenConditions(selection, "of_members.lastDay");
   const billing = billingSql(selection, "account", "a.account", order);
-  const conditions = [...about, ...seen, ...billing.conditions];
+  const owner = ownerSql(selection, "account", order);
+  const conditions = [...about, ...seen, ...billing.conditions, ...owner.conditions];
   return joinedSql(
     [
       ofAccounts(selection),
@@ -180,6 +183,7 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
       ...(order.includes("active.") ? [activeOf(selection)] : []),
       ...(about.length > 0 || isScoreOrder(order) ? [scored(selection, "a.account")] : []),
       ...billing.joins,
+      ...owner.joins,
       ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
       condition("", { organization }),
     ],

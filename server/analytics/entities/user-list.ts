@@ -39,9 +39,15 @@ import {
   scoresJoined,
   seenConditions,
 } from "./list-scores.ts";
+import { type OwnerFilter, ownerOrder, ownerSql, ownerText } from "./owners.ts";
 import { type SortTrait, sortedTrait, type TraitFilter, traitCondition, traitOrder } from "./trait-filter.ts";
 
-export interface UserSelection extends ListSelection, ActivityFilter, BillingFilter, BillingOfList {
+export interface UserSelection
+  extends ListSelection,
+    ActivityFilter,
+    BillingFilter,
+    BillingOfList,
+    OwnerFilter {
   /** All of them have to match. */
   readonly traits?: readonly TraitFilter[];
   /** Whether the list has users who are excluded from figures; by default it does not. */
@@ -49,7 +55,7 @@ export interface UserSelection extends ListSelection, ActivityFilter, BillingFil
 }
 
 /** The order of users: by a column, or by a trait's name. */
-type UserSort = keyof typeof orders | BillingSort | SortTrait;
+type UserSort = keyof typeof orders | BillingSort | "owner" | SortTrait;
 
 export interface UserListQuestion extends UserSelection, ListPage {
   readonly sort: UserSort;
@@ -67,6 +73,8 @@ export interface UserListRow extends ScoresOfRow {
   /** Null without an account. */
   readonly accountId: string | null;
   readonly accountName: string | null;
+  /** The account's attribute `owner`; empty without one. */
+  readonly accountOwner: string;
   /** Whether the user counts in no figure. */
   readonly isExcluded: boolean;
   readonly firstIdentifiedAtMs: number;
@@ -149,6 +157,7 @@ const orders = {
 /** The expression of an order; empty for one by a trait. */
 function orderOf(selection: UserSelection, sort: UserSort): string {
   if (typeof sort === "object") return "";
+  if (sort === "owner") return ownerOrder("user");
   return isBillingSort(sort) ? billingOrder(sort, selection, "user") : orders[sort];
 }
 
@@ -161,7 +170,11 @@ function selectedUsers(selection: UserSelection, by: string): Sql {
   const isSeen = seen.length > 0 || by.includes("seen.") || isByScore;
   const isScored = about.length > 0 || isByScore;
   const billing = billingSql(selection, "user", "u.user", by);
-  const conditions = [...about, ...seen, ...billing.conditions, ...activityConditions(selection, "u.user")];
+  const owner = ownerSql(selection, "user", by);
+  const conditions = [
+    ...[...about, ...seen, ...billing.conditions, ...owner.conditions],
+    ...activityConditions(selection, "u.user"),
+  ];
   return joinedSql(
     [
       ofUsers(selection),
@@ -175,6 +188,7 @@ function selectedUsers(selection: UserSelection, by: string): Sql {
         : []),
       ...(isScored ? [scored(selection, "u.user")] : []),
       ...billing.joins,
+      ...owner.joins,
       ...(by.includes("named.")
         ? [condition(`LEFT JOIN ${accountNames} AS named ON named.account = u.account`)]
         : []),
@@ -222,11 +236,16 @@ const detailed = (scores: string, isAccountChurned: string, passive: PassiveEven
   SELECT
     whole.user AS user, user_id AS userId, nullIf(whole.email, '') AS email, traits, is_account_owner AS isAccountOwner,
     nullIf(named.account_id, '') AS accountId,
-    if(accountId IS NULL, NULL, named.name) AS accountName,
+    if(accountId IS NULL, NULL, named.name) AS accountName, owned.owner AS accountOwner,
     toBool(NOT ${isIncluded("whole.user")}) AS isExcluded,
     toUnixTimestamp64Milli(first_identified_at) AS firstIdentifiedAtMs,
     seen.firstDay AS firstDay, seen.lastDay AS lastDay, toBool(${isAccountChurned}) AS isAccountChurned, ${scoreColumns}
   FROM (SELECT * FROM users FINAL WHERE organization = {organization:UInt32} AND ${among}) AS whole
   LEFT JOIN ${asNullable(activeSpansOf(passive, among))} AS seen ON seen.user = whole.user
   LEFT JOIN ${scores} AS score ON score.entity = whole.user
-  LEFT JOIN ${accountNames} AS named ON named.account = whole.account`;
+  LEFT JOIN ${accountNames} AS named ON named.account = whole.account
+  LEFT JOIN (
+    SELECT account, ${ownerText("traits")} AS owner FROM accounts FINAL
+    WHERE organization = {organization:UInt32} AND account IN (
+      SELECT account FROM users FINAL WHERE organization = {organization:UInt32} AND ${among})) AS owned
+  ON owned.account = whole.account ${jsonSettings}`;

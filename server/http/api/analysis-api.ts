@@ -13,8 +13,8 @@ import { askedBy } from "../../warehouse/warehouse.ts";
 import { PassiveEventsOfOrganizations } from "../figures/passive-events.ts";
 import { analysisStarting, conflict, failure, refused, tooMany, unexpected } from "../port/answers.ts";
 import { type Found, RouteTable } from "../port/route-table.ts";
-import type { AnyContext, ApiParts, Chunks, Handlers } from "./context.ts";
-import { csvAnswer } from "./csv.ts";
+import type { AnyContext, ApiParts, Chunks, DocumentAnswer, Handlers } from "./context.ts";
+import { begun, csvAnswer, untilEnd } from "./csv.ts";
 import { freshnessOf } from "./freshness.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { checkedBody, checkedQuery } from "./request.ts";
@@ -31,18 +31,23 @@ export class AnalysisApi {
   readonly #routes: RouteTable;
   readonly #handlers: Handlers<unknown>;
   readonly #wholeTables: Handlers<Chunks>;
+  readonly #documents: Handlers<DocumentAnswer>;
   readonly #open = new OpenQuestions();
   readonly #passive = new PassiveEventsOfOrganizations();
 
-  /** @param wholeTables reads all rows for a CSV, where a handler reads one page */
+  /** @param wholeLists reads all rows for a CSV, where a handler reads one page @param documents answers files */
   constructor(
     routes: Readonly<Record<string, Route>>,
     handlers: Handlers<unknown>,
-    wholeTables: Handlers<Chunks>,
+    {
+      wholeLists,
+      documents,
+    }: { readonly wholeLists: Handlers<Chunks>; readonly documents: Handlers<DocumentAnswer> },
   ) {
     this.#routes = new RouteTable(routes);
     this.#handlers = handlers;
-    this.#wholeTables = wholeTables;
+    this.#wholeTables = wholeLists;
+    this.#documents = documents;
   }
 
   /** The answer to a request under /api. @param parts undefined while analysis is starting */
@@ -95,6 +100,8 @@ export class AnalysisApi {
       query,
       body,
     };
+    const document = this.#documents[name];
+    if (document !== undefined) return documentAnswer(await document(context), end);
     const handler = this.#handlers[name];
     if (handler === undefined) throw new Error(`${name} has no handler`);
     if (format === "csv") {
@@ -109,6 +116,16 @@ export class AnalysisApi {
     if (schema === undefined) return undefined;
     return checkedBody(request, await request.bytes(), schema, this.#routes.validator(schema));
   }
+}
+
+/** A file. Its first bytes are read before this returns, so that an error has its own status. */
+async function documentAnswer(
+  { fileName, contentType, chunks }: DocumentAnswer,
+  end: () => void,
+): Promise<Response> {
+  return new Response(untilEnd(await begun(chunks), end), {
+    headers: { "Content-Type": contentType, "Content-Disposition": `attachment; filename="${fileName}"` },
+  });
 }
 
 /** A figure and its freshness. The freshness is asked first: rows that are loaded meanwhile may be in the figure, and the

@@ -1,6 +1,6 @@
 /** The context of analysis' handlers, and their types. */
 import type { PathNames } from "../../../contract/api/route.ts";
-import type { AnalysisRouteName, RouteAnswer, RouteBody, RouteQuery } from "../../../contract/api/routes.ts";
+import type { AnalysisRouteName, RouteAnswer, RouteBody, RouteQuery, Routes } from "../../../contract/api/routes.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Actor, Organization, SharedLedger } from "../../ledger/ledger.ts";
@@ -12,7 +12,7 @@ import type { AnalysisService, Failure, Freshness, Warehouse } from "../../wareh
 export interface ApiParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
-  readonly analysis: Pick<AnalysisService, "erase" | "eraseAccount">;
+  readonly analysis: Pick<AnalysisService, "erase" | "eraseAccount" | "person">;
   readonly scoring: ScoringService;
   readonly sources: Pick<SourceWatch, "statuses" | "silent" | "stoppedFor">;
   readonly nowMs: () => number;
@@ -41,9 +41,27 @@ export interface ApiContext<Name extends AnalysisRouteName> extends Organization
   readonly body: RouteBody<Name>;
 }
 
+/** Routes whose answers are files that are sent while they are read. */
+type DocumentRouteName = {
+  [Name in AnalysisRouteName]: Routes[Name] extends { readonly isDocument: true } ? Name : never;
+}[AnalysisRouteName];
+
+/** A file as an answer. */
+export interface DocumentAnswer {
+  readonly fileName: string;
+  readonly contentType: string;
+  /** @throws ApiError before the first byte */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** A handler for each route that answers a file. */
+export type DocumentHandlers = {
+  readonly [Name in DocumentRouteName]: (context: ApiContext<Name>) => Promise<DocumentAnswer>;
+};
+
 /** A handler for each route. @throws ApiError, Refusal */
 export type AnalysisHandlers = {
-  readonly [Name in AnalysisRouteName]: (context: ApiContext<Name>) => Promise<RouteAnswer<Name>>;
+  readonly [Name in Exclude<AnalysisRouteName, DocumentRouteName>]: (context: ApiContext<Name>) => Promise<RouteAnswer<Name>>;
 };
 
 /** The context of any route. */

@@ -209,7 +209,8 @@ async function* mapped<From, To>(chunks: AsyncIterable<From>, map: (chunk: From)
   for await (const chunk of chunks) yield map(chunk);
 }
 
-async function* untilEnd(chunks: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
+/** The same bytes. @param end called after the last, or when the client goes away */
+export async function* untilEnd(chunks: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
   } finally {

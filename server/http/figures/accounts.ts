@@ -2,12 +2,12 @@
 
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import { type AccountListRow, accountTimeline, accountWithId, userList } from "../../analytics/analytics.ts";
+import { type AccountListRow, accountWithId, userList } from "../../analytics/analytics.ts";
 import { type OfRun, rowsOf } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
-import { withLabels } from "./event-labels.ts";
-import { eventOfUser, listedAccount, listedUser, nextPosition, timelinePage } from "./rows.ts";
+import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
+import { listedAccount, listedUser } from "./rows.ts";
 import { scoreContext } from "./score-context.ts";
 
 type OfAccount = Pick<
@@ -24,7 +24,9 @@ export const accountsHandlers = {
       ...{ run: undefined, earlier: undefined, search: "", accountId: account.accountId },
       ...{ sort: "lastSeen", descending: true, ...context.query },
     });
-    return { ...listedAccount(account), users: users.map(listedUser) };
+    const listed = listedAccount(account);
+    const { isOwnerOfAccount: _, ...owner } = ownerDetail(await ownersOfOrganization(context), listed.traits);
+    return { ...listed, ...owner, users: users.map(listedUser) };
   },
 
   /** answered when nothing is left. */
@@ -32,14 +34,6 @@ export const accountsHandlers = {
     const receipt = await analysis.eraseAccount(organization.id, path.accountId, { by: actor });
     if (receipt === undefined) throw new ApiError("not_found", errorMessages.accountNotFound);
     return { ...receipt };
-  },
-
-  "GET /api/accounts/:accountId/timeline": async (context) => {
-    const { account } = await knownAccount(context);
-    const page = timelinePage(context);
-    const events = await accountTimeline(context.warehouse, { ...page, account });
-    const labelled = await withLabels(context, events);
-    return { events: labelled.map(eventOfUser), next: nextPosition(events, page.limit) };
   },
 } satisfies Partial<AnalysisHandlers>;
 

@@ -14,6 +14,7 @@ import { scoreListsHandlers } from "./score-lists.ts";
 import { scoresHandlers } from "./scores.ts";
 import { settingsHandlers } from "./settings.ts";
 import { sourcesHandlers } from "./sources.ts";
+import { timelinesHandlers } from "./work/timelines.ts";
 import { usersHandlers } from "./users.ts";
 
 export const analysisHandlers: AnalysisHandlers = {
@@ -31,5 +32,6 @@ export const analysisHandlers: AnalysisHandlers = {
   ...scoresHandlers,
   ...settingsHandlers,
   ...sourcesHandlers,
+  ...timelinesHandlers,
   ...usersHandlers,
 };

@@ -9,6 +9,7 @@ import {
   accountList,
   accountNumbers,
   accountsNumbered,
+  type Owners,
   type TraitFilter,
   type UserListQuestion,
   type UserListRow,
@@ -21,6 +22,7 @@ import { type OfRun, usualChange } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, WholeTables } from "../api/context.ts";
 import { questionOfCalls } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
+import { ownerFields, ownerFilterOf, ownersOfOrganization } from "./work/owners.ts";
 import { type Billing, billingOf, listedBilling } from "./revenue/payers.ts";
 import { listedAccount, listedScores, listedUser } from "./rows.ts";
 import { accountsRun, type Run, riskScaleOfRun } from "./score-context.ts";
@@ -43,7 +45,7 @@ export const listsHandlers = {
       userList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
       usualChangeOf(warehouse, question.run),
     ]);
-    const rows = await usersAnswer(warehouse, users, newest, billing);
+    const rows = await usersAnswer(warehouse, users, newest, billing, question.owners);
     return { ...head, usualChange: usual, billing: billing.head, total, users: rows };
   },
 
@@ -55,7 +57,7 @@ export const listsHandlers = {
       accountList(warehouse, { ...question, limit: query.limit, offset: query.offset }),
       usualChangeOf(warehouse, question.run),
     ]);
-    const rows = await accountsAnswer(warehouse, accounts, newest, billing);
+    const rows = await accountsAnswer(warehouse, accounts, newest, billing, question.owners);
     return { ...head, usualChange: usual, billing: billing.head, total, accounts: rows };
   },
 } satisfies Partial<AnalysisHandlers>;
@@ -68,7 +70,10 @@ export const wholeLists = {
     const { question, newest, billing } = await usersOf(context);
     const numbers = await userNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      usersAnswer(warehouse, await usersNumbered(warehouse, question, chunk), newest, billing),
+      usersAnswer(
+        ...([warehouse, await usersNumbered(warehouse, question, chunk), newest, billing] as const),
+        question.owners,
+      ),
     );
   },
 
@@ -78,7 +83,10 @@ export const wholeLists = {
     const { question, newest, billing } = await accountsOf(context);
     const numbers = await accountNumbers(warehouse, { ...question, limit: csvMaxRows + 1, offset: 0 });
     return inChunks(numbers, async (chunk) =>
-      accountsAnswer(warehouse, await accountsNumbered(warehouse, question, chunk), newest, billing),
+      accountsAnswer(
+        ...([warehouse, await accountsNumbered(warehouse, question, chunk), newest, billing] as const),
+        question.owners,
+      ),
     );
   },
 } satisfies WholeTables;
@@ -92,14 +100,19 @@ async function usersAnswer(
   rows: readonly UserListRow[],
   run: Run | undefined,
   billing: Billing,
+  owners: Owners,
 ) {
   const numbers = rows.map(({ user }) => user);
   const fieldsOf = await listedBilling(warehouse, billing, numbers);
-  return rows.map((row) => ({
-    ...listedUser(row),
-    ...listedScores(row, run),
-    ...fieldsOf({ entity: row.user, risk: row.risk }),
-  }));
+  return rows.map((row) => {
+    const user = listedUser(row);
+    return {
+      ...user,
+      ...ownerFields(owners, user.traits, row.accountOwner),
+      ...listedScores(row, run),
+      ...fieldsOf({ entity: row.user, risk: row.risk }),
+    };
+  });
 }
 
 async function accountsAnswer(
@@ -107,6 +120,7 @@ async function accountsAnswer(
   rows: readonly AccountListRow[],
   run: Run | undefined,
   billing: Billing,
+  owners: Owners,
 ) {
   const numbers = rows.map(({ account }) => account);
   const fieldsOf = await listedBilling(warehouse, billing, numbers);
@@ -115,6 +129,7 @@ async function accountsAnswer(
     const { renewsAt } = account.traits;
     return {
       ...account,
+      ...ownerFields(owners, account.traits),
       ...listedScores(row, run),
       ...fieldsOf({ entity: row.account, risk: row.risk, renewsAt }),
     };
@@ -124,8 +139,10 @@ async function accountsAnswer(
 async function usersOf(context: Users) {
   const { query } = context;
   const { scores, ...rest } = await scoresOfList(context, "user");
-  const question: Omit<UserListQuestion, "limit" | "offset"> = {
+  const owners = await ownersOfOrganization(context);
+  const question: Omit<UserListQuestion, "limit" | "offset"> & { readonly owners: Owners } = {
     ...query,
+    ...ownerFilterOf(context, owners, query.owner),
     ...scores,
     payers: rest.billing.payers,
     ...(await usersQuestion(context, today(context))),
@@ -141,8 +158,10 @@ async function usersOf(context: Users) {
 async function accountsOf(context: Accounts) {
   const { query } = context;
   const { scores, ...rest } = await scoresOfList(context, "account");
-  const question: Omit<AccountListQuestion, "limit" | "offset"> = {
+  const owners = await ownersOfOrganization(context);
+  const question: Omit<AccountListQuestion, "limit" | "offset"> & { readonly owners: Owners } = {
     ...query,
+    ...ownerFilterOf(context, owners, query.owner),
     ...scores,
     payers: rest.billing.payers,
     ...(await usersQuestion(context, today(context))),

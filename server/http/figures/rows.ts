@@ -6,13 +6,11 @@ import type {
   AccountTimelineEvent,
   ScoresOfRow,
   TimelineEvent,
-  TimelinePosition,
   UserListRow,
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { StoredExclusionRule } from "../../ledger/ledger.ts";
 import { riskBandOf, verdictOf } from "../../scoring/scoring.ts";
-import type { ApiContext } from "../api/context.ts";
 import { baseRateOf, type Run, riskScaleOfRun } from "./score-context.ts";
 
 /** A user of a list, without scores. */
@@ -70,27 +68,6 @@ export function timelineEvent(row: TimelineEvent & { readonly label: string | nu
 /** An event of any user. */
 export function eventOfUser(row: AccountTimelineEvent & { readonly label: string | null }) {
   return { ...timelineEvent(row), userId: row.userId, userLabel: row.userLabel };
-}
-
-/** The page of a timeline that a request asks for. */
-export function timelinePage({
-  organization,
-  query: { limit, event, before },
-}: ApiContext<"GET /api/users/:userId/timeline" | "GET /api/accounts/:accountId/timeline">) {
-  return { organization: organization.id, limit, event, before: positionOf(before) };
-}
-
-/** Where a timeline reads on after this page; null when nothing is left. */
-export function nextPosition(events: readonly TimelineEvent[], limit: number): string | null {
-  const last = events.at(-1);
-  return last === undefined || events.length < limit ? null : `${last.timeMs}.${last.id}`;
-}
-
-/** The position that `next` said; undefined where nothing was sent. */
-function positionOf(text: string | undefined): TimelinePosition | undefined {
-  if (text === undefined) return undefined;
-  const [timeMs = "", id = ""] = text.split(".");
-  return { timeMs: Number(timeMs), id };
 }
 
 /** A day as text; null where there is none. */

@@ -6,7 +6,6 @@ import {
   isUserExcluded,
   latestEvent,
   matchesOfRules,
-  timeline,
   userSpan,
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
@@ -14,7 +13,8 @@ import type { UserAndAccount } from "../../ledger/ledger.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { eventOfUser, exclusionRule, instant, nextPosition, timelineEvent, timelinePage } from "./rows.ts";
+import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
+import { eventOfUser, exclusionRule, instant } from "./rows.ts";
 
 type OfUser = Pick<ApiContext<"GET /api/users/:userId">, "ledger" | "organization" | "path">;
 
@@ -22,8 +22,9 @@ export const usersHandlers = {
   "GET /api/users/:userId": async (context) => {
     const { user, account } = await knownUser(context);
     const ofUser = { organization: user.organization, user: user.number };
-    const [passiveEvents, rules] = await Promise.all([
+    const [passiveEvents, owners, rules] = await Promise.all([
       context.passiveEvents(),
+      ownersOfOrganization(context),
       context.ledger.exclusions.list(user.organization),
     ]);
     const [span, isExcluded, matches] = await Promise.all([
@@ -40,6 +41,7 @@ export const usersHandlers = {
       excludedBy: rules.filter((_, index) => (matches[index] ?? 0) > 0).map(exclusionRule),
       account:
         account === null ? null : { id: account.accountId, name: account.name, avatar: account.avatar },
+      ...ownerDetail(owners, user.traits, account?.traits),
       firstIdentifiedAt: instant(user.firstIdentifiedAtMs),
       updatedAt: instant(user.updatedAtMs),
       firstSeenDay: span === undefined ? null : formatDay(span.firstDay),
@@ -55,14 +57,6 @@ export const usersHandlers = {
     });
     if (receipt === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
     return { ...receipt };
-  },
-
-  "GET /api/users/:userId/timeline": async (context) => {
-    const { user } = await knownUser(context);
-    const page = timelinePage(context);
-    const events = await timeline(context.warehouse, { ...page, user: user.number });
-    const labelled = await withLabels(context, events);
-    return { events: labelled.map(timelineEvent), next: nextPosition(events, page.limit) };
   },
 
   "GET /api/latest-event": async (context) => {

@@ -152,6 +152,11 @@ export function erasureNote({ id, user }: Erasure): AuditNote {
     : { action: "account.erased", summary: "Erased an account", detail: { erasure: id } };
 }
 
+/** The audit entry of a copy of everything about a person, which names the person by number. 0 for one who was never identified. */
+export function personExportedNote(user: number): AuditNote {
+  return { action: "person.exported", summary: "Exported everything about a user", detail: { user } };
+}
+
 /**
  * Deletions of organizations. The first commit deletes the organization's name, its credentials and its team members.
  * After it, no look-up finds the organization and nothing is written for it. The deletion is pending until warehouse and

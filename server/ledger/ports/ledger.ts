@@ -9,6 +9,7 @@
  */
 import type { DeliveryStore } from "./actions/deliveries.ts";
 import type { DestinationStore } from "./actions/destinations.ts";
+import type { PersonDataStore } from "./actions/person-data.ts";
 import type { NoteStore, TaskStore, WorkTimeline } from "./actions/work.ts";
 import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
@@ -53,6 +54,7 @@ export interface Ledger {
   readonly notes: NoteStore;
   readonly tasks: TaskStore;
   readonly workTimeline: WorkTimeline;
+  readonly personData: PersonDataStore;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;

@@ -1,11 +1,23 @@
 /** Lists the audit log, and deletes old entries. */
 import type { AuditAction } from "../../../contract/audit.ts";
 import type { JsonObject } from "../../../contract/json.ts";
-import type { AuditStore } from "../ports/audit.ts";
+import type { AuditStore, StoredAuditEntry } from "../ports/audit.ts";
 import { auditKeptMs } from "../rules/stored-audit.ts";
 import { skipLocked } from "./engine/dialect.ts";
 import type { Engine } from "./engine/engine.ts";
-import { integer, json, nullable, RowOf, run, select, text, type Work, word } from "./engine/sql.ts";
+import {
+  type Fragment,
+  integer,
+  json,
+  nullable,
+  part,
+  RowOf,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "./engine/sql.ts";
 
 interface Entry {
   readonly id: number;
@@ -33,17 +45,22 @@ export function auditStore(engine: Engine): AuditStore {
     add: async (added) => {
       await engine.alone(engine.audit.add(added));
     },
-    list: async (organization, { limit, before = Number.MAX_SAFE_INTEGER }) => {
-      const rows = await engine.alone(
-        select(entry)`FROM audit_log WHERE organization = ${organization} AND id < ${before}
-          ORDER BY id DESC LIMIT ${limit}`,
-      );
-      return rows.map(({ person, personName, ...row }) => ({
-        ...row,
-        person: person === null ? null : { id: person, name: personName ?? "" },
-      }));
-    },
+    list: (organization, { limit, before = Number.MAX_SAFE_INTEGER }) =>
+      engine.alone(
+        findEntries(
+          part`WHERE organization = ${organization} AND id < ${before} ORDER BY id DESC LIMIT ${limit}`,
+        ),
+      ),
   };
+}
+
+/** Entries of the log. @param which the end of the statement, from WHERE on */
+export function* findEntries(which: Fragment): Work<readonly StoredAuditEntry[]> {
+  const rows = yield* select(entry)`FROM audit_log ${which}`;
+  return rows.map(({ person, personName, ...row }) => ({
+    ...row,
+    person: person === null ? null : { id: person, name: personName ?? "" },
+  }));
 }
 
 /** Deletes entries that are older than two years. */

@@ -1,6 +1,7 @@
 /** All stores that are written once for both engines. */
 import type { DeliveryStore } from "../ports/actions/deliveries.ts";
 import type { DestinationStore } from "../ports/actions/destinations.ts";
+import type { PersonDataStore } from "../ports/actions/person-data.ts";
 import type { NoteStore, TaskStore, WorkTimeline } from "../ports/actions/work.ts";
 import type { AuditStore } from "../ports/audit.ts";
 import type { Credentials } from "../ports/credentials.ts";
@@ -22,6 +23,7 @@ import { noOrganization } from "../rules/organization-notes.ts";
 import { deliveryStore, tidyDeliveries } from "./actions/deliveries.ts";
 import { destinationStore } from "./actions/destinations.ts";
 import { noteStore } from "./actions/notes.ts";
+import { personDataStore } from "./actions/person-data.ts";
 import { taskStore } from "./actions/tasks.ts";
 import { workTimeline } from "./actions/work-timeline.ts";
 import { auditStore, tidyAudit } from "./audit.ts";
@@ -64,6 +66,7 @@ export abstract class LedgerStores {
   readonly notes: NoteStore;
   readonly tasks: TaskStore;
   readonly workTimeline: WorkTimeline;
+  readonly personData: PersonDataStore;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
@@ -92,6 +95,7 @@ export abstract class LedgerStores {
     this.notes = noteStore(engine);
     this.tasks = taskStore(engine);
     this.workTimeline = workTimeline(engine);
+    this.personData = personDataStore(engine);
     this.sources = sourceStore(engine);
     this.sourceSettings = sourceSettingsStore(engine);
     this.identities = identityStore(engine);

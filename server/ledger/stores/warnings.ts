@@ -100,6 +100,14 @@ export function tidyWarnings(engine: Engine, nowMs: number): Promise<void> {
   );
 }
 
+/** The warnings whose latest user is one of these. */
+export function findWarningsOf(organization: number, userIds: readonly string[]) {
+  return select(warning)`
+    FROM ingestion_warnings
+    WHERE organization = ${organization} AND user_id IN (SELECT text FROM ${texts(userIds)})
+    ORDER BY last_seen_ms DESC`;
+}
+
 /** Deletes the warnings whose latest users were these. @returns their number */
 export function* forgetWarningsOf(organization: number, userIds: readonly string[]): Work<number> {
   yield* advisoryLock(storeLocks.warnings);

@@ -6,9 +6,12 @@
  * rounded and no key moves. Events come in the order in which they are stored (user, then time), so memory stays
  * flat. Only the users' ids are held for the join.
  */
+import { contactEvent } from "../../../contract/api/contacts.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 
-export const exportTables = ["events", "users", "accounts", "subscriptions"] as const;
+/** Tables of the warehouse that are exported. */
+const exportedTables = ["events", "users", "accounts", "subscriptions", "contacts"] as const;
+export const exportTables = [...exportedTables, "notes", "tasks"] as const;
 export type ExportTable = (typeof exportTables)[number];
 
 export const exportFormats = ["jsonl", "csv", "parquet"] as const;
@@ -16,7 +19,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 export interface ExportRequest {
   readonly organization: number;
-  readonly table: ExportTable;
+  readonly table: (typeof exportedTables)[number];
   readonly format: ExportFormat;
 }
 
@@ -51,7 +54,8 @@ const parquetRowGroupRows = 100_000;
 // RFC 4180 ends a line with CR LF and knows no NULL.
 const csvSettings = "output_format_csv_crlf_end_of_line = 1, format_csv_null_representation = ''";
 
-interface Column {
+/** A column of a line. */
+export interface Column {
   readonly name: string;
   /** The value with its own type, for Parquet. */
   readonly value: string;
@@ -61,17 +65,18 @@ interface Column {
   readonly json?: string;
 }
 
-interface Source {
+/** Rows that are written as lines. */
+export interface Source {
   readonly from: string;
   readonly columns: readonly Column[];
 }
 
 // One thread, and a join that keeps the order of its left side: rows come as the subquery sorts them. Small blocks: 7
 // million events as JSON lines took 220 MB above the idle engine, with the default blocks 430.
-const inOrder =
+export const inOrder =
   "max_threads = 1, max_block_size = 8192, join_algorithm = 'hash', query_plan_join_swap_table = 'false'";
 
-const messageId = "multiIf(id_is_message_id, toString(id), message_id = '', NULL, message_id)";
+export const messageId = "multiIf(id_is_message_id, toString(id), message_id = '', NULL, message_id)";
 
 const knownEmail = "nullIf(u.email, '')";
 
@@ -83,7 +88,10 @@ const knownUser = "nullIf(u.user_id, '')";
 const knownCurrency = "nullIf(toString(s.currency), '')";
 const knownAccount = "nullIf(a.account_id, '')";
 
-const sources: Record<ExportTable, Source> = {
+const contactText = (name: string) =>
+  `nullIf(JSONExtractString(e.properties, '${name}'), '')`;
+
+const sources: Record<ExportRequest["table"], Source> = {
   events: {
     from: `(SELECT user, event, time, received_at, properties, id, id_is_message_id, message_id, is_activity FROM events
             WHERE organization = {organization:UInt32} ORDER BY user, time, id) AS e
@@ -123,6 +131,22 @@ const sources: Record<ExportTable, Source> = {
       { name: "properties", value: "a.traits", json: "a.traits" },
     ],
   },
+  contacts: {
+    from: `(SELECT user, account, time, properties, id FROM events
+            WHERE organization = {organization:UInt32} AND event = '${contactEvent}' ORDER BY user, time, id) AS e
+      LEFT ANY JOIN (SELECT user, user_id FROM users FINAL WHERE organization = {organization:UInt32}) AS u
+      ON e.user = u.user
+      LEFT ANY JOIN (SELECT account, account_id FROM accounts FINAL WHERE organization = {organization:UInt32}) AS a
+      ON e.account = a.account`,
+    columns: [
+      { name: "userId", value: "u.user_id" },
+      { name: "accountId", value: knownAccount, json: jsonOrNull(knownAccount) },
+      { name: "timestamp", value: "e.time", text: isoText("e.time") },
+      ...["kind", "by", "text"].map((name) => ({
+        ...{ name, value: contactText(name), json: jsonOrNull(contactText(name)) },
+      })),
+    ],
+  },
   subscriptions: {
     from: `(SELECT subscription, from, status, plan, mrr, currency, quantity, period_end, ends_at, payer_account,
               payer_user, is_involuntary
@@ -150,20 +174,23 @@ const sources: Record<ExportTable, Source> = {
   },
 };
 
-function timeOrNull(value: string): Pick<Column, "value" | "text" | "json"> {
+/** A time that may be missing. */
+export function timeOrNull(value: string): Pick<Column, "value" | "text" | "json"> {
   return { value, text: isoText(value), json: jsonOrNull(isoText(value)) };
 }
 
-function jsonOrNull(value: string): string {
+/** The JSON of a value that may be null. */
+export function jsonOrNull(value: string): string {
   return `ifNull(toJSONString(${value}), 'null')`;
 }
 
 /** `2026-03-01T09:30:00.000Z` */
-function isoText(time: string): string {
+export function isoText(time: string): string {
   return `concat(replaceOne(toString(${time}), ' ', 'T'), 'Z')`;
 }
 
-function jsonLine({ columns }: Source): string {
+/** The JSON of a row, as an expression. */
+export function jsonLine({ columns }: Source): string {
   const members = columns.map(
     ({ name, value, text = value, json = `toJSONString(${text})` }, index) =>
       `'${index === 0 ? "" : ","}"${name}":', ${json}`,

@@ -90,18 +90,23 @@ export async function eraseUsers(warehouse: Warehouse, users: readonly Warehouse
   );
 }
 
-interface ColumnOfUsers {
+/** A column that says of which users a row is. */
+export interface ColumnOfUsers {
   readonly table: string;
   readonly column: string;
   readonly isBitmap: boolean;
   /** Whether of rows with the same key the newest counts. */
   readonly isReplacing: boolean;
+  /** Whether rows with the same key are merged, so that they are read with FINAL. */
+  readonly isMerging: boolean;
 }
 
-function columnsOfUsers(warehouse: Warehouse): Promise<ColumnOfUsers[]> {
+/** The columns of users in all tables, as the engine lists them. */
+export function columnsOfUsers(warehouse: Warehouse): Promise<ColumnOfUsers[]> {
   return warehouse.rows<ColumnOfUsers>(`
     SELECT table, columns.name AS column, type = 'AggregateFunction(groupBitmap, UInt32)' AS isBitmap,
-      engine LIKE '%ReplacingMergeTree' AS isReplacing
+      engine LIKE '%ReplacingMergeTree' AS isReplacing,
+      match(engine, 'Replacing|Aggregating|Summing') AS isMerging
     FROM system.columns AS columns
     INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
     WHERE columns.database = currentDatabase() AND (columns.name IN ('user', '${usersOfRow}') OR isBitmap)

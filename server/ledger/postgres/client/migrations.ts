@@ -14,7 +14,7 @@ import {
   sourcesTables,
   viewsTable,
 } from "../../stores/tables.ts";
-import { workTables } from "../../stores/work-tables.ts";
+import { workTables } from "../../stores/actions/work-tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
 import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";

@@ -19,7 +19,7 @@ import {
   sqliteTypes,
   viewsTable,
 } from "../../stores/tables.ts";
-import { workTables } from "../../stores/work-tables.ts";
+import { workTables } from "../../stores/actions/work-tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { inboxOfMoreTables } from "../admin/more-warehouse-tables.ts";
 import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";

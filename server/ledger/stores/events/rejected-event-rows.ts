@@ -2,6 +2,7 @@
  * PostgreSQL a transaction that changes the table holds its lock until the commit, so that no row is read twice. Such
  * changes are rare. */
 import type { RejectedEvent } from "../../ports/inbox.ts";
+import type { StoredRejectedEvent } from "../../ports/rejected-events.ts";
 import {
   bytesOfRow,
   type CountedRow,
@@ -66,6 +67,15 @@ const namingRow = new RowOf<Pick<RejectedEventRow, "id" | "table" | "schema" | "
   table: counted.table,
   schema: integer(),
   row: text(),
+});
+/** A rejected event as it is listed. */
+export const storedRow = new RowOf<StoredRejectedEvent>({
+  id: integer(),
+  organization: integer(),
+  atMs: integer(),
+  table: word("warehouse_table"),
+  row: text(),
+  reason: text(),
 });
 const totals = new RowOf<{ readonly rows: number; readonly bytes: number }>({
   rows: integer("count(*)"),
@@ -142,6 +152,21 @@ export function* takeRowsOfUsers(
   }
   yield* deleteDropped(organization, "users", users);
   return byUser;
+}
+
+/** Rejected events of a user, in the order of their ids. @param after only ids above it */
+export function* findRowsOfUser(
+  organization: number,
+  user: number,
+  after: number,
+  limit: number,
+): Work<readonly StoredRejectedEvent[]> {
+  const unreadable = (yield* unreadableRowsOf(organization, [user])).get(user) ?? [];
+  return yield* select(storedRow)`
+    FROM rejected_events
+    WHERE id > ${after} AND (organization = ${organization} AND NOT ${isOfAccounts} AND number = ${user}
+      OR id IN (SELECT id FROM ${idsAsRows(unreadable)}))
+    ORDER BY id LIMIT ${limit}`;
 }
 
 /** The ids of rows without a readable organization or user. Such a row is recognized by its beginning. */

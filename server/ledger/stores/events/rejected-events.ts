@@ -43,16 +43,8 @@ import {
 } from "../engine/sql.ts";
 import { isThere } from "../organization-rows.ts";
 import { addAccountVersionRows, addDayCounts, addVersionRows } from "./counts.ts";
-import { isOfAccounts, lockRejectedEvents, takeRows } from "./rejected-event-rows.ts";
+import { isOfAccounts, lockRejectedEvents, storedRow, takeRows } from "./rejected-event-rows.ts";
 
-const listed = new RowOf<StoredRejectedEvent>({
-  id: integer(),
-  organization: integer(),
-  atMs: integer(),
-  table: word("warehouse_table"),
-  row: text(),
-  reason: text(),
-});
 const sized = new RowOf<{ readonly id: number; readonly bytes: number }>({ id: integer(), bytes: integer() });
 const newestId = new RowOf<{ readonly id: number }>({ id: integer("coalesce(max(id), 0)") });
 const timezone = new RowOf<{ readonly id: number; readonly timezone: string }>({

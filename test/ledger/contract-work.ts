@@ -1,0 +1,256 @@
+/** The part of the contract about notes, tasks and owners. */
+import { describe, expect, test } from "bun:test";
+import { workLimits } from "../../contract/actions/work.ts";
+import { zoneOf } from "../../server/calendar/calendar.ts";
+import { changeOwner } from "../../server/intake/intake.ts";
+import type { EntityRef, WorkPosition } from "../../server/ledger/ports/actions/work.ts";
+import { comparePositions, workPosition } from "../../server/ledger/ports/actions/work.ts";
+import { commandLine, personActor } from "../../server/ledger/ports/audit.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
+import { account, look, user, writePeople } from "./writes.ts";
+
+/** Characters that a store may take for its own: none of them is lost. */
+const hostile = "a\0b\\0c\\d 'e' \"f\" {g} ünïcode 😀\nsecond line";
+const ada: EntityRef = { kind: "user", id: "ada" };
+const engines: EntityRef = { kind: "account", id: "engines" };
+const dayMs = 86_400_000;
+
+/** An organization with an owner, Grace, and with Ada, Bob and an account. */
+async function ground(subject: LedgerUnderTest, name?: string) {
+  const { id } = await subject.organization(name);
+  const { ledger, nowMs } = subject;
+  await writePeople(ledger, {
+    accounts: [account(id, "engines")],
+    users: [
+      user(id, "ada", { number: 1, account: 1, traits: { name: "Ada" } }),
+      user(id, "bob", { number: 2, email: "bob@example.com" }),
+    ],
+  });
+  return { id, ledger, nowMs };
+}
+
+/** Grace, who claims the installation and so owns every organization. */
+async function claimed({ ledger, nowMs }: LedgerUnderTest) {
+  await ledger.members.addClaimLink("claim", nowMs);
+  const person = { email: "grace@example.com", name: "Grace", passwordHash: "hash" };
+  const grace = await ledger.logins.claim("claim", person, nowMs);
+  if (grace === undefined) throw new Error("the ledger was claimed before");
+  return { grace, by: personActor(grace) };
+}
+
+/** Declares the tests of notes, tasks and owners. */
+export function workContract(subject: LedgerUnderTest): void {
+  describe("notes and tasks", () => {
+    notes(subject);
+    tasks(subject);
+    assignees(subject);
+    timelines(subject);
+    erased(subject);
+  });
+  describe("the owner", () => owners(subject));
+}
+
+function notes(subject: LedgerUnderTest): void {
+  test("notes are listed, changed and deleted by their own organization only, and the log has no text", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const other = await ground(subject, "other");
+    const { by } = await claimed(subject);
+    const first = await ledger.notes.add(id, ada, hostile, by, nowMs);
+    const second = await ledger.notes.add(id, ada, "second", commandLine, nowMs + 1);
+    await ledger.notes.add(id, engines, "of the account", by, nowMs);
+    expect(await ledger.notes.add(id, { kind: "user", id: "nobody" }, "text", by, nowMs)).toBeUndefined();
+    await subject.reopen();
+    const list = await subject.ledger.notes.ofEntity(id, ada, { limit: 9 });
+    expect(list.map(({ text }) => text)).toEqual(["second", hostile]);
+    expect(list[1]).toEqual({
+      ...{ id: first?.id ?? 0, entity: { ...ada, label: "Ada" }, text: hostile },
+      ...{ createdBy: { id: by.person?.id ?? 0, name: "Grace" }, createdAtMs: nowMs, updatedAtMs: nowMs },
+    });
+    expect(list[0]?.createdBy).toBeNull();
+    const { notes: store, audit } = subject.ledger;
+    expect(await store.ofEntity(id, ada, { limit: 9, before: second?.id })).toHaveLength(1);
+    expect(await store.ofEntity(other.id, ada, { limit: 9 })).toEqual([]);
+    const noteId = first?.id ?? 0;
+    expect(await store.change(other.id, noteId, "theirs", by, nowMs + 2)).toBeUndefined();
+    expect(await store.change(id, noteId, "changed", by, nowMs + 2)).toMatchObject({
+      ...{ text: "changed", createdAtMs: nowMs, updatedAtMs: nowMs + 2 },
+    });
+    expect(await store.remove(other.id, noteId, by, nowMs)).toBe(false);
+    expect(await store.remove(id, noteId, by, nowMs)).toBe(true);
+    expect((await store.all(id, 0, 9)).map(({ entity }) => entity.label)).toEqual(["Ada", "engines"]);
+    const log = await audit.list(id, { limit: 2 });
+    expect(log.map(({ summary, detail }) => [summary, detail])).toEqual([
+      ["Deleted a note on a user", { note: noteId, user: 1 }],
+      ["Changed a note on a user", { note: noteId, user: 1 }],
+    ]);
+  });
+
+  test("there are at most so many notes and tasks of one user", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const { notesPerEntity } = workLimits;
+    for (let count = 0; count < notesPerEntity; count += 1) {
+      await ledger.notes.add(id, ada, String(count), commandLine, nowMs);
+    }
+    await expect(ledger.notes.add(id, ada, "more", commandLine, nowMs)).rejects.toThrow(
+      "There are 1000 notes here already",
+    );
+    await ledger.notes.add(id, engines, "elsewhere", commandLine, nowMs);
+  });
+}
+
+function tasks(subject: LedgerUnderTest): void {
+  test("tasks are listed by their day, by assignee, and as done", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const { grace, by } = await claimed(subject);
+    const add = (title: string, dueDay: number | null, assignee: number | null, entity = ada) =>
+      ledger.tasks.add(id, entity, { title, dueDay, assignee }, by, nowMs);
+    await add("any day", null, grace.id);
+    await add("tomorrow", 101, null);
+    await add("today", 100, grace.id, engines);
+    await add(hostile.replaceAll("\n", " "), 99, null, { kind: "user", id: "bob" });
+    const list = async (question: object) => {
+      const asked = { list: "open", today: 100, limit: 9, offset: 0, ...question } as const;
+      const { total, tasks: found } = await ledger.tasks.list(id, asked);
+      return [total, ...found.map(({ entity, dueDay }) => `${entity.label} ${dueDay}`)];
+    };
+    expect(await list({})).toEqual([4, "bob@example.com 99", "engines 100", "Ada 101", "Ada null"]);
+    expect(await list({ list: "due" })).toEqual([2, "bob@example.com 99", "engines 100"]);
+    expect(await list({ list: "overdue" })).toEqual([1, "bob@example.com 99"]);
+    expect(await list({ assignee: grace.id })).toEqual([2, "engines 100", "Ada null"]);
+    expect(await list({ assignee: null, list: "due" })).toEqual([1, "bob@example.com 99"]);
+    expect(await list({ limit: 1, offset: 2 })).toEqual([4, "Ada 101"]);
+    const [first] = (await ledger.tasks.list(id, { list: "overdue", today: 100, limit: 1, offset: 0 })).tasks;
+    const taskId = first?.id ?? 0;
+    const done = await ledger.tasks.change(id, taskId, { isDone: true }, by, nowMs + 5);
+    expect(done).toMatchObject({ doneAtMs: nowMs + 5, doneBy: { name: "Grace" }, updatedAtMs: nowMs + 5 });
+    expect(await ledger.tasks.change(id, taskId, { isDone: true }, by, nowMs + 6)).toEqual(done);
+    expect(await list({ list: "done" })).toEqual([1, "bob@example.com 99"]);
+    const open = await ledger.tasks.change(id, taskId, { isDone: false, dueDay: null }, by, nowMs + 7);
+    expect(open).toMatchObject({ doneAtMs: null, doneBy: null, dueDay: null });
+    const [entry] = await ledger.audit.list(id, { limit: 1 });
+    expect(entry).toMatchObject({
+      ...{ action: "task.changed", summary: "Changed due day, done of a task for a user" },
+      detail: { task: taskId, user: 2, fields: ["due day", "done"] },
+    });
+  });
+}
+
+function assignees(subject: LedgerUnderTest): void {
+  test("only team members are assigned, and the open tasks of a removed member say so", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const { by } = await claimed(subject);
+    await ledger.members.invite(
+      { organization: id, email: "mia@example.com", role: "member", sha256: "m", expiresAtMs: nowMs + dayMs },
+      by,
+      nowMs,
+    );
+    const mia = await ledger.logins.accept("m", { name: "Mia", passwordHash: "hash" }, nowMs);
+    const task = (title: string) => ({ title, dueDay: null, assignee: mia?.id ?? 0 });
+    await expect(ledger.tasks.add(id, ada, { ...task("x"), assignee: 99 }, by, nowMs)).rejects.toThrow(
+      "assignee is not valid",
+    );
+    const open = await ledger.tasks.add(id, ada, task("open"), by, nowMs);
+    const done = await ledger.tasks.add(id, ada, task("done"), by, nowMs);
+    await ledger.tasks.change(id, done?.id ?? 0, { isDone: true }, by, nowMs);
+    await ledger.members.remove(id, mia?.id ?? 0, by, nowMs);
+    const [left] = await ledger.audit.list(id, { limit: 1 });
+    expect(left?.summary).toBe("Removed Mia, and left 1 task without an assignee");
+    await subject.reopen();
+    const found = await subject.ledger.tasks.ofEntity(id, ada);
+    expect(found.map(({ title, assignee, formerAssignee }) => [title, assignee?.name, formerAssignee])).toEqual(
+      [
+        ["open", undefined, "Mia"],
+        ["done", "Mia", null],
+      ],
+    );
+    await expect(
+      subject.ledger.tasks.change(id, open?.id ?? 0, { assignee: mia?.id ?? 0 }, by, nowMs),
+    ).rejects.toThrow("assignee is not valid");
+    const settled = await subject.ledger.tasks.change(id, open?.id ?? 0, { assignee: null }, by, nowMs);
+    expect(settled?.formerAssignee).toBeNull();
+  });
+}
+
+function timelines(subject: LedgerUnderTest): void {
+  test("entries of a timeline come a page at a time, each once, also those of one time", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    for (const [index, title] of ["a", "b", "c"].entries()) {
+      const task = await ledger.tasks.add(id, ada, { title, dueDay: null, assignee: null }, commandLine, nowMs);
+      await ledger.notes.add(id, ada, title, commandLine, nowMs + (index % 2));
+      if (index < 2) await ledger.tasks.change(id, task?.id ?? 0, { isDone: true }, commandLine, nowMs + index);
+    }
+    await ledger.notes.add(id, engines, "elsewhere", commandLine, nowMs);
+    const whole = await ledger.workTimeline.entries(id, ada, { limit: 99 });
+    expect(whole).toHaveLength(8);
+    const places = whole.map(workPosition);
+    expect(places.toSorted(comparePositions)).toEqual(places);
+    for (const limit of [1, 2, 3]) {
+      const paged: WorkPosition[] = [];
+      for (;;) {
+        const page = await ledger.workTimeline.entries(id, ada, { limit, before: paged.at(-1) });
+        paged.push(...page.map(workPosition));
+        if (page.length < limit) break;
+      }
+      expect(paged).toEqual(places);
+    }
+    const behindEvents = { atMs: nowMs, kind: "event", id: 0 } as const;
+    const older = await ledger.workTimeline.entries(id, ada, { limit: 99, before: behindEvents });
+    expect(older.map(({ atMs }) => atMs)).toEqual(Array.from({ length: older.length }, () => nowMs));
+  });
+}
+
+function erased(subject: LedgerUnderTest): void {
+  test("an erasure deletes the notes and tasks of its user or account, and of no other", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const other = await ground(subject, "other");
+    const all = async (organization: number) => [
+      ...(await subject.ledger.notes.all(organization, 0, 99)).map(({ entity }) => entity.id),
+      ...(await subject.ledger.tasks.all(organization, 0, 99)).map(({ entity }) => entity.id),
+    ];
+    for (const organization of [id, other.id]) {
+      for (const entity of [ada, engines, { kind: "user", id: "bob" } as const]) {
+        await ledger.notes.add(organization, entity, "text", commandLine, nowMs);
+        const task = { title: "title", dueDay: 1, assignee: null };
+        await ledger.tasks.add(organization, entity, task, commandLine, nowMs);
+      }
+    }
+    await ledger.erasures.begin(id, "ada");
+    expect(await all(id)).toEqual(["engines", "bob", "engines", "bob"]);
+    await ledger.erasures.beginAccount(id, "engines");
+    await subject.reopen();
+    expect(await all(id)).toEqual(["bob", "bob"]);
+    expect(await all(other.id)).toHaveLength(6);
+  });
+}
+
+function owners(subject: LedgerUnderTest): void {
+  test("is a trait with a version, and its entry in the log is in the same commit", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const { grace, by } = await claimed(subject);
+    const change = (entity: EntityRef, owner: typeof grace | null, atMs = nowMs + 10) =>
+      changeOwner(ledger, { organization: id, zone: zoneOf("UTC"), entity, owner, by, nowMs: atMs });
+    expect(await change({ kind: "user", id: "nobody" }, grace)).toBe("not_found");
+    expect(await change({ kind: "account", id: "nobody" }, grace)).toBe("not_found");
+    const before = await ledger.audit.list(id, { limit: 99 });
+    for (const entity of [ada, engines]) {
+      expect(await change(entity, grace)).toBe("stored");
+      expect(await change(entity, grace, nowMs + 20)).toBe("stored");
+    }
+    await subject.reopen();
+    const needs = {
+      users: [{ organization: id, userId: "ada" }],
+      accounts: [{ organization: id, accountId: "engines" }],
+    };
+    const [ownedUser, ownedAccount] = await look(subject.ledger, needs, (stored) => [
+      stored.user(id, "ada"),
+      stored.account(id, "engines"),
+    ]);
+    expect(ownedUser).toMatchObject({ traits: { name: "Ada", owner: "grace@example.com" }, version: 2 });
+    expect(ownedAccount).toMatchObject({ traits: { owner: "grace@example.com" }, version: 2 });
+    const log = await subject.ledger.audit.list(id, { limit: 99 });
+    expect(log.slice(0, log.length - before.length).map(({ summary, detail }) => [summary, detail])).toEqual([
+      ["Made Grace the owner of an account", { account: 1, owner: grace.id }],
+      ["Made Grace the owner of a user", { user: 1, owner: grace.id }],
+    ]);
+  });
+}
