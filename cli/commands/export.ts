@@ -1,7 +1,10 @@
 /** `rekindle export` */
 import { Argument, Command, Option } from "commander";
+import { Refusal } from "../../contract/refusal.ts";
+import { commandLine } from "../../server/ledger/ledger.ts";
 import { CallFailed, messageOf } from "../../server/process/process.ts";
 import {
+  type AnalysisService,
   type ExportFormat,
   type ExportTable,
   exportFormats,
@@ -10,22 +13,46 @@ import {
 import { withAnalysis } from "../analysis.ts";
 import { type OfOrganization, organizationNamed } from "../installation.ts";
 
+type What = ExportTable | "person";
+
+interface Options extends OfOrganization {
+  readonly format: ExportFormat;
+  readonly user?: string;
+}
+
 export function exportCommand(): Command {
   return new Command("export")
     .description("Write an organization's data to standard output, including everything acknowledged before")
-    .addArgument(new Argument("<what>", "what to export").choices(exportTables))
+    .addArgument(new Argument("<what>", "what to export").choices([...exportTables, "person"]))
     .requiredOption("--organization <name>", "the organization")
     .addOption(new Option("--format <format>", "how it is written").choices(exportFormats).default("jsonl"))
-    .action((what: ExportTable, { organization: name, format }: OfOrganization & { format: ExportFormat }) =>
-      withAnalysis(async ({ ledger }, analysis) => {
+    .option("--user <id>", "of person: the user about whom everything is written, as one JSON document")
+    .action((what: What, options: Options) => {
+      const { organization: name, user: userId } = options;
+      if ((what === "person") !== (userId !== undefined)) {
+        throw new Refusal("export person needs --user, and nothing else takes it.");
+      }
+      return withAnalysis(async ({ ledger }, analysis) => {
         const { id } = await organizationNamed(ledger, name);
         try {
-          await writeToStdout(analysis.export(id, what, format));
+          await writeToStdout(bytesOf(analysis, what, id, options));
         } catch (error) {
+          if (error instanceof Refusal || (error instanceof CallFailed && error.isRefusal)) throw error;
           throw new CallFailed(`the export is incomplete: ${messageOf(error)}`);
         }
-      }),
-    );
+      });
+    });
+}
+
+function bytesOf(
+  analysis: AnalysisService,
+  what: What,
+  organization: number,
+  { format, user = "" }: Options,
+): AsyncIterable<Uint8Array> {
+  return what === "person"
+    ? analysis.person({ organization, userId: user, by: commandLine })
+    : analysis.export(organization, what, format);
 }
 
 async function writeToStdout(chunks: AsyncIterable<Uint8Array>): Promise<void> {

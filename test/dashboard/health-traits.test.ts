@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { ScoreAnswer } from "../../contract/api/scores.ts";
-import { answered, at, SettingsWorld, save } from "./settings-support.ts";
+import { at, SettingsWorld, save } from "./settings-support.ts";
 import { axe, notedMessages } from "./support.ts";
 
 const world = await SettingsWorld.shared();
@@ -75,9 +75,9 @@ test("a trait becomes a part of health, with its points on the page and in the A
   const row = page.getByRole("table", { name: "Health of this user, part by part" }).getByText("nps");
   await row.waitFor();
   const told = await notedMessages(page);
-  await page.getByRole("button", { name: "Contacted …" }).click();
-  await answered(page, "Mark as contacted");
-  await told("Marked as contacted. The timeline shows it within seconds.");
+  await page.getByRole("tab", { name: "Contacts" }).click();
+  await page.getByRole("button", { name: "Add contact" }).click();
+  await told("The contact is added. The timeline shows it within seconds.");
   expect(await axe(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });

@@ -77,7 +77,7 @@ function notes(subject: LedgerUnderTest): void {
     });
     expect(await store.remove(other.id, noteId, by, nowMs)).toBe(false);
     expect(await store.remove(id, noteId, by, nowMs)).toBe(true);
-    expect((await store.all(id, 0, 9)).map(({ entity }) => entity.label)).toEqual(["Ada", "engines"]);
+    expect((await store.all(id, 0, 9)).map(({ entity }) => entity.label)).toEqual(["Ada", "Analytical Engines"]);
     const log = await audit.list(id, { limit: 2 });
     expect(log.map(({ summary, detail }) => [summary, detail])).toEqual([
       ["Deleted a note on a user", { note: noteId, user: 1 }],
@@ -113,10 +113,10 @@ function tasks(subject: LedgerUnderTest): void {
       const { total, tasks: found } = await ledger.tasks.list(id, asked);
       return [total, ...found.map(({ entity, dueDay }) => `${entity.label} ${dueDay}`)];
     };
-    expect(await list({})).toEqual([4, "bob@example.com 99", "engines 100", "Ada 101", "Ada null"]);
-    expect(await list({ list: "due" })).toEqual([2, "bob@example.com 99", "engines 100"]);
+    expect(await list({})).toEqual([4, "bob@example.com 99", "Analytical Engines 100", "Ada 101", "Ada null"]);
+    expect(await list({ list: "due" })).toEqual([2, "bob@example.com 99", "Analytical Engines 100"]);
     expect(await list({ list: "overdue" })).toEqual([1, "bob@example.com 99"]);
-    expect(await list({ assignee: grace.id })).toEqual([2, "engines 100", "Ada null"]);
+    expect(await list({ assignee: grace.id })).toEqual([2, "Analytical Engines 100", "Ada null"]);
     expect(await list({ assignee: null, list: "due" })).toEqual([1, "bob@example.com 99"]);
     expect(await list({ limit: 1, offset: 2 })).toEqual([4, "Ada 101"]);
     const [first] = (await ledger.tasks.list(id, { list: "overdue", today: 100, limit: 1, offset: 0 })).tasks;

@@ -82,6 +82,8 @@ async function theirIds(): Promise<Readonly<Record<string, number>>> {
       mapping: { ...mapping, account: { id: hidden } },
     }),
     members: viewer.id,
+    notes: await made(at("/api/users/their-user/notes"), { text: hidden }),
+    tasks: await made(at("/api/accounts/their-account/tasks"), { title: hidden }),
     ...(await theirMessages()),
   };
 }
@@ -114,6 +116,14 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /api/destinations/{id}": { name: "ours now" },
   "POST /api/destinations/{id}/held": { held: "drop" },
   "POST /api/users/{userId}/contacts": {},
+  "POST /api/users/{userId}/notes": { text: "ours" },
+  "POST /api/accounts/{accountId}/notes": { text: "ours" },
+  "PATCH /api/notes/{id}": { text: "ours now" },
+  "POST /api/users/{userId}/tasks": { title: "ours" },
+  "POST /api/accounts/{accountId}/tasks": { title: "ours" },
+  "PATCH /api/tasks/{id}": { isDone: true },
+  "PATCH /api/users/{userId}/owner": { owner: null },
+  "PATCH /api/accounts/{accountId}/owner": { owner: null },
   "POST /api/views": { page: "users", name: "new", query: "state=active" },
   "PATCH /api/views/{id}": { name: "ours now" },
   "POST /api/webhooks": { name: "new", mapping },
@@ -183,7 +193,7 @@ async function stateOfTheirs(): Promise<string> {
   const paths = [
     ...["organization", "members", "tokens", "read-keys", "settings", "exclusions"],
     ...["users", "users/their-user", "accounts", "rejected-events", "views", "sources", "webhooks", "stripe"],
-    ...["destinations", "deliveries"],
+    ...["destinations", "deliveries", "tasks", "users/their-user/notes"],
   ];
   const answers = [];
   for (const path of paths) {

@@ -23,10 +23,10 @@ const needed: Readonly<Record<string, string>> = {
   since: "2026-05-11",
 };
 
-/** Every GET route. @param ids values for the names in paths, encoded */
+/** Every GET route that read keys may ask. @param ids values for the names in paths, encoded */
 export function readRoutes(ids: Readonly<Record<string, string>>): readonly ReadRoute[] {
   return Object.entries<Route>(analysisRoutes)
-    .filter(([name]) => name.startsWith("GET "))
+    .filter(([name, { access }]) => name.startsWith("GET ") && access !== "own")
     .map(([name, route]) => {
       const pattern = name.replace("GET ", "");
       const path = pattern.replace(/:(\w+)/g, (_, part: string) => ids[part] ?? part);

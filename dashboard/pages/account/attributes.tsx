@@ -36,7 +36,7 @@ function namedOf({ owner }: Readonly<Record<string, unknown>>) {
   return {
     owner: {
       name: attributeName("owner"),
-      ...(typeof owner === "string" && owner !== "" && { value: <MemberName email={owner} /> }),
+      ...(typeof owner === "string" && owner !== "" && { value: <MemberName text={owner} /> }),
     },
     renewsAt: { name: attributeName("renewsAt") },
     contractValue: { name: attributeName("contractValue") },

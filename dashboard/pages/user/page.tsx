@@ -16,6 +16,7 @@ import { RelativeDay } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { dayText, noEmail } from "../../text/format.ts";
 import { ErasedUser, EraseUser } from "./erase.tsx";
+import { EverythingLink } from "./everything.tsx";
 import { ExcludeButton, ExcludedNotice } from "./exclusion.tsx";
 
 type User = Reads["/api/users/:userId"]["answer"];
@@ -87,6 +88,7 @@ function UserHeader({ userId, user, isMissing, score, onErased }: UserHeaderProp
           <>
             <Owner entity={{ kind: "user", id: userId }} owned={user} />
             <ExcludeButton user={user} name={title ?? userId} />
+            <EverythingLink userId={userId} />
             {mayErase && <EraseUser userId={userId} account={user.account} onErased={onErased} />}
           </>
         )

@@ -1,8 +1,8 @@
 /** Columns of lists for traits of users, or attributes of accounts, and the sort by one of them. */
 import type { ReactElement } from "react";
+import { ownerTrait } from "../../../contract/actions/work.ts";
 import { attributeName } from "../../text/attribute-names.ts";
 import { dayText, nothing, numbers } from "../../text/format.ts";
-import { MemberName } from "../member-name.tsx";
 import { choiceFilter, type Filter } from "./filters.ts";
 import type { Column } from "./table-model.ts";
 
@@ -14,7 +14,9 @@ export function traitColumns<Row extends { readonly traits: Readonly<Record<stri
   traits: readonly string[],
   group: "Traits" | "Attributes",
 ): readonly Column<Row>[] {
-  return traits.slice(0, maxTraitColumns).map((trait) => {
+  // The owner of accounts has a column of its own.
+  const shown = group === "Attributes" ? traits.filter((trait) => trait !== ownerTrait) : traits;
+  return shown.slice(0, maxTraitColumns).map((trait) => {
     const id = `trait:${trait}`;
     return {
       ...{ id, sort: id, isHidden: true, group },
@@ -62,7 +64,6 @@ export function sortQuery<Sort extends string>(
 }
 
 function AttributeValue({ name, value }: { name: string; value: unknown }): ReactElement {
-  if (name === "owner" && typeof value === "string" && value !== "") return <MemberName email={value} />;
   return <TraitValue value={meaningText(name, value) ?? value} />;
 }
 

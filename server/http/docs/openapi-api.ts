@@ -63,9 +63,9 @@ const accessInWords: Record<Access, string> = {
   own: "Needs a session of an owner.",
 };
 
-/** Routes of intake take sessions alone, routes of analysis also read keys. */
+/** Routes of intake and those of owners take sessions alone, other routes of analysis also read keys. */
 function authorization({ access, answeredBy }: Route): object {
-  if (answeredBy === "intake") {
+  if (answeredBy === "intake" || access === "own") {
     const security = access === "anybody" ? [] : [{ session: [] }];
     return { description: accessInWords[access], security };
   }

@@ -1,5 +1,5 @@
 /** The audit log: the changes of an organization, with actor and time. It never holds a secret or a user's identity,
- * because an erasure could not delete it there. A store writes a change and its entry in the same commit. */
+ * because an erasure could not delete it there: a user or an account is a number at most. A store writes a change and its entry in the same commit. */
 import type { AuditAction } from "../../../contract/audit.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 

@@ -1,0 +1,129 @@
+/** A copy of everything about a person: data of the person in every store is in it, and nothing of another person. */
+import { beforeAll, expect, test } from "bun:test";
+import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
+import { ownServer } from "../own-server.ts";
+import { joined } from "../people/support.ts";
+import type { Server } from "../server.ts";
+import { daysAgo, identify, sendAll, track } from "./support.ts";
+
+const organization = "Access";
+const server: Server = await ownServer(() => server);
+let token = "";
+let olga: Awaited<ReturnType<typeof joined>>;
+
+type Row = Readonly<Record<string, unknown>>;
+type Document = Readonly<Record<string, readonly Row[]>>;
+
+const at = (path: string) => `${path}?organization=${olga.organization}`;
+
+beforeAll(async () => {
+  token = await server.organization(organization, "--timezone", "UTC");
+  olga = await joined(server, organization, "owner", "Olga Owner");
+  await sendAll(server, token, [...dataOf("ada"), ...dataOf("eve")]);
+  for (const who of ["ada", "eve"]) {
+    await segment("/v1/identify", { anonymousId: `visitor of ${who}`, userId: who, traits: { segmented: who } });
+    await server.post("/track", token, { userId: who, event: "warned", [`odd key of ${who}`]: 1 });
+    const path = `/api/users/${who}`;
+    await olga.json("POST", at(`${path}/notes`), { text: `note on ${who}` }, 201);
+    await olga.json("POST", at(`${path}/tasks`), { title: `task for ${who}` }, 201);
+    expect((await olga.ask("POST", at(`${path}/contacts`), { text: `called ${who}` })).status).toBe(204);
+    expect((await olga.ask("PATCH", at(`${path}/owner`), { owner: olga.id })).status).toBe(204);
+    await server.command("exclude", "add", "--organization", organization, "--user", `${who} excluded`);
+  }
+  await segment("/v1/track", { anonymousId: "never seen", event: "held", properties: { text: "held text" } });
+  await server.exported("events", organization);
+  await server.command("score", "--organization", organization);
+}, 300_000);
+
+/** What two people send, each text with the name of its sender. */
+function dataOf(who: string): object[] {
+  const account = { id: `account of ${who}`, name: `Account of ${who}` };
+  const billing = {
+    ...{ subscriptionId: `subscription of ${who}`, status: "active", plan: `plan of ${who}` },
+    ...{ amount: 1_000, currency: "USD", interval: "month" },
+  };
+  return [
+    identify(who, { account, properties: { name: `name of ${who}`, old: `old trait of ${who}` } }),
+    ...[70, 40, 20, 3].map((days, index) =>
+      track(who, `event ${index} of ${who}`, daysAgo(days), { properties: { text: `property of ${who}` } }),
+    ),
+    track(who, "subscription_started", daysAgo(30), { isActivity: false, properties: billing }),
+    identify(who, { account: null, properties: { old: `new trait of ${who}` } }),
+  ];
+}
+
+async function segment(path: string, body: object): Promise<void> {
+  const response = await fetch(server.url + path, {
+    method: "POST",
+    body: JSON.stringify({ writeKey: token, ...body }),
+  });
+  expect(response.status).toBe(200);
+}
+
+async function everything(userId: string): Promise<{ readonly text: string; readonly document: Document }> {
+  const response = await olga.ask("GET", at(`/api/users/${encodeURIComponent(userId)}/everything`));
+  const text = await response.text();
+  expect([response.status, text]).toEqual([200, text]);
+  return { text, document: JSON.parse(text) as Document };
+}
+
+test("it has what every store keeps of the person, and nothing of another", async () => {
+  const { text, document } = await everything("ada");
+  for (const planted of [
+    ...["name of ada", "old trait of ada", "new trait of ada", "Account of ada", "visitor of ada"],
+    ...["event 0 of ada", "event 3 of ada", "property of ada", "odd key of ada", "note on ada"],
+    ...["task for ada", "called ada", "ada@example.com", "olga.owner@example.com"],
+  ]) {
+    expect([planted, text.includes(planted)]).toEqual([planted, true]);
+  }
+  expect(text).not.toMatch(/\beve\b/);
+  expect(document.versions?.map(({ traits }) => (traits as { old?: string }).old)).toEqual(
+    expect.arrayContaining(["old trait of ada", "new trait of ada"]),
+  );
+  expect(document.events?.length).toBeGreaterThanOrEqual(6);
+  expect(document.accounts).toMatchObject([{ id: "account of ada" }]);
+  expect(document.linkedIds).toMatchObject([{ kind: "visitor", id: "visitor of ada" }]);
+  expect(document.scores?.length).toBeGreaterThan(0);
+  expect(document.eventsByDay?.length).toBeGreaterThan(0);
+  expect(document.auditLog?.map(({ action }) => action).toSorted()).toEqual([
+    ...["note.created", "owner.changed", "person.exported", "task.created"],
+  ]);
+});
+
+test("its schema names every section, and an unknown person has no document", async () => {
+  const { document } = await everything("eve");
+  const schema = analysisRoutes["GET /api/users/:userId/everything"].answer;
+  expect(Object.keys(document).toSorted()).toEqual(Object.keys(schema.properties).toSorted());
+  const response = await olga.ask("GET", at("/api/users/nobody/everything"));
+  expect(response.status).toBe(404);
+});
+
+test("an id that was never identified has its held events", async () => {
+  const { document } = await everything("never seen");
+  expect(document.identity).toBeNull();
+  expect(document.heldEvents).toMatchObject([{ item: { event: "held", properties: { text: "held text" } } }]);
+  expect(document.events).toBeUndefined();
+});
+
+test("only owners get it, and the command line writes the same", async () => {
+  const mia = await joined(server, organization, "member", "Mia Member");
+  expect((await mia.ask("GET", at("/api/users/ada/everything"))).status).toBe(403);
+  const key = await server.command("key", "create", "--organization", organization, "--right", "erase");
+  const headers = { Authorization: `Bearer ${key.trim()}` };
+  expect((await fetch(`${server.url}/api/users/ada/everything`, { headers })).status).toBe(403);
+  const { document } = await everything("ada");
+  const printed = await server.command("export", "person", "--organization", organization, "--user", "ada");
+  const { exportedAt: _, auditLog: ofCommand, ...others } = JSON.parse(printed) as Document;
+  const { exportedAt: __, auditLog: ofApi, ...same } = document;
+  expect(others).toEqual(same);
+  expect((ofCommand ?? []).length).toBe((ofApi ?? []).length + 1);
+  await expect(
+    server.command("export", "person", "--organization", organization, "--user", "nobody"),
+  ).rejects.toThrow("User not found");
+});
+
+test("an erased person is in no document", async () => {
+  await server.command("erase", "user", "eve", "--organization", organization);
+  const response = await olga.ask("GET", at("/api/users/eve/everything"));
+  expect(response.status).toBe(404);
+});
