@@ -6,14 +6,14 @@ import { CallFailed, messageOf } from "../../server/process/process.ts";
 import {
   type AnalysisService,
   type ExportFormat,
-  type ExportTable,
+  type ExportName,
   exportFormats,
-  exportTables,
+  exportNames,
 } from "../../server/warehouse/warehouse.ts";
 import { withAnalysis } from "../analysis.ts";
 import { type OfOrganization, organizationNamed } from "../installation.ts";
 
-type What = ExportTable | "person";
+type What = ExportName | "person";
 
 interface Options extends OfOrganization {
   readonly format: ExportFormat;
@@ -23,7 +23,7 @@ interface Options extends OfOrganization {
 export function exportCommand(): Command {
   return new Command("export")
     .description("Write an organization's data to standard output, including everything acknowledged before")
-    .addArgument(new Argument("<what>", "what to export").choices([...exportTables, "person"]))
+    .addArgument(new Argument("<what>", "what to export").choices([...exportNames, "person"]))
     .requiredOption("--organization <name>", "the organization")
     .addOption(new Option("--format <format>", "how it is written").choices(exportFormats).default("jsonl"))
     .option("--user <id>", "of person: the user about whom everything is written, as one JSON document")

@@ -2,8 +2,7 @@
 import Type from "typebox";
 import { Field, nullable } from "../api/schema.ts";
 
-const rows = (description: string) =>
-  Type.Array(Type.Record(Type.String(), Type.Unknown()), { description });
+const rows = (description: string) => Type.Array(Type.Record(Type.String(), Type.Unknown()), { description });
 
 export const EverythingAnswer = Type.Object(
   {

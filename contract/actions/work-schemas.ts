@@ -89,7 +89,10 @@ const taskFields = {
 export const TaskAnswer = Type.Object(taskFields);
 
 export const EntityTasksAnswer = Type.Object({
-  tasks: listOf("Open ones by their day, those without one last; then done ones, the latest first.", taskFields),
+  tasks: listOf(
+    "Open ones by their day, those without one last; then done ones, the latest first.",
+    taskFields,
+  ),
 });
 
 export const TasksParameters = closedObject({
@@ -100,7 +103,8 @@ export const TasksParameters = closedObject({
   assignee: Type.Optional(
     Type.String({
       pattern: "^(me|nobody|[0-9]{1,15})$",
-      description: "Only tasks of the team member with this id; me: one's own; nobody: those without an assignee.",
+      description:
+        "Only tasks of the team member with this id; me: one's own; nobody: those without an assignee.",
     }),
   ),
   limit: Parameter.positive(200, 50, "At most this many."),

@@ -36,7 +36,8 @@ export const analysisRoutes = {
     table: "events",
   }),
   "GET /api/users/:userId/everything": analysisRoute.own({
-    summary: "Everything that is stored about a person, as a file for an access request; the audit log remembers it",
+    summary:
+      "Everything that is stored about a person, as a file for an access request; the audit log remembers it",
     answer: EverythingAnswer,
     isDocument: true,
   }),

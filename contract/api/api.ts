@@ -61,7 +61,9 @@ export const UserAnswer = Type.Object({
   ),
   account: nullable(Type.Object({ id: Type.String(), name: Type.String(), avatar: nullable(Type.String()) })),
   ...ownerFields,
-  isOwnerOfAccount: Field.boolean("Whether the owner is that of the account: the user has none of their own."),
+  isOwnerOfAccount: Field.boolean(
+    "Whether the owner is that of the account: the user has none of their own.",
+  ),
   unknownOwner: Field.textOrNull("What the trait `owner` says, where it means no team member."),
   firstIdentifiedAt: Field.instant("When the user was identified first."),
   updatedAt: Field.instant("When something about the user changed last."),

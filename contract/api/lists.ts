@@ -235,7 +235,9 @@ export const AccountParameters = closedObject(Parameter.page);
 export const AccountAnswer = Type.Object({
   ...accountFields,
   ...ownerFields,
-  unknownOwner: Field.textOrNull(`What the attribute \`owner\` says, where it means no team member. ${ownerText}`),
+  unknownOwner: Field.textOrNull(
+    `What the attribute \`owner\` says, where it means no team member. ${ownerText}`,
+  ),
   users: listOf("Its members without excluded users, the last engagement event first.", userFields),
 });
 

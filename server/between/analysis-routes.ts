@@ -28,7 +28,7 @@ import type {
   ServedAnalysis,
   UnavailableReason,
 } from "../warehouse/warehouse.ts";
-import { exportFormats, exportTables, warehouseSize } from "../warehouse/warehouse.ts";
+import { exportFormats, exportNames, warehouseSize } from "../warehouse/warehouse.ts";
 import { answerLines } from "./progress-lines.ts";
 
 const api = new AnalysisApi(analysisRoutes, analysisHandlers, { wholeLists, documents });
@@ -87,7 +87,7 @@ export function answerAnalysis(
   const organization = Number(searchParams.get("organization"));
   switch (`${request.method} ${pathname}`) {
     case "GET /export": {
-      const table = exportTables.find((known) => known === searchParams.get("table"));
+      const table = exportNames.find((known) => known === searchParams.get("table"));
       const format = exportFormats.find((known) => known === searchParams.get("format"));
       if (table === undefined || format === undefined) return new Response("unknown export", { status: 400 });
       return streamed(analysis.export(organization, table, format));

@@ -10,10 +10,10 @@ import { Refusal } from "../../contract/refusal.ts";
 import type { AccountReceipt, AskedErasure, ErasureReceipt, SharedLedger } from "../ledger/ledger.ts";
 import { type Lock, type Logger, takeLock } from "../process/process.ts";
 import { type BackupRequest, type BackupSummary, backUp } from "./copies/backup.ts";
-import { type ExportFormat, type ExportTable, exportTable } from "./copies/export.ts";
-import { exportPerson, type PersonRequest } from "./copies/person.ts";
-import { exportWork } from "./copies/work-export.ts";
+import { type ExportFormat, exportTable } from "./copies/export.ts";
 import { dropFrozenTables } from "./copies/frozen-tables.ts";
+import { exportPerson, type PersonRequest } from "./copies/person.ts";
+import { type ExportName, exportWork } from "./copies/work-export.ts";
 import { openChdbWarehouse } from "./engine/chdb.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { ExclusionKeeper } from "./load/exclusion-keeper.ts";
@@ -37,7 +37,7 @@ import { Upkeep, type UpkeepParts } from "./upkeep/upkeep.ts";
 /** The operations of analysis, in this process or across a socket. */
 export interface AnalysisService {
   /** The bytes of an export. It contains everything that was acknowledged before it began. */
-  export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array>;
+  export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array>;
   /** Everything about one person as a JSON document, which the audit log remembers. @throws ApiError without any data of them, before the first byte */
   person(request: PersonRequest): AsyncIterable<Uint8Array>;
   /** Computes all days and rollups of an organization again. */
@@ -234,7 +234,7 @@ export class Analysis implements ServedAnalysis {
     };
   }
 
-  async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
+  async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, subscriptions, ledger } = this.#parts;
     if (table === "notes" || table === "tasks") {
       yield* exportWork(ledger, organization, table, format);

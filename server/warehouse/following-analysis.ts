@@ -6,9 +6,9 @@
 import { Refusal } from "../../contract/refusal.ts";
 import type { AccountReceipt, Erasure, ErasureReceipt, SharedLedger } from "../ledger/ledger.ts";
 import type { AnalysisService, AnalysisStatus, Freshness, ServedAnalysis } from "./analysis.ts";
-import { type ExportFormat, type ExportTable, exportTable } from "./copies/export.ts";
+import { type ExportFormat, exportTable } from "./copies/export.ts";
 import { exportPerson, type PersonRequest } from "./copies/person.ts";
-import { exportWork } from "./copies/work-export.ts";
+import { type ExportName, exportWork } from "./copies/work-export.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { excludedUsers } from "./load/exclusions.ts";
 import type { LoaderStatus } from "./load/loader.ts";
@@ -70,7 +70,7 @@ export class FollowingAnalysis implements ServedAnalysis {
     await this.#until(async () => (await inbox.backlog()).loadedUptoInboxId >= newestInboxId);
   }
 
-  async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
+  async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, ledger } = this.#parts;
     if (table === "notes" || table === "tasks") {
       yield* exportWork(ledger, organization, table, format);

@@ -22,10 +22,11 @@ export {
   readManifest,
   verifyBackupFiles,
 } from "./copies/backup-files.ts";
-export { type ExportFormat, type ExportTable, exportFormats, exportTables } from "./copies/export.ts";
-export type { PersonRequest } from "./copies/person.ts";
+export { type ExportFormat, exportFormats } from "./copies/export.ts";
 export { finishMove, moveTables, refuseFilledTables } from "./copies/move-tables.ts";
+export type { PersonRequest } from "./copies/person.ts";
 export { refuseUnknownTables, restoreWarehouse } from "./copies/restore.ts";
+export { type ExportName, exportNames } from "./copies/work-export.ts";
 export { openChdbWarehouse } from "./engine/chdb.ts";
 export { connectClickHouse, openClickHouseWarehouse } from "./engine/clickhouse.ts";
 export { MissingTables } from "./engine/clickhouse-prepare.ts";

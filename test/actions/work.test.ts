@@ -95,11 +95,10 @@ test("an owner who is chosen changes the trait or the attribute, with a version 
     ...{ owner: "Mia Member", unknownOwner: null, traits: { owner: "mia.member@example.com" } },
   });
   await server.exported("users", organization);
-  await eventually(
-    () => users("sort=owner&order=ascending&account=looms"),
-    [1, "dora Olga Owner"],
+  await eventually(() => users("sort=owner&order=ascending&account=looms"), [1, "dora Olga Owner"]);
+  const log = await get<{ entries: readonly { action: string; summary: string }[] }>(
+    "/api/audit-log?limit=2",
   );
-  const log = await get<{ entries: readonly { action: string; summary: string }[] }>("/api/audit-log?limit=2");
   expect(log.entries.map(({ summary }) => summary)).toEqual([
     "Made Olga Owner the owner of an account",
     "Made Mia Member the owner of a user",
@@ -139,7 +138,10 @@ test("notes, tasks and contacts are in lists and in the timeline, a page at a ti
   ]);
   expect(await get("/api/accounts/acme/contacts")).toMatchObject({ contacts: [{ userLabel: longName }] });
 
-  type Timeline = { events: readonly { kind: string; id: string; properties: object }[]; next: string | null };
+  type Timeline = {
+    events: readonly { kind: string; id: string; properties: object }[];
+    next: string | null;
+  };
   const whole = await get<Timeline>("/api/users/ada/timeline");
   expect(whole.events.map(({ kind }) => kind).toSorted()).toEqual([
     ...["event", "event", "note", "task", "task_done"],
@@ -176,7 +178,7 @@ test("tasks are listed across entities: mine, due, overdue, done and of nobody",
   expect(await list("list=overdue")).toEqual(["Call back"]);
   for (const [body, message] of [
     [{ title: "x", due: "2026-02-30" }, "due is not valid"],
-    [{ title: "x".repeat(201) }, "title is not valid"],
+    [{ title: "x".repeat(201) }, "title is too long"],
     [{ title: "a\nb" }, "title is not valid"],
     [{ title: "x", assignee: 999_999 }, "assignee is not valid"],
   ] as const) {

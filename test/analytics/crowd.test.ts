@@ -61,7 +61,13 @@ beforeAll(async () => {
   const parts: ApiParts = {
     warehouse: subject.warehouse,
     ledger: remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent }),
-    analysis: { erase: absent, eraseAccount: absent },
+    analysis: {
+      erase: absent,
+      eraseAccount: absent,
+      person: () => {
+        throw new Error("is not asked for here");
+      },
+    },
     scoring: { score: absent },
     nowMs: Date.now,
     freshness: absent,

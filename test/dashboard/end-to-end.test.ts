@@ -157,6 +157,7 @@ const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
   "/o/$organization/users/$userId": /\S/,
   "/o/$organization/accounts": "Accounts",
   "/o/$organization/accounts/$accountId": /\S/,
+  "/o/$organization/tasks": "Tasks",
   "/o/$organization/retention": "Retention",
   "/o/$organization/revenue": "Revenue",
   "/o/$organization/events": "Events",

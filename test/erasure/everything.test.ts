@@ -21,7 +21,11 @@ beforeAll(async () => {
   olga = await joined(server, organization, "owner", "Olga Owner");
   await sendAll(server, token, [...dataOf("ada"), ...dataOf("eve")]);
   for (const who of ["ada", "eve"]) {
-    await segment("/v1/identify", { anonymousId: `visitor of ${who}`, userId: who, traits: { segmented: who } });
+    await segment("/v1/identify", {
+      anonymousId: `visitor of ${who}`,
+      userId: who,
+      traits: { segmented: who },
+    });
     await server.post("/track", token, { userId: who, event: "warned", [`odd key of ${who}`]: 1 });
     const path = `/api/users/${who}`;
     await olga.json("POST", at(`${path}/notes`), { text: `note on ${who}` }, 201);

@@ -273,7 +273,11 @@ const notes: Kinds["notes"] = {
   add: async (ground) => {
     await withAda(ground);
     const { ledger, nowMs } = ground;
-    return { action: "note.created", repeats: true, of: (of) => ledger.notes.add(of, ada, "text", by, nowMs) };
+    return {
+      action: "note.created",
+      repeats: true,
+      of: (of) => ledger.notes.add(of, ada, "text", by, nowMs),
+    };
   },
   change: async (ground) => {
     await withAda(ground);

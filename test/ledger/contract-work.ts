@@ -77,7 +77,10 @@ function notes(subject: LedgerUnderTest): void {
     });
     expect(await store.remove(other.id, noteId, by, nowMs)).toBe(false);
     expect(await store.remove(id, noteId, by, nowMs)).toBe(true);
-    expect((await store.all(id, 0, 9)).map(({ entity }) => entity.label)).toEqual(["Ada", "Analytical Engines"]);
+    expect((await store.all(id, 0, 9)).map(({ entity }) => entity.label)).toEqual([
+      "Ada",
+      "Analytical Engines",
+    ]);
     const log = await audit.list(id, { limit: 2 });
     expect(log.map(({ summary, detail }) => [summary, detail])).toEqual([
       ["Deleted a note on a user", { note: noteId, user: 1 }],
@@ -113,7 +116,13 @@ function tasks(subject: LedgerUnderTest): void {
       const { total, tasks: found } = await ledger.tasks.list(id, asked);
       return [total, ...found.map(({ entity, dueDay }) => `${entity.label} ${dueDay}`)];
     };
-    expect(await list({})).toEqual([4, "bob@example.com 99", "Analytical Engines 100", "Ada 101", "Ada null"]);
+    expect(await list({})).toEqual([
+      4,
+      "bob@example.com 99",
+      "Analytical Engines 100",
+      "Ada 101",
+      "Ada null",
+    ]);
     expect(await list({ list: "due" })).toEqual([2, "bob@example.com 99", "Analytical Engines 100"]);
     expect(await list({ list: "overdue" })).toEqual([1, "bob@example.com 99"]);
     expect(await list({ assignee: grace.id })).toEqual([2, "Analytical Engines 100", "Ada null"]);
@@ -157,12 +166,12 @@ function assignees(subject: LedgerUnderTest): void {
     expect(left?.summary).toBe("Removed Mia, and left 1 task without an assignee");
     await subject.reopen();
     const found = await subject.ledger.tasks.ofEntity(id, ada);
-    expect(found.map(({ title, assignee, formerAssignee }) => [title, assignee?.name, formerAssignee])).toEqual(
-      [
-        ["open", undefined, "Mia"],
-        ["done", "Mia", null],
-      ],
-    );
+    expect(
+      found.map(({ title, assignee, formerAssignee }) => [title, assignee?.name, formerAssignee]),
+    ).toEqual([
+      ["open", undefined, "Mia"],
+      ["done", "Mia", null],
+    ]);
     await expect(
       subject.ledger.tasks.change(id, open?.id ?? 0, { assignee: mia?.id ?? 0 }, by, nowMs),
     ).rejects.toThrow("assignee is not valid");
@@ -175,9 +184,16 @@ function timelines(subject: LedgerUnderTest): void {
   test("entries of a timeline come a page at a time, each once, also those of one time", async () => {
     const { id, ledger, nowMs } = await ground(subject);
     for (const [index, title] of ["a", "b", "c"].entries()) {
-      const task = await ledger.tasks.add(id, ada, { title, dueDay: null, assignee: null }, commandLine, nowMs);
+      const task = await ledger.tasks.add(
+        id,
+        ada,
+        { title, dueDay: null, assignee: null },
+        commandLine,
+        nowMs,
+      );
       await ledger.notes.add(id, ada, title, commandLine, nowMs + (index % 2));
-      if (index < 2) await ledger.tasks.change(id, task?.id ?? 0, { isDone: true }, commandLine, nowMs + index);
+      if (index < 2)
+        await ledger.tasks.change(id, task?.id ?? 0, { isDone: true }, commandLine, nowMs + index);
     }
     await ledger.notes.add(id, engines, "elsewhere", commandLine, nowMs);
     const whole = await ledger.workTimeline.entries(id, ada, { limit: 99 });

@@ -38,13 +38,15 @@ export function Contacts({ entity }: { entity: Entity }): ReactElement {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = asked;
   return (
     <>
-      {mayChange && (entity.kind === "user" ? <ContactForm userId={entity.id} /> : <OfAccount id={entity.id} />)}
+      {mayChange &&
+        (entity.kind === "user" ? <ContactForm userId={entity.id} /> : <OfAccount id={entity.id} />)}
       <Figures
         asked={asked}
         empty={({ pages }) =>
           pages[0]?.contacts.length === 0 && (
             <Empty title="No contact yet">
-              Calls, mails and meetings stand here, also those that your application sends as events contacted.
+              Calls, mails and meetings stand here, also those that your application sends as events
+              contacted.
             </Empty>
           )
         }

@@ -72,7 +72,8 @@ function OwnerForm({
       tell(name === null ? "The owner is taken away." : `${name} is the owner now.`);
       onDone();
     };
-    if (entity.kind === "user") ofUser.mutate({ path: { userId: entity.id }, body: { owner } }, { onSuccess });
+    if (entity.kind === "user")
+      ofUser.mutate({ path: { userId: entity.id }, body: { owner } }, { onSuccess });
     else ofAccount.mutate({ path: { accountId: entity.id }, body: { owner } }, { onSuccess });
   };
   return (

@@ -25,7 +25,16 @@ import { dayText, numbers } from "../../text/format.ts";
 type Account = Reads["/api/accounts"]["answer"]["accounts"][number];
 
 const sorts = [
-  ...(["lastSeen", "firstSeen", "accountId", "name", "owner", "members", "activeMembers", "createdAt"] as const),
+  ...([
+    "lastSeen",
+    "firstSeen",
+    "accountId",
+    "name",
+    "owner",
+    "members",
+    "activeMembers",
+    "createdAt",
+  ] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
   ...billingSorts,
 ] as const;

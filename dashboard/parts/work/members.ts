@@ -14,5 +14,7 @@ export function useMemberChoices(): readonly Choice[] {
 
 /** The choices with one that is not among them, as for a member who left. */
 export function withChoice(choices: readonly Choice[], value: string, label: string): readonly Choice[] {
-  return value === "" || choices.some((one) => one.value === value) ? choices : [...choices, { value, label }];
+  return value === "" || choices.some((one) => one.value === value)
+    ? choices
+    : [...choices, { value, label }];
 }

@@ -1,8 +1,8 @@
 /** The owner in lists: the filter and the column. */
 import type { ReactElement } from "react";
 import { nothing } from "../../text/format.ts";
-import type { Column } from "../list/table-model.ts";
 import { Pick } from "../list/pick.tsx";
+import type { Column } from "../list/table-model.ts";
 import { useMemberChoices, withChoice } from "./members.ts";
 
 /** Only rows of one owner, of the reader, or of nobody. @param value as the API takes it; empty for all */

@@ -69,13 +69,14 @@ export function ownerSql(
   kind: "user" | "account",
   order: string,
 ): { readonly joins: readonly Sql[]; readonly conditions: readonly Sql[] } {
-  if (ownerId === undefined && !order.includes("{ownerIds:")) return { joins: [], conditions: [] };
+  if (ownerId === undefined && !order.includes("{ownerNames:")) return { joins: [], conditions: [] };
   // Arrays that are never empty have a type.
   const all: readonly (readonly [string, Owner])[] = [["", { id: 0, name: "" }], ...owners];
+  const isOrdered = order.includes("{ownerNames:");
   const parameters = {
     ownerKeys: all.map(([text]) => text),
     ownerIds: all.map(([, { id }]) => id),
-    ownerNames: all.map(([, { name }]) => name.toLowerCase()),
+    ...(isOrdered && { ownerNames: all.map(([, { name }]) => name.toLowerCase()) }),
   };
   const ofAccounts = `LEFT JOIN (
     SELECT account, ${numberOf("traits")} AS owner FROM accounts FINAL WHERE organization = {organization:UInt32}) AS owned

@@ -1,6 +1,12 @@
 /** The context of analysis' handlers, and their types. */
 import type { PathNames } from "../../../contract/api/route.ts";
-import type { AnalysisRouteName, RouteAnswer, RouteBody, RouteQuery, Routes } from "../../../contract/api/routes.ts";
+import type {
+  AnalysisRouteName,
+  RouteAnswer,
+  RouteBody,
+  RouteQuery,
+  Routes,
+} from "../../../contract/api/routes.ts";
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Actor, Organization, SharedLedger } from "../../ledger/ledger.ts";
@@ -61,7 +67,9 @@ export type DocumentHandlers = {
 
 /** A handler for each route. @throws ApiError, Refusal */
 export type AnalysisHandlers = {
-  readonly [Name in Exclude<AnalysisRouteName, DocumentRouteName>]: (context: ApiContext<Name>) => Promise<RouteAnswer<Name>>;
+  readonly [Name in Exclude<AnalysisRouteName, DocumentRouteName>]: (
+    context: ApiContext<Name>,
+  ) => Promise<RouteAnswer<Name>>;
 };
 
 /** The context of any route. */

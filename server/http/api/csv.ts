@@ -210,7 +210,10 @@ async function* mapped<From, To>(chunks: AsyncIterable<From>, map: (chunk: From)
 }
 
 /** The same bytes. @param end called after the last, or when the client goes away */
-export async function* untilEnd(chunks: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
+export async function* untilEnd(
+  chunks: AsyncIterable<Uint8Array>,
+  end: () => void,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
   } finally {

@@ -6,9 +6,9 @@ import { type AccountListRow, accountWithId, userList } from "../../analytics/an
 import { type OfRun, rowsOf } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
-import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
 import { listedAccount, listedUser } from "./rows.ts";
 import { scoreContext } from "./score-context.ts";
+import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
 
 type OfAccount = Pick<
   ApiContext<"GET /api/accounts/:accountId">,

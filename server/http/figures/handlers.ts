@@ -14,8 +14,8 @@ import { scoreListsHandlers } from "./score-lists.ts";
 import { scoresHandlers } from "./scores.ts";
 import { settingsHandlers } from "./settings.ts";
 import { sourcesHandlers } from "./sources.ts";
-import { timelinesHandlers } from "./work/timelines.ts";
 import { usersHandlers } from "./users.ts";
+import { timelinesHandlers } from "./work/timelines.ts";
 
 export const analysisHandlers: AnalysisHandlers = {
   ...accountsHandlers,

@@ -22,11 +22,11 @@ import { type OfRun, usualChange } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext, WholeTables } from "../api/context.ts";
 import { questionOfCalls } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
-import { ownerFields, ownerFilterOf, ownersOfOrganization } from "./work/owners.ts";
 import { type Billing, billingOf, listedBilling } from "./revenue/payers.ts";
 import { listedAccount, listedScores, listedUser } from "./rows.ts";
 import { accountsRun, type Run, riskScaleOfRun } from "./score-context.ts";
 import { bothRuns, monthDays } from "./score-lists.ts";
+import { ownerFields, ownerFilterOf, ownersOfOrganization } from "./work/owners.ts";
 
 type Users = ApiContext<"GET /api/users">;
 type Accounts = ApiContext<"GET /api/accounts">;

@@ -2,19 +2,14 @@
 
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError } from "../../../contract/refusal.ts";
-import {
-  isUserExcluded,
-  latestEvent,
-  matchesOfRules,
-  userSpan,
-} from "../../analytics/analytics.ts";
+import { isUserExcluded, latestEvent, matchesOfRules, userSpan } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { UserAndAccount } from "../../ledger/ledger.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
-import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
 import { eventOfUser, exclusionRule, instant } from "./rows.ts";
+import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
 
 type OfUser = Pick<ApiContext<"GET /api/users/:userId">, "ledger" | "organization" | "path">;
 

@@ -8,8 +8,8 @@ import {
   type EntityRef,
   type NamedPerson,
   type Note,
-  OrganizationsHeld,
   type Organization,
+  OrganizationsHeld,
   type Task,
 } from "../../ledger/ledger.ts";
 import { idIn } from "../api/request.ts";
@@ -104,7 +104,10 @@ async function notesOf(
   return { answer: { notes: notes.map(noteAnswer) } };
 }
 
-async function addNote({ ledger, place, body, nowMs }: Changing<{ readonly text: string }>, entity: EntityRef) {
+async function addNote(
+  { ledger, place, body, nowMs }: Changing<{ readonly text: string }>,
+  entity: EntityRef,
+) {
   const { organization, actor } = place;
   const note = await ledger.notes.add(organization.id, entity, noteText(body.text), actor, nowMs);
   if (note === undefined) throw notFound(entity);
@@ -137,7 +140,13 @@ async function addTask({ ledger, place, body, nowMs }: Changing<TaskBody>, entit
 
 /** @throws ApiError for an unknown entity or person, and while nothing is taken */
 async function setOwner(
-  { ledger, intake, place, body, nowMs }: Changing<{ readonly owner: number | null }> & Pick<IntakeParts, "intake">,
+  {
+    ledger,
+    intake,
+    place,
+    body,
+    nowMs,
+  }: Changing<{ readonly owner: number | null }> & Pick<IntakeParts, "intake">,
   entity: EntityRef,
 ) {
   const { organization, actor: by } = place;

@@ -9,9 +9,7 @@
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 
-/** Tables of the warehouse that are exported. */
-const exportedTables = ["events", "users", "accounts", "subscriptions", "contacts"] as const;
-export const exportTables = [...exportedTables, "notes", "tasks"] as const;
+export const exportTables = ["events", "users", "accounts", "subscriptions", "contacts"] as const;
 export type ExportTable = (typeof exportTables)[number];
 
 export const exportFormats = ["jsonl", "csv", "parquet"] as const;
@@ -19,7 +17,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 export interface ExportRequest {
   readonly organization: number;
-  readonly table: (typeof exportedTables)[number];
+  readonly table: ExportTable;
   readonly format: ExportFormat;
 }
 
@@ -88,10 +86,9 @@ const knownUser = "nullIf(u.user_id, '')";
 const knownCurrency = "nullIf(toString(s.currency), '')";
 const knownAccount = "nullIf(a.account_id, '')";
 
-const contactText = (name: string) =>
-  `nullIf(JSONExtractString(e.properties, '${name}'), '')`;
+const contactText = (name: string) => `nullIf(JSONExtractString(e.properties, '${name}'), '')`;
 
-const sources: Record<ExportRequest["table"], Source> = {
+const sources: Record<ExportTable, Source> = {
   events: {
     from: `(SELECT user, event, time, received_at, properties, id, id_is_message_id, message_id, is_activity FROM events
             WHERE organization = {organization:UInt32} ORDER BY user, time, id) AS e

@@ -4,8 +4,9 @@
  *
  * The engine lists the tables with rows of users, as for an erasure. So a table that is added later is in the document, too.
  */
-import { ApiError } from "../../../contract/refusal.ts";
+
 import { errorMessages } from "../../../contract/errors.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import {
   type Actor,
   type IdentityData,
@@ -224,7 +225,11 @@ const sources: Readonly<Record<string, Source>> = {
     columns: [
       { name: "at", value: "v.at", text: isoText("v.at") },
       { name: "traits", value: "v.traits", json: "v.traits" },
-      { name: "isAccountChanged", value: "v.account IS NOT NULL", json: "toString(toBool(v.account IS NOT NULL))" },
+      {
+        name: "isAccountChanged",
+        value: "v.account IS NOT NULL",
+        json: "toString(toBool(v.account IS NOT NULL))",
+      },
       accountId,
     ],
   },

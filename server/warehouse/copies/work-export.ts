@@ -2,7 +2,11 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { NamedPerson, Note, SharedLedger, Task } from "../../ledger/ledger.ts";
-import type { ExportFormat } from "./export.ts";
+import { type ExportFormat, exportTables } from "./export.ts";
+
+/** What an organization exports: tables of the warehouse, and of the ledger. */
+export const exportNames = [...exportTables, "notes", "tasks"] as const;
+export type ExportName = (typeof exportNames)[number];
 
 /** Rows that are read together. */
 const pageRows = 500;
@@ -40,7 +44,17 @@ const commonColumns = ["id", "userId", "accountId"] as const;
 const noteColumns = [...commonColumns, "text", "createdBy", "createdAt", "updatedAt"];
 const taskColumns = [
   ...commonColumns,
-  ...["title", "due", "assignee", "formerAssignee", "createdBy", "createdAt", "updatedAt", "doneAt", "doneBy"],
+  ...[
+    "title",
+    "due",
+    "assignee",
+    "formerAssignee",
+    "createdBy",
+    "createdAt",
+    "updatedAt",
+    "doneAt",
+    "doneBy",
+  ],
 ];
 
 /** A note as a line of an export. */

@@ -1,6 +1,7 @@
 /** Timelines of users and accounts: events of the warehouse, and notes and tasks of the ledger, in one order. Contacts are events of it. */
-import { contactEvent } from "../../../../contract/api/contacts.ts";
+
 import { type ContactKind, contactKinds } from "../../../../contract/actions/work.ts";
+import { contactEvent } from "../../../../contract/api/contacts.ts";
 import {
   type AccountTimelineEvent,
   accountTimeline,
@@ -30,7 +31,10 @@ export const timelinesHandlers = {
       timeline(context.warehouse, { ...page, user: user.number }),
     );
     const labelled = await labelledEvents(context, places);
-    return { next, events: places.map((place) => entryOf(place, labelled, timelineEvent) ?? workFields(place)) };
+    return {
+      next,
+      events: places.map((place) => entryOf(place, labelled, timelineEvent) ?? workFields(place)),
+    };
   },
 
   "GET /api/accounts/:accountId/timeline": async (context) => {
@@ -43,7 +47,9 @@ export const timelinesHandlers = {
     const nobody = { userId: null, userLabel: null };
     return {
       next,
-      events: places.map((place) => entryOf(place, labelled, eventOfUser) ?? { ...workFields(place), ...nobody }),
+      events: places.map(
+        (place) => entryOf(place, labelled, eventOfUser) ?? { ...workFields(place), ...nobody },
+      ),
     };
   },
 
@@ -101,7 +107,9 @@ async function timelineOf<Event extends TimelineEvent>(
       : Promise.resolve([]),
   ]);
   // Events of one time are in the order of their ids already.
-  const ofEvents = found.map((one): Place<Event> => ({ event: one, at: { atMs: one.timeMs, kind: "event", id: 0 } }));
+  const ofEvents = found.map(
+    (one): Place<Event> => ({ event: one, at: { atMs: one.timeMs, kind: "event", id: 0 } }),
+  );
   const ofWork = work.map((one): Place<Event> => ({ work: one, at: workPosition(one) }));
   const places = [...ofEvents, ...ofWork].toSorted((a, b) => comparePositions(a.at, b.at)).slice(0, limit);
   const last = places.at(-1);
@@ -171,7 +179,11 @@ function workFields(place: Place<TimelineEvent>) {
   const common = { kind, event: kind, label: null, isActivity: false, id: String(entry.id) };
   const times = { timestamp: instant(atMs), receivedAt: instant(atMs) };
   if (work.kind === "note") {
-    return { ...common, ...times, properties: { text: work.note.text, by: work.note.createdBy?.name ?? null } };
+    return {
+      ...common,
+      ...times,
+      properties: { text: work.note.text, by: work.note.createdBy?.name ?? null },
+    };
   }
   const { title, dueDay, assignee, createdBy, doneBy } = work.task;
   const by = (work.kind === "task" ? createdBy : doneBy)?.name ?? null;

@@ -1,5 +1,10 @@
 /** Notes and tasks of team members about users and accounts. */
-import { type TaskList, type TimelineKind, timelineKinds, workLimits } from "../../../../contract/actions/work.ts";
+import {
+  type TaskList,
+  type TimelineKind,
+  timelineKinds,
+  workLimits,
+} from "../../../../contract/actions/work.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 
@@ -75,13 +80,7 @@ export interface NoteStore {
     nowMs: number,
   ): Promise<Note | undefined>;
   /** @returns undefined when the organization has no such note */
-  change(
-    organization: number,
-    id: number,
-    text: string,
-    by: Actor,
-    nowMs: number,
-  ): Promise<Note | undefined>;
+  change(organization: number, id: number, text: string, by: Actor, nowMs: number): Promise<Note | undefined>;
   /** @returns false when the organization has no such note */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }

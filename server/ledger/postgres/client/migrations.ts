@@ -3,6 +3,7 @@
  * node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
+import { workTables } from "../../stores/actions/work-tables.ts";
 import {
   destinationsTables,
   lastingMessageIdsTable,
@@ -14,7 +15,6 @@ import {
   sourcesTables,
   viewsTable,
 } from "../../stores/tables.ts";
-import { workTables } from "../../stores/actions/work-tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
 import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";

@@ -8,6 +8,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
+import { workTables } from "../../stores/actions/work-tables.ts";
 import {
   destinationsTables,
   lastingMessageIdsTable,
@@ -19,7 +20,6 @@ import {
   sqliteTypes,
   viewsTable,
 } from "../../stores/tables.ts";
-import { workTables } from "../../stores/actions/work-tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { inboxOfMoreTables } from "../admin/more-warehouse-tables.ts";
 import { verifiedEmailsAndMakers } from "../admin/people-tables.ts";

@@ -57,11 +57,7 @@ function* identityOf(organization: number, userId: string): Work<IdentityData> {
 
 /** The ids of a person, their own among them. Held events under an e-mail address belong to the only user with it.
  * @param email undefined for an id that was never identified */
-function* idsOf(
-  organization: number,
-  userId: string,
-  email: string | undefined,
-): Work<readonly PersonId[]> {
+function* idsOf(organization: number, userId: string, email: string | undefined): Work<readonly PersonId[]> {
   const own: PersonId = { kind: "user", id: userId };
   const linked = yield* linkedTo(organization, userId);
   if (email === undefined) return [own, ...linked, { kind: "visitor", id: userId }];

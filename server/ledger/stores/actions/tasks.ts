@@ -38,10 +38,7 @@ import {
 
 interface TaskRow
   extends EntityOfRow,
-    Pick<
-      Task,
-      "id" | "title" | "dueDay" | "formerAssignee" | "createdAtMs" | "updatedAtMs" | "doneAtMs"
-    > {
+    Pick<Task, "id" | "title" | "dueDay" | "formerAssignee" | "createdAtMs" | "updatedAtMs" | "doneAtMs"> {
   readonly assigneeId: number | null;
   readonly assigneeName: string | null;
   readonly creatorId: number | null;
@@ -88,9 +85,7 @@ function taskLists(engine: Engine): Pick<TaskStore, "list" | "ofEntity" | "all">
           const where = part`WHERE tasks.organization = ${organization} AND ${isAsked(question)}`;
           const total = yield* count`FROM tasks ${where}`;
           const order = list === "done" ? latestFirst : byDay;
-          const tasks = yield* findTasks(
-            part`${where} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`,
-          );
+          const tasks = yield* findTasks(part`${where} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`);
           return { total, tasks };
         })(),
       ),
@@ -225,11 +220,7 @@ function taskOf(row: TaskRow): Task {
 }
 
 /** @param isReopened the task is counted for its user or account already */
-function* refuseMore(
-  organization: number,
-  { user, account }: EntityNumbers,
-  isReopened = false,
-): Work<void> {
+function* refuseMore(organization: number, { user, account }: EntityNumbers, isReopened = false): Work<void> {
   const ofOrganization = part`FROM tasks WHERE organization = ${organization}`;
   const ofEntity = isReopened
     ? 0
@@ -246,7 +237,10 @@ function* refuseStranger(organization: number, person: number | null): Work<void
 }
 
 /** Leaves the open tasks of a person who is removed without an assignee. @returns how many there are */
-export function unassignTasksOf(organization: number, { id, name }: { readonly id: number; readonly name: string }) {
+export function unassignTasksOf(
+  organization: number,
+  { id, name }: { readonly id: number; readonly name: string },
+) {
   return run`
     UPDATE tasks SET assignee = NULL, former_assignee = ${name}
     WHERE organization = ${organization} AND assignee = ${id} AND done_at_ms IS NULL`;

@@ -54,7 +54,8 @@ export function namedEntity({
   accountId,
   accountName,
 }: EntityOfRow): NamedEntity {
-  if (userId === null) return { kind: "account", id: accountId ?? "", label: accountName || (accountId ?? "") };
+  if (userId === null)
+    return { kind: "account", id: accountId ?? "", label: accountName || (accountId ?? "") };
   const name = userTraits?.name;
   const label = typeof name === "string" && name !== "" ? name : userEmail || userId;
   return { kind: "user", id: userId, label };
@@ -79,7 +80,11 @@ export function* lockEntity(organization: number, { kind, id }: EntityRef): Work
 }
 
 /** A condition on rows of one user or account, by its id. */
-export function isOfEntity(organization: number, table: "notes" | "tasks", { kind, id }: EntityRef): Fragment {
+export function isOfEntity(
+  organization: number,
+  table: "notes" | "tasks",
+  { kind, id }: EntityRef,
+): Fragment {
   const ofTable = sqlText(`${table}.organization`);
   return kind === "user"
     ? part`${ofTable} = ${organization} AND account_number = 0 AND user_number = (

@@ -4,6 +4,7 @@ import { addressId, type PersonId } from "../../ports/held-events.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
+import { deleteWorkOf } from "../actions/work-rows.ts";
 import { greatest, onPostgres, texts } from "../engine/dialect.ts";
 import {
   exists,
@@ -17,7 +18,6 @@ import {
   text,
   type Work,
 } from "../engine/sql.ts";
-import { deleteWorkOf } from "../actions/work-rows.ts";
 import { forgetPeople, linkedTo, removeAccount } from "../events/held-event-rows.ts";
 import { forgetExclusion } from "../exclusions.ts";
 import { erasureKey, forgetWarningsOf } from "../warnings.ts";

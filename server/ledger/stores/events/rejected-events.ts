@@ -6,7 +6,6 @@ import type {
   NumberedVersion,
   RejectedEventSelection,
   RejectedEventStore,
-  StoredRejectedEvent,
   VersionRows,
 } from "../../ports/rejected-events.ts";
 import { RejectedEventEntries, type RejectedEventEntry } from "../../rules/rejected-event-entries.ts";
@@ -29,18 +28,7 @@ import {
   storeLocks,
 } from "../engine/dialect.ts";
 import type { Engine, InboxWriter } from "../engine/engine.ts";
-import {
-  count,
-  type Fragment,
-  integer,
-  part,
-  RowOf,
-  run,
-  select,
-  text,
-  type Work,
-  word,
-} from "../engine/sql.ts";
+import { count, type Fragment, integer, part, RowOf, run, select, text, type Work } from "../engine/sql.ts";
 import { isThere } from "../organization-rows.ts";
 import { addAccountVersionRows, addDayCounts, addVersionRows } from "./counts.ts";
 import { isOfAccounts, lockRejectedEvents, storedRow, takeRows } from "./rejected-event-rows.ts";
@@ -85,9 +73,8 @@ export function rejectedEventStore(engine: Engine, inbox: InboxWriter): Rejected
   return {
     list: ({ organization = 0 }, limit) =>
       engine.alone(
-        select(
-          listed,
-        )`FROM rejected_events WHERE ${ofOrganization(organization)} ORDER BY id DESC LIMIT ${limit}`,
+        select(storedRow)`
+          FROM rejected_events WHERE ${ofOrganization(organization)} ORDER BY id DESC LIMIT ${limit}`,
       ),
 
     count: ({ organization = 0 }) =>
