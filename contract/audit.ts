@@ -51,6 +51,7 @@ export const auditActions = [
   "destination.disabled",
   "destination.paused",
   "owner.changed",
+  "churn_reason.changed",
   "note.created",
   "note.changed",
   "note.deleted",

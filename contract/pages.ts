@@ -16,6 +16,7 @@ export const pages = {
   accounts: "/o/$organization/accounts",
   account: "/o/$organization/accounts/$accountId",
   tasks: "/o/$organization/tasks",
+  winBack: "/o/$organization/win-back",
   retention: "/o/$organization/retention",
   revenue: "/o/$organization/revenue",
   events: "/o/$organization/events",

@@ -7,6 +7,7 @@ const maxBodyBytes = workLimits.bodyBytes;
 const notes = { query: work.NotesParameters, answer: work.NotesAnswer } as const;
 const addNote = { body: work.NoteBody, maxBodyBytes, status: 201, answer: work.NoteAnswer } as const;
 const addTask = { body: work.TaskCreateBody, status: 201, answer: work.TaskAnswer } as const;
+const setChurnReason = { body: work.ChurnReasonBody, status: 204 } as const;
 const setOwner = { body: work.OwnerBody, status: 204 } as const;
 
 export const workRoutes = {
@@ -23,6 +24,14 @@ export const workRoutes = {
   "PATCH /api/accounts/:accountId/owner": intakeRoute.manage({
     summary: "Set the owner of an account: the attribute `owner`, with a version",
     ...setOwner,
+  }),
+  "PATCH /api/users/:userId/churn-reason": intakeRoute.manage({
+    summary: "Say why a user left: the trait `churnReason`, with a version",
+    ...setChurnReason,
+  }),
+  "PATCH /api/accounts/:accountId/churn-reason": intakeRoute.manage({
+    summary: "Say why an account left: the attribute `churnReason`, with a version",
+    ...setChurnReason,
   }),
   "GET /api/users/:userId/notes": intakeRoute.read({ summary: "Notes on a user", ...notes }),
   "POST /api/users/:userId/notes": intakeRoute.manage({ summary: "Write a note on a user", ...addNote }),

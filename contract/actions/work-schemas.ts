@@ -126,6 +126,18 @@ export const OwnerBody = closedObject({
   }),
 });
 
+export const ChurnReasonBody = closedObject({
+  reason: nullable(
+    Type.String({
+      ...nameRules,
+      maxLength: workLimits.churnReasonCharacters,
+    }),
+    {
+      "x-send": `1 to ${workLimits.churnReasonCharacters} characters and no control character, or null`,
+    },
+  ),
+});
+
 /** How an owner is found. */
 export const ownerText =
   "The team member whose e-mail address or name is the trait `owner` of a user, or the attribute `owner` of an account. A user without one has that of the account.";

@@ -8,6 +8,7 @@ export const workLimits = {
   /** Done ones among them. */
   tasksPerEntity: 500,
   openTasksPerOrganization: 10_000,
+  churnReasonCharacters: 200,
   /** Of a body with a note, whose characters may take four bytes each, or six where JSON escapes them. */
   bodyBytes: 32_768,
 } as const;
@@ -30,3 +31,6 @@ export const timelinePosition =
 
 /** The trait of a user and the attribute of an account that name its owner, a team member. */
 export const ownerTrait = "owner";
+
+/** The trait of a user and the attribute of an account that say why they left. */
+export const churnReasonTrait = "churnReason";

@@ -1,6 +1,7 @@
 /** The routes of the JSON API that analysis answers: figures, and changes of what figures depend on. */
 
 import { EverythingAnswer } from "../actions/person-schemas.ts";
+import { WinBackAnswer, WinBackParameters } from "../actions/win-back-schemas.ts";
 import { ContactsAnswer, ContactsParameters } from "../actions/work-schemas.ts";
 import * as payers from "../billing/payers.ts";
 import * as revenue from "../billing/revenue.ts";
@@ -281,6 +282,12 @@ export const analysisRoutes = {
     query: revenue.RevenueAtRiskParameters,
     answer: revenue.RevenueAtRiskAnswer,
     table: "atRisk",
+  }),
+  "GET /api/win-back": figure({
+    summary: "Users or accounts that churned lately, by the money that they paid, with reasons",
+    query: WinBackParameters,
+    answer: WinBackAnswer,
+    table: "churned",
   }),
   "POST /api/scores": analysisRoute.manage({
     summary: "Score all users and accounts now, at most once a minute; every night they are scored anyway",

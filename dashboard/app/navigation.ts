@@ -51,6 +51,10 @@ export const navigation: readonly (readonly NavigationEntry[])[] = [
     entry("users", "Health and churn risk of users"),
     entry("accounts", "Companies and their health"),
     entry("tasks", "What the team has to do for users and accounts"),
+    {
+      ...{ to: pages.winBack, label: "Win-back", icon: "retry" },
+      about: "Users and accounts that churned lately, by money",
+    },
   ],
   [
     entry("retention", "Returning users by cohort"),

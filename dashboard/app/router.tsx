@@ -123,6 +123,7 @@ const routeTree = root.addChildren([
     organizationPage(pages.accounts, () => import("../pages/accounts/page.tsx")),
     organizationPage(pages.account, () => import("../pages/account/page.tsx")),
     organizationPage(pages.tasks, () => import("../pages/tasks/page.tsx")),
+    organizationPage(pages.winBack, () => import("../pages/win-back/page.tsx")),
     organizationPage(pages.retention, () => import("../pages/retention/page.tsx")),
     organizationPage(pages.revenue, () => import("../pages/revenue/page.tsx")),
     organizationPage(pages.events, () => import("../pages/events/page.tsx")),

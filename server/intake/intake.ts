@@ -23,7 +23,7 @@ export type {
   SourcedPerson,
   SourcedTrack,
 } from "./admission/sourced.ts";
-export { changeOwner } from "./change-owner.ts";
+export { changeTrait } from "./change-trait.ts";
 export { minFreeDiskBytes } from "./commit/room.ts";
 export type { Outcome, SourcedOutcome } from "./decide/requests.ts";
 export { errorOf, isStored } from "./decide/requests.ts";

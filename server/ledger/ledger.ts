@@ -8,6 +8,7 @@ export {
 } from "./ports/actions/destinations.ts";
 export type { IdentityData } from "./ports/actions/person-data.ts";
 export {
+  churnReasonNote,
   comparePositions,
   type EntityNumbers,
   type EntityRef,

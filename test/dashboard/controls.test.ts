@@ -71,10 +71,10 @@ const reading: Readonly<Record<string, readonly string[]>> = {
     "opened, subscription_canceled",
   ].flatMap((names) => names.split(", ")),
   combobox: [
-    "A cohort begins with, Assignee, Came back by, Churn risk, Compare with, Counts as retained, Days",
+    "A cohort begins with, Assignee, Came back by, Churn risk, Churned within, Compare with, Counts as retained, Days",
     "Days of the history, Days shown, Event, Health, Health and churn risk of, Kind of warning",
     "Excluded users, Last seen, Outcome, Owner, Periods, Verdict, Predictions about, Source, Split, Split by, State, Time",
-    "What is counted, Year of the calendar",
+    "Users or accounts, What is counted, Year of the calendar",
   ].flatMap((names) => names.split(", ")),
   searchbox: "Event, Search accounts, Search events, Search users, User".split(", "),
 };
@@ -114,6 +114,7 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "button No owner …": "member",
   },
   "/tasks": {},
+  "/win-back": {},
   "/retention": {},
   "/revenue": {},
   "/events": {},

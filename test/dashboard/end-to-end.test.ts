@@ -158,6 +158,7 @@ const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
   "/o/$organization/accounts": "Accounts",
   "/o/$organization/accounts/$accountId": /\S/,
   "/o/$organization/tasks": "Tasks",
+  "/o/$organization/win-back": "Win-back",
   "/o/$organization/retention": "Retention",
   "/o/$organization/revenue": "Revenue",
   "/o/$organization/events": "Events",

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { workLimits } from "../../contract/actions/work.ts";
 import { zoneOf } from "../../server/calendar/calendar.ts";
-import { changeOwner } from "../../server/intake/intake.ts";
+import { changeTrait } from "../../server/intake/intake.ts";
 import type { EntityRef, WorkPosition } from "../../server/ledger/ports/actions/work.ts";
-import { comparePositions, workPosition } from "../../server/ledger/ports/actions/work.ts";
+import { comparePositions, ownerNote, workPosition } from "../../server/ledger/ports/actions/work.ts";
 import { commandLine, personActor } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, look, user, writePeople } from "./writes.ts";
@@ -243,8 +243,11 @@ function owners(subject: LedgerUnderTest): void {
   test("is a trait with a version, and its entry in the log is in the same commit", async () => {
     const { id, ledger, nowMs } = await ground(subject);
     const { grace, by } = await claimed(subject);
-    const change = (entity: EntityRef, owner: typeof grace | null, atMs = nowMs + 10) =>
-      changeOwner(ledger, { organization: id, zone: zoneOf("UTC"), entity, owner, by, nowMs: atMs });
+    const change = (entity: EntityRef, owner: typeof grace, atMs = nowMs + 10) =>
+      changeTrait(ledger, {
+        ...{ organization: id, zone: zoneOf("UTC"), entity, trait: "owner", value: owner.email, by, nowMs: atMs },
+        note: (numbers) => ownerNote(numbers, owner),
+      });
     expect(await change({ kind: "user", id: "nobody" }, grace)).toBe("not_found");
     expect(await change({ kind: "account", id: "nobody" }, grace)).toBe("not_found");
     const before = await ledger.audit.list(id, { limit: 99 });

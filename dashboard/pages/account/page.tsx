@@ -8,6 +8,7 @@ import type { AccountReceipt } from "../../entity/erase.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
 import { EntityPage } from "../../entity/page.tsx";
 import type { Score } from "../../entity/score-text.ts";
+import { ChurnReason } from "../../entity/work/churn-reason.tsx";
 import { Owner } from "../../entity/work/owner.tsx";
 import { Stat } from "../../parts/figure/stat.tsx";
 import { choiceFilter, numberFilter, useFilters } from "../../parts/list/filters.ts";
@@ -136,6 +137,9 @@ function AccountHeader(props: AccountHeaderProps): ReactElement {
         account !== undefined && (
           <>
             <Owner entity={{ kind: "account", id: accountId }} owned={account} />
+            {score?.verdict === "churned" && (
+              <ChurnReason entity={{ kind: "account", id: accountId }} traits={account.traits} />
+            )}
             {mayErase && <EraseAccount accountId={accountId} onErased={onErased} />}
           </>
         )

@@ -8,6 +8,7 @@ import type { UserReceipt } from "../../entity/erase.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
 import { EntityPage } from "../../entity/page.tsx";
 import type { Score } from "../../entity/score-text.ts";
+import { ChurnReason } from "../../entity/work/churn-reason.tsx";
 import { Owner } from "../../entity/work/owner.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Stat } from "../../parts/figure/stat.tsx";
@@ -87,6 +88,9 @@ function UserHeader({ userId, user, isMissing, score, onErased }: UserHeaderProp
         user !== undefined && (
           <>
             <Owner entity={{ kind: "user", id: userId }} owned={user} />
+            {score?.verdict === "churned" && (
+              <ChurnReason entity={{ kind: "user", id: userId }} traits={user.traits} />
+            )}
             <ExcludeButton user={user} name={title ?? userId} />
             <EverythingLink userId={userId} />
             {mayErase && <EraseUser userId={userId} account={user.account} onErased={onErased} />}

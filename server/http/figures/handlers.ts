@@ -16,6 +16,7 @@ import { settingsHandlers } from "./settings.ts";
 import { sourcesHandlers } from "./sources.ts";
 import { usersHandlers } from "./users.ts";
 import { timelinesHandlers } from "./work/timelines.ts";
+import { winBackHandlers } from "./work/win-back.ts";
 
 export const analysisHandlers: AnalysisHandlers = {
   ...accountsHandlers,
@@ -34,4 +35,5 @@ export const analysisHandlers: AnalysisHandlers = {
   ...sourcesHandlers,
   ...timelinesHandlers,
   ...usersHandlers,
+  ...winBackHandlers,
 };

@@ -1,15 +1,17 @@
 /** Notes and tasks about users and accounts, and their owners. The right to read shows them. Changes need the right to manage. */
-import { ownerTrait, workLimits } from "../../../contract/actions/work.ts";
+import { churnReasonTrait, ownerTrait, workLimits } from "../../../contract/actions/work.ts";
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { formatDay, parseDay, zoneOf } from "../../calendar/calendar.ts";
-import { changeOwner, errorOf } from "../../intake/intake.ts";
+import { changeTrait, errorOf } from "../../intake/intake.ts";
 import {
+  churnReasonNote,
   type EntityRef,
   type NamedPerson,
   type Note,
   type Organization,
   OrganizationsHeld,
+  ownerNote,
   type Task,
 } from "../../ledger/ledger.ts";
 import { idIn } from "../api/request.ts";
@@ -82,9 +84,14 @@ export const ownerHandlers = {
   "PATCH /api/users/:userId/owner": (context) => setOwner(context, { kind: "user", id: context.path.userId }),
   "PATCH /api/accounts/:accountId/owner": (context) =>
     setOwner(context, { kind: "account", id: context.path.accountId }),
+  "PATCH /api/users/:userId/churn-reason": (context) =>
+    setChurnReason(context, { kind: "user", id: context.path.userId }),
+  "PATCH /api/accounts/:accountId/churn-reason": (context) =>
+    setChurnReason(context, { kind: "account", id: context.path.accountId }),
 } satisfies Partial<IntakeHandlers>;
 
 type Ledger = Pick<IntakeParts, "ledger">;
+type Setting<Body> = Changing<Body> & Pick<IntakeParts, "intake">;
 /** A change by a team member. */
 interface Changing<Body> extends Ledger {
   readonly place: Place;
@@ -139,24 +146,31 @@ async function addTask({ ledger, place, body, nowMs }: Changing<TaskBody>, entit
 }
 
 /** @throws ApiError for an unknown entity or person, and while nothing is taken */
-async function setOwner(
-  {
-    ledger,
-    intake,
-    place,
-    body,
-    nowMs,
-  }: Changing<{ readonly owner: number | null }> & Pick<IntakeParts, "intake">,
+async function setOwner(context: Setting<{ readonly owner: number | null }>, entity: EntityRef) {
+  const { ledger, place, body } = context;
+  const owner = body.owner === null ? null : await memberWith(ledger, place.organization.id, body.owner);
+  const chosen = { trait: ownerTrait, value: owner?.email ?? null };
+  return setTrait(context, entity, { ...chosen, note: (numbers) => ownerNote(numbers, owner) });
+}
+
+/** @throws ApiError for an unknown entity, and while nothing is taken */
+function setChurnReason(context: Setting<{ readonly reason: string | null }>, entity: EntityRef) {
+  const value = context.body.reason?.trim() ?? null;
+  return setTrait(context, entity, { trait: churnReasonTrait, value, note: churnReasonNote });
+}
+
+async function setTrait(
+  { ledger, intake, place, nowMs }: Setting<unknown>,
   entity: EntityRef,
+  chosen: Pick<Parameters<typeof changeTrait>[1], "trait" | "value" | "note">,
 ) {
   const { organization, actor: by } = place;
   const closed = intake.closedFor(organization.id);
   if (closed !== undefined) throw new ApiError("rate_limit_exceeded", closed, retryAfterSeconds);
-  const owner = body.owner === null ? null : await memberWith(ledger, organization.id, body.owner);
   const zone = zoneOf(organization.timezone);
   try {
-    const chosen = { organization: organization.id, zone, entity, owner, by, nowMs };
-    const outcome = await changeOwner(ledger, chosen);
+    const whole = { ...chosen, organization: organization.id, zone, entity, by, nowMs };
+    const outcome = await changeTrait(ledger, whole);
     if (outcome === "not_found") throw notFound(entity);
     const error = errorOf(outcome);
     if (error !== undefined) throw new ApiError(error.name, error.message);

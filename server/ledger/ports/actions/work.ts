@@ -205,6 +205,15 @@ export function ownerNote(entity: EntityNumbers, owner: NamedPerson | null): Aud
   };
 }
 
+/** The entry of another churn reason, without the reason: it may name a person. */
+export function churnReasonNote(entity: EntityNumbers): AuditNote {
+  return {
+    action: "churn_reason.changed",
+    summary: `Changed the churn reason of ${entity.user > 0 ? "a user" : "an account"}`,
+    detail: { ...numberOf(entity) },
+  };
+}
+
 function verbOf(action: NoteAction | TaskAction): string {
   return verbs[action.slice(action.indexOf(".") + 1) as keyof typeof verbs];
 }

@@ -1,58 +1,49 @@
 /**
- * Another owner of a user or an account. The owner is a trait of the user or an attribute of the account, so this is an identify
+ * A trait of a user or an attribute of an account that a team member sets: the owner, or the churn reason. This is an identify
  * of a team member: merged by time, with a version, on its way to the warehouse as all others. The entry of the audit log is
  * in the same commit.
  */
-import { ownerTrait } from "../../contract/actions/work.ts";
 import type { Zone } from "../calendar/calendar.ts";
-import {
-  type Actor,
-  type EntityNumbers,
-  type EntityRef,
-  type Ledger,
-  type NamedPerson,
-  ownerNote,
-  type Stored,
-  type Writes,
-} from "../ledger/ledger.ts";
+import type { Actor, AuditNote, EntityNumbers, EntityRef, Ledger, Stored, Writes } from "../ledger/ledger.ts";
 import type { Invalid } from "./admission/json.ts";
 import { decide } from "./decide/decide.ts";
 import { asWriteOutcome, type Decidable, NeedsOf, type Outcome } from "./decide/requests.ts";
 
-/** The owner that a team member chose. */
-export interface ChosenOwner {
+/** The value that a team member chose. */
+export interface ChosenTrait {
   readonly organization: number;
   readonly zone: Zone;
   readonly entity: EntityRef;
-  /** The team member with their e-mail address, which becomes the value. Null: nobody. */
-  readonly owner: (NamedPerson & { readonly email: string }) | null;
+  readonly trait: string;
+  /** Null: none. */
+  readonly value: string | null;
+  /** The entry in the audit log. */
+  readonly note: (entity: EntityNumbers) => AuditNote;
   readonly by: Actor;
   readonly nowMs: number;
 }
 
 /**
- * Stores the owner. An owner who is there already is not stored again.
+ * Stores the value. A value that is there already is not stored again.
  * @returns "not_found" without such a user or account, Invalid when its traits would exceed their limits
  * @throws OrganizationsHeld as `transact` does
  */
-export async function changeOwner(
+export async function changeTrait(
   ledger: Pick<Ledger, "transact">,
-  chosen: ChosenOwner,
+  chosen: ChosenTrait,
 ): Promise<Exclude<Outcome, "duplicate"> | Invalid> {
   const entry = entryOf(chosen);
-  const { organization, entity, owner, by, nowMs } = chosen;
+  const { organization, entity, trait, value, note, by, nowMs } = chosen;
   let outcome: Outcome = "stored";
   await ledger.transact(new NeedsOf([entry]), (stored): Writes => {
     const before = storedEntity(stored, organization, entity);
-    const isThere = before !== undefined;
-    const isSame = isThere && (before.traits[ownerTrait] ?? null) === (owner?.email ?? null);
-    outcome = isThere ? "stored" : "not_found";
-    if (!isThere || isSame) return { ...nothing, nowMs };
+    outcome = before === undefined ? "not_found" : "stored";
+    if (before === undefined || (before.traits[trait] ?? null) === value) return { ...nothing, nowMs };
     const decided = decide([entry], stored, nowMs);
     outcome = asWriteOutcome(decided.outcomes[0] ?? "not_found");
     if (outcome !== "stored") return { ...nothing, nowMs };
-    const note = ownerNote(numbersOf(before.number, entity), owner);
-    return { ...decided.writes, audit: [{ organization, actor: by, atMs: nowMs, ...note }] };
+    const noted = note(numbersOf(before.number, entity));
+    return { ...decided.writes, audit: [{ organization, actor: by, atMs: nowMs, ...noted }] };
   });
   return outcome;
 }
@@ -69,8 +60,9 @@ function numbersOf(number: number, { kind }: EntityRef): EntityNumbers {
   return kind === "user" ? { user: number, account: 0 } : { user: 0, account: number };
 }
 
-function entryOf({ organization, zone, entity: { kind, id }, owner, nowMs }: ChosenOwner): Decidable {
-  const traits = { [ownerTrait]: owner?.email ?? null };
+function entryOf({ organization, zone, entity, trait, value, nowMs }: ChosenTrait): Decidable {
+  const { kind, id } = entity;
+  const traits = { [trait]: value };
   const request = { organization, zone, receivedAtMs: nowMs, messageId: null };
   if (kind === "user") {
     const unchanged = { email: undefined, isAccountOwner: undefined, account: undefined };
