@@ -38,6 +38,8 @@ const pages: readonly (readonly [name: string, address: string])[] = [
   ["sources", "OF/sources"],
   ["sources-open", "OF/sources?open=segment"],
   ["sources-empty", "EMPTY/sources?open=stripe"],
+  ["tasks", "OF/tasks"],
+  ["win-back", "OF/win-back"],
   ["model", "OF/model"],
   ["model-accounts", "OF/model?kind=account"],
   ["start", "OF/start"],

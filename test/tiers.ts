@@ -62,7 +62,7 @@ const pageDetails = [
     "subscriptions",
     "typing",
   ],
-  "webhooks",
+  ...["webhooks", "work"],
 ];
 
 const vendorClients =

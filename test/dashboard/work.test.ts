@@ -1,0 +1,96 @@
+/** Tasks, notes, contacts and owners on the pages, with the mouse and with the keyboard. */
+import { beforeAll, expect, test } from "bun:test";
+import { axe, openInOrganization } from "./support.ts";
+import { untilShown } from "./tables.ts";
+import { world } from "./world.ts";
+
+const { server, browser } = await world();
+const organization = "At work";
+const longTitle = `Call ${"long ".repeat(39)}`.trim();
+
+beforeAll(async () => {
+  const token = await server.organization(organization);
+  const account = { id: "acme", name: "Acme" };
+  const batch = ["ada", "bob"].map((userId) => ({
+    ...{ type: "identify", userId, email: `${userId}@example.com`, account },
+  }));
+  expect((await server.post("/batch", token, { batch })).status).toBe(201);
+  await server.exported("accounts", organization);
+}, 180_000);
+
+test("a task is added, changed and done on a user's page, and listed on the page Tasks", async () => {
+  const { page, complaints } = await openInOrganization(browser, server, "/users/ada", organization);
+  const panel = page.getByRole("region", { name: "Tasks, notes and contacts" });
+  await panel.getByText("No task yet").waitFor();
+  await panel.getByRole("button", { name: "Add task" }).click();
+  const dialog = page.getByRole("dialog", { name: "Add task" });
+  await dialog.getByLabel("Title").fill(longTitle);
+  await dialog.getByLabel("Due").fill("2020-02-29");
+  const mine = await dialog.getByLabel("Assignee").locator("option", { hasText: "(you)" }).textContent();
+  await dialog.getByLabel("Assignee").selectOption({ label: mine ?? "" });
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByLabel("Title").press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await panel.getByText(longTitle).waitFor();
+  await panel.getByText(/^Overdue since/).waitFor();
+  await page.getByRole("link", { name: "Tasks", exact: true }).first().click();
+  await page.getByRole("tab", { name: "Overdue" }).click();
+  await page.getByRole("link", { name: "ada@example.com" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("checkbox", { name: `Done: ${longTitle}` }).press("Space");
+  await page.getByText("Nothing is overdue").waitFor();
+  await page.getByRole("tab", { name: "Done" }).click();
+  await page.getByText(longTitle).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("notes and contacts are written, and stand in the timeline", async () => {
+  const { page, complaints } = await openInOrganization(browser, server, "/users/bob", organization);
+  const panel = page.getByRole("region", { name: "Tasks, notes and contacts" });
+  await panel.getByRole("tab", { name: "Notes" }).click();
+  await panel.getByLabel("New note").fill("First line\nsecond line");
+  await panel.getByRole("button", { name: "Add note" }).click();
+  await panel.getByText("First line").waitFor();
+  await panel.getByRole("button", { name: "Change" }).click();
+  await panel.getByLabel("Note", { exact: true }).fill("Another text");
+  await panel.getByRole("button", { name: "Save" }).click();
+  await panel.getByText("Another text").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await panel.getByRole("tab", { name: "Contacts" }).click();
+  await panel.getByLabel("What was said").fill("Was glad");
+  await panel.getByRole("button", { name: "Add contact" }).click();
+  await panel.getByText("Was glad").waitFor();
+  await panel.getByText("Call", { exact: true }).first().waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.reload();
+  const timeline = page.getByRole("region", { name: "Timeline" });
+  await timeline.getByText("Note", { exact: true }).waitFor();
+  await timeline.getByText("contacted", { exact: true }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("an owner is chosen, and lists show and filter it", async () => {
+  const { page, complaints } = await openInOrganization(browser, server, "/accounts/acme", organization);
+  await page.getByRole("button", { name: "No owner …" }).click();
+  const dialog = page.getByRole("dialog", { name: "Owner" });
+  const mine = await dialog.getByLabel("Team member").locator("option", { hasText: "(you)" }).textContent();
+  await dialog.getByLabel("Team member").selectOption({ label: mine ?? "" });
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: /^Owner: / }).waitFor();
+  await server.exported("accounts", organization);
+  await page.goto(page.url().replace(/\/accounts\/.*/, "/users?owner=me"));
+  await untilShown(page, ["ada@example.com", "bob@example.com"]);
+  await page.getByRole("columnheader", { name: "Owner" }).waitFor();
+  await page.getByLabel("Owner", { exact: true }).selectOption("nobody");
+  await page.getByText("No user matches").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("churned accounts that there are none of are said to be none", async () => {
+  const { page, complaints } = await openInOrganization(browser, server, "/win-back", organization);
+  await page.getByText("No scores yet").waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
