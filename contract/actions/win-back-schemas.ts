@@ -35,7 +35,7 @@ export const WinBackAnswer = Type.Object({
     lastSeenDay: nullable(Field.day("Of the last engagement event.")),
     lastMrr: nullable(
       Field.integer(
-        "What it paid last, in minor units: of subscriptions that go on, or ended within these days and a churn horizon before. Null if it never paid, or in a currency without a rate.",
+        "The last MRR, in minor units: of subscriptions that go on, or ended within these days and a churn horizon before. Null if it never paid, or in a currency without a rate.",
       ),
     ),
     plan: Field.textOrNull("Of the subscription with the highest MRR."),

@@ -22,7 +22,7 @@ const entity = Type.Object(
     id: Field.text("userId or accountId."),
     label: Field.text("The name, else the e-mail address, else the id."),
   },
-  { description: "What it is about." },
+  { description: "The user or the account." },
 );
 
 export const NoteBody = closedObject({ text: anyText(workLimits.noteCharacters) });
@@ -187,7 +187,7 @@ export const ContactsAnswer = Type.Object({
     day: Field.day("In the organization's timezone."),
     kind: nullable(Type.Enum([...contactKinds]), { description: "Null when it was not said." }),
     by: Field.textOrNull("The team member, or what the event says."),
-    text: Field.textOrNull("What was written about it."),
+    text: Field.textOrNull("A text about it."),
     userId: Type.String(),
     userLabel: Field.text("The user's name, else e-mail address, else id."),
   }),

@@ -21,7 +21,7 @@ export type TaskList = (typeof taskLists)[number];
 export const contactKinds = ["call", "email", "meeting", "chat", "other"] as const;
 export type ContactKind = (typeof contactKinds)[number];
 
-/** What an entry of a timeline is: an event of the application or of a source, or the work of a team member. */
+/** Kinds of entries of a timeline: an event of the application or of a source, or the work of a team member. */
 export const timelineKinds = ["event", "task_done", "task", "note"] as const;
 export type TimelineKind = (typeof timelineKinds)[number];
 

@@ -64,7 +64,7 @@ export const UserAnswer = Type.Object({
   isOwnerOfAccount: Field.boolean(
     "Whether the owner is that of the account: the user has none of their own.",
   ),
-  unknownOwner: Field.textOrNull("What the trait `owner` says, where it means no team member."),
+  unknownOwner: Field.textOrNull("The trait `owner`, where it means no team member."),
   firstIdentifiedAt: Field.instant("When the user was identified first."),
   updatedAt: Field.instant("When something about the user changed last."),
   firstSeenDay: nullable(Field.day("The day of the user's first engagement event.")),

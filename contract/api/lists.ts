@@ -236,7 +236,7 @@ export const AccountAnswer = Type.Object({
   ...accountFields,
   ...ownerFields,
   unknownOwner: Field.textOrNull(
-    `What the attribute \`owner\` says, where it means no team member. ${ownerText}`,
+    `The attribute \`owner\`, where it means no team member. ${ownerText}`,
   ),
   users: listOf("Its members without excluded users, the last engagement event first.", userFields),
 });

@@ -39,7 +39,7 @@ beforeAll(async () => {
   await server.command("score", "--organization", organization);
 }, 300_000);
 
-/** What two people send, each text with the name of its sender. */
+/** The data of two people, each text with the name of its sender. */
 function dataOf(who: string): object[] {
   const account = { id: `account of ${who}`, name: `Account of ${who}` };
   const billing = {

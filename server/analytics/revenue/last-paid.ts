@@ -1,5 +1,5 @@
 /**
- * What payers paid last. Of each subscription of a payer the last MRR above 0 counts, if it goes on or ended since a time. With a
+ * The last payments of payers. Of each subscription of a payer the last MRR above 0 counts, if it goes on or ended since a time. With a
  * churn target other than the end of a subscription, a payer may churn weeks after the subscription ended, or still pay.
  */
 import { conversionAt } from "../../revenue/revenue.ts";
@@ -32,7 +32,7 @@ interface Row {
 const payersOfQuery = 5_000;
 const msOf = (time: string) => `toUnixTimestamp64Milli(${time})`;
 
-/** What these accounts, or users who pay without one, paid last, by their numbers. Those who never paid are left out. */
+/** The last payments of these accounts, or of users who pay without one, by their numbers. Those who never paid are left out. */
 export async function lastPaid(
   warehouse: Warehouse,
   { kind, reporting, rates, organization, nowMs, sinceMs }: Question,

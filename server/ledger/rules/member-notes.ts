@@ -51,7 +51,7 @@ export function roleChangedNote(before: Member, role: Role): AuditNote {
   };
 }
 
-/** What a removed member leaves behind: read keys, and tasks that were not done. */
+/** The work of a removed member: read keys, and tasks that were not done. */
 export interface Left {
   readonly ids: readonly number[];
   /** The owner who took the keys over. Null if they were revoked. */

@@ -4,7 +4,7 @@ import { formatDay } from "../../calendar/calendar.ts";
 import type { NamedPerson, Note, SharedLedger, Task } from "../../ledger/ledger.ts";
 import { type ExportFormat, exportTables } from "./export.ts";
 
-/** What an organization exports: tables of the warehouse, and of the ledger. */
+/** The exports of an organization: tables of the warehouse, and of the ledger. */
 export const exportNames = [...exportTables, "notes", "tasks"] as const;
 export type ExportName = (typeof exportNames)[number];
 

@@ -1,4 +1,4 @@
-/** What the ledger keeps about one person beside the user, notes and tasks: for a copy of everything about the person. */
+/** Data of one person in the ledger beside the user, notes and tasks: for a copy of everything about the person. */
 import type { StoredAuditEntry } from "../audit.ts";
 import type { HeldEvent, PersonId } from "../held-events.ts";
 import type { StoredRejectedEvent } from "../rejected-events.ts";

@@ -1,4 +1,4 @@
-/** What notes and tasks share: the columns of their entities and people, and the look-up of an entity. */
+/** Common parts of notes and tasks: the columns of their entities and people, and the look-up of an entity. */
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { EntityNumbers, EntityRef, NamedEntity, NamedPerson } from "../../ports/actions/work.ts";
 import { forKeyShare } from "../engine/dialect.ts";
