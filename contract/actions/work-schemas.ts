@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
-import { contactKinds, taskLists, timelinePosition, workLimits } from "./work.ts";
+import { contactKinds, taskLists, workLimits } from "./work.ts";
 
 /** A text that may have several lines, and no other control character but tabs. */
 const anyText = (characters: number) =>
@@ -50,7 +50,7 @@ const title = Type.String({
   maxLength: workLimits.taskTitleCharacters,
   "x-send": `1 to ${workLimits.taskTitleCharacters} characters and no control character`,
 });
-const due = nullable(Field.day("By when; null: any day."), { "x-send": "a date, 2027-03-31 say, or null" });
+const due = nullable(Field.day("By when. Null when it is not said."), { "x-send": "a date, 2027-03-31 say, or null" });
 const assignee = nullable(Type.Integer({ minimum: 1, description: "A team member's id." }), {
   "x-send": "the id of a team member, or null",
 });
@@ -74,7 +74,7 @@ const taskFields = {
   id: Type.Integer({ minimum: 1 }),
   entity,
   title: Type.String(),
-  due: nullable(Field.day("In the organization's timezone; null: any day.")),
+  due: nullable(Field.day("In the organization's timezone. Null when it is not said.")),
   isOverdue: Field.boolean("Whether it is open, and its day is over."),
   assignee: person("The team member who shall do it."),
   formerAssignee: Field.textOrNull(
@@ -171,14 +171,19 @@ export const ContactBody = closedObject(
   { "x-send": "a JSON object, which may be empty" },
 );
 
+/** To read a timeline on. */
+export const beforeParameter = Type.Optional(
+  Type.String({
+    pattern:
+      "^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(note|task|task_done)-[0-9]{1,15})$",
+    description:
+      "To read on: `next` of the answer before. It is a time in Unix milliseconds, and the id of an event or the kind and number of a note or a task.",
+  }),
+);
+
 export const ContactsParameters = closedObject({
   limit: Parameter.positive(1_000, 50, "At most this many."),
-  before: Type.Optional(
-    Type.String({
-      pattern: timelinePosition,
-      description: "To read on: `next` of the answer before.",
-    }),
-  ),
+  before: beforeParameter,
 });
 export const ContactsAnswer = Type.Object({
   contacts: listOf("The latest first.", {

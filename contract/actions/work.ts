@@ -25,10 +25,6 @@ export type ContactKind = (typeof contactKinds)[number];
 export const timelineKinds = ["event", "task_done", "task", "note"] as const;
 export type TimelineKind = (typeof timelineKinds)[number];
 
-/** A place on a timeline in JSON Schema: a time in Unix milliseconds, and the id of an event, or the kind and number of a note or a task. */
-export const timelinePosition =
-  "^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(note|task|task_done)-[0-9]{1,15})$";
-
 /** The trait of a user and the attribute of an account that name its owner, a team member. */
 export const ownerTrait = "owner";
 

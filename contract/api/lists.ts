@@ -1,7 +1,7 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { timelineKinds, timelinePosition } from "../actions/work.ts";
-import { ownerFields, ownerFilter, ownerText } from "../actions/work-schemas.ts";
+import { timelineKinds } from "../actions/work.ts";
+import { beforeParameter, ownerFields, ownerFilter, ownerText } from "../actions/work-schemas.ts";
 import { billingFields, billingFilters, billingHead, billingSorts } from "../billing/payers.ts";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
@@ -244,12 +244,7 @@ export const AccountAnswer = Type.Object({
 export const TimelineParameters = closedObject({
   limit: Parameter.page.limit,
   event: Parameter.anyText("Only events with exactly this name; empty for all."),
-  before: Type.Optional(
-    Type.String({
-      pattern: timelinePosition,
-      description: "To read on: `next` of the answer before.",
-    }),
-  ),
+  before: beforeParameter,
 });
 
 const eventFields = {

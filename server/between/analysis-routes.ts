@@ -86,16 +86,9 @@ export function answerAnalysis(
   }
   const organization = Number(searchParams.get("organization"));
   switch (`${request.method} ${pathname}`) {
-    case "GET /export": {
-      const table = exportNames.find((known) => known === searchParams.get("table"));
-      const format = exportFormats.find((known) => known === searchParams.get("format"));
-      if (table === undefined || format === undefined) return new Response("unknown export", { status: 400 });
-      return streamed(analysis.export(organization, table, format));
-    }
+    case "GET /export":
     case "GET /person":
-      return streamed(
-        analysis.person({ organization, userId: searchParams.get("userId") ?? "", by: commandLine }),
-      );
+      return exported(analysis, organization, pathname, searchParams);
     case "POST /backup":
       return answerLines<BackupProgress, BackupSummary>(
         (progress, signal) => analysis.backUp({ folder: searchParams.get("folder") ?? "", progress, signal }),
@@ -148,6 +141,23 @@ export function answerAnalysis(
 /** Only the command line comes by this way: requests of people and keys are answered by the table of routes. */
 function askedErasure(parameters: URLSearchParams): AskedErasure {
   return { by: commandLine, withAccount: parameters.has("withAccount") };
+}
+
+/** An export of an organization, or of a person. */
+function exported(
+  analysis: ServedAnalysis,
+  organization: number,
+  pathname: string,
+  parameters: URLSearchParams,
+): Response | Promise<Response> {
+  if (pathname === "/person") {
+    const userId = parameters.get("userId") ?? "";
+    return streamed(analysis.person({ organization, userId, by: commandLine }));
+  }
+  const name = exportNames.find((known) => known === parameters.get("table"));
+  const format = exportFormats.find((known) => known === parameters.get("format"));
+  if (name === undefined || format === undefined) return new Response("unknown export", { status: 400 });
+  return streamed(analysis.export(organization, name, format));
 }
 
 /** A stream as an answer. Its first bytes are waited for, so that a failure before them is an error and not an

@@ -106,21 +106,10 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("tasks", ledger.tasks, workCalls);
   offer("workTimeline", ledger.workTimeline, workTimelineCalls);
   offer("personData", ledger.personData, personDataCalls);
-  operations.set("personData.identity", async (organization: number, userId: string) => {
-    await memory.recordWarnings();
-    return ledger.personData.identity(organization, userId);
-  });
   offer("heldEvents", ledger.heldEvents, heldEventCalls);
   offer("checks", ledger.checks, checkCalls);
-  operations.set("warnings.list", async (organization: number, limit: number, kind?: WarningKind) => {
-    await memory.recordWarnings();
-    return ledger.warnings.list(organization, limit, kind);
-  });
   offer("sources", ledger.sources, ["totals", "hours", "retire"]);
-  operations.set("sources.hours", async (organization: number, fromUtcHour: number) => {
-    await memory.recordSources();
-    return ledger.sources.hours(organization, fromUtcHour);
-  });
+  offerCounted(operations, ledger, memory);
   offer("erasures", ledger.erasures, erasureCalls);
   offer("settings", ledger.settings, settingsCalls);
   offerErasures(operations, ledger.erasures, memory);
@@ -141,6 +130,22 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
     return pending;
   });
   return operations;
+}
+
+/** Warnings and items of sources that were only counted so far are written down before they are read. */
+function offerCounted(operations: Map<string, Operation>, ledger: Ledger, memory: Memory): void {
+  operations.set("warnings.list", async (organization: number, limit: number, kind?: WarningKind) => {
+    await memory.recordWarnings();
+    return ledger.warnings.list(organization, limit, kind);
+  });
+  operations.set("personData.identity", async (organization: number, userId: string) => {
+    await memory.recordWarnings();
+    return ledger.personData.identity(organization, userId);
+  });
+  operations.set("sources.hours", async (organization: number, fromUtcHour: number) => {
+    await memory.recordSources();
+    return ledger.sources.hours(organization, fromUtcHour);
+  });
 }
 
 /** Beginning an erasure is more than the ledger's work: memory forgets, too. */

@@ -16,7 +16,6 @@ export {
   type Note,
   ownerNote,
   type Task,
-  type TaskChange,
   type WorkEntry,
   type WorkPosition,
   workPosition,

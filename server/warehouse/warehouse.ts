@@ -24,7 +24,6 @@ export {
 } from "./copies/backup-files.ts";
 export { type ExportFormat, exportFormats } from "./copies/export.ts";
 export { finishMove, moveTables, refuseFilledTables } from "./copies/move-tables.ts";
-export type { PersonRequest } from "./copies/person.ts";
 export { refuseUnknownTables, restoreWarehouse } from "./copies/restore.ts";
 export { type ExportName, exportNames } from "./copies/work-export.ts";
 export { openChdbWarehouse } from "./engine/chdb.ts";

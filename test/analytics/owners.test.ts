@@ -152,7 +152,7 @@ test.each(["account", "user"] as const)("what an %s paid last follows from its c
     if (kind === "account" ? last.account === 0 : last.account !== 0 || last.user === 0) continue;
     const entity = kind === "account" ? last.account : last.user;
     const before = expected.get(entity);
-    const converted = convert(last.mrr, last.currency);
+    const converted = convert(last.mrr, last.currency ?? "");
     expected.set(
       entity,
       before === null || converted === undefined ? null : (before ?? 0) + converted,
