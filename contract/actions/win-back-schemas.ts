@@ -13,7 +13,8 @@ export const WinBackParameters = closedObject({
     Type.Integer({
       minimum: 1,
       maximum: winBackDays,
-      description: "Churned within so many days before the newest scores. Default: the churn horizon, at most 90.",
+      description:
+        "Churned within so many days before the newest scores. Default: the churn horizon, at most 90.",
     }),
   ),
   owner: ownerFilter,

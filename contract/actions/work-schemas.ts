@@ -50,7 +50,9 @@ const title = Type.String({
   maxLength: workLimits.taskTitleCharacters,
   "x-send": `1 to ${workLimits.taskTitleCharacters} characters and no control character`,
 });
-const due = nullable(Field.day("By when. Null when it is not said."), { "x-send": "a date, 2027-03-31 say, or null" });
+const due = nullable(Field.day("By when. Null when it is not said."), {
+  "x-send": "a date, 2027-03-31 say, or null",
+});
 const assignee = nullable(Type.Integer({ minimum: 1, description: "A team member's id." }), {
   "x-send": "the id of a team member, or null",
 });

@@ -235,9 +235,7 @@ export const AccountParameters = closedObject(Parameter.page);
 export const AccountAnswer = Type.Object({
   ...accountFields,
   ...ownerFields,
-  unknownOwner: Field.textOrNull(
-    `The attribute \`owner\`, where it means no team member. ${ownerText}`,
-  ),
+  unknownOwner: Field.textOrNull(`The attribute \`owner\`, where it means no team member. ${ownerText}`),
   users: listOf("Its members without excluded users, the last engagement event first.", userFields),
 });
 

@@ -53,7 +53,7 @@ beforeAll(async () => {
   // One scored day before they churned, and today.
   for (const days of [30, 9, 0]) {
     const day = daysAgo(days).slice(0, 10);
-    await server.command("score", "--organization", organization, "--day", day);
+    await server.command("score", "--organization", organization, "--as-of", day, "--even-if-stopped");
   }
 }, 300_000);
 
@@ -61,13 +61,13 @@ const list = (query = "") => olga.json<WinBack>("GET", at(`/api/win-back?kind=us
 
 test("those who churned within the horizon are listed by what they paid, with reasons", async () => {
   const answer = await list("&days=30");
-  expect(answer.churned.map(({ id, lastMrr, reason, reasonFrom }) => [id, lastMrr, reason, reasonFrom])).toEqual(
-    [
-      ["big", 9_900, "Costs too much", "billing"],
-      ["small", 1_900, "Too hard", "team"],
-      ["free", null, null, null],
-    ],
-  );
+  expect(
+    answer.churned.map(({ id, lastMrr, reason, reasonFrom }) => [id, lastMrr, reason, reasonFrom]),
+  ).toEqual([
+    ["big", 9_900, "Costs too much", "billing"],
+    ["small", 1_900, "Too hard", "team"],
+    ["free", null, null, null],
+  ]);
   expect(answer).toMatchObject({ total: 3, lastMrr: 11_800, reportingCurrency: "USD" });
   expect((await list("&days=30&limit=1&offset=1")).churned.map(({ id }) => id)).toEqual(["small"]);
 });
@@ -77,14 +77,20 @@ test("a reason that the team says replaces that of billing, and an owner filters
   expect((await olga.ask("PATCH", path, { reason: "  Price, said Bea  " })).status).toBe(204);
   expect((await olga.ask("PATCH", at("/api/users/free/owner"), { owner: olga.id })).status).toBe(204);
   await server.exported("users", organization);
-  expect((await list("&days=30")).churned[0]).toMatchObject({ reason: "Price, said Bea", reasonFrom: "team" });
+  expect((await list("&days=30")).churned[0]).toMatchObject({
+    reason: "Price, said Bea",
+    reasonFrom: "team",
+  });
   expect((await list("&days=30&owner=me")).churned).toMatchObject([{ id: "free", owner: "Olga Owner" }]);
   expect((await list("&days=30&owner=nobody")).total).toBe(2);
   const csv = await (
     await olga.ask("GET", at("/api/win-back?kind=user&days=30&format=csv&columns=id,lastMrr,reason"))
   ).text();
-  expect(csv).toBe("id,lastMrr,reason\r\nbig,9900,\"Price, said Bea\"\r\nsmall,1900,Too hard\r\nfree,,\r\n");
-  const log = await olga.json<{ entries: readonly { summary: string }[] }>("GET", at("/api/audit-log?limit=2"));
+  expect(csv).toBe('id,lastMrr,reason\r\nbig,9900,"Price, said Bea"\r\nsmall,1900,Too hard\r\nfree,,\r\n');
+  const log = await olga.json<{ entries: readonly { summary: string }[] }>(
+    "GET",
+    at("/api/audit-log?limit=2"),
+  );
   expect(log.entries.at(-1)?.summary).toBe("Changed the churn reason of a user");
 });
 

@@ -245,7 +245,15 @@ function owners(subject: LedgerUnderTest): void {
     const { grace, by } = await claimed(subject);
     const change = (entity: EntityRef, owner: typeof grace, atMs = nowMs + 10) =>
       changeTrait(ledger, {
-        ...{ organization: id, zone: zoneOf("UTC"), entity, trait: "owner", value: owner.email, by, nowMs: atMs },
+        ...{
+          organization: id,
+          zone: zoneOf("UTC"),
+          entity,
+          trait: "owner",
+          value: owner.email,
+          by,
+          nowMs: atMs,
+        },
         note: (numbers) => ownerNote(numbers, owner),
       });
     expect(await change({ kind: "user", id: "nobody" }, grace)).toBe("not_found");

@@ -207,9 +207,10 @@ const accountsOfUser = `
     UNION DISTINCT SELECT account FROM events WHERE ${ofUser})
   ORDER BY account`;
 
-function plainRows({ table, column, isMerging }: ColumnOfUsers): string {
+function plainRows({ table, column, isMerging, sortingKey }: ColumnOfUsers): string {
   return `
-    SELECT * EXCEPT (organization, ${column}) FROM ${table}${isMerging ? " FINAL" : ""} WHERE ${ofUser}`;
+    SELECT * EXCEPT (organization, ${column}) FROM ${table}${isMerging ? " FINAL" : ""} WHERE ${ofUser}
+    ORDER BY ${sortingKey}`;
 }
 
 const accountIds = `

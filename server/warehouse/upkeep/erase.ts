@@ -99,6 +99,8 @@ export interface ColumnOfUsers {
   readonly isReplacing: boolean;
   /** Whether rows with the same key are merged, so that they are read with FINAL. */
   readonly isMerging: boolean;
+  /** The columns by which rows are stored, between commas. */
+  readonly sortingKey: string;
 }
 
 /** The columns of users in all tables, as the engine lists them. */
@@ -106,7 +108,7 @@ export function columnsOfUsers(warehouse: Warehouse): Promise<ColumnOfUsers[]> {
   return warehouse.rows<ColumnOfUsers>(`
     SELECT table, columns.name AS column, type = 'AggregateFunction(groupBitmap, UInt32)' AS isBitmap,
       engine LIKE '%ReplacingMergeTree' AS isReplacing,
-      match(engine, 'Replacing|Aggregating|Summing') AS isMerging
+      match(engine, 'Replacing|Aggregating|Summing') AS isMerging, sorting_key AS sortingKey
     FROM system.columns AS columns
     INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
     WHERE columns.database = currentDatabase() AND (columns.name IN ('user', '${usersOfRow}') OR isBitmap)

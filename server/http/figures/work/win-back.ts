@@ -1,6 +1,7 @@
 /** The win-back list: users or accounts that churned lately, by the money that they paid. */
-import { churnReasonTrait } from "../../../../contract/actions/work.ts";
+
 import { winBackDays } from "../../../../contract/actions/win-back-schemas.ts";
+import { churnReasonTrait } from "../../../../contract/actions/work.ts";
 import type { JsonObject } from "../../../../contract/json.ts";
 import {
   accountsNumbered,
@@ -133,7 +134,14 @@ async function detailed(
     const { mrr = null, plan = null } = paid.get(entity) ?? {};
     return [
       {
-        ...{ id, label, churnedDay: formatDay(churnedDay), lastSeenDay: dayOrNull(lastDay), lastMrr: mrr, plan },
+        ...{
+          id,
+          label,
+          churnedDay: formatDay(churnedDay),
+          lastSeenDay: dayOrNull(lastDay),
+          lastMrr: mrr,
+          plan,
+        },
         reason: ofTeam ?? ofBilling ?? null,
         reasonFrom: reasonFrom(ofTeam, ofBilling),
         ...ownerFields(owners, traits, accountOwner),
