@@ -30,7 +30,11 @@ const texts: readonly unknown[] = [
 test("owners of users and accounts are found as they are read for a page", async () => {
   const organization = subject.newOrganization();
   const { warehouse } = subject;
-  const traits = () => ({ name: "x", owner: texts[random.between(0, texts.length - 1)], other: '"owner":"Ada"' });
+  const traits = () => ({
+    name: "x",
+    owner: texts[random.between(0, texts.length - 1)],
+    other: '"owner":"Ada"',
+  });
   const accounts = Array.from({ length: 12 }, (_, index) => ({ account: index + 1, traits: traits() }));
   const users = Array.from({ length: 80 }, (_, index) => ({
     ...{ user: index + 1, account: random.between(0, 12), traits: traits() },

@@ -106,7 +106,9 @@ test("its schema names every section, and an unknown person has no document", as
 test("an id that was never identified has its held events", async () => {
   const { document } = await everything("never seen");
   expect(document.identity).toBeNull();
-  expect(document.heldEvents).toMatchObject([{ item: { event: "held", properties: '{"text":"held text"}' } }]);
+  expect(document.heldEvents).toMatchObject([
+    { item: { event: "held", properties: '{"text":"held text"}' } },
+  ]);
   expect(document.events).toBeUndefined();
 });
 
@@ -121,7 +123,15 @@ test("only owners get it, and the command line writes the same", async () => {
   const command = JSON.parse(printed) as Document;
   expect(Object.keys(command)).toEqual(Object.keys(document));
   // Earlier days are scored in the background meanwhile.
-  for (const section of ["identity", "versions", "events", "billingEvents", "eventsByDay", "notes", "tasks"]) {
+  for (const section of [
+    "identity",
+    "versions",
+    "events",
+    "billingEvents",
+    "eventsByDay",
+    "notes",
+    "tasks",
+  ]) {
     expect([section, command[section]]).toEqual([section, document[section]]);
   }
   expect(command.auditLog).toHaveLength((document.auditLog ?? []).length + 1);
