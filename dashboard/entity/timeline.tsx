@@ -125,28 +125,37 @@ function Timeline({
         {hasNextPage ? " so far." : ", and that is all."}
       </p>
       {hasNextPage && error === null && (
-        <Older isBusy={isFetchingNextPage} onOlder={() => void fetchNextPage()} />
+        <Older shown={events.length} isBusy={isFetchingNextPage} onOlder={() => void fetchNextPage()} />
       )}
     </>
   );
 }
 
+interface OlderProps {
+  /** How many events are above. */
+  readonly shown: number;
+  readonly isBusy: boolean;
+  readonly onOlder: () => void;
+}
+
 /** Reads the next page when it comes near the window. A button does the same. */
-function Older({ isBusy, onOlder }: { isBusy: boolean; onOlder: () => void }): ReactElement {
+function Older({ shown, isBusy, onOlder }: OlderProps): ReactElement {
   const place = useRef<HTMLDivElement>(null);
   const read = useRef(onOlder);
   read.current = onOlder;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that came at once was never busy, and only a new observer reports an end that stays in view
   useEffect(() => {
     if (place.current === null || isBusy) return undefined;
     const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting) read.current();
+      (entries) => {
+        // A busy browser reports several changes at once. The last one is the present state.
+        if (entries.at(-1)?.isIntersecting) read.current();
       },
       { rootMargin: "400px" },
     );
     observer.observe(place.current);
     return () => observer.disconnect();
-  }, [isBusy]);
+  }, [shown, isBusy]);
   return (
     <div ref={place} className="mt-2">
       <Button isSmall isBusy={isBusy} onClick={onOlder}>

@@ -15,6 +15,7 @@ import {
   sidewaysPixels,
   signedIn,
   until,
+  wide,
 } from "./support.ts";
 import { world } from "./world.ts";
 
@@ -56,9 +57,10 @@ async function somebodyWithHistory() {
   throw new Error("nobody of the demonstration has a history");
 }
 
-/** A page of the demonstration, with a signed-in user. */
-async function open(path: string, options: Parameters<typeof openPage>[1] = {}) {
+/** A page of the demonstration, with a signed-in user. @param script run in the page before its own scripts */
+async function open(path: string, options: Parameters<typeof openPage>[1] = {}, script = "") {
   const watched = await openPage(browser, options);
+  await watched.page.addInitScript(script);
   const { id } = await signedIn(watched.page, server, "Demo");
   const held = await heldFigures(watched.page, server, id);
   await watched.page.goto(`${server.url}/o/${id}${path}`);
@@ -73,6 +75,25 @@ interface Scored {
   readonly engagement: { readonly score: number };
   readonly change: { readonly sinceDay: string; readonly health: Readonly<Record<string, number>> };
 }
+
+/** A busy browser reports in one call that an element left the window and that it came back. Here it always does. */
+const reportsOfOutsideWait = `
+  window.IntersectionObserver = class extends IntersectionObserver {
+    constructor(report, options) {
+      let waiting = [];
+      super((entries, observer) => {
+        waiting.push(...entries);
+        if (!waiting.at(-1).isIntersecting) return;
+        report(waiting, observer);
+        waiting = [];
+      }, options);
+    }
+  };`;
+
+/** On a busy page an answer may be there before a timer of 0 ms that was set ahead of the request. */
+const timersAreLate = `
+  const exactTimeout = window.setTimeout;
+  window.setTimeout = (run, ms = 0, ...values) => exactTimeout(run, ms === 0 ? 500 : ms, ...values);`;
 
 /** The cells of a table as texts, by row. */
 function cellsOf(page: Page, name: string | RegExp): Promise<string[][]> {
@@ -162,12 +183,25 @@ describe("the page of a user", () => {
     expect(await page.getByRole("combobox", { name: "Days of the history" }).inputValue()).toBe("90");
   });
 
-  test("reads the timeline on to its end, by scrolling", async () => {
-    const { page, held } = await open(`/users/${userId}`);
+  /** The text under a timeline that was read to its end, and how many events it has. */
+  async function endOfTimeline({ page, held }: Awaited<ReturnType<typeof open>>) {
     const { events } = await held<{ events: { count: number }[] }>(`/api/users/${userId}/events`);
     const all = events.reduce((sum, { count }) => sum + count, 0);
     expect(all).toBeGreaterThan(50);
-    const end = page.getByText(`${new Intl.NumberFormat("en-GB").format(all)} events, and that is all.`);
+    const text = `${new Intl.NumberFormat("en-GB").format(all)} events, and that is all.`;
+    return { all, end: page.getByText(text) };
+  }
+
+  const rowsOfTimeline = (page: Page) =>
+    page.getByRole("region", { name: "Timeline" }).locator("button[aria-expanded]").count();
+
+  test.each([
+    ["by scrolling", ""],
+    ["by scrolling, where several reports of the browser arrive at once", reportsOfOutsideWait],
+  ])("reads the timeline on to its end, %s", async (_how, script) => {
+    const opened = await open(`/users/${userId}`, {}, script);
+    const { page } = opened;
+    const { all, end } = await endOfTimeline(opened);
     await page.getByText("25 events so far.").waitFor();
     // Events that come lengthen the page, so it is scrolled again.
     const isAtEnd = async () => {
@@ -175,9 +209,16 @@ describe("the page of a user", () => {
       return end.isVisible();
     };
     await becomes(isAtEnd, true);
-    expect(
-      await page.getByRole("region", { name: "Timeline" }).locator("button[aria-expanded]").count(),
-    ).toBe(all);
+    expect(await rowsOfTimeline(page)).toBe(all);
+  });
+
+  test("reads the timeline on to its end in a window that shows all of it, where answers overtake timers", async () => {
+    // Each pixel of the screen is ten of the page: a browser draws 40 megapixels slowly.
+    const look = { viewport: { ...wide, height: 30_000 }, deviceScaleFactor: 0.1 };
+    const opened = await open(`/users/${userId}`, look, timersAreLate);
+    const { all, end } = await endOfTimeline(opened);
+    await end.waitFor();
+    expect(await rowsOfTimeline(opened.page)).toBe(all);
   });
 });
 
