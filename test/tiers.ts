@@ -174,8 +174,9 @@ const long: ReadonlyMap<string, string> = new Map([
   ...pageDetails.map((name) => [`dashboard/${name}`, onePage] as const),
 ]);
 
-/** The folders of which every file runs again on PostgreSQL, or is listed below. */
-const onPostgres = ["specification/", "sources/", "suites/"];
+/** The folders of which every file runs again on PostgreSQL, or is listed below, and files that ask stores of the ledger
+ * which no other file asks. */
+const onPostgres = ["specification/", "sources/", "suites/", "actions/work", "erasure/everything"];
 
 const noLedger = "it translates or verifies messages of a source and asks no ledger";
 /** Not on PostgreSQL, and why. */

@@ -77,17 +77,14 @@ export class FollowingAnalysis implements ServedAnalysis {
       return;
     }
     await this.drain();
-    if (table === "subscriptions") {
-      const { timezone } = await ledger.freshness(organization);
-      const whose = { organization, timezone };
-      await this.#until(async () => (await subscriptionDifferences(warehouse, whose)).length === 0);
-    }
+    if (table === "subscriptions") await this.#subscriptionsComplete(organization);
     yield* exportTable(warehouse, { organization, table, format });
   }
 
   async *person(request: PersonRequest): AsyncIterable<Uint8Array> {
     const { warehouse, ledger } = this.#parts;
     await this.drain();
+    await this.#subscriptionsComplete(request.organization);
     yield* exportPerson({ warehouse, ledger, nowMs: Date.now() }, request);
   }
 
@@ -125,6 +122,14 @@ export class FollowingAnalysis implements ServedAnalysis {
   /** Ends all waiting. */
   stop(): void {
     this.#stopping.abort(new Refusal("the service is stopping: the work goes on, on another node."));
+  }
+
+  /** Resolves when the leader has written all subscriptions of the loaded billing events. */
+  async #subscriptionsComplete(organization: number): Promise<void> {
+    const { warehouse, ledger } = this.#parts;
+    const { timezone } = await ledger.freshness(organization);
+    const whose = { organization, timezone };
+    await this.#until(async () => (await subscriptionDifferences(warehouse, whose)).length === 0);
   }
 
   #erased(id: number): Promise<Erasure> {

@@ -122,6 +122,7 @@ describe("what is asked for", () => {
       isExcluded: false,
       excludedBy: [],
       account: { id: "a1", name: "Söhne", avatar: null },
+      ...{ owner: null, ownerId: null, isOwnerOfAccount: false, unknownOwner: null },
       firstIdentifiedAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
       firstSeenDay: "2026-05-14",
@@ -141,9 +142,9 @@ describe("what is asked for", () => {
     const response = await get("/api/users/u%2F1/timeline?format=csv");
     expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     const [header, first, second] = (await response.text()).split("\r\n");
-    expect(header).toBe("id,event,label,isActivity,timestamp,receivedAt,properties");
+    expect(header).toBe("id,event,label,isActivity,timestamp,receivedAt,properties,kind");
     expect(first).toContain(",said,,true,2026-05-15T10:00:00.000Z,");
-    expect(first).toEndWith('"{""text"":""a \\""quoted\\"", word""}"');
+    expect(first).toEndWith('"{""text"":""a \\""quoted\\"", word""}",event');
     expect(second).toContain(",opened,");
   });
 
