@@ -1,8 +1,7 @@
-/** Sources as people call them, on pages and in messages. Pages import it, so it imports no schema. */
-import type { SenderName } from "../sources.ts";
+/** Sources as people call them, on pages and in messages. Pages import it, so it imports nothing, types included. */
 
-/** The title of each source, the write API last. */
-export const senderTitles: Readonly<Record<SenderName, string>> = {
+/** The title of each source, the write API last. A sender without a title does not compile where titles are read. */
+export const senderTitles = {
   segment: "Segment",
   rudderstack: "RudderStack",
   customerio: "Customer.io",
@@ -10,4 +9,4 @@ export const senderTitles: Readonly<Record<SenderName, string>> = {
   stripe: "Stripe",
   webhook: "Webhooks",
   api: "The write API",
-};
+} as const;

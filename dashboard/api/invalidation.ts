@@ -58,7 +58,17 @@ const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   "PATCH /api/stripe": ["/api/stripe", "/api/sources", "/api/audit-log"],
 };
 
-/** Asks again for what a change may have changed. Lists that were read on are read from their beginning: their pages
+/** Changes that are stored as events or traits. Timelines, lists and accounts show them up to two seconds later. */
+const followed: readonly (keyof Changes)[] = [
+  "POST /api/users/:userId/contacts",
+  "PATCH /api/users/:userId/owner",
+  "PATCH /api/accounts/:accountId/owner",
+  "PATCH /api/users/:userId/churn-reason",
+  "PATCH /api/accounts/:accountId/churn-reason",
+];
+const followedAfterMs = 3_000;
+
+/** Asks again for what a change may have changed, and once more for what follows it. Lists that were read on are read from their beginning: their pages
  * would be asked for one after another. */
 export async function invalidate(
   client: QueryClient,
@@ -71,6 +81,7 @@ export async function invalidate(
     predicate: ({ queryKey }: { readonly queryKey: readonly unknown[] }) =>
       paths === undefined || paths.includes(queryKey[1]),
   };
+  if (followed.includes(route)) setTimeout(() => void client.invalidateQueries(filter), followedAfterMs);
   client.setQueriesData<unknown>(filter, (data: unknown) => (isReadOn(data) ? firstPageOf(data) : data));
   await client.invalidateQueries(filter);
 }

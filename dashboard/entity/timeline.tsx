@@ -13,6 +13,7 @@ import { summaryOf, Tree } from "../parts/tree.tsx";
 import { classes } from "../text/classes.ts";
 import { counted, dayText, instantText, numbers, timeText, todayIn } from "../text/format.ts";
 import { filters } from "./filters.ts";
+import { entryText } from "./work/entry-text.ts";
 
 type Kind = "event" | "note" | "task" | "task_done";
 
@@ -194,7 +195,7 @@ function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): R
             {event.kind === "event" ? (event.label ?? event.event) : workWords[event.kind]}
           </span>
           <span className="col-span-2 truncate pl-4 text-sm text-soft sm:col-span-1 sm:pl-0">
-            {summaryOf(properties)}
+            {event.kind === "event" ? summaryOf(properties) : entryText(event.kind, properties)}
           </span>
         </button>
         {userId != null && <UserLink userId={userId} label={userLabel ?? userId} />}

@@ -66,7 +66,7 @@ export function Panel({
             {title !== undefined && <h2 className="text-base">{title}</h2>}
             {note !== undefined && <p className="text-sm text-soft">{note}</p>}
           </div>
-          {actions !== undefined && <div className="flex items-center gap-1.5">{actions}</div>}
+          {actions !== undefined && <div className="flex flex-wrap items-center gap-1.5">{actions}</div>}
         </div>
       )}
       <div className={isFlush ? "pt-2" : "px-4 pt-3 pb-4"}>{children}</div>

@@ -110,7 +110,7 @@ test("the CSV of a list has all rows, the columns that are shown, and says what 
   const text = await Bun.file(await download.path()).text();
   const lines = text.trimEnd().split("\r\n");
   expect(lines[0]).toBe(
-    "userId,name,email,verdict,health,change,engagement,accountId,accountName,lastSeenDay,traits.plan",
+    "userId,name,email,verdict,health,change,engagement,accountId,accountName,owner,lastSeenDay,traits.plan",
   );
   expect(lines.length).toBe(Number(total));
 });

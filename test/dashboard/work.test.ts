@@ -59,8 +59,9 @@ test("notes and contacts are written, and stand in the timeline", async () => {
   await panel.getByRole("tab", { name: "Contacts" }).click();
   await panel.getByLabel("What was said").fill("Was glad");
   await panel.getByRole("button", { name: "Add contact" }).click();
-  await panel.getByText("Was glad").waitFor();
-  await panel.getByText("Call", { exact: true }).first().waitFor();
+  const contacts = panel.getByRole("list", { name: "Contacts, the latest first" });
+  await contacts.getByText("Was glad").waitFor();
+  await contacts.getByText("Call", { exact: true }).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.reload();
   const timeline = page.getByRole("region", { name: "Timeline" });

@@ -18,8 +18,12 @@ interface ReasonProps {
 /** For one that has churned: a button with the reason, or to say it. Viewers read it among the traits. */
 export function ChurnReason({ entity, traits }: ReasonProps): ReactElement | null {
   const [isOpen, setOpen] = useState(false);
+  // Accounts follow within seconds, and the reason is shown at once.
+  const [saved, setSaved] = useState<string>();
   const value = traits[churnReasonTrait];
-  const reason = typeof value === "string" ? value : "";
+  const stored = typeof value === "string" ? value : "";
+  if (saved === stored) setSaved(undefined);
+  const reason = saved ?? stored;
   if (!useMayAs("member")) return null;
   return (
     <>
@@ -27,7 +31,7 @@ export function ChurnReason({ entity, traits }: ReasonProps): ReactElement | nul
         <span className="truncate">{reason === "" ? "Churn reason" : `Churn reason: ${reason}`}</span> …
       </Button>
       <Dialog isOpen={isOpen} onClose={() => setOpen(false)} title="Churn reason">
-        <ReasonForm entity={entity} reason={reason} onDone={() => setOpen(false)} />
+        <ReasonForm entity={entity} reason={reason} onSaved={setSaved} onDone={() => setOpen(false)} />
       </Dialog>
     </>
   );
@@ -36,10 +40,12 @@ export function ChurnReason({ entity, traits }: ReasonProps): ReactElement | nul
 function ReasonForm({
   entity,
   reason,
+  onSaved,
   onDone,
 }: {
   entity: Entity;
   reason: string;
+  onSaved: (reason: string) => void;
   onDone: () => void;
 }): ReactElement {
   const [text, setText] = useState(reason);
@@ -50,9 +56,11 @@ function ReasonForm({
   const save = (event: FormEvent) => {
     event.preventDefault();
     if (isBusy) return;
-    const body = { reason: text.trim() === "" ? null : text };
+    const typed = text.trim();
+    const body = { reason: typed === "" ? null : typed };
     const onSuccess = () => {
-      tell("The churn reason is saved. It shows within seconds.");
+      onSaved(typed);
+      tell(typed === "" ? "The churn reason is taken away." : "The churn reason is saved.");
       onDone();
     };
     if (entity.kind === "user") ofUser.mutate({ path: { userId: entity.id }, body }, { onSuccess });

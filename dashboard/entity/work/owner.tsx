@@ -25,10 +25,10 @@ interface OwnerProps {
 /** Says the owner, and opens the choice of another one. Viewers only read it. */
 export function Owner({ entity, owned }: OwnerProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
-  // The list of accounts follows within seconds, and the choice is shown at once.
+  // Accounts follow within seconds, and the choice is shown at once.
   const [chosen, setChosen] = useState<Owned>();
-  const isFollowed = chosen !== undefined && chosen.ownerId === owned.ownerId;
-  const now = isFollowed ? owned : (chosen ?? owned);
+  if (chosen !== undefined && chosen.ownerId === owned.ownerId) setChosen(undefined);
+  const now = chosen ?? owned;
   const mayChange = useMayAs("member");
   const text = now.owner === null ? "No owner" : `Owner: ${now.owner}`;
   if (!mayChange) return <span className="max-w-64 truncate text-soft">{text}</span>;
@@ -68,7 +68,10 @@ function OwnerForm({
     const owner = value === "" ? null : Number(value);
     const onSuccess = () => {
       const name = members.find((one) => one.value === value)?.label.replace(/ \(you\)$/, "") ?? null;
-      if (owner !== null) onChosen({ owner: name, ownerId: owner, unknownOwner: null });
+      // Without an owner of its own, a user may have the account's.
+      if (owner !== null || entity.kind === "account") {
+        onChosen({ owner: name, ownerId: owner, unknownOwner: null });
+      }
       tell(name === null ? "The owner is taken away." : `${name} is the owner now.`);
       onDone();
     };

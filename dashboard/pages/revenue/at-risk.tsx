@@ -67,7 +67,7 @@ function whyEmpty(answer: Answer, kind: PayerKind): ReactNode {
   if (payersWithRisk > 0) return false;
   return (
     <Empty title="No churn risk is known">
-      {withoutRiskText(answer, kind, moneyIn(answer.reportingCurrency))} {usualChurnText(answer, kind)}
+      {withoutRiskText(answer, kind, moneyIn(answer.reportingCurrency))} {usualChurnText(answer, kind)}{" "}
       <PageLink to="/o/$organization/model">See the Model page.</PageLink>
     </Empty>
   );

@@ -83,7 +83,7 @@ export default function TasksPage(): ReactElement {
                 </ul>
                 <div className="mt-3 flex flex-wrap items-center gap-2">
                   <p role="status" className="grow text-sm text-soft">
-                    {total > pageSize
+                    {total > pageSize && tasks.length > 0
                       ? `${numbers.count(offset + 1)} to ${numbers.count(offset + tasks.length)} of ${counted(total, "task")}`
                       : counted(total, "task")}
                   </p>

@@ -65,7 +65,7 @@ export default function WinBackPage(): ReactElement {
         }
         asked={asked}
         loading={<Loading rows={8} />}
-        empty={(answer) => answer.total === 0 && <WhyEmpty answer={answer} kind={kind} />}
+        empty={(answer) => answer.total === 0 && <WhyEmpty answer={answer} kind={kind} owner={owner} />}
       >
         {(answer) => <Churned answer={answer} kind={kind} />}
       </FigurePanel>
@@ -73,11 +73,22 @@ export default function WinBackPage(): ReactElement {
   );
 }
 
-function WhyEmpty({ answer: { day, days }, kind }: { answer: Answer; kind: Kind }): ReactElement {
+interface WhyEmptyProps {
+  readonly answer: Answer;
+  readonly kind: Kind;
+  readonly owner: string;
+}
+
+function WhyEmpty({ answer: { day, days }, kind, owner }: WhyEmptyProps): ReactElement {
   if (day === null) {
     return <Empty title="No scores yet">The list appears with the first scores of {kind}s.</Empty>;
   }
-  return <Empty title={`No ${kind} churned within ${counted(days, "day")}`}>Choose a longer period.</Empty>;
+  const within = `within ${counted(days, "day")}`;
+  return owner === "" ? (
+    <Empty title={`No ${kind} churned ${within}`}>Choose a longer period.</Empty>
+  ) : (
+    <Empty title={`No ${kind} that matches churned ${within}`}>Choose a longer period, or any owner.</Empty>
+  );
 }
 
 function Churned({ answer, kind }: { answer: Answer; kind: Kind }): ReactElement {

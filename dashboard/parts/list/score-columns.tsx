@@ -1,7 +1,8 @@
 /** The columns of scores, the same for users and accounts, and the line with the day of the scores. */
 import { createContext, type ReactElement, use } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { dayText, nothing, numbers } from "../../text/format.ts";
+import { useOrganization } from "../../app/session.ts";
+import { dayText, nothing, numbers, todayIn } from "../../text/format.ts";
 import { ratioText } from "../figure/health.tsx";
 import { Verdict } from "../figure/verdict.tsx";
 import type { Column } from "./table-model.ts";
@@ -38,9 +39,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
       cell: ({ verdict, state, subscriptionEndsAt: endsAt }) => (
         <>
           <Verdict verdict={verdict} />
-          {state === "canceling" && endsAt != null && (
-            <span className="ml-1.5 text-sm text-soft">ends {dayText(endsAt.slice(0, 10), "short")}</span>
-          )}
+          {state === "canceling" && endsAt != null && <ScheduledEnd instant={endsAt} />}
         </>
       ),
     },
@@ -82,6 +81,13 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
       cell: ({ momentum }) => numbers.score(momentum),
     },
   ];
+}
+
+/** The day of the last subscription's end, in the organization's timezone. */
+function ScheduledEnd({ instant }: { instant: string }): ReactElement {
+  const { timezone } = useOrganization();
+  const day = dayText(todayIn(timezone, Date.parse(instant)), "short");
+  return <span className="ml-1.5 text-sm text-soft">ends {day}</span>;
 }
 
 /** A dash that says why there is nothing. */

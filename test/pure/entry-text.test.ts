@@ -1,0 +1,15 @@
+/** Notes and tasks of a timeline, each in one line. */
+import { expect, test } from "bun:test";
+import { entryText } from "../../dashboard/entity/work/entry-text.ts";
+
+test("a note is its text and its author", () => {
+  expect(entryText("note", { text: "Decides in March.", by: "Ada" })).toBe("Decides in March. · by Ada");
+  expect(entryText("note", { text: "Decides in March.", by: null })).toBe("Decides in March.");
+});
+
+test("a task that was added has its day and its assignee, and one that was done the member who did it", () => {
+  const task = { title: "Call Tim", due: "2026-12-01", assignee: "Grace", by: "Ada" };
+  expect(entryText("task", task)).toBe("Call Tim · due 1 Dec 2026 · Grace");
+  expect(entryText("task_done", task)).toBe("Call Tim · due 1 Dec 2026 · by Ada");
+  expect(entryText("task", { ...task, due: null, assignee: null })).toBe("Call Tim");
+});
