@@ -170,7 +170,7 @@ for (const [name, history] of Object.entries(histories)) {
       const { changes, question } = await stored(history);
       const asked = { scored: undefined, highRisk: 0.5, loss: null, nowMs: lastMs, limit: 10 };
       const convert = conversionAt({ reporting: "USD", rates: settings.currencyRates });
-      const { reported } = balancesOf(changes, [lastMs], convert);
+      const { reported } = balancesOf(changes, [lastMs + 1], convert);
       for (const kind of ["account", "user"] as const) {
         const own = reported.filter(({ payer, mrrs }) => payer.startsWith(kind) && (mrrs[0] ?? 0) > 0);
         const found = await mrrAtRisk(subject.warehouse, { ...question, ...asked, kind });

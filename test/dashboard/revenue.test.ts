@@ -176,7 +176,7 @@ describe("MRR at risk", () => {
     await signInAs(page, server, money.owner);
     await withRisk(page, {
       churnTarget: { by: "subscription" },
-      expectedLoss: { mrr: 7_000, scheduledMrr: 2_000, low: 0, high: 16_000 },
+      expectedLoss: { mrr: 7_000, payers: 2, scheduledMrr: 2_000, low: 0, high: 16_000 },
       atRisk: [
         { ...acme, expectedLoss: 6_000 },
         { ...dyno, expectedLoss: 1_000 },
@@ -187,7 +187,9 @@ describe("MRR at risk", () => {
     await panel
       .getByText("expected to be lost in the next 28 days (90% interval: $0.00 to $160.00)")
       .waitFor();
-    await panel.getByText("$20.00 of it ends as scheduled and counts in full.", { exact: false }).waitFor();
+    await panel
+      .getByText("$20.00 of the expected loss ends as scheduled and counts in full.", { exact: false })
+      .waitFor();
     expect(await cells(page, "Paying accounts by expected loss", /^Acme/)).toEqual([
       ...["Acme", "$120.00", "50%", "$60.00"],
     ]);
@@ -217,7 +219,7 @@ describe("MRR at risk", () => {
     const { page, complaints } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
     const risk = { payers: 9, payersWithRisk: 7, hasSubscriptions: true, reportingCurrency: "USD" };
-    const expectedLoss = { mrr: 410_000, scheduledMrr: 0, low: 100_000, high: 800_000 };
+    const expectedLoss = { mrr: 410_000, payers: 7, scheduledMrr: 0, low: 100_000, high: 800_000 };
     await withRisk(page, { ...risk, mrr: 5_200_000, expectedLoss });
     await page.goto(`${server.url}/o/${id}/overview`);
     const line = page.getByRole("link", { name: "$4,100 MRR at risk in 7 accounts", exact: false });

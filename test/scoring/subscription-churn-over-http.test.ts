@@ -156,7 +156,7 @@ test("MRR that ends within the horizon is an expected loss in full, in MRR at ri
   const atRisk = await ask<Static<typeof RevenueAtRiskAnswer>>("/api/revenue/at-risk");
   expect(atRisk).toMatchObject({
     ...{ reportingCurrency: "EUR", churnTarget: { by: "subscription" }, mrr: 19_600, payers: 4 },
-    expectedLoss: { mrr: 4_900, scheduledMrr: 4_900, low: 4_900, high: 4_900 },
+    expectedLoss: { mrr: 4_900, payers: 1, scheduledMrr: 4_900, low: 4_900, high: 4_900 },
     atRisk: [{ id: "ending-co", mrr: 4_900, churnRisk: 1, scheduledMrr: 4_900, expectedLoss: 4_900 }],
   });
   const list = await ask<Static<typeof AccountListAnswer>>("/api/accounts?sort=expectedLoss");
