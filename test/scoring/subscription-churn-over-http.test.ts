@@ -228,10 +228,6 @@ test("a scheduled end of an account without a churn risk is a row of MRR at risk
   expect(JSON.parse(await get("/api/accounts/paying-co/subscriptions"))).toMatchObject({
     payer: { mrr: 14_700, expectedLoss: 4_900 },
   });
-  const { components, paths } = JSON.parse(await get("/openapi.json")) as {
-    readonly components: unknown;
-    readonly paths: Readonly<Record<string, unknown>>;
-  };
-  expect(components).toBeDefined();
+  const { paths } = JSON.parse(await get("/openapi.json")) as { readonly paths: Record<string, unknown> };
   expect(JSON.stringify(paths["/api/revenue/at-risk"])).toContain('"churnRisk":{"anyOf"');
 }, 60_000);

@@ -120,7 +120,7 @@ function Loss({
   loss: { mrr, scheduledMrr, low, high },
   money,
 }: FindingProps & { loss: NonNullable<Answer["expectedLoss"]> }): ReactElement {
-  const { horizonDays, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers } = answer;
+  const { horizonDays, mrrWithRisk, payersWithRisk } = answer;
   return (
     <>
       <Figure amount={money.short(mrr)}>
@@ -132,14 +132,19 @@ function Loss({
           `The sum of churn risk × MRR, of ${money.short(mrrWithRisk)} MRR of ${counted(payersWithRisk, kind)}. `}
         {scheduledMrr > 0 &&
           `${money.short(scheduledMrr)} of the expected loss ends as scheduled and counts in full. `}
-        {highRiskPayers === 0
-          ? "None is at high risk."
-          : `${counted(highRiskPayers, kind)} with ${money.short(highRiskMrr)} MRR ${highRiskPayers === 1 ? "is" : "are"} at high risk.`}{" "}
-        The interval includes how well the back-test knows the calibration of churn risks.
+        {payersWithRisk > 0 && `${highRiskText(answer, kind, money)} ${calibrationText}`}
         {` ${withoutRiskText(answer, kind, money) ?? ""}`}
       </p>
     </>
   );
+}
+
+const calibrationText = "The interval includes how well the back-test knows the calibration of churn risks.";
+
+function highRiskText({ highRiskPayers, highRiskMrr }: Answer, kind: PayerKind, money: Money): string {
+  if (highRiskPayers === 0) return "None is at high risk.";
+  const is = highRiskPayers === 1 ? "is" : "are";
+  return `${counted(highRiskPayers, kind)} with ${money.short(highRiskMrr)} MRR ${is} at high risk.`;
 }
 
 /** With any other churn target nothing is multiplied: such a churn risk is no probability that MRR is lost. */
