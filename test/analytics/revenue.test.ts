@@ -32,6 +32,9 @@ const histories: Readonly<Record<string, Pick<History, "currencies" | "hasTransf
   "one currency, subscriptions that pass to other payers": { currencies: ["USD"], hasTransfers: true },
   "several currencies": { currencies: ["USD", "EUR", "JPY", "KWD"], hasTransfers: false },
   "a currency without a rate": { currencies: ["USD", "USD", "EUR", "JPY", "CHF"], hasTransfers: true },
+  "a currency without a rate, and one payer for each subscription": {
+    ...{ currencies: ["USD", "USD", "EUR", "JPY", "CHF"], hasTransfers: false },
+  },
 };
 
 /** Periods of so many months from a month on, the last until `lastMs`. */
