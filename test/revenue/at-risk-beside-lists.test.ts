@@ -4,7 +4,7 @@ import { accountNumbers } from "../../server/analytics/entities/account-list.ts"
 import { userNumbers } from "../../server/analytics/entities/user-list.ts";
 import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
 import { type PayersQuestion, payersNow, payersSql } from "../../server/analytics/revenue/payers-now.ts";
-import { mrrAtRisk } from "../../server/analytics/revenue/revenue-at-risk.ts";
+import { mrrAtRisk, type WithoutRisk } from "../../server/analytics/revenue/revenue-at-risk.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { conversionAt, expectedLossOfPayer } from "../../server/revenue/revenue.ts";
 import type { EntityKind } from "../../server/scoring/scoring.ts";
@@ -50,8 +50,8 @@ function expectedPayers(changes: Changes, kind: EntityKind): ReadonlyMap<number,
     const later = own.findLast(({ fromMs }) => fromMs < untilMs) ?? now;
     const then = own.findLast(({ fromMs }) => fromMs < scoredMs);
     const payer = payers.get(entityOf(now)) ?? { mrr: 0, later: 0, hadMrr: false };
-    payer.mrr += convert(now.mrr, now.currency) ?? 0;
-    payer.later += convert(later.mrr, later.currency) ?? 0;
+    payer.mrr += convert(now.mrr, now.currency ?? "") ?? 0;
+    payer.later += convert(later.mrr, later.currency ?? "") ?? 0;
     payer.hadMrr ||= then !== undefined && then.mrr > 0 && then.payer === now.payer;
     payers.set(entityOf(now), payer);
   }
@@ -104,7 +104,8 @@ async function listed(payers: PayersQuestion, organization: number): Promise<num
   const question = {
     ...{ organization, toDay: day, passiveEvents: [], search: "", earlier: undefined, payers },
     run: { organization, kind, day, rowsVersion: 1 },
-    ...{ sort: "expectedLoss", descending: true, limit: 100, offset: 0 },
+    sort: "expectedLoss",
+    ...{ descending: true, limit: 100, offset: 0 },
   } as const;
   return kind === "account"
     ? accountNumbers(subject.warehouse, question)
@@ -185,7 +186,7 @@ describe.each(Object.entries(histories))("with %s, payers that are", (_, history
     const withoutRisk = [...expected].filter(
       ([entity, { mrr, scheduled }]) => scheduled < mrr && (risks.get(entity) ?? null) === null,
     );
-    const reasons = Map.groupBy(withoutRisk, ([entity, { hadMrr }]) => {
+    const reasons = Map.groupBy(withoutRisk, ([entity, { hadMrr }]): WithoutRisk["reason"] => {
       if (!hadMrr) return "new";
       return risks.has(entity) ? "churned" : "unused";
     });
