@@ -204,7 +204,10 @@ export const RevenueAtRiskAnswer = Type.Object({
     "Only with the churn target `subscription`: the MRR that ends as scheduled, and the sum of churn risk × other MRR. With any other target a churn risk is no probability that MRR is lost.",
     {
       mrr: Field.number(`Expected to be lost within the horizon. ${minorUnits}`),
-      scheduledMrr: Field.count("The part of it that ends as scheduled."),
+      payers: Field.count("Those with a churn risk or a scheduled end."),
+      scheduledMrr: Field.count(
+        "The part of it that ends as scheduled, also of payers without a churn risk.",
+      ),
       low: Field.number(
         "Of its 90 % interval, by 1,000 draws of the payers that leave. Each draw corrects churn risks by a draw of the back-test's calibration.",
       ),
@@ -212,18 +215,23 @@ export const RevenueAtRiskAnswer = Type.Object({
     },
   ),
   atRisk: listOf(
-    "With expectedLoss the payers with the highest expected losses, else those with a high risk, the highest MRR first.",
+    "With expectedLoss the payers with the highest expected losses, of those with a churn risk or a scheduled end. Else those with a high risk, the highest MRR first.",
     {
       id: Field.text("The id of the account or the user."),
       name: Field.text("Of an account its name; of a user the e-mail address. It may be empty."),
       mrr: Field.count(`Now. ${minorUnits}`),
-      churnRisk: Field.share("Within the horizon; 1 when all MRR ends as scheduled."),
+      churnRisk: nullable(Field.share("Within the horizon; 1 when all MRR ends as scheduled."), {
+        description: "Null without a churn risk.",
+      }),
       scheduledMrr: Field.count(
         "MRR that ends within the horizon as scheduled; 0 unless the churn target is `subscription`.",
       ),
-      expectedLoss: nullable(Field.number("scheduledMrr + churnRisk × other MRR."), {
-        description: "Null unless the churn target is `subscription`.",
-      }),
+      expectedLoss: nullable(
+        Field.number("scheduledMrr + churnRisk × other MRR. Without a churn risk it is scheduledMrr."),
+        {
+          description: "Null unless the churn target is `subscription`.",
+        },
+      ),
     },
   ),
 });

@@ -60,7 +60,36 @@ test("the expected loss is MRR that ends as scheduled, and churn risk × other M
     { id: "a1", name: "Account 1", mrr: 1_000, risk: 0.2, scheduled: 0, expectedLoss: 200 },
   ]);
   // Both others leave with a probability of .1, neither with .4.
-  expect(found.expectedLoss).toEqual({ mrr: 1_050, scheduledMrr: 700, low: 700, high: 2_000 });
+  expect(found.expectedLoss).toEqual({ mrr: 1_050, payers: 3, scheduledMrr: 700, low: 700, high: 2_000 });
+});
+
+test("a start in the future hides no scheduled end, and payers without a risk are rows with their scheduled part", async () => {
+  const organization = await company();
+  const change = (subscription: string, account: number, fromMs: number, mrr: number) => ({
+    ...{ subscription, payer: `account ${account}`, account, user: account, plan: "Team", fromMs, mrr },
+    ...{ currency: "USD", isInvoluntary: false },
+  });
+  const begun = nowMs - 90 * dayMs;
+  // Account 4 has no risk: 40 of its MRR end, and 60 begin later. The MRR of account 5 begins at this instant.
+  await store(subject.warehouse, organization, [
+    ...[
+      change("g", 4, begun, 40),
+      change("g", 4, nowMs + 10 * dayMs, 0),
+      change("h", 4, nowMs + 20 * dayMs, 60),
+    ],
+    change("i", 5, nowMs, 10),
+  ]);
+  const found = await atRisk(organization, horizon);
+  expect(found.rows.slice(-2)).toEqual([
+    { id: "a4", name: "Account 4", mrr: 740, risk: null, scheduled: 40, expectedLoss: 40 },
+    { id: "a5", name: "Account 5", mrr: 10, risk: 0.9, scheduled: 0, expectedLoss: 9 },
+  ]);
+  expect(found).toMatchObject({ mrr: 2_750, payers: 5, mrrWithRisk: 2_010, payersWithRisk: 4 });
+  expect(found.expectedLoss).toMatchObject({ mrr: 1_099, payers: 5, scheduledMrr: 740 });
+  expect(found.withoutRisk).toEqual([{ reason: "unused", payers: 1, mrr: 740 }]);
+  // Without a model there is no prediction, and scheduled ends are still known.
+  const unmodelled = await atRisk(organization, horizon, false);
+  expect(unmodelled.expectedLoss?.scheduledMrr).toBe(740);
 });
 
 test("draws correct churn risks by the calibration of the back-test, and the expected loss stays", async () => {
@@ -70,7 +99,7 @@ test("draws correct churn risks by the calibration of the back-test, and the exp
     const calibration = { slope: 1, intercept, covariance: of };
     return (await atRisk(organization, { ...horizon, calibration })).expectedLoss;
   };
-  expect(await lossAt(-20)).toEqual({ mrr: 1_050, scheduledMrr: 700, low: 700, high: 700 });
+  expect(await lossAt(-20)).toEqual({ mrr: 1_050, payers: 3, scheduledMrr: 700, low: 700, high: 700 });
   expect(await lossAt(20)).toMatchObject({ mrr: 1_050, low: 2_000, high: 2_000 });
   expect(await lossAt(-20, { ...covariance, intercept: 400 })).toMatchObject({ low: 700, high: 2_000 });
 });

@@ -32,6 +32,9 @@ const histories: Readonly<Record<string, Pick<History, "currencies" | "hasTransf
   "one currency, subscriptions that pass to other payers": { currencies: ["USD"], hasTransfers: true },
   "several currencies": { currencies: ["USD", "EUR", "JPY", "KWD"], hasTransfers: false },
   "a currency without a rate": { currencies: ["USD", "USD", "EUR", "JPY", "CHF"], hasTransfers: true },
+  "a currency without a rate, and one payer for each subscription": {
+    ...{ currencies: ["USD", "USD", "EUR", "JPY", "CHF"], hasTransfers: false },
+  },
 };
 
 /** Periods of so many months from a month on, the last until `lastMs`. */
@@ -170,7 +173,7 @@ for (const [name, history] of Object.entries(histories)) {
       const { changes, question } = await stored(history);
       const asked = { scored: undefined, highRisk: 0.5, loss: null, nowMs: lastMs, limit: 10 };
       const convert = conversionAt({ reporting: "USD", rates: settings.currencyRates });
-      const { reported } = balancesOf(changes, [lastMs], convert);
+      const { reported } = balancesOf(changes, [lastMs + 1], convert);
       for (const kind of ["account", "user"] as const) {
         const own = reported.filter(({ payer, mrrs }) => payer.startsWith(kind) && (mrrs[0] ?? 0) > 0);
         const found = await mrrAtRisk(subject.warehouse, { ...question, ...asked, kind });

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { nothing } from "../../dashboard/text/format.ts";
 import { type Company, companyWithMoney, longAccount, longPlan, stat, summer } from "./revenue-support.ts";
 import {
   axe,
@@ -169,6 +170,7 @@ async function withRisk(page: Page, answer: Partial<AtRisk>): Promise<void> {
 
 const acme = { id: "acme", name: "Acme", mrr: 12_000, churnRisk: 0.5, scheduledMrr: 0 };
 const dyno = { id: "dyno", name: longAccount, mrr: 4_000, churnRisk: 0.25, scheduledMrr: 0 };
+const echo = { id: "echo", name: "Echo", mrr: 3_000, churnRisk: null, scheduledMrr: 700, expectedLoss: 700 };
 
 describe("MRR at risk", () => {
   test("is an expected loss with its interval and the accounts behind it", async () => {
@@ -176,26 +178,50 @@ describe("MRR at risk", () => {
     await signInAs(page, server, money.owner);
     await withRisk(page, {
       churnTarget: { by: "subscription" },
-      expectedLoss: { mrr: 7_000, scheduledMrr: 2_000, low: 0, high: 16_000 },
-      atRisk: [
-        { ...acme, expectedLoss: 6_000 },
-        { ...dyno, expectedLoss: 1_000 },
-      ],
+      expectedLoss: { mrr: 7_700, payers: 3, scheduledMrr: 2_000, low: 0, high: 16_000 },
+      atRisk: [{ ...acme, expectedLoss: 6_000 }, { ...dyno, expectedLoss: 1_000 }, echo],
     });
     await page.goto(`${server.url}/o/${money.organization}/revenue`);
     const panel = page.getByRole("region", { name: "MRR at risk", exact: true });
     await panel
       .getByText("expected to be lost in the next 28 days (90% interval: $0.00 to $160.00)")
       .waitFor();
-    await panel.getByText("$20.00 of it ends as scheduled and counts in full.", { exact: false }).waitFor();
+    await panel
+      .getByText("$20.00 of the expected loss ends as scheduled and counts in full.", { exact: false })
+      .waitFor();
     expect(await cells(page, "Paying accounts by expected loss", /^Acme/)).toEqual([
       ...["Acme", "$120.00", "50%", "$60.00"],
+    ]);
+    expect(await cells(page, "Paying accounts by expected loss", /^Echo/)).toEqual([
+      ...["Echo", "$30.00", nothing, "$7.00"],
     ]);
     await settled(page);
     expect(await axe(page)).toEqual([]);
     await panel.getByRole("link", { name: "Acme" }).click();
     await page.waitForURL("**/accounts/acme");
     expect(complaints).toEqual([]);
+  });
+
+  test("is what ends as scheduled where no churn risk is known, also on the overview", async () => {
+    const { page } = await openPage(browser);
+    await signInAs(page, server, money.owner);
+    await withRisk(page, {
+      ...{ churnTarget: { by: "subscription" }, payersWithRisk: 0, mrrWithRisk: 0 },
+      ...{ highRiskPayers: 0, highRiskMrr: 0, atRisk: [echo] },
+      expectedLoss: { mrr: 700, payers: 1, scheduledMrr: 700, low: 700, high: 700 },
+      withoutRisk: [{ reason: "no_model", payers: 2, mrr: 15_000 }],
+    });
+    await page.goto(`${server.url}/o/${money.organization}/revenue`);
+    const panel = page.getByRole("region", { name: "MRR at risk", exact: true });
+    await panel.getByText("expected to be lost in the next 28 days").waitFor();
+    const text = (await panel.textContent()) ?? "";
+    expect(text).toContain("$7.00 of the expected loss ends as scheduled and counts in full.");
+    expect(text).toContain(
+      "2 accounts with $150.00 MRR have no churn risk, because no model is good enough.",
+    );
+    expect(text).not.toContain("0 accounts");
+    await page.goto(`${server.url}/o/${money.organization}/overview`);
+    await page.getByRole("link", { name: "$7.00 MRR at risk in 1 account", exact: false }).waitFor();
   });
 
   test("is MRR at high risk with another churn target, and nothing is multiplied", async () => {
@@ -217,7 +243,7 @@ describe("MRR at risk", () => {
     const { page, complaints } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
     const risk = { payers: 9, payersWithRisk: 7, hasSubscriptions: true, reportingCurrency: "USD" };
-    const expectedLoss = { mrr: 410_000, scheduledMrr: 0, low: 100_000, high: 800_000 };
+    const expectedLoss = { mrr: 410_000, payers: 7, scheduledMrr: 0, low: 100_000, high: 800_000 };
     await withRisk(page, { ...risk, mrr: 5_200_000, expectedLoss });
     await page.goto(`${server.url}/o/${id}/overview`);
     const line = page.getByRole("link", { name: "$4,100 MRR at risk in 7 accounts", exact: false });

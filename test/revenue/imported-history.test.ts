@@ -88,6 +88,16 @@ test.each<[string, object, string[]]>([
   expect(told([row])).toEqual(history);
 });
 
+test.each([
+  ["paused", `sub_1:subscription_paused:${second(14)}`],
+  ["unpaid", `sub_1:subscription_canceled:${second(44)}`],
+])("a subscription that is %s has ids for good, so that a second import repeats nothing", (status, id) => {
+  const times = { start_date: second(0), trial_end: second(14), current_period_start: second(44) };
+  const events = billingEvents([{ ...subscription(times), status }]);
+  expect(events.map(({ tieBreak }) => tieBreak)).toContain(id);
+  expect(events.filter(({ tieBreak }) => tieBreak === "")).toEqual([]);
+});
+
 test("an open invoice is past due until it is paid, and an import that repeats changes nothing", () => {
   const running = subscription({ start_date: second(0) }, [
     subscriptionItem({ current_period_end: second(210) }),

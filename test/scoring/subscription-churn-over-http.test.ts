@@ -156,7 +156,7 @@ test("MRR that ends within the horizon is an expected loss in full, in MRR at ri
   const atRisk = await ask<Static<typeof RevenueAtRiskAnswer>>("/api/revenue/at-risk");
   expect(atRisk).toMatchObject({
     ...{ reportingCurrency: "EUR", churnTarget: { by: "subscription" }, mrr: 19_600, payers: 4 },
-    expectedLoss: { mrr: 4_900, scheduledMrr: 4_900, low: 4_900, high: 4_900 },
+    expectedLoss: { mrr: 4_900, payers: 1, scheduledMrr: 4_900, low: 4_900, high: 4_900 },
     atRisk: [{ id: "ending-co", mrr: 4_900, churnRisk: 1, scheduledMrr: 4_900, expectedLoss: 4_900 }],
   });
   const list = await ask<Static<typeof AccountListAnswer>>("/api/accounts?sort=expectedLoss");
@@ -193,4 +193,40 @@ test("the target is suggested for accounts once there are 10 subscriptions, and 
     await setAccounts(target);
     expect(await suggested()).toBeNull();
   }
+}, 60_000);
+
+test("a scheduled end of an account without a churn risk is a row of MRR at risk, as in lists and on its page", async () => {
+  const response = await server.post("/track", token, {
+    ...{ type: "track", userId: "paying", event: "cancellation_scheduled", timestamp: noon(2) },
+    properties: { subscriptionId: "third", endsAt: noon(-20) },
+  });
+  expect(response.status).toBe(201);
+  await server.exported("subscriptions", organization);
+  const get = async (path: string) =>
+    (await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } })).text();
+  const atRisk = JSON.parse(await get("/api/revenue/at-risk")) as Static<typeof RevenueAtRiskAnswer>;
+  expect(atRisk).toMatchObject({
+    ...{ mrr: 29_400, mrrWithRisk: 4_900, payersWithRisk: 1 },
+    expectedLoss: { mrr: 9_800, payers: 2, scheduledMrr: 9_800, low: 9_800, high: 9_800 },
+    withoutRisk: [{ reason: "no_model", payers: 3, mrr: 24_500 }],
+  });
+  expect(atRisk.atRisk.find(({ id }) => id === "paying-co")).toEqual({
+    ...{ id: "paying-co", name: "paying co", mrr: 14_700, churnRisk: null },
+    ...{ scheduledMrr: 4_900, expectedLoss: 4_900 },
+  });
+  const csv = await get("/api/revenue/at-risk?format=csv&columns=id,mrr,churnRisk,expectedLoss");
+  expect(csv.split("\r\n").slice(1, 3).toSorted()).toEqual([
+    ...["ending-co,4900,1,4900", "paying-co,14700,,4900"],
+  ]);
+  const list = JSON.parse(await get("/api/accounts?sort=expectedLoss")) as Static<typeof AccountListAnswer>;
+  const first = list.accounts.slice(0, 2).toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
+  expect(first.map(({ accountId, risk, expectedLoss }) => [accountId, risk, expectedLoss])).toEqual([
+    ["ending-co", null, 4_900],
+    ["paying-co", null, 4_900],
+  ]);
+  expect(JSON.parse(await get("/api/accounts/paying-co/subscriptions"))).toMatchObject({
+    payer: { mrr: 14_700, expectedLoss: 4_900 },
+  });
+  const { paths } = JSON.parse(await get("/openapi.json")) as { readonly paths: Record<string, unknown> };
+  expect(JSON.stringify(paths["/api/revenue/at-risk"])).toContain('"churnRisk":{"anyOf"');
 }, 60_000);

@@ -29,7 +29,7 @@ function Finding({ answer, kind }: { answer: AtRisk; kind: PayerKind }): ReactEl
   const { expectedLoss, payersWithRisk, highRiskPayers, payers } = answer;
   const money = moneyIn(answer.reportingCurrency);
   const all = money.short(answer.mrr);
-  if (payersWithRisk === 0) {
+  if (payersWithRisk === 0 && (expectedLoss === null || expectedLoss.payers === 0)) {
     return (
       <>
         <Amount>{all}</Amount> MRR of {counted(payers, kind)}
@@ -47,7 +47,7 @@ function Finding({ answer, kind }: { answer: AtRisk; kind: PayerKind }): ReactEl
   }
   return (
     <>
-      <Amount>{money.short(expectedLoss.mrr)}</Amount> MRR at risk in {counted(payersWithRisk, kind)}
+      <Amount>{money.short(expectedLoss.mrr)}</Amount> MRR at risk in {counted(expectedLoss.payers, kind)}
       {highRiskPayers > 0 && `, ${numbers.count(highRiskPayers)} of them at high risk`}
       <span className="text-soft">
         {" "}

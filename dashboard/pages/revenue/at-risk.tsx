@@ -53,7 +53,7 @@ export function AtRiskPanel(): ReactElement {
 }
 
 function whyEmpty(answer: Answer, kind: PayerKind): ReactNode {
-  const { payers, day, payersWithRisk } = answer;
+  const { payers, day, payersWithRisk, expectedLoss } = answer;
   if (payers === 0) {
     return (
       <Empty title={kind === "account" ? "No account has MRR" : "No user pays without an account"}>
@@ -64,7 +64,7 @@ function whyEmpty(answer: Answer, kind: PayerKind): ReactNode {
   if (day === null) {
     return <Empty title="No scores yet">MRR at risk appears with the first scores of {plural[kind]}.</Empty>;
   }
-  if (payersWithRisk > 0) return false;
+  if (payersWithRisk > 0 || (expectedLoss !== null && expectedLoss.payers > 0)) return false;
   return (
     <Empty title="No churn risk is known">
       {withoutRiskText(answer, kind, moneyIn(answer.reportingCurrency))} {usualChurnText(answer, kind)}{" "}
@@ -113,14 +113,14 @@ interface FindingProps {
   readonly money: Money;
 }
 
-/** With the churn target `subscription`: the sum of churn risk × MRR. */
+/** With the churn target `subscription`: MRR that ends as scheduled, and the sum of churn risk × other MRR. */
 function Loss({
   answer,
   kind,
   loss: { mrr, scheduledMrr, low, high },
   money,
 }: FindingProps & { loss: NonNullable<Answer["expectedLoss"]> }): ReactElement {
-  const { horizonDays, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers } = answer;
+  const { horizonDays, mrrWithRisk, payersWithRisk } = answer;
   return (
     <>
       <Figure amount={money.short(mrr)}>
@@ -128,16 +128,23 @@ function Loss({
         {money.short(high)})
       </Figure>
       <p className="max-w-[100ch] text-sm text-soft">
-        The sum of churn risk × MRR, of {money.short(mrrWithRisk)} MRR of {counted(payersWithRisk, kind)}.{" "}
-        {scheduledMrr > 0 && `${money.short(scheduledMrr)} of it ends as scheduled and counts in full. `}
-        {highRiskPayers === 0
-          ? "None is at high risk."
-          : `${counted(highRiskPayers, kind)} with ${money.short(highRiskMrr)} MRR ${highRiskPayers === 1 ? "is" : "are"} at high risk.`}{" "}
-        The interval includes how well the back-test knows the calibration of churn risks.
+        {payersWithRisk > 0 &&
+          `The sum of churn risk × MRR, of ${money.short(mrrWithRisk)} MRR of ${counted(payersWithRisk, kind)}. `}
+        {scheduledMrr > 0 &&
+          `${money.short(scheduledMrr)} of the expected loss ends as scheduled and counts in full. `}
+        {payersWithRisk > 0 && `${highRiskText(answer, kind, money)} ${calibrationText}`}
         {` ${withoutRiskText(answer, kind, money) ?? ""}`}
       </p>
     </>
   );
+}
+
+const calibrationText = "The interval includes how well the back-test knows the calibration of churn risks.";
+
+function highRiskText({ highRiskPayers, highRiskMrr }: Answer, kind: PayerKind, money: Money): string {
+  if (highRiskPayers === 0) return "None is at high risk.";
+  const is = highRiskPayers === 1 ? "is" : "are";
+  return `${counted(highRiskPayers, kind)} with ${money.short(highRiskMrr)} MRR ${is} at high risk.`;
 }
 
 /** With any other churn target nothing is multiplied: such a churn risk is no probability that MRR is lost. */
@@ -176,7 +183,7 @@ function columnsOf(kind: PayerKind, money: Money, hasLoss: boolean): readonly Co
     },
     figureColumn("mrr", "MRR", "Monthly recurring revenue now", ({ mrr }) => money.exact(mrr)),
     figureColumn("churnRisk", "Churn risk", "Within the churn horizon", ({ churnRisk }) =>
-      numbers.risk(churnRisk),
+      churnRisk === null ? nothing : numbers.risk(churnRisk),
     ),
     ...(hasLoss
       ? [

@@ -138,8 +138,8 @@ async function unratedAmong(
   return new Set(rows.map(({ payer }) => payer));
 }
 
-/** Columns of all payers, which are aggregates over their subscriptions now. */
-export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay";
+/** Columns of all payers, which are aggregates over their subscriptions now. `hadMrr`: whether any of these had MRR of the payer before `earlierMs`. */
+export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay" | "hadMrr";
 
 const goesOn = "state != 'canceled'";
 const renews = "state IN ('active', 'past_due', 'trialing') AND isNull(endsMs)";
@@ -153,11 +153,15 @@ const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, str
       countIf(state = 'active') > 0, 'active',
       countIf(state = 'trialing') > 0, 'trialing',
       'paused'))`,
+  hadMrr: "max(own_had_mrr)",
   renewsDay: `ifNull(minOrNullIf(periodEndDay, ${renews} AND periodEndMs >= {nowMs:Int64}), maxOrNullIf(periodEndDay, ${renews}))`,
 };
 
 /** The change that holds at the end of the horizon, by the ends that are scheduled. */
 const laterPlace = `greatest(place, arrayLastIndex(start -> ${msOf("start")} < {untilMs:Int64}, histories."from"))`;
+
+/** The change that held just before `earlierMs`; 0 before the first. */
+const earlierPlace = `arrayLastIndex(start -> ${msOf("start")} < {earlierMs:Int64}, histories."from")`;
 
 /** The values of a subscription's change that holds now, by name. */
 const values = {
@@ -167,6 +171,8 @@ const values = {
   later_mrr: `mrr[${laterPlace}]`,
   later_currency: `toString(currency[${laterPlace}])`,
   own_currency: "toString(currency[place])",
+  own_had_mrr: `mrr[${earlierPlace}] > 0 AND payer_account[${earlierPlace}] = payer_account[place]
+    AND (payer_account[place] != 0 OR payer_user[${earlierPlace}] = payer_user[place])`,
   endsMs: msOf("ends_at[place]"),
   periodEndMs: msOf("period_end[place]"),
   periodEndDay: `if(isNull(period_end[place]), NULL,
@@ -176,13 +182,19 @@ const values = {
 const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = {
   mrr: ["own_mrr", "own_currency"],
   scheduled: ["own_mrr", "own_currency", "later_mrr", "later_currency"],
+  hadMrr: ["own_had_mrr"],
   plans: ["state", "named_plan"],
   status: ["state", "endsMs"],
   renewsDay: ["state", "endsMs", "periodEndMs", "periodEndDay"],
 };
 
-/** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an array. */
-export function payersSql(question: PayersQuestion, columns: readonly PayerColumn[]): Sql {
+/** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an array.
+ * @param earlierMs only for `hadMrr` */
+export function payersSql(
+  question: PayersQuestion,
+  columns: readonly PayerColumn[],
+  { earlierMs = question.nowMs }: { readonly earlierMs?: number } = {},
+): Sql {
   const { kind, nowMs, untilMs, organization, transitions } = question;
   const mrr = mrrOf(question);
   const names = [...new Set(columns.flatMap((column) => needed[column]))];
@@ -206,6 +218,7 @@ export function payersSql(question: PayersQuestion, columns: readonly PayerColum
     parameters: {
       ...{ organization, nowMs },
       ...(columns.includes("scheduled") && { untilMs: untilMs ?? nowMs }),
+      ...(columns.includes("hadMrr") && { earlierMs }),
       ...(hasMrr && mrr.parameters),
       ...(columns.includes("renewsDay") && zoneParameters(transitions)),
     },

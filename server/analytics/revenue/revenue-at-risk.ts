@@ -8,8 +8,8 @@ import {
 import { type EntityKind, type OfRun, risksOfRun, uniformFrom } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Sql } from "../sql/sql.ts";
-import { expectedLossSql } from "./payers-now.ts";
-import { accountPayers, isIncludedPayer, type RevenueQuestion, stepsOf, unratedOf } from "./steps.ts";
+import { expectedLossSql, payersSql } from "./payers-now.ts";
+import type { RevenueQuestion } from "./steps.ts";
 
 export interface AtRiskQuestion extends RevenueQuestion {
   readonly kind: EntityKind;
@@ -42,8 +42,8 @@ export interface PayerAtRisk {
   readonly id: string;
   readonly name: string;
   readonly mrr: number;
-  /** 1 when all of the MRR ends within the horizon as scheduled. */
-  readonly risk: number;
+  /** 1 when all of the MRR ends within the horizon as scheduled. Null without a churn risk: then the expected loss is the scheduled part. */
+  readonly risk: number | null;
   /** MRR that ends within the horizon as scheduled. */
   readonly scheduled: number;
   /** Null unless the churn risk is that of losing the subscription. */
@@ -62,12 +62,14 @@ export interface MrrAtRisk {
   /** Null unless the churn risk is that of losing the subscription. */
   readonly expectedLoss: {
     readonly mrr: number;
+    /** Those with a churn risk or a scheduled end. */
+    readonly payers: number;
     /** The part of it that is scheduled, and no prediction. */
     readonly scheduledMrr: number;
     readonly low: number;
     readonly high: number;
   } | null;
-  /** With an expected loss those that may lose the most, else those with a high risk. */
+  /** With an expected loss those that may lose the most, of all with a churn risk or a scheduled end. Else those with a high risk. */
   readonly rows: readonly PayerAtRisk[];
 }
 
@@ -84,7 +86,7 @@ export interface WithoutRisk {
 /** The same payers have the same interval each time. */
 const seed = 90;
 
-type Top = readonly [order: number, entity: number, mrr: number, risk: number, scheduled: number];
+type Top = readonly [order: number, entity: number, mrr: number, risk: number | null, scheduled: number];
 
 interface Totals extends Omit<MrrAtRisk, "mrr" | "expectedLoss" | "rows" | "withoutRisk"> {
   /** In the order of the rows. */
@@ -92,6 +94,7 @@ interface Totals extends Omit<MrrAtRisk, "mrr" | "expectedLoss" | "rows" | "with
   readonly mrrWithout: Partial<Record<WithoutRisk["reason"], number>>;
   readonly payersWithout: Partial<Record<WithoutRisk["reason"], number>>;
   readonly total: number;
+  readonly payersWithLoss: number;
   readonly scheduledTotal: number;
   /** Of payers with a risk: MRR that no schedule ends, and the risk. */
   readonly mrrs: readonly number[];
@@ -101,33 +104,36 @@ interface Totals extends Omit<MrrAtRisk, "mrr" | "expectedLoss" | "rows" | "with
 /** The sums, and the payers that they are about. @throws WarehouseError */
 export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion): Promise<MrrAtRisk> {
   const { loss, highRisk, limit, kind, organization } = question;
-  const { text, parameters } = payersWithRisk(question);
+  const { text, parameters } = riskOfPayers(question);
   const isHigh = "ifNull(risk >= {highRisk:Float64}, false)";
   const hasRisk = "isNotNull(risk)";
   const exposures =
     loss === null
       ? "[] AS mrrs, [] AS risks"
       : `groupArrayIf(mrr - scheduled, ${hasRisk}) AS mrrs, groupArrayIf(assumeNotNull(risk), ${hasRisk}) AS risks`;
-  const [order, isShown] = loss === null ? ["toFloat64(mrr)", isHigh] : ["loss", hasRisk];
+  const hasLoss = "isNotNull(loss)";
+  const [order, isShown] = loss === null ? ["toFloat64(mrr)", isHigh] : ["loss", hasLoss];
   const [sums = nothing] = await warehouse.rows<Totals>(
     `SELECT sum(mrr) AS total, count() AS payers, sumIf(mrr, ${hasRisk}) AS mrrWithRisk,
        countIf(${hasRisk}) AS payersWithRisk, sumIf(mrr, ${isHigh}) AS highRiskMrr,
        countIf(${isHigh}) AS highRiskPayers, sum(scheduled) AS scheduledTotal,
+       countIf(${hasLoss}) AS payersWithLoss,
        sumMapIf(map(reason, mrr), isNull(risk)) AS mrrWithout,
        sumMapIf(map(reason, toUInt64(1)), isNull(risk)) AS payersWithout,
        groupArraySortedIf({limit:UInt32})(
-         (-assumeNotNull(${order}), entity, mrr, assumeNotNull(risk), scheduled), ${isShown}) AS top,
+         (-assumeNotNull(${order}), entity, mrr, risk, scheduled), ${isShown}) AS top,
        ${exposures}
      FROM (${text})`,
     { ...parameters, highRisk, limit },
   );
-  const { mrrs, risks, scheduledTotal, total: mrr, top, mrrWithout, payersWithout, ...counts } = sums;
-  const exposed = mrrs.map((one, index): Exposure => ({ mrr: one, churnRisk: risks[index] ?? 0 }));
+  const { total: mrr, payers, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers } = sums;
+  const { top, mrrWithout, payersWithout } = sums;
   return {
-    ...{ ...counts, mrr, expectedLoss: loss && lossOf(exposed, scheduledTotal, loss) },
+    ...{ mrr, payers, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers },
+    expectedLoss: loss && lossOf(sums, loss),
     withoutRisk: withoutRiskReasons
       .map((reason) => ({ reason, payers: payersWithout[reason] ?? 0, mrr: mrrWithout[reason] ?? 0 }))
-      .filter(({ payers }) => payers > 0)
+      .filter((without) => without.payers > 0)
       .sort((one, other) => other.mrr - one.mrr),
     rows: await named(warehouse, { kind, organization, top }, loss !== null),
   };
@@ -135,7 +141,8 @@ export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion):
 
 const nothing: Totals = {
   ...{ total: 0, payers: 0, mrrWithRisk: 0, payersWithRisk: 0, highRiskMrr: 0, highRiskPayers: 0 },
-  ...{ scheduledTotal: 0, mrrs: [], risks: [], top: [], mrrWithout: {}, payersWithout: {} },
+  ...{ payersWithLoss: 0, scheduledTotal: 0, mrrs: [], risks: [], top: [] },
+  ...{ mrrWithout: {}, payersWithout: {} },
 };
 
 interface Named {
@@ -159,12 +166,16 @@ async function named(
   }));
 }
 
-function lossOf(exposed: readonly Exposure[], scheduledMrr: number, { calibration }: LossQuestion) {
+function lossOf(
+  { mrrs, risks, scheduledTotal: scheduledMrr, payersWithLoss: payers }: Totals,
+  { calibration }: LossQuestion,
+) {
   const uniform = uniformFrom(seed);
   const recalibrations = calibration === null ? [] : drawnRecalibrations(calibration, uniform);
+  const exposed = mrrs.map((mrr, index): Exposure => ({ mrr, churnRisk: risks[index] ?? 0 }));
   const certain: Exposure = { mrr: scheduledMrr, churnRisk: 1 };
   const { expectedLoss, interval } = revenueAtRisk([...exposed, certain], recalibrations, uniform);
-  return { mrr: expectedLoss, scheduledMrr, ...interval };
+  return { mrr: expectedLoss, payers, scheduledMrr, ...interval };
 }
 
 const namesOf: Readonly<Record<EntityKind, string>> = {
@@ -174,41 +185,30 @@ const namesOf: Readonly<Record<EntityKind, string>> = {
     WHERE organization = {organization:UInt32} AND user IN {entities:Array(UInt32)}`,
 };
 
-/** Rows of `entity`, `mrr`, `scheduled`, `risk`, `loss` and `reason`. Risk and loss are null without a churn risk; the reason says why. */
-function payersWithRisk(question: AtRiskQuestion): Sql {
-  const { kind, scored, nowMs, loss } = question;
-  const ofPayer = expectedLossSql("mrr", "scheduled", "known_risk");
-  const steps = stepsOf(question, false);
+/** Rows of `entity`, `mrr`, `scheduled`, `risk`, `loss` and `reason` of payers with MRR. Risk is null without a churn risk; the reason says why.
+ * MRR and its scheduled part are those of lists. */
+function riskOfPayers(question: AtRiskQuestion): Sql {
+  const { scored, nowMs, loss } = question;
+  const hasModel = scored?.hasModel === true;
+  const payers = payersSql(
+    { ...question, untilMs: loss?.untilMs ?? null, transitions: [] },
+    ["mrr", ...(loss === null ? [] : (["scheduled"] as const)), ...(hasModel ? (["hadMrr"] as const) : [])],
+    { earlierMs: scored?.atMs ?? nowMs },
+  );
   const scores = scored === undefined ? noScores : risksOfRun(scored.run);
-  // Changes after now are ends that are scheduled, and discounts that end.
-  const scheduled =
-    loss === null
-      ? "toInt64(0)"
-      : "-least(0, sumIf(amount_by, moment >= {nowMs:Int64} AND moment < {untilMs:Int64}))";
-  const reason =
-    scored?.hasModel === true
-      ? "multiIf(mrr_then = 0, 'new', known_state = 'churned', 'churned', 'unused')"
-      : "'no_model'";
+  const ofPayer = expectedLossSql("mrr", "scheduled", "known_risk");
+  const reason = hasModel
+    ? "multiIf(NOT hadMrr, 'new', known_state = 'churned', 'churned', 'unused')"
+    : "'no_model'";
   return {
     text: `
-      SELECT toUInt32(payer) AS entity, mrr, least(mrr, falls) AS scheduled, ${ofPayer.risk} AS risk, ${ofPayer.loss} AS loss,
-        ${reason} AS reason
-      FROM (
-        SELECT payer, sumIf(amount_by, moment < {nowMs:Int64}) AS mrr, ${scheduled} AS falls,
-          sumIf(amount_by, moment < {scoredMs:Int64}) AS mrr_then
-        FROM (${steps.text})
-        WHERE payer ${kind === "account" ? ">=" : "<"} ${accountPayers}
-        GROUP BY payer
-        HAVING mrr > 0 ${unratedOf(question).length === 0 ? "" : "AND max(is_unrated) = 0"}) AS payers
+      SELECT entity, assumeNotNull(payers.mrr) AS mrr, ${loss === null ? "toInt64(0)" : "assumeNotNull(payers.scheduled)"} AS scheduled,
+        ${ofPayer.risk} AS risk, ${ofPayer.loss} AS loss, ${reason} AS reason
+      FROM ${payers.text} AS payers
       LEFT JOIN (SELECT entity AS known, risk AS known_risk, state AS known_state FROM (${scores.sql})) AS scores
-        ON scores.known = toUInt32(payers.payer)
-      WHERE ${isIncludedPayer}`,
-    parameters: {
-      ...steps.parameters,
-      ...scores.parameters,
-      ...{ nowMs, scoredMs: scored?.atMs ?? nowMs },
-      ...(loss !== null && { untilMs: loss.untilMs }),
-    },
+        ON scores.known = payers.entity
+      WHERE ifNull(payers.mrr, 0) > 0`,
+    parameters: { ...payers.parameters, ...scores.parameters },
   };
 }
 

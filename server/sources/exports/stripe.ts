@@ -19,6 +19,7 @@ import type { Translated } from "../source.ts";
 import {
   converted,
   ended,
+  factAt,
   failed,
   givenUp,
   isCancellationScheduled,
@@ -110,8 +111,12 @@ function subscription(object: JsonObject, now: number): readonly TimedFacts[] | 
   if (trialEnd !== undefined && trialEnd < (endedAt ?? now) && isConverted(object, trialEnd))
     facts.push({ ...converted(object, trialEnd), at: trialEnd });
   const pausedAt = trialEnd ?? since;
-  if (status === "paused") facts.push({ ...paused(object, pausedAt ?? now), at: pausedAt });
-  if (status === "unpaid") facts.push({ events: [givenUp(object, since ?? now)], at: since });
+  if (status === "paused" && pausedAt !== undefined) {
+    const { events: pauses, ...more } = paused(object, pausedAt);
+    facts.push({ events: pauses.map((pause) => factAt(pause, object, pausedAt)), ...more, at: pausedAt });
+  }
+  if (status === "unpaid" && since !== undefined)
+    facts.push({ events: [factAt(givenUp(object, since), object, since)], at: since });
   if (
     canceledAt !== undefined &&
     (endedAt === undefined ? isCancellationScheduled(object) : canceledAt < endedAt)

@@ -102,6 +102,13 @@ export function givenUp(subscription: JsonObject, atSeconds: number): BillingEve
   return subscriptionEvent("subscription_canceled", subscription, atSeconds, { reason: "payment_failed" });
 }
 
+/** A fact that may happen again, of an export: its time is a part of the id, so that a second import does not repeat it. */
+export function factAt(fact: BillingEvent, subscription: JsonObject, atSeconds: number): BillingEvent {
+  const id = textOf(subscription, "id");
+  if (id === undefined) return fact;
+  return { ...fact, id: `${id}:${fact.event}:${atSeconds}`, lastingDay: dayOfFacts };
+}
+
 interface Scheduled {
   /** When it takes effect, if the subscription does not say so itself. */
   readonly endsAt?: string | undefined;
