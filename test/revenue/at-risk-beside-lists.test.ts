@@ -32,7 +32,7 @@ const histories: Readonly<Record<string, Pick<History, "currencies" | "hasTransf
   "a currency without a rate": { currencies: ["USD", "USD", "EUR", "JPY", "CHF"], hasTransfers: true },
 };
 
-/** What is known of a payer by a plain sum over the subscriptions that have begun. */
+/** A payer, by a plain sum over the subscriptions that have begun. */
 interface Expected {
   readonly mrr: number;
   readonly scheduled: number;

@@ -31,7 +31,8 @@ export async function checkQuestions(
     const cells = counted(await retention(subject.warehouse, question));
     expect({ question, cells }).toEqual({ question, cells: recount.cells() });
     const cell = cells[random.between(0, cells.length)];
-    if (n % 5 !== 0 || cell === undefined) continue;
+    // One question in about five has no cells. The people of each are read until there were some.
+    if (cell === undefined || (n % 5 !== 0 && people > 0)) continue;
     for (const retained of [true, false]) {
       const found = await peopleOf(subject, question, cell, retained);
       expect(found).toEqual({ numbers: recount.people(cell, retained), users: cell.users });

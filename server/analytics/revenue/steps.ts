@@ -43,7 +43,7 @@ const ofOrganization = "organization = {organization:UInt32}";
  * a rate begins) and, if asked for, `began_plan` (the plan of MRR that begins or changes, else empty). Changes without a
  * difference are left out, but for their plans.
  */
-export function stepsOf(question: RevenueQuestion, withPlan: boolean): Sql {
+function stepsOf(question: RevenueQuestion, withPlan: boolean): Sql {
   const { text: source, parameters } = convertedSubscriptions(question);
   const hasUnrated = unratedOf(question).length > 0;
   const { hasTransfers } = question;
