@@ -84,7 +84,7 @@ describe("account.properties", () => {
   test.each<[string, unknown]>([
     ["account.properties is not valid", "gold"],
     ["account.properties is not valid", ["gold"]],
-    ["account.properties.owner is not valid", { owner: "" }],
+    ["account.properties.owner is empty", { owner: "" }],
     ["account.properties.owner is not valid", { owner: 7 }],
     ["account.properties.renewsAt is not valid", { renewsAt: "31.03.2027" }],
     ["account.properties.renewsAt is not valid", { renewsAt: "2027-02-30" }],
