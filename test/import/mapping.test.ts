@@ -65,7 +65,7 @@ test("accounts: names, pictures and attributes come from columns, and the latest
     "c2,Looms,https://a.example/l.png,2026-02-01,iron,3,,,\n" +
     "c2,Older,,2026-01-01,gold,,,,\n" +
     "c2,Looms,https://a.example/l.png,2026-02-01,iron,3,,,\n" +
-    "c3,,,,gold,1,,nobody,\n" +
+    `c3,,,,gold,1,,${"n".repeat(321)},\n` +
     "c4,,,,gold,1,,,31.03.2027\n" +
     "c5,,,,gold,1,much,,\n" +
     ",,,,gold,1,,,\n" +
@@ -76,7 +76,7 @@ test("accounts: names, pictures and attributes come from columns, and the latest
   expect(countsOf(result)).toEqual({ rows: 9, new: 4, duplicate: 1, rejected: 4 });
   const reasons = (await Bun.file(bench.path("accounts-rejected.jsonl")).text()).trim().split("\n");
   expect(reasons.map((line) => JSON.parse(line).reason)).toEqual([
-    expect.stringMatching(/^properties.owner is not valid/),
+    expect.stringMatching(/^properties.owner is too long/),
     expect.stringMatching(/^properties.renewsAt is not valid/),
     expect.stringMatching(/^contractValue is not a number/),
     expect.stringMatching(/^id is missing/),
