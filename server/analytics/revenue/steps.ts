@@ -157,56 +157,20 @@ export function payersOf(
   { fromMs, untilMs }: Span,
   { plan, having = "true" }: { readonly plan?: string | undefined; readonly having?: string } = {},
 ): Sql {
-  const isByStep = plan !== undefined || question.hasTransfers;
-  const { text, parameters } = isByStep ? byStep(question, plan) : bySubscription(question);
-  const isRated = unratedOf(question).length === 0 ? "" : "AND has_unrated = 0";
+  const { text, parameters } = stepsOf(question, plan !== undefined);
+  const isRated = unratedOf(question).length === 0 ? "" : "AND max(is_unrated) = 0";
   return {
     text: `
       SELECT payer, first_paid, opening, arraySort(unsorted) AS steps ${plan === undefined ? "" : ", said"}
-      FROM (${text} HAVING ${having} ${isRated})
+      FROM (
+        SELECT payer, min(moment) AS first_paid, sumIf(amount_by, moment < {fromMs:Int64}) AS opening,
+          groupArrayIf((code, amount_by), amount_by != 0 AND moment >= {fromMs:Int64} AND moment < {untilMs:Int64}) AS unsorted
+          ${plan === undefined ? "" : `, ${plan} AS said`}
+        FROM (${text})
+        GROUP BY payer
+        HAVING ${having} ${isRated})
       WHERE ${isIncludedPayer}`,
     parameters: { ...parameters, fromMs, untilMs },
-  };
-}
-
-/** Payers from one row for each step. */
-function byStep(question: RevenueQuestion, plan: string | undefined): Sql {
-  const { text, parameters } = stepsOf(question, plan !== undefined);
-  return {
-    text: `
-      SELECT payer, min(moment) AS first_paid, sumIf(amount_by, moment < {fromMs:Int64}) AS opening, max(is_unrated) AS has_unrated,
-        groupArrayIf((code, amount_by), amount_by != 0 AND moment >= {fromMs:Int64} AND moment < {untilMs:Int64}) AS unsorted
-        ${plan === undefined ? "" : `, ${plan} AS said`}
-      FROM (${text})
-      GROUP BY payer`,
-    parameters,
-  };
-}
-
-/** The same from one row for each subscription, which is cheaper. Each has one payer, and no plan is asked for. */
-function bySubscription(question: RevenueQuestion): Sql {
-  const { text, parameters } = convertedSubscriptions(question);
-  const hasUnrated = unratedOf(question).length > 0;
-  const hasStep = `arrayExists(amount -> amount != 0, amounts) ${hasUnrated ? "OR has(unrated, 1)" : ""}`;
-  return {
-    text: `
-      SELECT payer, min(first_step) AS first_paid, sum(before) AS opening, max(own_unrated) AS has_unrated,
-        groupArrayArray(own_steps) AS unsorted
-      FROM (
-        SELECT payer, own_unrated, moments[arrayFirstIndex(by -> by != 0, differences)] AS first_step,
-          amounts[arrayLastIndex(moment -> moment < {fromMs:Int64}, moments)] AS before,
-          arrayFilter((step, moment) -> step.2 != 0 AND moment >= {fromMs:Int64} AND moment < {untilMs:Int64},
-            arrayMap((moment, by, involuntary) -> (moment * 2 + if(involuntary, 0, 1), by), moments, differences, is_involuntary),
-            moments) AS own_steps
-        FROM (
-          SELECT ${payerOf("payer_account[1]", "payer_user[1]")} AS payer, amounts, is_involuntary,
-            ${hasUnrated ? "has(unrated, 1)" : "toUInt8(0)"} AS own_unrated,
-            arrayMap(start -> toUnixTimestamp64Milli(start), starts) AS moments,
-            arrayPopFront(arrayDifference(arrayPushFront(amounts, toInt64(0)))) AS differences
-          FROM (${text})
-          WHERE ${hasStep}))
-      GROUP BY payer`,
-    parameters,
   };
 }
 
