@@ -50,7 +50,7 @@ export const navigation: readonly (readonly NavigationEntry[])[] = [
     entry("overview", "Activity, health and churn risk today"),
     entry("users", "Health and churn risk of users"),
     entry("accounts", "Companies and their health"),
-    entry("tasks", "What the team has to do for users and accounts"),
+    entry("tasks", "Tasks of the team for users and accounts"),
     {
       ...{ to: pages.winBack, label: "Win-back", icon: "retry" },
       about: "Users and accounts that churned lately, by money",

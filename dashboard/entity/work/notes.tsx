@@ -147,7 +147,7 @@ function NoteRow({ note, mayChange }: { note: Note; mayChange: boolean }): React
         />
       )}
       <div className="flex flex-wrap items-center gap-x-3 text-sm text-soft">
-        <span className="min-w-0 [overflow-wrap:anywhere]">{createdBy?.name ?? "Nobody of the team"}</span>
+        <span className="min-w-0 [overflow-wrap:anywhere]">{createdBy?.name ?? "No team member"}</span>
         <RelativeTime instant={createdAt} />
         {updatedAt !== createdAt && (
           <span>

@@ -105,6 +105,6 @@ function ownerText({ owner, unknownOwner, isOwnerOfAccount = false }: Owned): st
     const instead = owner === null ? "so nobody is" : `so ${owner}, the account's owner, is`;
     return `The owner says ${unknownOwner}, who is no team member, ${instead} the owner.`;
   }
-  if (owner === null) return "Nobody looks after it yet.";
+  if (owner === null) return "There is no owner yet.";
   return isOwnerOfAccount ? `${owner} is the owner of the account.` : `${owner} is the owner.`;
 }

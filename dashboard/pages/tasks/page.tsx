@@ -42,7 +42,7 @@ export default function TasksPage(): ReactElement {
   });
   return (
     <>
-      <PageHeader title="Tasks">What the team has to do for users and accounts.</PageHeader>
+      <PageHeader title="Tasks">Tasks of the team for users and accounts.</PageHeader>
       <Panel
         title="Tasks"
         actions={

@@ -122,7 +122,7 @@ function columnsOf(kind: Kind, money: ReturnType<typeof moneyIn> | undefined): r
     ...(money === undefined
       ? []
       : [
-          figureColumn<Row>("lastMrr", "Last MRR", "What it paid last, per month", (row) =>
+          figureColumn<Row>("lastMrr", "Last MRR", "The MRR that it paid last", (row) =>
             money.exact(row.lastMrr),
           ),
         ]),
