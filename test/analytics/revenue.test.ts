@@ -207,7 +207,15 @@ async function withAttributes(organization: number): Promise<void> {
 }
 
 test("excluded users, and accounts of excluded users alone, are left out", async () => {
-  const { organization, changes, question } = await stored({ currencies: ["USD"], hasTransfers: false });
+  const leftOut = new Set([
+    ...[1, 2, 3, 15].map((user) => payerName({ account: 0, user })),
+    payerName({ account: 1, user: 0 }),
+  ]);
+  const some = () => stored({ currencies: ["USD"], hasTransfers: false });
+  let { organization, changes, question } = await some();
+  // One of 9,000 random histories has none of these payers.
+  while (!changes.some(({ payer }) => leftOut.has(payer)))
+    ({ organization, changes, question } = await some());
   const now = "toDateTime64('2026-01-01 00:00:00', 3, 'UTC')";
   // Users 1 and 2 are in account 1, users 3 and 4 in account 2. Users 1, 2, 3 and 15 are excluded.
   await subject.warehouse.command(
@@ -221,13 +229,8 @@ test("excluded users, and accounts of excluded users alone, are left out", async
      FROM numbers(1, 15) WHERE number IN (1, 2, 3, 15)`,
     { organization },
   );
-  const leftOut = new Set([
-    ...[1, 2, 3, 15].map((user) => payerName({ account: 0, user })),
-    payerName({ account: 1, user: 0 }),
-  ]);
   const periods = periodsOf(12, 1);
   const [all] = await revenue(subject.warehouse, question, periods, null);
-  expect(changes.some(({ payer }) => leftOut.has(payer))).toBe(true);
   expect(all?.periods).toEqual(expectedPeriods(changes, periods, (payer) => !leftOut.has(payer)));
 });
 
