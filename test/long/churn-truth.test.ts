@@ -5,27 +5,28 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { Simulation } from "../../simulation/simulation.ts";
-import { Server } from "../server.ts";
+import { serverAt } from "../server-at.ts";
 
 const users = 2_500;
-/** Long enough for a back-test of four cut-offs, and one week more. The back-test runs as of a day that lies
- * 28 to 34 days before the end. */
+/** Long enough for a back-test of four cut-offs, and one week more. The back-test runs as of the day that lies
+ * 28 days before the end. */
 const weeks = 46;
 const seed = 11;
 const horizonDays = 28;
-let server: Server;
+/** Each day's demonstration is another. A model that is right fails its back-test on some days, and then there is no churn risk. */
+const demonstratedAtMs = Date.UTC(2026, 10, 26, 9);
+let at: Awaited<ReturnType<typeof serverAt>>;
 
 beforeAll(async () => {
-  server = await Server.start();
-  await server.ready();
+  at = await serverAt(demonstratedAtMs);
 }, 180_000);
-afterAll(() => server.stop());
+afterAll(() => at.end());
 
 /** The churn risk of a user as of a day. Null when there is none. */
 async function riskOf(userId: string, day: number, key: string): Promise<number | null> {
   const path = `/api/users/${encodeURIComponent(userId)}/score/history?from=${formatDay(day)}&to=${formatDay(day)}`;
   while (true) {
-    const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
+    const response = await fetch(at.server.url + path, { headers: { Authorization: `Bearer ${key}` } });
     if (response.status === 429) {
       await Bun.sleep(1_000);
       continue;
@@ -41,14 +42,12 @@ async function riskOf(userId: string, day: number, key: string): Promise<number 
 
 test("users who are about to leave for good have a higher churn risk, four weeks before", async () => {
   const options = ["--users", String(users), "--weeks", String(weeks), "--seed", String(seed)];
-  await server.command("demo", "--organization", "Truth", ...options);
+  await at.server.command("demo", "--organization", "Truth", ...options);
   const simulation = new Simulation({ seed, users, weeks, zone: new Zone("UTC"), endMs: Date.now() });
   for (const _day of simulation.days());
-  // A Wednesday, whatever today is: 1970-01-01 was a Thursday.
-  const latest = simulation.lastDay - horizonDays;
-  const asOf = latest - ((latest + 1) % 7);
-  await server.command("score", "--organization", "Truth", "--as-of", formatDay(asOf));
-  const key = (await server.command("key", "create", "--organization", "Truth")).trim();
+  const asOf = simulation.lastDay - horizonDays;
+  await at.server.command("score", "--organization", "Truth", "--as-of", formatDay(asOf));
+  const key = (await at.server.command("key", "create", "--organization", "Truth")).trim();
 
   // Users who leave with a whole account may be healthy until that day. Up to 40 of them are one event.
   const people = simulation.truth.users.filter(

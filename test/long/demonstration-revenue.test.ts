@@ -1,40 +1,23 @@
 /** From `rekindle demo`, as it is without options, to MRR at risk. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
-import { Server } from "../server.ts";
+import { serverAt } from "../server-at.ts";
 
 /** Each day's demonstration is another, and a model that is right fails its back-test on one day of five. On this day it passes. */
 const demonstratedAtMs = Date.UTC(2026, 10, 26, 9);
-const skewMs = demonstratedAtMs - Date.now();
-const trueNow = Date.now;
-const dataDir = mkdtempSync(join(tmpdir(), "rekindle-demonstration-"));
-let server: Server;
+let at: Awaited<ReturnType<typeof serverAt>>;
 let key: string;
 
 beforeAll(async () => {
-  writeFileSync(join(dataDir, "clock-skew-ms"), String(skewMs));
-  server = await Server.start({
-    dataDir,
-    entry: join(import.meta.dir, "..", "unscheduled-skewed-server.ts"),
-  });
-  await server.ready();
-  // The command runs in this process.
-  Date.now = () => trueNow() + skewMs;
-  await server.command("demo");
-  await server.command("score", "--organization", "Demo");
-  key = (await server.command("key", "create", "--organization", "Demo")).trim();
+  at = await serverAt(demonstratedAtMs);
+  await at.server.command("demo");
+  await at.server.command("score", "--organization", "Demo");
+  key = (await at.server.command("key", "create", "--organization", "Demo")).trim();
 }, 900_000);
-afterAll(async () => {
-  Date.now = trueNow;
-  await server.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+afterAll(() => at.end());
 
 async function ask<Answer>(path: string): Promise<Answer> {
-  const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
+  const response = await fetch(at.server.url + path, { headers: { Authorization: `Bearer ${key}` } });
   expect(response.status).toBe(200);
   return (await response.json()) as Answer;
 }
