@@ -1,4 +1,4 @@
-/** A server without a schedule, at a time of the test's choice. What a demonstration has depends on its day. */
+/** A server without a schedule, at a time of the test's choice. A demonstration depends on its day. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
