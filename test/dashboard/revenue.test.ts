@@ -220,7 +220,8 @@ describe("MRR at risk", () => {
       "2 accounts with $150.00 MRR have no churn risk, because no model is good enough.",
     );
     expect(text).not.toContain("0 accounts");
-    await page.goto(`${server.url}/o/${money.organization}/overview`);
+    const { id } = await signedIn(page, server, "Demo");
+    await page.goto(`${server.url}/o/${id}/overview`);
     await page.getByRole("link", { name: "$7.00 MRR at risk in 1 account", exact: false }).waitFor();
   });
 
