@@ -10,7 +10,8 @@ interface ServerAt {
   end(): Promise<void>;
 }
 
-/** Starts the server, and sets the clock of this process, in which its commands run. @param atMs milliseconds since 1970-01-01 */
+/** Starts the server, and sets the clock of this process, in which its commands run. Figures can be asked for once the server
+ * is ready. @param atMs milliseconds since 1970-01-01 */
 export async function serverAt(atMs: number): Promise<ServerAt> {
   const trueNow = Date.now;
   const skewMs = atMs - trueNow();
@@ -20,7 +21,6 @@ export async function serverAt(atMs: number): Promise<ServerAt> {
     dataDir,
     entry: join(import.meta.dir, "unscheduled-skewed-server.ts"),
   });
-  await server.ready();
   Date.now = () => trueNow() + skewMs;
   return {
     server,

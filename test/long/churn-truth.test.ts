@@ -19,6 +19,7 @@ let at: Awaited<ReturnType<typeof serverAt>>;
 
 beforeAll(async () => {
   at = await serverAt(demonstratedAtMs);
+  await at.server.ready();
 }, 180_000);
 afterAll(() => at.end());
 

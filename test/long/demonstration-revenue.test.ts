@@ -10,6 +10,7 @@ let key: string;
 
 beforeAll(async () => {
   at = await serverAt(demonstratedAtMs);
+  await at.server.ready();
   await at.server.command("demo");
   await at.server.command("score", "--organization", "Demo");
   key = (await at.server.command("key", "create", "--organization", "Demo")).trim();
