@@ -12,7 +12,7 @@ import { settingUp } from "../server/ledger/ports/audit.ts";
 import type { Ledger } from "../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../server/ledger/rules/warehouse-rows.ts";
 import { ledgerFile, openSqliteLedger } from "../server/ledger/sqlite/sqlite.ts";
-import { createLogger } from "../server/process/log.ts";
+import { createLogger } from "../server/telemetry/log.ts";
 import { type Analysis, openAnalysis } from "../server/warehouse/analysis.ts";
 import { checkOrganization, describeDifference } from "../server/warehouse/upkeep/check.ts";
 import { eventCounts } from "../server/warehouse/upkeep/event-counts.ts";

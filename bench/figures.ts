@@ -47,7 +47,8 @@ async function generate(warehouse: Warehouse, events: number, users: number): Pr
     );
   }
   await warehouse.command(
-    `INSERT INTO users SELECT 1, number + 1, concat('user-', toString(number)),
+    `INSERT INTO users (organization, user, user_id, email, traits, is_account_owner, account, first_identified_at, updated_at, version)
+    SELECT 1, number + 1, concat('user-', toString(number)),
       concat('user-', toString(number), '@example.com'),
       concat('{"name":"Name ', toString(number), '","plan":"', ['free', 'pro', 'team'][number % 3 + 1], '"}'),
       NULL, 1 + intDiv(number + 1, {perAccount:UInt32}), toDateTime64('2025-01-01', 3, 'UTC'),
@@ -59,7 +60,8 @@ async function generate(warehouse: Warehouse, events: number, users: number): Pr
     `INSERT INTO user_versions SELECT organization, user, version, updated_at, traits, account FROM users`,
   );
   await warehouse.command(
-    `INSERT INTO accounts SELECT DISTINCT 1, account, concat('account-', toString(account)), 'An account', NULL,
+    `INSERT INTO accounts (organization, account, account_id, name, avatar, created_at, updated_at, version)
+    SELECT DISTINCT 1, account, concat('account-', toString(account)), 'An account', NULL,
       toDateTime64('2025-01-01', 3, 'UTC'), toDateTime64('2025-01-01', 3, 'UTC'), 1 FROM users`,
   );
   for (const day of [run.day, earlier.day]) {

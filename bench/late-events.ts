@@ -46,7 +46,7 @@ function prepare(dataDir: string): Promise<string> {
     await ledger.transact(needs({}), () => writes(Date.now(), { dayCounts }));
     const scoring = scoringOf(opened, Date.now);
     const scored = await scoring.scoredOrganization(organization);
-    const firstDay = (await firstDayOf(warehouse, organization.id)) ?? today;
+    const firstDay = (await firstDayOf(warehouse, organization.id, today)) ?? today;
     const days = [today, ...historyDays(today, firstDay)];
     for (const day of days) await scoring.scoreAsOf(scored, day, () => undefined);
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);

@@ -1,7 +1,7 @@
 /** The analysis that a command uses: the running server's, or one of its own when no server runs. */
 
 import { Refusal } from "../contract/refusal.ts";
-import { remoteAnalysis, remoteScoring } from "../server/between/between.ts";
+import { remoteAnalysis, remoteScoring } from "../server/between/remote/remote.ts";
 import type { ClusterConfig } from "../server/config.ts";
 import type { ScoringService } from "../server/scoring/scoring.ts";
 import type { AnalysisService } from "../server/warehouse/warehouse.ts";
@@ -18,7 +18,7 @@ export async function withAnalysis(work: Work): Promise<void> {
     // Loaded here only: a command that a server answers starts without the engine, in a third of the time.
     const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/warehouse.ts");
     const { Scoring, SourceWatch } = await import("../server/scoring/scoring.ts");
-    const { createLogger } = await import("../server/process/process.ts");
+    const { createLogger } = await import("../server/telemetry/telemetry.ts");
     const lock = await takeAnalysisLock(config.dataDir);
     const log = createLogger("analysis", "warn");
     const analysis = await openAnalysis(config.dataDir, ledger, log);
@@ -39,7 +39,7 @@ const startingPatienceMs = 45_000;
 /** Without a reachable analysis node the command becomes a node itself while it runs. */
 async function withOwnNode(installation: Installation, cluster: ClusterConfig, work: Work): Promise<void> {
   const { openAnalysisNode } = await import("../server/analysis-node.ts");
-  const { createLogger } = await import("../server/process/process.ts");
+  const { createLogger } = await import("../server/telemetry/telemetry.ts");
   const log = createLogger("analysis", "warn");
   // No other node shall use it.
   const config = { ...installation.config, cluster: { ...cluster, nodeUrl: null } };

@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { Refusal } from "../contract/refusal.ts";
-import { remoteLedger } from "../server/between/between.ts";
+import { remoteLedger } from "../server/between/remote/remote.ts";
 import { type ClusterConfig, type Config, readConfig } from "../server/config.ts";
 import type { Ledger, Organization, SharedLedger } from "../server/ledger/ledger.ts";
 import type { ClusterNode } from "../server/ledger/postgres/postgres.ts";
@@ -90,7 +90,7 @@ async function withCluster<Result>(
   work: (installation: Installation) => Promise<Result>,
 ): Promise<Result> {
   const { openCluster } = await import("../server/open-cluster.ts");
-  const { createLogger } = await import("../server/process/process.ts");
+  const { createLogger } = await import("../server/telemetry/telemetry.ts");
   const { ledger, node } = await openCluster(cluster, "command", createLogger("command", "warn"));
   // A command has no caches; an import reports when its admitted rows are stored.
   node.whenChanged({

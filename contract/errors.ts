@@ -36,6 +36,7 @@ export const errorMessages = {
     "Too many requests: the batch has more items than are taken in a second. Please send at most",
   scoredTooSoon:
     "Too many requests: everybody was scored less than a minute ago. Please wait before scoring again.",
+  rulePreviewInHand: "Too many requests: another preview of a rule is being computed. Please wait for it.",
   previewInHand: "Too many requests: another preview of settings is being computed. Please wait for it.",
   tooManyQuestions: "Too many questions at once. Please wait for the answers to the earlier ones.",
   tooManyUnknownTokens:

@@ -6,15 +6,15 @@
 import { Refusal } from "../contract/refusal.ts";
 import { type AnalysisHost, AnalysisWork, type SaidByLeader } from "./analysis-work.ts";
 import type { StartedAnalysis } from "./between/between.ts";
-import { remoteAnalysis, remoteScoring } from "./between/between.ts";
+import { remoteAnalysis, remoteScoring } from "./between/remote/remote.ts";
 import type { ClusterConfig, Config } from "./config.ts";
 import type { ClusterNode, PostgresLedger } from "./ledger/postgres/postgres.ts";
 import { Leadership, type Leading, type Term } from "./ledger/postgres/postgres.ts";
 import { openCluster } from "./open-cluster.ts";
-import type { Logger } from "./process/process.ts";
 import { messageOf, nodePeer, type Peer, waitUpTo } from "./process/process.ts";
 import { SourceWatch } from "./scoring/scoring.ts";
 import { serveNode } from "./serve-node.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
 import type { LoaderStatus, Warehouse } from "./warehouse/warehouse.ts";
 import {
   beginAnalysis,

@@ -1,9 +1,10 @@
 /** All that analysis does by itself on a warehouse: one machine's for ever, a cluster's while it leads. */
-import { Notifier, OrganizationReader } from "./actions/actions.ts";
+import { Digester, Looks, Notifier, OrganizationReader, RuleDecider, readDigest } from "./actions/actions.ts";
 import type { StartedAnalysis } from "./between/between.ts";
+import { segmentsForRules } from "./http/http.ts";
 import type { SharedLedger } from "./ledger/ledger.ts";
-import type { Logger } from "./process/process.ts";
 import { type EarlierScores, Scheduler, Scoring, SourceWatch } from "./scoring/scoring.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
 import type {
   Analysis,
   AnalysisStatus,
@@ -48,9 +49,9 @@ export class AnalysisWork {
   readonly sources: SourceWatch;
   readonly scoring: Scoring;
   readonly scheduler: Scheduler;
-  readonly #notifier: Notifier;
+  readonly #looks: readonly Looks[];
 
-  /** Begins the nightly checks, the scheduled scores and the messages about organizations; loading and upkeep have begun with analysis.
+  /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules and digests; loading and upkeep have begun with analysis.
    * @param address of the service, as people reach it */
   constructor(analysis: Analysis, ledger: SharedLedger, address: string, log: Logger) {
     this.analysis = analysis;
@@ -58,11 +59,20 @@ export class AnalysisWork {
     const { sources } = this;
     this.scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
     this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, nowMs: Date.now });
-    const { look } = new OrganizationReader({ warehouse: analysis.warehouse, sources, nowMs: Date.now });
-    this.#notifier = new Notifier({ ledger, look, address, nowMs: Date.now, log });
+    const { warehouse } = analysis;
+    const parts = { ledger, warehouse, sources, address, nowMs: Date.now, log };
+    const { look } = new OrganizationReader(parts);
+    const segmentOf = segmentsForRules(parts);
+    const notifier = new Notifier({ ...parts, look });
+    const ruleDecider = new RuleDecider({ ...parts, segmentOf });
+    const digester = new Digester({
+      ...parts,
+      read: (organization, period, day) => readDigest(parts, organization, period, day),
+    });
+    this.#looks = [notifier, ruleDecider, digester].map((looking) => new Looks(looking, log));
     analysis.nightly.start();
     this.scheduler.start();
-    this.#notifier.start();
+    for (const looks of this.#looks) looks.start();
   }
 
   /** Work that fails for an organization at this moment. Bound, because a route has it without this object. */
@@ -91,7 +101,7 @@ export class AnalysisWork {
   /** Finishes what is in hand, and closes the warehouse. */
   async stop(): Promise<void> {
     this.scoring.stop();
-    await Promise.all([this.scheduler.stop(), this.#notifier.stop()]);
+    await Promise.all([this.scheduler.stop(), ...this.#looks.map((looks) => looks.stop())]);
     await this.analysis.close();
   }
 }

@@ -2,7 +2,7 @@
 import type { Outbox } from "./actions/actions.ts";
 import type { Intake } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { Logger } from "./process/process.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
 
 interface Chores {
   /** Says that one failed, which will be done again. */
@@ -24,6 +24,7 @@ export function startChores(
   const looking = onceAtATime(() => intake.room.check().catch(failed));
   const tidying = onceAtATime(() => ledger.tidy(Date.now()).catch(failed));
   const sending = onceAtATime(() => outbox.work().catch(failed));
+  const telling = onceAtATime(() => outbox.tellOwners().catch(failed));
   const everySecond = setInterval(() => {
     looking();
     tidying();
@@ -32,6 +33,7 @@ export function startChores(
   const everyFewSeconds = setInterval(() => {
     intake.recordWarnings().catch(failed);
     intake.recordSources().catch(failed);
+    telling();
   }, 5_000);
   const everyMinute = setInterval(() => recordUse().catch(failed), 60_000);
   return {

@@ -2,7 +2,7 @@
  * open. While it is open nowhere, this costs a look at a list twice a second. */
 import type { LiveMessage, LiveView, LiveWatcher } from "./intake/intake.ts";
 import type { ClusterNode, LiveItemRow } from "./ledger/postgres/postgres.ts";
-import type { Logger } from "./process/process.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
 
 const everyMs = 500;
 /** Items a look. A channel lets 60 items of each kind through in a second. */

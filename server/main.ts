@@ -5,8 +5,8 @@
 import { type Config, readConfig } from "./config.ts";
 import { announceStart } from "./first-start.ts";
 import type { HttpOptions } from "./http/http.ts";
-import { createLogger, type Logger } from "./process/process.ts";
 import type { LedgerOptions } from "./start-intake.ts";
+import { createLogger, type Logger } from "./telemetry/telemetry.ts";
 
 export const roles = ["all", "intake", "analysis"] as const;
 export type Role = (typeof roles)[number];

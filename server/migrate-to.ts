@@ -16,8 +16,8 @@ import {
 } from "./ledger/postgres/postgres.ts";
 import { ledgerFile, openSqliteLedger } from "./ledger/sqlite/sqlite.ts";
 import { isMoving, markMove, refuseMoved } from "./moved.ts";
-import type { Logger } from "./process/process.ts";
 import { messageOf, takeLock } from "./process/process.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
 import type { ServerWarehouse, Warehouse } from "./warehouse/warehouse.ts";
 import {
   acknowledgedOf,

@@ -4,8 +4,8 @@ import { Refusal } from "../contract/refusal.ts";
 import { type ClusterConfig, ConfigError } from "./config.ts";
 import type { NodeRole } from "./ledger/ledger.ts";
 import { ClusterNode, openPostgresLedger, type PostgresLedger } from "./ledger/postgres/postgres.ts";
-import type { Logger } from "./process/process.ts";
 import { messageOf, rekindleVersion } from "./process/process.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
 
 /** A node that is open. */
 export interface OpenedCluster {

@@ -7,8 +7,8 @@ import type { Ledger } from "./ledger/ledger.ts";
 import type { ClusterNode } from "./ledger/postgres/postgres.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/sqlite.ts";
 import { refuseMoved } from "./moved.ts";
-import type { Logger } from "./process/process.ts";
 import { type Peer, socketPath, socketPeer, takeLock, waitUpTo } from "./process/process.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
 
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */
 const maxStepMs = 1_000;

@@ -4,11 +4,13 @@
  */
 import type { Registry } from "prom-client";
 import { type AnalysisHost, AnalysisWork, type Answer } from "./analysis-work.ts";
-import { answerAnalysis, remoteLedger } from "./between/between.ts";
+import { answerAnalysis } from "./between/between.ts";
+import { remoteLedger } from "./between/remote/remote.ts";
 import type { Config } from "./config.ts";
 import { ledgerFile, openInboxReader } from "./ledger/sqlite/sqlite.ts";
-import type { Logger } from "./process/process.ts";
-import { createRegistry, gauge, serveSocket, socketPath } from "./process/process.ts";
+import { serveSocket, socketPath } from "./process/process.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
+import { createRegistry, gauge } from "./telemetry/telemetry.ts";
 import { openAnalysis, takeAnalysisLock } from "./warehouse/warehouse.ts";
 
 export interface RunningAnalysis {

@@ -4,7 +4,7 @@
  */
 import type { Registry } from "prom-client";
 import { newOutbox } from "./actions/actions.ts";
-import { ledgerOperations } from "./between/between.ts";
+import { ledgerOperations } from "./between/remote/remote.ts";
 import type { Config } from "./config.ts";
 import type { PeopleGate } from "./http/http.ts";
 import {
@@ -28,12 +28,8 @@ import { itemsPerSecond, type Organization, secretPrefix } from "./ledger/ledger
 import type { ClusterNode } from "./ledger/postgres/postgres.ts";
 import { relayLive } from "./live-relay.ts";
 import { type LedgerOptions, openStores } from "./open-stores.ts";
-import type { Logger } from "./process/process.ts";
 import {
-  AnswerCounts,
   answerCall,
-  createRegistry,
-  gauge,
   type Operations,
   type Peer,
   serveSocket,
@@ -42,6 +38,8 @@ import {
 } from "./process/process.ts";
 import { nodePatienceMs, Readiness, writesOf } from "./readiness.ts";
 import { startPeople } from "./start-people.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
+import { AnswerCounts, createRegistry, gauge } from "./telemetry/telemetry.ts";
 
 export type { LedgerOptions } from "./open-stores.ts";
 

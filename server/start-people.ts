@@ -9,7 +9,7 @@ import { IntakeApi, intakeHandlers, PeopleGate } from "./http/http.ts";
 import type { Intake, LiveView } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { SignIn, SignInWatch } from "./members/members.ts";
-import type { Logger } from "./process/process.ts";
+import type { Logger } from "./telemetry/telemetry.ts";
 
 /** Parts of intake that routes about people need. */
 export interface PeopleNeeds {

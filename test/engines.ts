@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { Subprocess } from "bun";
 import { openPool } from "../server/ledger/postgres/client/connect.ts";
 
 /** The variables that test/run.ts sets for a file: PostgreSQL's address, the number of nodes, and a folder.
@@ -16,7 +17,7 @@ export const testVariables = {
   folder: "TEST_FOLDER",
 } as const;
 
-/** The variable that test/run.ts sets for a file with `Server.shared()`: the address of the server. */
+/** The variable that test/run.ts sets for a file with `Server.shared()`: the address of the server, and its engines. */
 export const sharedServerVariable = "TEST_SERVER";
 
 /** The variables that move a data folder's contents to servers. */
@@ -37,10 +38,11 @@ const known = new Map<string, Engines>();
 
 /** The engines of a data folder, made when it has none. Undefined where the folder itself has everything. */
 export async function enginesOf(dataDir: string): Promise<Engines | undefined> {
-  if (postgres === undefined) return undefined;
   let making = made.get(dataDir);
   if (making === undefined) {
-    making = make(postgres, dataDir);
+    if (postgres === undefined) return undefined;
+    clickhouse ??= startClickHouse(process.env[testVariables.folder] ?? "");
+    making = clickhouse.then(({ url }) => makeEngines(postgres, url, dataDir));
     made.set(dataDir, making);
   }
   const engines = await making;
@@ -54,7 +56,16 @@ export function knownEnginesOf(dataDir: string): Engines | undefined {
   return known.get(dataDir);
 }
 
-async function make(server: string, dataDir: string): Promise<Engines> {
+/** Says which engines another process has made for a data folder. */
+export function haveEngines(dataDir: string, engines: Engines): void {
+  made.set(dataDir, Promise.resolve(engines));
+  known.set(dataDir, engines);
+}
+
+/** Makes a database of PostgreSQL for a data folder, and names one of ClickHouse.
+ * @param server PostgreSQL's address
+ * @param warehouse ClickHouse's address without a database */
+export async function makeEngines(server: string, warehouse: string, dataDir: string): Promise<Engines> {
   const name = `of_${createHash("sha256").update(dataDir).digest("hex").slice(0, 16)}`;
   const sql = openPool(server, { connections: 1 });
   try {
@@ -64,22 +75,25 @@ async function make(server: string, dataDir: string): Promise<Engines> {
   }
   const address = new URL(server);
   address.pathname = `/${name}`;
-  clickhouse ??= startClickHouse();
-  return {
-    DATABASE_URL: address.href,
-    CLICKHOUSE_URL: (await clickhouse) + name,
-    DATABASE_CONNECTIONS: "4",
-  };
+  return { DATABASE_URL: address.href, CLICKHOUSE_URL: warehouse + name, DATABASE_CONNECTIONS: "4" };
 }
 
-let clickhouse: Promise<string> | undefined;
+/** ClickHouse's stand-in. It ends with the process that started it. */
+export interface ClickHouse {
+  /** Its address without a database. */
+  readonly url: string;
+  readonly process: Subprocess;
+}
 
-/** A process has one chDB, and the file's own tests may need theirs: ClickHouse's stand-in is a process beside it. */
-async function startClickHouse(): Promise<string> {
-  const folder = join(process.env[testVariables.folder] ?? "", "clickhouse");
-  mkdirSync(folder, { recursive: true });
+let clickhouse: Promise<ClickHouse> | undefined;
+
+/** Starts ClickHouse's stand-in beside this process: a process has one chDB, and a file's own tests may need theirs.
+ * @param folder the folder for its data */
+export async function startClickHouse(folder: string): Promise<ClickHouse> {
+  const data = join(folder, "clickhouse");
+  mkdirSync(data, { recursive: true });
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, "warehouse/clickhouse-process.ts"), folder],
+    [process.execPath, join(import.meta.dir, "warehouse/clickhouse-process.ts"), data],
     {
       // Its end is ours: it ends when this closes.
       stdin: "pipe",
@@ -92,7 +106,7 @@ async function startClickHouse(): Promise<string> {
   let said = "";
   for await (const chunk of child.stdout) {
     said += decoder.decode(chunk, { stream: true });
-    if (said.includes("\n")) return said.trim();
+    if (said.includes("\n")) return { url: said.trim(), process: child };
   }
   throw new Error(`ClickHouse did not start: ${said}`);
 }

@@ -1,14 +1,14 @@
 /**
- * The folder for temporary files of `npm test`, in memory. On ext4 a new file searches the inodes that were deleted within the
+ * The folder for temporary files of tests, in memory. On ext4 a new file searches the inodes that were deleted within the
  * last seconds, and tests delete thousands: this was a sixth of the processor time of test/warehouse/rollups.test.ts. Commits
- * wait for no disk. A killed process loses nothing of it, as on a disk. `npm run test:long` uses the disk.
+ * wait for no disk. A killed process loses nothing of it, as on a disk. test/tiers.ts names the files that use the disk.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
 /** Linux has it in memory. Containers often have 64 MB there, which is too little. */
 const parent = "/dev/shm";
-const minFreeBytes = 2 * 1024 ** 3;
+const minFreeBytes = 3 * 1024 ** 3;
 /** The process id follows, so that the next run finds the folder of a run that was killed. */
 const prefix = "rekindle-tests-";
 

@@ -60,13 +60,13 @@ describe("the tiers", () => {
   });
 
   test("are asked for by the begin of a word of a path", () => {
-    const files = ["tidy", "warehouse/export", "house/door", "specification/batch", "long/kill"].map(
+    const files = ["tidy", "warehouse/exchange", "house/door", "specification/batch", "long/kill"].map(
       (name) => `test/${name}.test.ts`,
     );
     const asked = (isLong: boolean, ...words: string[]) =>
       chosenRuns(files, isLong, words).map(({ name }) => name);
     expect(asked(false, "house")).toEqual(["test/house/door.test.ts"]);
-    expect(asked(false, "tidy", "exp")).toEqual(["test/tidy.test.ts", "test/warehouse/export.test.ts"]);
+    expect(asked(false, "tidy", "exch")).toEqual(["test/tidy.test.ts", "test/warehouse/exchange.test.ts"]);
     expect(asked(false)).not.toContain("test/tidy.test.ts");
     expect(asked(false, "kill")).toEqual([]);
     expect(asked(true, "/kill")).toEqual(["test/long/kill.test.ts"]);

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { query } from "chdb";
 import { runInProcess } from "./command-in-process.ts";
-import { isOnPostgres } from "./engines.ts";
 import { environment, type Server } from "./server.ts";
 
 type Table = "events" | "users" | "accounts";
@@ -19,18 +18,9 @@ export async function exportedBytes(
 ): Promise<Uint8Array> {
   const parameters = ["export", table, "--organization", organization, "--format", format];
   const env = environment(server.dataDir);
-  const { exitCode, bytes } = isOnPostgres
-    ? await spawned(env, parameters)
-    : await runInProcess(env, parameters);
+  const { exitCode, bytes } = await runInProcess(env, parameters);
   if (exitCode !== 0) throw new Error(`export of ${table} of ${organization} failed`);
   return bytes;
-}
-
-async function spawned(env: Record<string, string>, parameters: readonly string[]) {
-  const entry = join(import.meta.dir, "../cli/main.ts");
-  const child = Bun.spawn([process.execPath, entry, ...parameters], { env, stderr: "inherit" });
-  const bytes = await new Response(child.stdout).bytes();
-  return { exitCode: await child.exited, bytes };
 }
 
 /** The rows that `rekindle export --format parquet` gives. */

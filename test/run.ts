@@ -23,17 +23,16 @@ import {
   printFailures,
   printSlowest,
 } from "./printed-results.ts";
+import { prepareProgram } from "./program.ts";
 import { SharedServer } from "./shared-server.ts";
-import { chosenRuns, type Run, withSharedProcesses } from "./tiers.ts";
+import { chosenRuns, isOnDisk, type Run, withSharedProcesses } from "./tiers.ts";
 
 const root = join(import.meta.dir, "..");
-/** One more than the cores of a small machine: files wait for half of their time, for commits, loaders and pages. Four at once took
- * as long as three, by more processor time. */
-const usualFilesAtOnce = 3;
 /** Milliseconds of each file in an earlier run, as Bun's own `--timings` writes them. The slowest files begin first. */
 const timingsFile = join(import.meta.dir, "timings.json");
-const ordinary = { testTimeoutMs: 180_000, fileTimeoutMs: 15 * 60_000 };
-const long = { testTimeoutMs: 20 * 60_000, fileTimeoutMs: 60 * 60_000 };
+/** More files run at once than a small machine has cores, because they wait for commits, loaders and pages. Long files wait more. */
+const ordinary = { filesAtOnce: 3, testTimeoutMs: 180_000, fileTimeoutMs: 15 * 60_000 };
+const long = { filesAtOnce: 4, testTimeoutMs: 20 * 60_000, fileTimeoutMs: 60 * 60_000 };
 
 interface Options {
   readonly isLong: boolean;
@@ -47,27 +46,30 @@ interface Options {
   readonly words: readonly string[];
 }
 
+/** Where temporary files lie without the folder in memory. */
+const diskFolder = tmpdir();
 let postgres: PostgresServer | undefined;
 const sharedServers = new Set<SharedServer>();
 let removeMemoryFolder = () => {};
+let removeProgram = () => {};
 const failures: string[] = [];
 /** Whether a signal has ended the run. */
 let isInterrupted = false;
 
 async function main(options: Options): Promise<number> {
-  if (!options.isLong) removeMemoryFolder = temporaryFilesInMemory();
+  removeMemoryFolder = temporaryFilesInMemory();
   const files = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })];
   const timings = readTimings();
-  const runs = withSharedProcesses(
-    slowestFirst(chosenRuns(files, options.isLong, options.words), timings),
-    options.filesAtOnce,
-  );
+  const runs = withSharedProcesses(slowestFirst(chosenRuns(files, options.isLong, options.words), timings));
   const count = runs.reduce((sum, { beside = [] }) => sum + 1 + beside.length, 0);
   console.log(`${count} ${count === 1 ? "file" : "files"} chosen${otherTier(files, options)}`);
   const total: Counted = { passed: 0, failed: 0, cpuSeconds: 0 };
   if (!options.isLong && options.words.length === 0) add(total, await check(files));
   // Once and beforehand: many tests start a server, and each of them would wait for the build.
   await builtPages();
+  const program = prepareProgram();
+  removeProgram = program.remove;
+  await program.ready;
   // One for all: each of their servers has a database of its own.
   if (runs.some(({ nodes }) => nodes > 0)) postgres = await PostgresServer.start();
   const measured = await runAll(runs, options, total, timings);
@@ -111,8 +113,7 @@ async function runAll(
       const serverBefore = shared.cpuSeconds();
       const folder = join(reports, `${run.file} ${run.nodes}`.replaceAll(/[/ ]/g, "-"));
       mkdirSync(folder);
-      const env =
-        run.nodes > 0 ? enginesFor(run.nodes, folder) : await shared.environmentFor(join(root, run.file));
+      const env = await environmentFor(run, folder, shared);
       const own = await runFile(
         [run.file, ...(run.beside ?? [])],
         folder,
@@ -131,7 +132,8 @@ async function runAll(
   };
   try {
     await Promise.all(servers.map(work));
-    total.failed += await complainOfSharedNames(servers);
+    await Promise.all(servers.map((shared) => shared.stop()));
+    total.failed += complainOfSharedNames(servers);
   } finally {
     rmSync(reports, { recursive: true });
     await Promise.all([...servers.map((shared) => shared.stop()), postgres?.stop()]);
@@ -141,12 +143,16 @@ async function runAll(
 
 /** Two files whose organizations have one name fail only when they get the same server by chance. This check
  * makes them fail always. @returns the number of such names */
-async function complainOfSharedNames(servers: readonly SharedServer[]): Promise<number> {
-  const names = (await Promise.all(servers.map((shared) => shared.organizations()))).flat();
-  const twice = names.filter((name, index) => names.indexOf(name) !== index);
-  for (const name of twice)
-    console.log(`two files name an organization of a shared server ${JSON.stringify(name)}`);
-  return twice.length;
+function complainOfSharedNames(servers: readonly SharedServer[]): number {
+  const names = servers.flatMap((shared) => shared.organizations);
+  const complaints = [
+    ...servers.flatMap((shared) => shared.complaints),
+    ...names
+      .filter((name, index) => names.indexOf(name) !== index)
+      .map((name) => `two files name an organization of a shared server ${name}`),
+  ];
+  for (const complaint of complaints) console.log(complaint);
+  return complaints.length;
 }
 
 function add(total: Counted, more: Counted): void {
@@ -155,19 +161,40 @@ function add(total: Counted, more: Counted): void {
   total.cpuSeconds += more.cpuSeconds;
 }
 
-function enginesFor(nodes: number, folder: string): Record<string, string> {
-  if (postgres === undefined) return {};
-  return {
-    [testVariables.postgres]: postgres.url("postgres"),
+/** The variables of a file: where its temporary files lie, and its engines. */
+async function environmentFor(
+  run: Run,
+  folder: string,
+  shared: SharedServer,
+): Promise<Record<string, string>> {
+  const engines = await enginesFor(run, folder, shared);
+  return isOnDisk(run.file) ? { ...engines, TMPDIR: diskFolder } : engines;
+}
+
+/** The engines of a file, and a server that it may share. A file on several nodes starts its own. */
+async function enginesFor(
+  { file, nodes }: Run,
+  folder: string,
+  shared: SharedServer,
+): Promise<Record<string, string>> {
+  const path = join(root, file);
+  if (nodes === 0 || postgres === undefined) return shared.environmentFor(path);
+  const url = postgres.url("postgres");
+  const engines = {
+    [testVariables.postgres]: url,
     [testVariables.nodes]: String(nodes),
     [testVariables.folder]: folder,
   };
+  if (nodes === 1) return { ...engines, ...(await shared.environmentFor(path, url)) };
+  await shared.stop();
+  return engines;
 }
 
-/** A file that was never measured comes first: it may be slow. */
+/** A file that was never measured comes first: it may be slow. Files on PostgreSQL follow on the others, and those on several
+ * nodes come last. So a shared server can end when a file on other engines begins. */
 function slowestFirst(runs: readonly Run[], timings: ReadonlyMap<string, number>): Run[] {
   const ms = ({ file }: Run) => timings.get(file) ?? Number.MAX_SAFE_INTEGER;
-  return runs.toSorted((a, b) => ms(b) - ms(a) || (a.name < b.name ? -1 : 1));
+  return runs.toSorted((a, b) => a.nodes - b.nodes || ms(b) - ms(a) || (a.name < b.name ? -1 : 1));
 }
 
 function readTimings(): Map<string, number> {
@@ -190,6 +217,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     killRunningFiles();
     const ending = [...sharedServers].map((shared) => shared.stop());
     void Promise.allSettled([...ending, postgres?.stop()]).finally(() => {
+      removeProgram();
       removeMemoryFolder();
       process.exit(1);
     });
@@ -199,15 +227,17 @@ const given = process.argv.slice(2);
 const atOnce = given
   .map((option) => /^--at-once=(\d+)$/.exec(option)?.[1])
   .find((count) => count !== undefined);
+const isLong = given.includes("--long");
 const options: Options = {
-  isLong: given.includes("--long"),
+  isLong,
   isSlowestAsked: given.includes("--slowest"),
   isUpdatingTimings: given.includes("--update-timings"),
-  filesAtOnce: Number(atOnce ?? usualFilesAtOnce),
+  filesAtOnce: Number(atOnce ?? (isLong ? long : ordinary).filesAtOnce),
   words: given.filter((option) => !option.startsWith("--")),
 };
 try {
   process.exitCode = await main(options);
 } finally {
+  removeProgram();
   removeMemoryFolder();
 }

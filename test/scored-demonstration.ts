@@ -100,7 +100,8 @@ async function build(folder: string): Promise<void> {
 
 async function fill(dataDir: string): Promise<void> {
   mkdirSync(dataDir);
-  // Its own schedule would score the same days beside the commands.
+  // Its own schedule would score the same days beside the commands. It is started from the sources, which name the folder: the
+  // bundle of a run is of the sources when the run began.
   const server = await Server.start({ dataDir, entry: join(import.meta.dir, "unscheduled-server.ts") });
   try {
     await server.ready();

@@ -2,17 +2,25 @@
  * Starts the product as its users do, as processes of their own, and stops it. Everything here uses HTTP or
  * runs the `rekindle` command.
  */
-import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
+import { warehouseFolder } from "../server/warehouse/analysis.ts";
 import { canRunInProcess, runInProcess } from "./command-in-process.ts";
 import { freePort } from "./deploy/running.ts";
-import { enginesOf, isOnPostgres, knownEnginesOf, nodesOfServers, sharedServerVariable } from "./engines.ts";
+import {
+  type Engines,
+  enginesOf,
+  haveEngines,
+  knownEnginesOf,
+  nodesOfServers,
+  sharedServerVariable,
+} from "./engines.ts";
 import { cpuSecondsOf, cpuSecondsUntilNow } from "./file-process.ts";
 import { type CommandResult, printedBy } from "./printed-by.ts";
-
-const entry = join(import.meta.dir, "..", "cli", "main.ts");
+import { fillWithTables, programEntry } from "./program.ts";
+import { foreign, isAlive, type ServerProcess } from "./server-process.ts";
 
 /** The environment of a started process: ours, without what would configure Rekindle. On PostgreSQL, something must have
  * run on the data folder before. */
@@ -45,13 +53,13 @@ export async function rekindleWith(
   ...parameters: string[]
 ): Promise<CommandResult> {
   await enginesOf(dataDir);
-  return run([process.execPath, entry, ...parameters], { env: environment(dataDir, env) });
+  return run([process.execPath, programEntry("main"), ...parameters], { env: environment(dataDir, env) });
 }
 
-/** Runs `rekindle …` on a data folder in this process, for tests that are not about the process. On PostgreSQL a command is a
- * node of the cluster, and needs one. */
-export function rekindleHere(dataDir: string, ...parameters: string[]): Promise<CommandResult> {
-  if (isOnPostgres || !canRunInProcess(parameters, true)) return rekindle(dataDir, ...parameters);
+/** Runs `rekindle …` on a data folder in this process, for tests that are not about the process. */
+export async function rekindleHere(dataDir: string, ...parameters: string[]): Promise<CommandResult> {
+  if (!canRunInProcess(parameters, true)) return rekindle(dataDir, ...parameters);
+  await enginesOf(dataDir);
   return runInProcess(environment(dataDir), parameters);
 }
 
@@ -66,7 +74,7 @@ export function startRekindleWith(
   env: Record<string, string>,
   ...parameters: string[]
 ): StartedCommand {
-  return start([process.execPath, entry, ...parameters], { env: environment(dataDir, env) });
+  return start([process.execPath, programEntry("main"), ...parameters], { env: environment(dataDir, env) });
 }
 
 /** A process that runs, and what it will have printed. */
@@ -110,11 +118,6 @@ export interface ServerOptions {
   readonly command?: string;
 }
 
-type ServerProcess = Pick<
-  Subprocess,
-  "pid" | "kill" | "exited" | "exitCode" | "signalCode" | "resourceUsage"
->;
-
 interface Started {
   readonly url: string;
   readonly output: () => string;
@@ -131,6 +134,8 @@ interface ServerAddress {
   readonly pid: number;
   readonly dataDir: string;
   readonly outputPath: string;
+  /** On PostgreSQL. */
+  readonly engines?: Engines | undefined;
 }
 
 /** A running Rekindle. */
@@ -164,7 +169,8 @@ export class Server {
   /** Starts a server and waits until it takes requests (not until its analysis is ready). */
   static async start(options: ServerOptions = {}): Promise<Server> {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "rekindle-test-"));
-    await enginesOf(dataDir);
+    const engines = await enginesOf(dataDir);
+    if (options.dataDir === undefined && engines === undefined) fillWithTables(warehouseFolder(dataDir));
     if (nodesOfServers === 1) return new Server(dataDir, await startServing(dataDir, options), [], options);
     const NODE_URL = `http://127.0.0.1:${await freePort()}`;
     const first = await startServing(dataDir, { ...options, env: { NODE_URL, ...options.env } });
@@ -189,6 +195,7 @@ export class Server {
     const given = process.env[sharedServerVariable];
     if (given === undefined) return Server.startShared();
     const address: ServerAddress = JSON.parse(given);
+    if (address.engines !== undefined) haveEngines(address.dataDir, address.engines);
     const printed = () => readFileSync(address.outputPath, "utf8");
     const printedBefore = printed().length;
     const started = {
@@ -200,15 +207,19 @@ export class Server {
     return new Server(address.dataDir, started, [], { dataDir: address.dataDir });
   }
 
-  /** Starts the server that files share. */
-  static startShared(): Promise<Server> {
-    return Server.start({ entry: join(import.meta.dir, "unscheduled-server.ts") });
+  /** Starts the server that files share. @param dataDir as in `ServerOptions` */
+  static startShared(dataDir?: string): Promise<Server> {
+    return Server.start({
+      entry: programEntry("unscheduled-server"),
+      ...(dataDir !== undefined && { dataDir }),
+    });
   }
 
   /** The address of the server, for the process of a test file. */
   address(): string {
     const { url, pid, dataDir } = this;
-    const address: ServerAddress = { url, pid, dataDir, outputPath: this.#outputPath };
+    const engines = knownEnginesOf(dataDir);
+    const address: ServerAddress = { url, pid, dataDir, outputPath: this.#outputPath, engines };
     return JSON.stringify(address);
   }
 
@@ -254,8 +265,8 @@ export class Server {
     const { command } = this.#options;
     if (command)
       return run([process.execPath, command, ...parameters], { env: environment(this.dataDir, env) });
-    const isHere = !isOnPostgres && canRunInProcess(parameters, this.#hasAnalysis);
-    if (!isHere) return rekindleWith(this.dataDir, env, ...parameters);
+    if (!canRunInProcess(parameters, this.#hasAnalysis))
+      return rekindleWith(this.dataDir, env, ...parameters);
     return runInProcess(environment(this.dataDir, env), parameters);
   }
 
@@ -348,30 +359,6 @@ export class Server {
   }
 }
 
-/** A process that this one did not start and must not end. */
-function foreign(pid: number): ServerProcess {
-  return {
-    pid,
-    kill: () => {
-      throw new Error("other files use this server: a test that ends it needs Server.start()");
-    },
-    exited: Promise.resolve(0),
-    exitCode: null,
-    signalCode: null,
-    resourceUsage: () => undefined,
-  };
-}
-
-/** Whether any thread of a process is still there. The first thread may be gone while others end. Files that
- * the process has locked stay locked until the last thread has ended. */
-function isAlive(pid: number): boolean {
-  try {
-    return existsSync(`/proc/${pid}/exe`) || readdirSync(`/proc/${pid}/task`).length > 1;
-  } catch {
-    return false;
-  }
-}
-
 async function startServing(dataDir: string, options: ServerOptions): Promise<Started> {
   // One file for both streams, so that the lines stay in order. The file is complete when the process has
   // ended.
@@ -379,7 +366,7 @@ async function startServing(dataDir: string, options: ServerOptions): Promise<St
   const file = openSync(printed, "a+");
   rmSync(dirname(printed), { recursive: true });
   const child = Bun.spawn(
-    [process.execPath, options.entry ?? entry, "serve", "--role", options.role ?? "all"],
+    [process.execPath, options.entry ?? programEntry("main"), "serve", "--role", options.role ?? "all"],
     {
       env: environment(dataDir, { LOG_LEVEL: "info", ...options.env }),
       stdin: "ignore",

@@ -68,7 +68,8 @@ const entityQueries = [
      concat('user-', toString(number), '@example.com'), ${traits}, number % ${usersPerAccount} = 0, ${account}, ${at}, ${at}, 1
    FROM bench_people`,
   `INSERT INTO user_versions SELECT {organization:UInt32}, number, 1, ${at}, ${traits}, ${account} FROM bench_people`,
-  `INSERT INTO accounts SELECT {organization:UInt32}, ${account} AS account, concat('account-', toString(account)),
+  `INSERT INTO accounts (organization, account, account_id, name, avatar, created_at, updated_at, version)
+   SELECT {organization:UInt32}, ${account} AS account, concat('account-', toString(account)),
      concat('Account ', toString(account)), NULL, min(${at}), min(${at}), 1
    FROM bench_people GROUP BY account`,
 ];

@@ -3,8 +3,8 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken } from "../../server/ledger/ports/credentials.ts";
 import type { Organization } from "../../server/ledger/ports/organizations.ts";
 import { ledgerFile, openSqliteLedger } from "../../server/ledger/sqlite/sqlite.ts";
-import { createLogger, type Logger } from "../../server/process/log.ts";
 import { Scoring, SourceWatch } from "../../server/scoring/scoring.ts";
+import { createLogger, type Logger } from "../../server/telemetry/log.ts";
 import { type Analysis, openAnalysis } from "../../server/warehouse/analysis.ts";
 import { needs, user, writes } from "../../test/ledger/writes.ts";
 

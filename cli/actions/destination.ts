@@ -107,8 +107,7 @@ async function firstAttempt(
 ): Promise<Delivery> {
   const deadlineMs = performance.now() + patienceMs;
   while (performance.now() < deadlineMs) {
-    const deliveries = await ledger.deliveries.list(organization, { destination, limit: 50 });
-    const found = deliveries.find((one) => one.messageId === messageId);
+    const [found] = await ledger.deliveries.list(organization, { destination, messageId, limit: 1 });
     if (found !== undefined && found.attempts > 0) return found;
     await Bun.sleep(200);
   }

@@ -1,7 +1,7 @@
 /** Reports how good the models were: as a table, or as JSON for a program. */
 import { type ChurnTarget, churnMeans } from "../../contract/api/churn-targets.ts";
 import { formatDay } from "../../server/calendar/calendar.ts";
-import type { Backtest, ModelResult, WithoutGroup } from "../../server/scoring/scoring.ts";
+import type { Backtest, ModelResult, Outages, WithoutGroup } from "../../server/scoring/scoring.ts";
 import {
   type Choice,
   canServe,
@@ -19,6 +19,8 @@ import type { LoadedTraits } from "./traits.ts";
 /** The result of a back-test. */
 export interface Report {
   readonly log: LoadedLog;
+  /** Days without data that its rhythm does not explain. */
+  readonly outages: Outages;
   /** Null without a file of traits. */
   readonly traits: LoadedTraits | null;
   readonly target: ChurnTarget;
@@ -252,7 +254,12 @@ function churnedIn(target: ChurnTarget, horizonDays: number): string {
     : `${churnMeans(target, horizonDays)}, within ${horizonDays} days`;
 }
 
-function notesOnRows({ log: { rowsWithoutEntity, leftOutHeader }, traits, options }: Report): string[] {
+function notesOnRows({
+  log: { rowsWithoutEntity, leftOutHeader },
+  outages,
+  traits,
+  options,
+}: Report): string[] {
   const others = traits?.linesWithoutEvents ?? 0;
   return [
     ...(rowsWithoutEntity > 0 ? [`${rowsWithoutEntity} rows without a user are left out`] : []),
@@ -260,6 +267,10 @@ function notesOnRows({ log: { rowsWithoutEntity, leftOutHeader }, traits, option
     ...(others > 0
       ? [`${others} lines of traits are of ${options.score}s without events, and are left out`]
       : []),
+    ...outages.map(
+      ({ from, to }) =>
+        `no data came from ${formatDay(from)} to ${formatDay(to - 1)}: these days are in no count of days, and cut-offs that predict them are dropped`,
+    ),
   ];
 }
 

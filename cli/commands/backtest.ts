@@ -13,6 +13,8 @@ import {
   type Fold,
   type FoldDays,
   foldsAt,
+  foldsWithKnownOutcomes,
+  outagesBefore,
   planFolds,
   readFolds,
   type Snapshot,
@@ -63,8 +65,9 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
     if (target.by === "subscription") await refuseWithoutPayers(warehouse, organization, kind);
     const { traits: path } = options;
     const traits = path === undefined ? null : await loadTraits(warehouse, { path, zone, kind }, log);
-    const days = foldDays(log, options);
-    const population = { organization, kind, settings: { target }, zone };
+    const outages = await outagesBefore(warehouse, organization, log.endDay);
+    const days = foldsWithKnownOutcomes(foldDays(log, options), horizonDays, outages);
+    const population = { organization, kind, settings: { target, outages }, zone };
     const folds = await withProgress("days", (progress) => {
       const onProgress = (fraction: number) => progress.show({ step: "computing", done: 0, fraction });
       return readFolds(warehouse, population, days, { horizonDays, everyone, onProgress });
@@ -73,7 +76,7 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
     const result = backtest(folds, horizonDays, fits);
     const without = compare ? compareGroups(folds, horizonDays, fits) : null;
     const choice = chooseAsOf(folds.at(-1), result, fits, horizonDays);
-    return { log, traits, target, options, folds: days, result, without, choice };
+    return { log, outages, traits, target, options, folds: days, result, without, choice };
   });
 }
 

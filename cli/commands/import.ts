@@ -3,7 +3,7 @@
 import { basename, dirname, extname, join } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
-import type { ImportService } from "../../server/between/between.ts";
+import type { ImportService } from "../../server/between/remote/remote.ts";
 import type { ImportRecord, Organization } from "../../server/ledger/ledger.ts";
 import { exportPlan } from "../import/exports/export-plan.ts";
 import { ImportFile } from "../import/file.ts";

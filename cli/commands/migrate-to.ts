@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { readConfig, readMoveVariables } from "../../server/config.ts";
-import { createLogger } from "../../server/process/process.ts";
+import { createLogger } from "../../server/telemetry/telemetry.ts";
 import { grouped, printTable } from "../print.ts";
 import { Progress } from "../progress.ts";
 

@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { isName } from "../../contract/names.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import { runningRebuild } from "../../server/between/between.ts";
+import { runningRebuild } from "../../server/between/remote/remote.ts";
 import { zoneNamed } from "../../server/calendar/calendar.ts";
 import { commandLine, itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
 import type { Peer } from "../../server/process/process.ts";

@@ -48,7 +48,7 @@ async function withOwn(
   // Loaded here only: a command that a server answers starts without the engine.
   const { openAnalysis, takeAnalysisLock } = await import("../../server/warehouse/warehouse.ts");
   const { Scoring, SourceWatch } = await import("../../server/scoring/scoring.ts");
-  const { createLogger } = await import("../../server/process/process.ts");
+  const { createLogger } = await import("../../server/telemetry/telemetry.ts");
   const { Registry } = await import("prom-client");
   const lock = await takeAnalysisLock(config.dataDir);
   const log = createLogger("analysis", "warn");

@@ -4,7 +4,7 @@
  */
 
 import { Refusal } from "../../contract/refusal.ts";
-import type { ImportService } from "../../server/between/between.ts";
+import type { ImportService } from "../../server/between/remote/remote.ts";
 import { type Appended, type ImportRow, maxImportRows } from "../../server/intake/intake.ts";
 import type { ImportRecord } from "../../server/ledger/ledger.ts";
 import { Unreachable } from "../../server/process/process.ts";

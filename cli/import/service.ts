@@ -1,7 +1,7 @@
 /** The importer of an import: the running server's, or one of its own when no server runs. */
 
 import { Refusal } from "../../contract/refusal.ts";
-import { type ImportService, remoteImporter } from "../../server/between/between.ts";
+import { type ImportService, remoteImporter } from "../../server/between/remote/remote.ts";
 import { Importer, Intake, minFreeDiskBytes } from "../../server/intake/intake.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { socketPath } from "../../server/process/process.ts";

@@ -33,6 +33,12 @@ const notices = Type.Array(Type.Enum([...noticeTypes]), {
   "x-send": `a list of ${noticeTypes.join(", ")}`,
 });
 
+const sendsEmails = Type.Boolean({
+  description:
+    "Whether messages about users have their e-mail addresses. They leave the installation with them.",
+  "x-send": "true or false",
+});
+
 const kind = Type.Enum([...destinationKinds], {
   description:
     "webhook: Standard Webhooks 1.0.0, signed. slack: an incoming webhook of Slack, Mattermost or Discord (with /slack at the end). email: if the installation sends e-mail.",
@@ -46,6 +52,7 @@ export const DestinationAnswer = Type.Object({
   address: Field.textOrNull("For owners. Null for Slack, because its address is a secret."),
   host: Field.text("The host of the address, or the domain of the e-mail address."),
   notices,
+  sendsEmails,
   state: Field.oneOf(
     destinationStates,
     "unconfirmed: the recipient has not agreed yet. disabled: 20 attempts failed within 5 days or more, the receiver answered 410, or the recipient unsubscribed.",
@@ -72,6 +79,7 @@ export const DestinationCreateBody = closedObject({
   name,
   address,
   notices: Type.Optional(notices),
+  sendsEmails: Type.Optional(sendsEmails),
 });
 export type DestinationCreateBody = Static<typeof DestinationCreateBody>;
 
@@ -82,6 +90,7 @@ export const DestinationChangeBody = closedObject(
     name: Type.Optional(name),
     address: Type.Optional(address),
     notices: Type.Optional(notices),
+    sendsEmails: Type.Optional(sendsEmails),
     state: Type.Optional(
       Type.Enum(["active", "paused"], {
         description: "active also starts a disabled destination again.",
@@ -89,7 +98,10 @@ export const DestinationChangeBody = closedObject(
       }),
     ),
   },
-  { minProperties: 1, "x-send": "a JSON object with at least one of name, address, notices, state" },
+  {
+    minProperties: 1,
+    "x-send": "a JSON object with at least one of name, address, notices, sendsEmails, state",
+  },
 );
 
 export const AgreeBody = closedObject({

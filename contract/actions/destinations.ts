@@ -26,13 +26,17 @@ export const messageTypes = [
   "source.silent",
   "source.resumed",
   "model.changed",
+  "digest",
   "test",
 ] as const;
 export type MessageType = (typeof messageTypes)[number];
 
-/** Messages that a destination may ask for. With `source.silent` it also gets `source.resumed`. Alerts come by the rules that name the
- * destination. */
-export const noticeTypes = ["scores.completed", "source.silent", "model.changed"] as const;
+/** Messages that a destination may ask for. `digest.…`: the message `digest`, every day or on Mondays. With `source.silent` it also gets
+ * `source.resumed`. Alerts come by the rules that name the destination. */
+export const noticeTypes = [
+  ...(["scores.completed", "source.silent", "model.changed"] as const),
+  ...(["digest.daily", "digest.weekly"] as const),
+] as const;
 export type NoticeType = (typeof noticeTypes)[number];
 
 /** `unconfirmed`: the recipient of an e-mail address has not agreed yet. It gets no messages, and none are held. `active`: sends. `paused`:

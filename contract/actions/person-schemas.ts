@@ -26,6 +26,8 @@ export const EverythingAnswer = Type.Object(
     features: Type.Optional(rows("Features of days, from which scores are computed.")),
     notes: rows("Notes of team members."),
     tasks: rows("Tasks of team members."),
+    segments: rows("Fixed segments that have the user."),
+    alerts: rows("Alerts of rules about the user. Messages to destinations say the same."),
     rejectedEvents: rows("Rows that the warehouse refused."),
     auditLog: rows("Changes by team members that name the user, by number."),
   },

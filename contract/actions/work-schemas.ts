@@ -150,6 +150,15 @@ export const ownerFields = {
   ownerId: nullable(Type.Integer({ minimum: 1 }), { description: "The owner's id as a team member." }),
 };
 
+/** Until when a user or an account is a control. */
+export const controlField = {
+  controlUntil: nullable(
+    Field.day(
+      "The last day on which it is a control of an alert rule's hold-out. Until then it is on no list of those to be called. A user of such an account is a control as well. Null for others.",
+    ),
+  ),
+};
+
 /** Only users or accounts of one owner. */
 export const ownerFilter = Type.Optional(
   Type.String({

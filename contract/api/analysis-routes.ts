@@ -1,10 +1,13 @@
 /** The routes of the JSON API that analysis answers: figures, and changes of what figures depend on. */
 
 import { EverythingAnswer } from "../actions/person-schemas.ts";
+import { alertFigures } from "../actions/rule-routes.ts";
+import { segmentFigures } from "../actions/segment-routes.ts";
 import { WinBackAnswer, WinBackParameters } from "../actions/win-back-schemas.ts";
 import { ContactsAnswer, ContactsParameters } from "../actions/work-schemas.ts";
 import * as payers from "../billing/payers.ts";
 import * as revenue from "../billing/revenue.ts";
+import { digestFigures } from "../digest/digest-routes.ts";
 import * as settings from "../settings.ts";
 import * as sources from "../sources.ts";
 import * as common from "./api.ts";
@@ -18,6 +21,9 @@ import * as scores from "./scores.ts";
 import { SettingsPreviewAnswer } from "./settings-preview.ts";
 
 export const analysisRoutes = {
+  ...segmentFigures,
+  ...alertFigures,
+  ...digestFigures,
   "GET /api/users": figure({
     summary: "Users with their traits and scores, searched, filtered and sorted, a page at a time",
     query: lists.UserListParameters,
@@ -138,7 +144,7 @@ export const analysisRoutes = {
     table: "days",
   }),
   "GET /api/users/:userId/events": figure({
-    summary: "Which events a user did, and how often",
+    summary: "Which events a user has, and how often",
     query: entities.OwnEventsParameters,
     answer: entities.UserEventsAnswer,
     table: "events",
@@ -150,7 +156,7 @@ export const analysisRoutes = {
     table: "days",
   }),
   "GET /api/accounts/:accountId/events": figure({
-    summary: "Which events were done in an account, and how often",
+    summary: "Which events an account has, and how often",
     query: entities.OwnEventsParameters,
     answer: entities.AccountEventsAnswer,
     table: "events",

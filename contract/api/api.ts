@@ -3,7 +3,7 @@
  * with these schemas, types answers by them, and prints them in the OpenAPI document.
  */
 import Type from "typebox";
-import { ownerFields } from "../actions/work-schemas.ts";
+import { controlField, ownerFields } from "../actions/work-schemas.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
 
 /** Kinds of ingestion warnings. */
@@ -65,6 +65,7 @@ export const UserAnswer = Type.Object({
     "Whether the owner is that of the account: the user has none of their own.",
   ),
   unknownOwner: Field.textOrNull("The trait `owner`, where it means no team member."),
+  ...controlField,
   firstIdentifiedAt: Field.instant("When the user was identified first."),
   updatedAt: Field.instant("When something about the user changed last."),
   firstSeenDay: nullable(Field.day("The day of the user's first engagement event.")),

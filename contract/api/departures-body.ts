@@ -18,6 +18,11 @@ export function isDepartureName(event: string): boolean {
 
 type Answers = Pick<Settings, "passiveEvents" | "keyEvents" | "churnTargets" | "ordinaryEvents">;
 
+/** Whether an event with this name is passive until a setting says what it means. */
+export function waitsForAnswer(event: string): boolean {
+  return isDepartureName(event) || event === contactEvent;
+}
+
 /** Whether the settings say what an event means. */
 function isAnswered(
   event: string,
@@ -36,7 +41,6 @@ export function askedAbout(names: readonly string[], answers: Answers): string[]
 
 /** Events that are no engagement: those that are set as passive, departures that wait for an answer, and contacts. */
 export function passiveEventsOf(names: readonly string[], answers: Answers): string[] {
-  const unanswered = askedAbout(names, answers).filter(isDepartureName);
-  const contacts = names.filter((event) => event === contactEvent && !isAnswered(event, answers));
-  return [...answers.passiveEvents, ...unanswered, ...contacts].toSorted();
+  const unanswered = names.filter((event) => waitsForAnswer(event) && !isAnswered(event, answers));
+  return [...answers.passiveEvents, ...unanswered].toSorted();
 }

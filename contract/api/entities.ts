@@ -29,23 +29,28 @@ export const AccountActivityAnswer = Type.Object({
 });
 
 export const OwnEventsParameters = closedObject({
+  kinds: Parameter.Enum(["activity", "all"], {
+    default: "activity",
+    description:
+      "activity: events that count in figures. all: also events that are no activity, e.g. billing events, as the timeline shows them.",
+  }),
   limit: Parameter.positive(1_000, 1_000, "At most this many names."),
 });
 
 const ownEvent = {
   event: Type.String(),
   label: eventLabel,
-  count: Field.count("How often it was done until today."),
+  count: Field.count("How often it happened until today."),
   firstDay: Field.day("In the organization's timezone."),
   lastDay: Field.day("In the organization's timezone."),
 };
 
 export const UserEventsAnswer = Type.Object({
-  events: listOf("The event done most often first.", ownEvent),
+  events: listOf("The most frequent event first.", ownEvent),
 });
 
 export const AccountEventsAnswer = Type.Object({
-  events: listOf("The event done most often first. Excluded users do not count.", {
+  events: listOf("The most frequent event first. Excluded users do not count.", {
     ...ownEvent,
     users: Field.count("Users who did it in the account."),
   }),

@@ -1,5 +1,6 @@
 /** The JSON API's figures of engagement as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { inSegment } from "../actions/filters.ts";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objects, Parameter } from "./schema.ts";
 import { kindParameter } from "./score-parts.ts";
@@ -10,6 +11,7 @@ const to = Parameter.optionalDay(
 const days = (byDefault: number) =>
   Parameter.positive(800, byDefault, "This many days, the last of them `to`.");
 const limit = Parameter.positive(1_000, 1_000, "At most this many events.");
+const segment = inSegment("users");
 const event = Parameter.anyText("One event's name; empty for all events.");
 
 const periodParameters = {
@@ -25,7 +27,7 @@ const periodColumns = {
   isComplete: Field.boolean("Whether all days of the period count."),
 };
 
-export const ActiveUsersParameters = closedObject({ days: days(30), to });
+export const ActiveUsersParameters = closedObject({ days: days(30), to, segment });
 
 export const ActiveUsersAnswer = Type.Object({
   days: objects({
@@ -47,6 +49,7 @@ export const ActiveDaysParameters = closedObject({
   to: Parameter.optionalDay(
     "The last of the 28 days, not after today. Default: yesterday, because today is not over.",
   ),
+  segment,
 });
 
 export const ActiveDaysAnswer = Type.Object({
@@ -58,7 +61,7 @@ export const ActiveDaysAnswer = Type.Object({
   }),
 });
 
-export const LifecycleParameters = closedObject(periodParameters);
+export const LifecycleParameters = closedObject({ ...periodParameters, segment });
 
 export const LifecycleAnswer = Type.Object({
   periods: listOf("The oldest first.", {
@@ -71,7 +74,7 @@ export const LifecycleAnswer = Type.Object({
   }),
 });
 
-export const AdoptionParameters = closedObject({ days: days(28), to, limit });
+export const AdoptionParameters = closedObject({ days: days(28), to, limit, segment });
 
 export const AdoptionAnswer = Type.Object({
   activeUsers: Field.count("Users who were active within the days: shares are of them."),
@@ -120,6 +123,7 @@ export const EventsOverTimeParameters = closedObject({
   key: Parameter.optionalName("The property or trait to split by."),
   top: Parameter.positive(50, 20, "So many of the largest groups are shown by themselves."),
   ...periodParameters,
+  segment,
 });
 
 export const EventsOverTimeAnswer = Type.Object({
@@ -154,7 +158,7 @@ export const PropertyNamesAnswer = Type.Object({
   }),
 });
 
-export const UsageIntervalsParameters = closedObject({ to });
+export const UsageIntervalsParameters = closedObject({ to, segment });
 
 const gapDays = (description: string) => nullable(Type.Integer({ minimum: 1, description }));
 

@@ -1,7 +1,10 @@
 /** The routes of the JSON API that intake answers: sessions, organizations, their members and settings. */
 
 import * as destinations from "../actions/destination-schemas.ts";
+import { ruleRoutes } from "../actions/rule-routes.ts";
+import { segmentRoutes } from "../actions/segment-routes.ts";
 import { workRoutes } from "../actions/work-routes.ts";
+import { digestRoutes } from "../digest/digest-routes.ts";
 import * as live from "../live.ts";
 import * as members from "../members.ts";
 import * as sourceSettings from "../source-settings.ts";
@@ -134,7 +137,10 @@ export const intakeRoutes = {
     answer: live.LiveMessages,
     isStream: true,
   }),
+  ...digestRoutes,
+  ...ruleRoutes,
   ...workRoutes,
+  ...segmentRoutes,
   "GET /api/views": intakeRoute.read({ summary: "Saved views of lists", answer: views.ViewsAnswer }),
   "POST /api/views": intakeRoute.manage({
     summary: "Save a view for all members",

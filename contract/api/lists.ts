@@ -1,78 +1,13 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { accountFilters, inSegment, namingFilters, oneTrait, userFilters } from "../actions/filters.ts";
 import { timelineKinds } from "../actions/work.ts";
-import { beforeParameter, ownerFields, ownerFilter, ownerText } from "../actions/work-schemas.ts";
-import { billingFields, billingFilters, billingHead, billingSorts } from "../billing/payers.ts";
+import { beforeParameter, controlField, ownerFields, ownerText } from "../actions/work-schemas.ts";
+import { billingFields, billingHead, billingSorts } from "../billing/payers.ts";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
-import { HealthBand, RiskBand, State, since, Verdict } from "./score-parts.ts";
+import { since, Verdict } from "./score-parts.ts";
 import { activityPosition, listedScores, listHead } from "./scores.ts";
-
-const flag = (description: string) => Type.Optional(Field.boolean(description));
-
-/** Which accounts and users are to be called: said wherever it is used. */
-export const toCallText =
-  "To be called: not churned, by event or by silence, and either the risk band is high or health fell by 15 points or more against the scores of 7 days before the newest.";
-
-/** How health went since the earlier scores. */
-const moves = ["changed", "worse", "better", "fell", "rose", "churned", "returned"] as const;
-
-/** By how scores went: the same for users and accounts. */
-const movementFilters = {
-  isPresent: flag("True: only those who have a health score and have not churned. False: only the others."),
-  healthBandBefore: Type.Optional(
-    Field.oneOf(
-      [...HealthBand.enum, "present"],
-      "Only those whose health had this health band in the scores that changes are told against (`since`). `present` is any but churned and none.",
-    ),
-  ),
-  moved: Type.Optional(
-    Field.oneOf(
-      moves,
-      "Only those whose health went this way since the earlier scores. `changed`: to another band. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
-    ),
-  ),
-  toCall: flag(`True: only those who are to be called. False: only the others. ${toCallText}`),
-} as const;
-
-/** The weeks of a lifecycle: of the days from `activeFrom` to `activeTo`, and the 7 days before them. */
-const stages = ["new", "returning", "resurrected", "dormant"] as const;
-
-/** By what was done on which days: of users. Excluded users count in no figure, so these filters leave them out. */
-const activityFilters = {
-  activeFrom: Parameter.optionalDay(
-    "Only users with an engagement event on this day or later, up to `activeTo`; send both.",
-  ),
-  activeTo: Parameter.optionalDay("The last of these days."),
-  lifecycle: Type.Optional(
-    Field.oneOf(
-      stages,
-      "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrected` earlier only. `dormant` were active in the 7 days before and not on these days.",
-    ),
-  ),
-  activeInAccount: Parameter.optionalName(
-    "With activeFrom and activeTo: only users with such an event that carries the account with this id. They may belong to another one now.",
-  ),
-} as const;
-
-const daysOf = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650, description }));
-
-/** Filters by scores and by the last active day: the same for users and accounts. */
-const scoreFilters = {
-  verdict: Type.Optional(
-    Type.Union([Verdict, Type.Literal("not_churned")], {
-      description: "`not_churned`: all but `churned` and `account_churned`.",
-    }),
-  ),
-  state: Type.Optional(State),
-  healthBand: Type.Optional(HealthBand),
-  riskBand: Type.Optional(RiskBand),
-  seenWithinDays: daysOf("Only those with an engagement event within so many days that end today."),
-  notSeenForDays: daysOf("Only those without any engagement event within so many days that end today."),
-  since: since(28),
-  ...movementFilters,
-};
 
 const scoreSorts = ["lastSeen", "firstSeen", "health", "risk", "engagement", "momentum", "change"] as const;
 
@@ -99,57 +34,22 @@ const userFields = {
   traits: Type.Record(Type.String(), Type.Unknown()),
 };
 
-/** Each is looked for in the traits of every user. */
-const maxTraitFilters = 8;
-
-/** How a trait is compared. */
-const traitMatches = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"] as const;
-
-/** By traits of users, or by attributes of accounts. */
-const traitFilters = (what: "users" | "accounts", trait: "trait" | "attribute") => ({
-  trait: Parameter.optionalName(`Only ${what} whose ${trait} of this name …`),
-  match: Parameter.Enum([...traitMatches], {
-    default: "is",
-    description: `… is the value, is not (also without the ${trait}), contains it whatever the case, is absent or empty, or is there.`,
-  }),
-  value: Type.Optional(
-    Type.String({
-      maxLength: 256,
-      description: "The value; what is no string is compared as its JSON, cut off after 256 characters.",
-    }),
-  ),
-  traits: Type.Optional(
-    Type.Array(
-      closedObject({
-        trait: Type.String({ minLength: 1, maxLength: 256 }),
-        match: Type.Optional(Type.Enum([...traitMatches])),
-        value: Type.Optional(Type.String({ maxLength: 256 })),
-      }),
-      {
-        maxItems: maxTraitFilters,
-        description: `Several ${trait}s at once, as JSON, each as above: only ${what} of whom all are true.`,
-      },
-    ),
-  ),
-});
-
 /** With `sort=trait`. */
 const sortTrait = (trait: "trait" | "attribute") =>
   Parameter.optionalName(`With sort=trait: the ${trait}'s name. Numbers come by their size, before texts.`);
 
 export const UserListParameters = closedObject({
   search: Parameter.anyText("A text in userId, email or the trait `name`, whatever the case."),
-  ...traitFilters("users", "trait"),
-  account: Parameter.optionalName("Only users of the account with this id."),
+  ...oneTrait("users", "trait"),
+  ...namingFilters,
+  ...userFilters,
+  segment: inSegment("users"),
   excluded: Parameter.Enum(["leftOut", "only", "included"], {
     default: "leftOut",
     description:
       "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
   }),
-  ...scoreFilters,
-  ...activityFilters,
-  ...billingFilters,
-  owner: ownerFilter,
+  since: since(28),
   sort: Parameter.Enum(
     [
       ...[...scoreSorts, ...billingSorts],
@@ -173,6 +73,7 @@ export const UserListAnswer = Type.Object({
   users: listOf("As CSV: all that match, unless limit is sent.", {
     ...userFields,
     ...ownerFields,
+    ...controlField,
     verdict: Verdict,
     ...listedScores,
     activityPosition,
@@ -196,10 +97,10 @@ const accountFields = {
 
 export const AccountListParameters = closedObject({
   search: Parameter.anyText("A text in id or name, whatever the case."),
-  ...traitFilters("accounts", "attribute"),
-  ...scoreFilters,
-  ...billingFilters,
-  owner: ownerFilter,
+  ...oneTrait("accounts", "attribute"),
+  ...accountFilters,
+  segment: inSegment("accounts"),
+  since: since(28),
   sort: Parameter.Enum(
     [
       ...[...scoreSorts, ...billingSorts],
@@ -223,6 +124,7 @@ export const AccountListAnswer = Type.Object({
   accounts: listOf("As CSV: all that match, unless limit is sent.", {
     ...accountFields,
     ...ownerFields,
+    ...controlField,
     verdict: Verdict,
     ...listedScores,
     activityPosition,
@@ -235,6 +137,7 @@ export const AccountParameters = closedObject(Parameter.page);
 export const AccountAnswer = Type.Object({
   ...accountFields,
   ...ownerFields,
+  ...controlField,
   unknownOwner: Field.textOrNull(`The attribute \`owner\`, where it means no team member. ${ownerText}`),
   users: listOf("Its members without excluded users, the last engagement event first.", userFields),
 });
@@ -259,7 +162,7 @@ const timelineFields = {
   ...eventFields,
   kind: Field.oneOf(
     timelineKinds,
-    "An event; or a note, a task that was added, or a task that was done. These have `kind` as their event, a number as id, and their fields as properties. They are left out when one event is asked for.",
+    "An event; or an alert, a note, a task that was added, or a task that was done. These have `kind` as their event, a number as id, and their fields as properties. They are left out when one event is asked for.",
   ),
 };
 

@@ -1,6 +1,6 @@
 /** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the week. */
 import Type from "typebox";
-import { toCallText } from "./lists.ts";
+import { toCallText } from "../actions/filters.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import {
   dataStoppedSince,
@@ -59,7 +59,7 @@ export const AccountsAtRiskAnswer = Type.Object({
   total: Field.count("Accounts whose health is at risk, below 40."),
   scored: Field.count("Accounts that are there and have a score: neither churned nor without data."),
   members: Field.count("Members of all accounts at risk, without those who are excluded from figures."),
-  accounts: listOf("Those with the most members first.", {
+  accounts: listOf("Those with the most members first, without controls of a hold-out.", {
     id: Type.String(),
     label: Field.text("The account's name."),
     members: Field.count("Users who belong to it now, without those who are excluded from figures."),

@@ -1,5 +1,6 @@
 /** The questions about retention cohorts as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { inSegment } from "../actions/filters.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 
 const question = {
@@ -44,6 +45,7 @@ const question = {
   ),
   to: Parameter.optionalDay("The last cohort is that of this day; today's, when it is left out."),
   periods: Parameter.positive(120, 26, "Periods shown of a cohort at most, its own among them."),
+  segment: inSegment("users"),
 };
 
 export const RetentionParameters = closedObject(question);

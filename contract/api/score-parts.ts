@@ -155,10 +155,10 @@ export const Proof = Type.Object(
 export const TrainedOn = Type.Object(
   {
     entities: Field.count("Seen within 26 weeks before the day of the scores."),
-    churnedLabels: Field.count("Outcomes that are known: who went silent for the horizon."),
-    retainedLabels: Field.count("Outcomes without churn."),
+    churnedLabels: Field.count("Departures. Each counts once, and a user who came back may leave again."),
+    retainedLabels: Field.count("Users or accounts that stayed at one cut-off or more. Each counts once."),
   },
-  { description: "Outcomes to train on. A user counts once for each known outcome." },
+  { description: "Outcomes to train on." },
 );
 
 export const BgbbParameters = Type.Object({

@@ -8,7 +8,7 @@ const metric = (description: string) => nullable(Field.number(description));
 
 const proof = Type.Object({
   horizonDays: Type.Integer(),
-  cutoffs: Field.count("Cut-off dates of the back-test, at most 4."),
+  cutoffs: Field.count("Cut-off dates of the back-test, at most 12."),
   count: Field.count("Predictions that were judged."),
   departures: Field.count("Churned among them. An entity at cut-offs closer than the horizon churns once."),
   baseRate: metric("The share that churned."),
@@ -52,7 +52,7 @@ export const SettingsPreviewAnswer = Type.Object({
       },
     ),
     horizons: objectOrNull(
-      "Back-tests of the churn risk by both horizons, with at most 20,000 rows each. Null while the horizon stays.",
+      "Back-tests of the churn risk by both horizons, as a training makes them. Null while the horizon stays.",
       { before: proof, after: proof },
     ),
   }),

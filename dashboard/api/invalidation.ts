@@ -11,6 +11,18 @@ const changesOfDestinations = {
   "POST /api/destinations/:id/test": readsOfDestinations,
   "POST /api/destinations/:id/held": readsOfDestinations,
   "POST /api/deliveries/:id/again": readsOfDestinations,
+  // A member's digest is a destination.
+  "PUT /api/own-digest": ["/api/own-digest", ...readsOfDestinations],
+} as const;
+
+const readsOfAlerts = ["/api/alerts", "/api/alert-rules", "/api/audit-log"] as const;
+const changesOfAlerts = {
+  "PATCH /api/alerts/:id": readsOfAlerts,
+  "POST /api/alert-rules": readsOfAlerts,
+  "PUT /api/alert-rules/:id": readsOfAlerts,
+  "DELETE /api/alert-rules/:id": readsOfAlerts,
+  "POST /api/alert-rules/:id/pause": readsOfAlerts,
+  "POST /api/alert-rules/:id/resume": readsOfAlerts,
 } as const;
 
 const readsOfNotes = [
@@ -34,10 +46,13 @@ const changesOfTasks = {
   "DELETE /api/tasks/:id": readsOfTasks,
 } as const;
 
+const readsOfSegments = ["/api/segments", "/api/segment-sizes", "/api/audit-log"] as const;
+
 /** Changes after which only these paths say something else. After any other change all paths may. */
 const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   // The pages begin anew.
   "DELETE /api/organization": [],
+  "POST /api/alert-rules/preview": [],
   "POST /api/settings/preview": [],
   "POST /api/views": ["/api/views"],
   "PATCH /api/views/:id": ["/api/views"],
@@ -49,6 +64,10 @@ const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   "PATCH /api/members/:id": ["/api/members", "/api/audit-log"],
   "POST /api/invitations": ["/api/members", "/api/audit-log"],
   "DELETE /api/invitations/:id": ["/api/members", "/api/audit-log"],
+  // A changed filter changes the figures of its segment as well.
+  "POST /api/segments": readsOfSegments,
+  "DELETE /api/segments/:id": readsOfSegments,
+  ...changesOfAlerts,
   ...changesOfDestinations,
   ...changesOfNotes,
   ...changesOfTasks,

@@ -165,7 +165,7 @@ export type ChangeInput<Route extends keyof Changes> = Parameters<Changes[Route]
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 
 /** Changes something in the present organization, then refetches the reads that it may have changed. The
- * answer to a PATCH has the form of a GET of its path. It is shown at once, even if the refetch fails.
+ * answer to a PATCH or PUT has the form of a GET of its path. It is shown at once, even if the refetch fails.
  * @param onDone called with the answer before the refetch, which may no longer find the changed thing */
 export function useChange<Route extends keyof Changes>(
   route: Route,
@@ -191,7 +191,8 @@ export function useChange<Route extends keyof Changes>(
       onDone?.(answer);
       const [method, path = ""] = route.split(" ");
       const known = [id, path, addressOf(path, {}, {}, id)];
-      if (method === "PATCH" && client.getQueryData(known) !== undefined) client.setQueryData(known, answer);
+      if ((method === "PATCH" || method === "PUT") && client.getQueryData(known) !== undefined)
+        client.setQueryData(known, answer);
       void invalidate(client, id, route);
     },
   });

@@ -31,6 +31,8 @@ type Main =
   | "overview"
   | "users"
   | "accounts"
+  | "segments"
+  | "alerts"
   | "tasks"
   | "retention"
   | "revenue"
@@ -50,6 +52,8 @@ export const navigation: readonly (readonly NavigationEntry[])[] = [
     entry("overview", "Activity, health and churn risk today"),
     entry("users", "Health and churn risk of users"),
     entry("accounts", "Companies and their health"),
+    entry("segments", "Saved filters over users or accounts"),
+    entry("alerts", "Users and accounts that a rule found, by money"),
     entry("tasks", "Tasks of the team for users and accounts"),
     {
       ...{ to: pages.winBack, label: "Win-back", icon: "retry" },
@@ -112,6 +116,11 @@ export const settingsPages: readonly SettingsEntry[] = [
     ...{ to: pages.memberSettings, label: "Members", least: "viewer" },
     about: "The team, roles, invitations",
     words: "invite people remove owner viewer",
+  },
+  {
+    ...{ to: pages.alertRuleSettings, label: "Alert rules", least: "viewer" },
+    about: "When alerts open, and where they are told",
+    words: "rule alert condition preview template hold-out cooldown pause",
   },
   {
     ...{ to: pages.destinationSettings, label: "Destinations", least: "viewer" },

@@ -1,11 +1,7 @@
 /** Where the focus is when a page is gone to: on the page, or, when one comes back, on the link by which one left. */
 import { useLocation } from "@tanstack/react-router";
 import { type RefObject, useEffect, useRef } from "react";
-
-/** How long a link is looked for that is not on the page yet: rows come with an answer. */
-const patienceMs = 5_000;
-/** Places of the history whose links are remembered. */
-const maxPlaces = 100;
+import { keepNewest } from "./memory.ts";
 
 /** A link, and the row of a table in which it was. */
 interface Left {
@@ -24,15 +20,10 @@ export function usePageFocus(main: RefObject<HTMLElement | null>): void {
     const onClick = ({ target }: MouseEvent) => {
       const link = target instanceof Element ? target.closest("a[href]") : null;
       if (link === null) return;
-      left.current.delete(place);
-      left.current.set(place, {
+      keepNewest(left.current, place, {
         href: link.getAttribute("href") ?? "",
         row: link.closest<HTMLElement>("tr[data-index]")?.dataset.index,
       });
-      for (const [oldest] of left.current) {
-        if (left.current.size <= maxPlaces) break;
-        left.current.delete(oldest);
-      }
     };
     element?.addEventListener("click", onClick, { capture: true });
     return () => element?.removeEventListener("click", onClick, { capture: true });
@@ -47,12 +38,13 @@ export function usePageFocus(main: RefObject<HTMLElement | null>): void {
   }, [main, pathname, place]);
 }
 
-/** Focuses a link as soon as it is on the page, unless the focus has been moved meanwhile. @returns stops waiting */
+/** Focuses a link as soon as it is on the page, which is after an answer for a row of a list. Stops when the reader
+ * does something first. @returns stops waiting */
 function focusWhenThere(main: HTMLElement, { href, row }: Left): () => void {
+  const waiting = new AbortController();
   const observer = new MutationObserver(() => look());
-  const timer = setTimeout(() => observer.disconnect(), patienceMs);
   const stop = () => {
-    clearTimeout(timer);
+    waiting.abort();
     observer.disconnect();
   };
   const look = () => {
@@ -60,10 +52,14 @@ function focusWhenThere(main: HTMLElement, { href, row }: Left): () => void {
     const links = [...main.querySelectorAll<HTMLElement>(`a[href="${CSS.escape(href)}"]`)];
     const link =
       links.find((one) => one.closest<HTMLElement>("tr[data-index]")?.dataset.index === row) ?? links[0];
-    if (link !== undefined && !isMoved) link.focus({ preventScroll: true });
+    // This scrolls only to a link out of sight: rows may have come too late for the place to be restored.
+    if (link !== undefined && !isMoved) link.focus();
     if (link !== undefined || isMoved) stop();
   };
   observer.observe(main, { childList: true, subtree: true });
+  for (const act of ["keydown", "pointerdown", "wheel"]) {
+    document.addEventListener(act, stop, { capture: true, signal: waiting.signal });
+  }
   look();
   return stop;
 }

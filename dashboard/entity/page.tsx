@@ -6,6 +6,7 @@ import { Notice } from "../parts/panel.tsx";
 import { useToday } from "../parts/time.tsx";
 import { counted, dayPlus, dayText } from "../text/format.ts";
 import { ActivityPanel, daysOfYear } from "./activity.tsx";
+import { AlertsPanel } from "./alerts.tsx";
 import { ChangePanel } from "./change.tsx";
 import { filters } from "./filters.ts";
 import { HistoryPanel } from "./history.tsx";
@@ -53,7 +54,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
     query: daysOfYear(year, today),
     keepsPrevious: true,
   });
-  const names = useRead(`${base}/events` as const, { path });
+  const names = useRead(`${base}/events` as const, { path, query: { kinds: "all" } });
   const timeline = usePages(
     `${base}/timeline` as const,
     { path, query: { limit: timelinePage, event } },
@@ -79,6 +80,7 @@ export function EntityPage(props: EntityPageProps): ReactElement {
         )}
         <ScoreStats asked={score}>{stat}</ScoreStats>
         <SubscriptionsPanel what={what} id={id} />
+        <AlertsPanel what={what} id={id} />
         <WorkPanel entity={{ kind: what, id }} />
         {children(<ChangePanel asked={score} what={what} />, <RiskPanel asked={score} what={what} />)}
         <div className="grid gap-5 xl:grid-cols-2">

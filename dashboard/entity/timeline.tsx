@@ -15,10 +15,11 @@ import { counted, dayText, instantText, numbers, timeText, todayIn } from "../te
 import { filters } from "./filters.ts";
 import { entryText } from "./work/entry-text.ts";
 
-type Kind = "event" | "note" | "task" | "task_done";
+type Kind = "event" | "alert" | "note" | "task" | "task_done";
 
 /** The names of entries that are no events. */
 const workWords: Record<Exclude<Kind, "event">, string> = {
+  alert: "Alert",
   note: "Note",
   task: "Task added",
   task_done: "Task done",

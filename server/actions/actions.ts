@@ -1,7 +1,14 @@
 /** The module's interface: what follows from scores, and the messages about it. */
 
+export { type Controls, controlsOn } from "./alerts/controls.ts";
+export { RuleDecider, type RuleDeciderParts } from "./alerts/rule-decider.ts";
+export { hasNews } from "./digests/digest.ts";
+export { readDigest } from "./digests/digest-reader.ts";
+export { Digester } from "./digests/digester.ts";
+export { Looks } from "./looks.ts";
 export { Notifier } from "./notices/notifier.ts";
 export { OrganizationReader } from "./notices/organization-now.ts";
+export { previewRule } from "./rules/preview.ts";
 export { destinationUrl } from "./send/allowed-address.ts";
 export { invitationMail, passwordMail } from "./send/link-mails.ts";
 export { failureOfMail, type Mail, sendMail } from "./send/mail.ts";

@@ -13,12 +13,23 @@ export {
   accountCount,
   accountList,
   accountNumbers,
+  accountSet,
   accountsNumbered,
   accountWithId,
 } from "./entities/account-list.ts";
+export {
+  boundBitmap,
+  type EntitySet,
+  numbersOfSet,
+  type SetCondition,
+  setOfNumbers,
+  sizeOfSet,
+} from "./entities/entity-sets.ts";
+export { type EventsDone, eventSets } from "./entities/event-sets.ts";
 export { isUserExcluded } from "./entities/excluded-user.ts";
 export { matchesOfRules, previewOfRule } from "./entities/exclusion-matches.ts";
 export type { ScoresOfRow } from "./entities/list-scores.ts";
+export { membersOfAccounts } from "./entities/members-of-accounts.ts";
 export { accountActivity, everyDay, userActivity } from "./entities/own-activity.ts";
 export { accountEvents, userEvents } from "./entities/own-events.ts";
 export { type Owner, type Owners, ownerIn, ownersOf } from "./entities/owners.ts";
@@ -39,9 +50,11 @@ export {
   userCount,
   userList,
   userNumbers,
+  userSet,
   usersNumbered,
 } from "./entities/user-list.ts";
 export { userSpan } from "./entities/user-span.ts";
+export { withinSet } from "./entities/within-set.ts";
 export { counts } from "./events/counts.ts";
 export { eventNames } from "./events/event-names.ts";
 export { eventsByValue } from "./events/events-by-value.ts";

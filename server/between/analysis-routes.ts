@@ -13,7 +13,6 @@ import {
 } from "../http/http.ts";
 import type { AskedErasure, SharedLedger } from "../ledger/ledger.ts";
 import { commandLine } from "../ledger/ledger.ts";
-import type { Logger } from "../process/process.ts";
 import type {
   Scheduler,
   ScoreProgress,
@@ -21,6 +20,7 @@ import type {
   ScoringService,
   SourceWatch,
 } from "../scoring/scoring.ts";
+import type { Logger } from "../telemetry/telemetry.ts";
 import type {
   BackupProgress,
   BackupSummary,
@@ -29,7 +29,7 @@ import type {
   UnavailableReason,
 } from "../warehouse/warehouse.ts";
 import { exportFormats, exportNames, warehouseSize } from "../warehouse/warehouse.ts";
-import { answerLines } from "./progress-lines.ts";
+import { answerLines } from "./remote/remote.ts";
 
 const api = new AnalysisApi(analysisRoutes, analysisHandlers, { wholeLists, documents });
 

@@ -1,25 +1,53 @@
 /** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share (`rules/`). */
 
-export type { ClaimedDelivery, Delivery, OutgoingMessage } from "./ports/actions/deliveries.ts";
+export type { Alert, AlertChange, FiredRecord } from "./ports/actions/alerts.ts";
+export type {
+  ClaimedDelivery,
+  Delivery,
+  OutgoingMessage,
+  TriedDelivery,
+} from "./ports/actions/deliveries.ts";
 export {
   type DestinationChange,
   type DestinationWithCounts,
   notAgreed,
+  ownDigestName,
 } from "./ports/actions/destinations.ts";
 export type { IdentityData } from "./ports/actions/person-data.ts";
+export { keyOfEntity, type RuleEntity } from "./ports/actions/rule-entities.ts";
+export type { AlertRule } from "./ports/actions/rule-settings.ts";
+export {
+  type ClosedAlert,
+  chunkAlerts,
+  type DecisionChunk,
+  type DecisionMessage,
+  type DrawnAlert,
+  type EntityStateRow,
+  type FiredAlert,
+  type RuleDecisions,
+  type RuleToDecide,
+  type RuleVersion,
+  type UnsentAlert,
+  type Watermark,
+} from "./ports/actions/rules.ts";
+export type { Segment, SegmentContent } from "./ports/actions/segments.ts";
 export {
   churnReasonNote,
-  comparePositions,
+  type EntityInMessages,
   type EntityNumbers,
   type EntityRef,
+  type NamedEntity,
   type NamedPerson,
   type Note,
   ownerNote,
   type Task,
+} from "./ports/actions/work.ts";
+export {
+  comparePositions,
   type WorkEntry,
   type WorkPosition,
   workPosition,
-} from "./ports/actions/work.ts";
+} from "./ports/actions/work-timeline.ts";
 export {
   type Actor,
   type AuditNote,
@@ -134,6 +162,7 @@ export {
 } from "./ports/warnings.ts";
 export { emailKey } from "./rules/email-key.ts";
 export { failedByContent } from "./rules/failed-by-content.ts";
+export { maxActiveDays, mayNameUser, refuseInvalidFilter, segmentsWith } from "./rules/segment-rules.ts";
 export {
   accountRow,
   accountVersionRow,

@@ -2,7 +2,8 @@
  * person's sign-in is held up. Lines and entries are bounded: an attacker chooses how often they come. */
 import { Counter, type Registry } from "prom-client";
 import { type AuditNote, type Ledger, type Person, serviceItself } from "../ledger/ledger.ts";
-import { type Logger, setNewest } from "../process/process.ts";
+import { setNewest } from "../process/process.ts";
+import type { Logger } from "../telemetry/telemetry.ts";
 
 /** In a minute. */
 const maxLines = 10;

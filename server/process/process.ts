@@ -1,4 +1,4 @@
-/** The module's interface: locks, sockets, logs and metrics, which a process needs to run. */
+/** The module's interface: locks and sockets, which a process needs to run. */
 
 export {
   AnswerBroken,
@@ -18,9 +18,7 @@ export {
 export { type Asker, FairTurns, sharedPlaces } from "./fair-turns.ts";
 export { syncPath, syncTree, unfinishedPath } from "./files.ts";
 export { type Lock, takeLock, wasTaken } from "./lock.ts";
-export { createLogger, type Logger } from "./log.ts";
 export { messageOf } from "./message-of.ts";
-export { AnswerCounts, createRegistry, gauge } from "./metrics.ts";
 export type { Probed } from "./probed.ts";
 export { Retries } from "./retries.ts";
 export { setNewest } from "./set-newest.ts";

@@ -10,7 +10,15 @@ export {
   trainingOf,
 } from "./churn/backtest.ts";
 export { compareGroups, type WithoutGroup } from "./churn/compare.ts";
-export { daysBetween, type FoldDays, foldsAt, leastLogDays, maxFolds, planFolds } from "./churn/folds.ts";
+export {
+  daysBetween,
+  type FoldDays,
+  foldsAt,
+  foldsWithKnownOutcomes,
+  leastLogDays,
+  maxFolds,
+  planFolds,
+} from "./churn/folds.ts";
 export {
   type Choice,
   chooseRung,
@@ -33,11 +41,13 @@ export {
   previewSettings,
   uncountedSettings,
 } from "./preview/preview.ts";
+export { rulesKey, scoresByRules } from "./preview/scores-by-rules.ts";
 export type { EntityKind } from "./queries/engagement-events.ts";
 export { type AccountMember, accountMembers, accountMemberTotals } from "./queries/lists/account-members.ts";
 export { accountsAtRisk, scoredAccounts } from "./queries/lists/accounts-at-risk.ts";
 export { type ChurnedLately, churnedLately } from "./queries/lists/churned-lately.ts";
 export { healthByWeek } from "./queries/lists/health-by-week.ts";
+export { highRiskMoves } from "./queries/lists/high-risk-moves.ts";
 export { type Mover, moversBetween } from "./queries/lists/movers.ts";
 export {
   accountNumber,
@@ -79,16 +89,17 @@ export {
 export { inSteps } from "./run/in-steps.ts";
 export { marksOf } from "./run/marks.ts";
 export { modelChanges } from "./run/model-changes.ts";
-export { populationOf } from "./run/population.ts";
+export type { ScoredOrganization } from "./run/population.ts";
+export { outagesBefore, populationOf } from "./run/population.ts";
 export { type RealisedChurn, realisedChurn } from "./run/realised.ts";
 export type { RunBody } from "./run/record-bodies.ts";
-export type { ScoreRecord } from "./run/records.ts";
+export { runsBetween, type ScoreRecord } from "./run/records.ts";
 export { defaultRests, type EarlierScores, Scheduler } from "./run/scheduler.ts";
 export { type ScoreProgress, type ScoreSummary, Scoring, type ScoringService } from "./run/scoring.ts";
 export { newestRun } from "./run/status.ts";
 export type { Explanation } from "./scores/explain.ts";
 export type { HealthBand } from "./scores/health.ts";
-export { cutoffBefore, daysWithin, windowStart } from "./scores/observed-days.ts";
+export { cutoffBefore, daysWithin, type Outages, windowStart } from "./scores/observed-days.ts";
 export {
   absoluteRiskScale,
   type RiskBand,

@@ -62,7 +62,7 @@ export {
   isEngagement,
   type PassiveEvents,
 } from "./schema/engagement.ts";
-export { accountsLeftOut, included, isExcluded, isIncluded } from "./schema/included.ts";
+export { accountsLeftOut, included, isExcluded, isIncluded, withinUsers } from "./schema/included.ts";
 export { refuseOtherLedger } from "./schema/ledger-identity.ts";
 export { warehouseSize } from "./schema/size.ts";
 export { countsAsActivity } from "./schema/tables.ts";

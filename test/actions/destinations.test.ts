@@ -5,6 +5,7 @@ import { auditLog, company } from "../people/support.ts";
 import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { documentOf, notDescribed } from "./described.ts";
 import { type MailServer, startMailServer } from "./mail-server.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -71,6 +72,7 @@ test("a test message reaches the receiver, verifies by the secret that was shown
   const [message] = got(messageId);
   const verified = new Webhook(secret ?? "").verify(message?.body ?? "", message?.headers ?? {});
   expect(verified).toMatchObject({ type: "test", data: { link: "https://rekindle.example.com" } });
+  expect(notDescribed(await documentOf(server), message?.body ?? "")).toEqual([]);
   expect((await deliveries())[0]).toMatchObject({ messageId, status: 200, said: "status 200", attempts: 1 });
   expect((await deliveries(viewer))[0]).toMatchObject({ messageId, status: 200, said: null });
   const shownTo = async (who: typeof owner) =>
@@ -118,6 +120,7 @@ test("a paused destination holds its messages until they are sent", async () => 
   await owner.json("PATCH", one(), { state: "paused" });
   const { id, messageId, state } = await sendTest();
   expect(state).toBe("held");
+  await expectError(await owner.ask("POST", one("/held"), { held: "send" }), "conflict");
   await expectError(await owner.ask("POST", at(`/api/deliveries/${id}/again`)), "conflict");
   expect(await owner.json<Destination>("PATCH", one(), { state: "active" })).toMatchObject({ held: 1 });
   expect(got(messageId)).toEqual([]);
@@ -125,26 +128,39 @@ test("a paused destination holds its messages until they are sent", async () => 
   await until(async () => (await deliveries())[0]?.state === "delivered");
 });
 
-test("a destination that answers 410 is disabled, and the log of changes says so", async () => {
-  const { owner, at, one, sendTest, deliveries } = await sending("Gone", "/410");
+test("a destination that answers 410 is disabled, as the log of changes and a mail to the owners say", async () => {
+  const { owner, viewer, organization, at, one, sendTest, deliveries } = await sending("Gone", "/410");
   await sendTest();
   await until(async () => (await deliveries())[0]?.state === "failed");
   const { destinations } = await owner.json<{ destinations: Destination[] }>("GET", at("/api/destinations"));
   expect(destinations[0]).toMatchObject({ state: "disabled" });
   expect((await auditLog(owner))[0]).toMatchObject({ action: "destination.disabled" });
   await expectError(await owner.ask("POST", one("/test")), "conflict");
+  const mailsOf = (email: string) =>
+    mails.received.filter(({ to, text }) => to.includes(email) && text.includes("is disabled"));
+  await until(() => mailsOf(owner.email).length === 1);
+  const text = mailsOf(owner.email)[0]?.text.replaceAll("=\r\n", "");
+  expect(text).toContain("Subject: Gone: the destination Hooks is disabled");
+  expect(text).toContain("The receiver answered 410: the address does not exist any more.");
+  expect(text).toContain(`https://rekindle.example.com/o/${organization}/settings/destinations`);
+  // The address of a webhook is a secret.
+  expect(text).not.toContain(receiver.address("/410"));
+  expect(mailsOf(viewer.email)).toEqual([]);
 });
 
-test("a destination that hangs delays no other", async () => {
-  const { owner, at, sendTest, deliveries } = await sending("Hanging", "/hang");
+test("a destination that hangs delays no other, and no write request", async () => {
+  const { owner, at, token, sendTest, deliveries } = await sending("Hanging", "/hang");
+  const begun = () => receiver.got.filter(({ path }) => path === "/hang").length;
   for (let n = 0; n < 30; n += 1) await sendTest();
+  const identified = await server.post("/identify", token, { userId: "ada", email: "ada@example.com" });
+  const tracked = await server.post("/track", token, { userId: "ada", event: "opened" });
+  expect([identified.status, tracked.status]).toEqual([201, 201]);
   const body = { kind: "webhook", name: "Quick", address: receiver.address("/200") };
   const { destination } = await owner.json<Created>("POST", at("/api/destinations"), body, 201);
-  const sentAtMs = performance.now();
   await owner.json("POST", at(`/api/destinations/${destination.id}/test`), undefined, 201);
   await until(async () => (await deliveries()).some(({ state }) => state === "delivered"));
-  // A message to the other destination waits for 15 s.
-  expect(performance.now() - sentAtMs).toBeLessThan(14_000);
+  // The others came first. Each four of them hang for 15 s.
+  expect(begun()).toBeLessThan(30);
 });
 
 test("only owners change destinations, of their own organization, at addresses that are allowed", async () => {

@@ -79,9 +79,10 @@ describe("a mail", () => {
       onRcptTo: (_address, _session, done) => setTimeout(done, 200),
     });
     const beganMs = performance.now();
-    const sent = await sendMail({ ...config(), smtpUrl: slow.url() }, mail, { step: 5_000, whole: 300 });
+    const sent = await sendMail({ ...config(), smtpUrl: slow.url() }, mail, { step: 60_000, whole: 300 });
     expect(sent).toEqual({ status: null, said: "Not sent within 0.3 s.", retryAfterMs: null });
-    expect(performance.now() - beganMs).toBeLessThan(2_000);
+    // Within the time of one step, however busy the machine is.
+    expect(performance.now() - beganMs).toBeLessThan(60_000);
     await slow.stop();
     expect(slow.received).toEqual([]);
   });

@@ -6,13 +6,14 @@ import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
+import { documentOf, notDescribed } from "./described.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 let [server, receiver]: [Server, Receiver] = [] as never;
 beforeAll(async () => {
   receiver = await startReceiver();
   server = await Server.start({ env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed } });
-}, 180_000);
+}, 600_000);
 afterAll(async () => {
   await server.stop();
   receiver.stop();
@@ -48,6 +49,7 @@ test("a destination is told of the day's scores, once, and one that did not ask 
     readonly data: { readonly text: string; readonly scores: object };
   };
   expect(body).toMatchObject({ type: "scores.completed", data: { day: today } });
+  expect(notDescribed(await documentOf(server), message?.body ?? "")).toEqual([]);
   expect(body.data.text).toBe(`Scored: the scores of ${today} are ready. No churn risk is known.`);
   expect(body.data.scores).toEqual([
     { kind: "user", scored: 2, highRisk: null },
@@ -58,4 +60,4 @@ test("a destination is told of the day's scores, once, and one that did not ask 
   // Two more looks at what there is to tell.
   await Bun.sleep(21_000);
   expect([toldAt("/asked").length, toldAt("/other").length]).toEqual([1, 0]);
-}, 180_000);
+}, 600_000);

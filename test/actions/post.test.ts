@@ -58,7 +58,8 @@ describe("a receiver", () => {
   });
 
   test("that does not end its answer has the message: the beginning of the answer is kept", async () => {
-    const sent = await post(to("/drip"), { ...allowed(), timeoutMs: 300 });
+    // The answer has to begin in this time, also on a busy machine.
+    const sent = await post(to("/drip"), { ...allowed(), timeoutMs: 2_000 });
     expect(sent).toEqual({ status: 200, said: expect.stringMatching(/^\.+$/), retryAfterMs: null });
   });
 
@@ -107,7 +108,7 @@ describe("an address is refused", () => {
   ];
   test.each(refused)("%s", async (address) => {
     const before = receiver.got.length;
-    const sent = await post({ ...to("/"), address }, { ...allowed(), timeoutMs: 3_000 });
+    const sent = await post({ ...to("/"), address }, { ...allowed(), timeoutMs: 30_000 });
     expect(sent.status).toBeNull();
     expect(sent.said).toMatch(/not allowed|not valid/);
     expect(receiver.got.length).toBe(before);
@@ -121,9 +122,10 @@ describe("an address is refused", () => {
       if (all === true) done(null, [{ address, family: 4 }]);
       else done(null, address, 4);
     };
-    const rules = { ...allowed(), timeoutMs: 300, lookup };
-    await post({ ...to("/"), address: `https://rebinding.example:${receiver.port}/` }, rules);
-    const sent = await post({ ...to("/"), address: `https://rebinding.example:${receiver.port}/` }, rules);
+    const message = { ...to("/"), address: `https://rebinding.example:${receiver.port}/` };
+    // The first address is another machine's, which need not answer.
+    await post(message, { ...allowed(), timeoutMs: 300, lookup });
+    const sent = await post(message, { ...allowed(), timeoutMs: 30_000, lookup });
     expect(lookUps).toBe(2);
     expect(sent.said).toContain("not allowed");
   });

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
+import { destinationLimits } from "../../contract/actions/destinations.ts";
 import { newOutbox } from "../../server/actions/send/outbox.ts";
 import type { Sent } from "../../server/actions/send/post.ts";
 import { type Poster, PostingThread } from "../../server/actions/send/posting-thread.ts";
@@ -22,19 +23,19 @@ let organization: number;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "rekindle-sender-"));
   ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite"), clock: () => nowMs });
-  organization = (await ledger.organizations.create({ name: "a", timezone: "UTC", nowMs }, settingUp)).id;
+  await newOrganization();
 });
 afterEach(async () => {
   await ledger.close();
   await rm(folder, { recursive: true });
 });
 
-async function destination(name: string): Promise<number> {
+async function destination(name: string, kind: "slack" | "webhook" = "slack"): Promise<number> {
   const wanted = {
-    kind: "slack",
+    kind,
     name,
     address: `https://${name}.example/`,
-    secrets: [],
+    secrets: kind === "webhook" ? ["whsec_YQ=="] : [],
     notices: [],
   } as const;
   return (await ledger.destinations.add(organization, wanted, commandLine, nowMs)).id;
@@ -64,7 +65,7 @@ function senderOf(posted: string[], clock?: () => number): Sender {
   return senderWith((message) => {
     const address = "address" in message ? message.address : message.to;
     posted.push(address);
-    return address.includes("hanging") ? new Promise(() => undefined) : Promise.resolve(delivered);
+    return answerOf(address);
   }, clock);
 }
 
@@ -81,6 +82,7 @@ test("1,000 messages for a destination that hangs delay no message to another", 
     await add(quick, `quick ${n}`);
     await sender.work();
     expect(posted.filter((address) => address.includes("quick"))).toHaveLength(n + 1);
+    await until(async () => (await pendingOf(quick)) === 0);
   }
   expect(posted.filter((address) => address.includes("hanging"))).toHaveLength(4);
 });
@@ -100,6 +102,112 @@ test("19 destinations that hang, delay no message to another", async () => {
   expect(posted.at(-1)).toBe("https://quick.example/");
 });
 
+const addMany = async (to: number, messages: number) => {
+  for (let n = 0; n < messages; n += 1) await add(to, String(n));
+};
+
+async function newOrganization(): Promise<void> {
+  const wanted = { name: crypto.randomUUID(), timezone: "UTC", nowMs };
+  organization = (await ledger.organizations.create(wanted, settingUp)).id;
+}
+
+/** Adds destinations that hang, of several organizations, with so many messages each. */
+async function addHanging(destinations: number, messages: number): Promise<void> {
+  for (let n = 0; n < destinations; n += 1) {
+    if (n % destinationLimits.perOrganization === 0) await newOrganization();
+    await addMany(await destination(`hanging-${n}`), messages);
+  }
+}
+
+const pendingOf = async (id: number) => (await ledger.destinations.find(organization, id))?.pending;
+const refused: Sent = { status: 500, said: "", retryAfterMs: null };
+
+/** Answers by the address: never, with 500, or with 200. */
+function answerOf(address: string): Promise<Sent | null> {
+  if (address.includes("hanging")) return new Promise(() => undefined);
+  return Promise.resolve(address.includes("failing") ? refused : delivered);
+}
+
+test("one look drains a webhook that answers, beside one that hangs and one that fails, four at a time", async () => {
+  await addMany(await destination("hanging", "webhook"), 1_000);
+  const failing = await destination("failing", "webhook");
+  await addMany(failing, 50);
+  const quick = await destination("quick", "webhook");
+  await addMany(quick, 200);
+  const posted: string[] = [];
+  const [underWay, most] = [new Map<string, number>(), new Map<string, number>()];
+  const sender = senderWith(async (message) => {
+    const address = "address" in message ? message.address : "";
+    posted.push(address);
+    const now = (underWay.get(address) ?? 0) + 1;
+    underWay.set(address, now);
+    most.set(address, Math.max(now, most.get(address) ?? 0));
+    await Bun.sleep(1);
+    const sent = await answerOf(address);
+    underWay.set(address, (underWay.get(address) ?? 0) - 1);
+    return sent;
+  });
+  await sender.work();
+  await until(async () => (await pendingOf(quick)) === 0);
+  expect(posted.filter((address) => address.includes("quick"))).toHaveLength(200);
+  expect(Math.max(...most.values())).toBe(4);
+  // The others wait for the next look. The one that fails gets a single message then.
+  expect(posted.filter((address) => address.includes("hanging"))).toHaveLength(4);
+  expect(posted.filter((address) => address.includes("failing"))).toHaveLength(4);
+  await sender.work();
+  expect(posted.filter((address) => address.includes("hanging"))).toHaveLength(4);
+  expect(posted.filter((address) => address.includes("failing"))).toHaveLength(5);
+});
+
+test("Slack gets four messages a look: it refuses many in a second", async () => {
+  const slack = await destination("slack");
+  await addMany(slack, 9);
+  const sender = senderOf([]);
+  for (const left of [5, 1, 0]) {
+    await sender.work();
+    await until(async () => (await pendingOf(slack)) === left);
+  }
+});
+
+test("destinations that fail leave room for those that work, however many hang", async () => {
+  await addHanging(200, 2);
+  const first = await ledger.deliveries.claim({ most: 200, perDestination: 1, failing: 0 }, nowMs);
+  const retry = { ...refused, verdict: { is: "retry", waitMs: 0 } } as const;
+  await ledger.deliveries.tried(
+    first.map(({ delivery }) => ({ id: delivery.id, ...retry })),
+    nowMs,
+  );
+  const posted: string[] = [];
+  const sender = senderOf(posted);
+  await sender.work();
+  expect(posted).toHaveLength(128);
+  await newOrganization();
+  await add(await destination("quick"), "1");
+  await sender.work();
+  expect(posted.at(-1)).toBe("https://quick.example/");
+  expect(posted).toHaveLength(129);
+});
+
+test("calls at the same time begin 256 messages together at most", async () => {
+  await addHanging(100, 4);
+  const posted: string[] = [];
+  const sender = senderOf(posted);
+  await Promise.all(Array.from({ length: 5 }, () => sender.work()));
+  expect(posted).toHaveLength(256);
+});
+
+test("a message that cannot be read ends, and keeps no room", async () => {
+  const to = await destination("broken");
+  const message = { messageId: "1", type: "test", body: "no JSON" } as const;
+  await ledger.deliveries.add(organization, to, message, nowMs);
+  let clockMs = nowMs;
+  const sender = senderOf([], () => clockMs);
+  expect(await sender.work()).toBe(1);
+  clockMs += 60_000;
+  expect(await sender.work()).toBe(1);
+  await sender.stop();
+});
+
 test("a delivery whose claim a clock ended is not begun while it is under way", async () => {
   await add(await destination("hanging"), "1");
   let clockMs = nowMs;
@@ -116,7 +224,7 @@ test("a stop is no attempt: the delivery waits for the end of its claim", async 
   await add(to, "1");
   const sender = senderWith(async () => null);
   await sender.work();
-  await sender.settled();
+  await sender.stop();
   const [delivery] = await ledger.deliveries.list(organization, { limit: 1 });
   expect(delivery).toMatchObject({ state: "pending", attempts: 0, dueAtMs: nowMs });
   expect(await ledger.destinations.find(organization, to)).toMatchObject({ failingSinceMs: null });

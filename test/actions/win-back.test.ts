@@ -1,6 +1,8 @@
 /** The win-back list over HTTP: churned users by what they paid, with reasons of the team and of billing. */
 import { beforeAll, expect, test } from "bun:test";
+import { formatDay } from "../../server/calendar/days.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
@@ -36,7 +38,7 @@ const started = (who: string, amount: number) =>
   });
 
 beforeAll(async () => {
-  const token = await server.organization(organization, "--timezone", "UTC");
+  const token = await server.organization(organization, "--timezone", quietZone);
   olga = await joined(server, organization, "owner", "Olga Owner");
   const activity = (who: string, until: number) =>
     Array.from({ length: 30 }, (_, week) => track(who, "opened", daysAgo(until + week * 3)));
@@ -52,7 +54,7 @@ beforeAll(async () => {
   await server.exported("events", organization);
   // One scored day before they churned, and today.
   for (const days of [30, 9, 0]) {
-    const day = daysAgo(days).slice(0, 10);
+    const day = formatDay(todayIn(quietZone) - days);
     await server.command("score", "--organization", organization, "--as-of", day, "--even-if-stopped");
   }
 }, 300_000);

@@ -8,13 +8,13 @@ import { join } from "node:path";
 import type { Server as BunServer } from "bun";
 import Type from "typebox";
 import { analysisRoute } from "../../contract/api/route.ts";
-import { remoteLedger } from "../../server/between/shared-ledger.ts";
+import { remoteLedger } from "../../server/between/remote/shared-ledger.ts";
 import { AnalysisApi } from "../../server/http/api/analysis-api.ts";
 import type { ApiParts, Handlers } from "../../server/http/api/context.ts";
 import { openQuestionLimits } from "../../server/http/api/open-questions.ts";
 
 import { serveSocket } from "../../server/process/control.ts";
-import { createLogger } from "../../server/process/log.ts";
+import { createLogger } from "../../server/telemetry/log.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";

@@ -1,6 +1,7 @@
 /** Every figure of an organization stays as it is when another one has the same ids and events. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Random } from "../../simulation/random.ts";
+import { quietZone } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
 import { readRoutes } from "../specification/read-routes.ts";
 import { msPerDay, patientGet } from "./world.ts";
@@ -20,7 +21,7 @@ afterAll(() => server.stop());
 /** Sends users, accounts, and a hundred days of events. @returns a read key */
 async function fill(organization: string, seed: number, users: number): Promise<string> {
   const random = new Random(seed);
-  const token = await server.organization(organization, "--timezone", "UTC");
+  const token = await server.organization(organization, "--timezone", quietZone);
   const identify = (n: number) => ({
     ...{ type: "identify", userId: `u${n}`, email: `u${n}@example.com` },
     properties: { plan: random.pick(["free", "pro"]), seats: n },

@@ -31,7 +31,7 @@ beforeAll(async () => {
   }
   key = (await server.command("key", "create", "--organization", "Demo")).trim();
   await read();
-}, 180_000);
+}, 600_000);
 afterAll(() => server.stop());
 
 /** Reads both lists whole. */

@@ -131,7 +131,7 @@ beforeAll(async () => {
     ],
   });
   await organization("Nobody", { users: [], events: [] });
-}, 180_000);
+}, 600_000);
 afterAll(() => server.stop());
 
 const colours = [

@@ -107,16 +107,33 @@ test("who churned lately is found by the days of scores", async () => {
     entity: index + 1,
     states: scored.map((on) => [on, random.pick(states)] as const).filter(([, state]) => state !== ""),
   }));
-  const cells = rows.flatMap(({ entity, states: own }) => own.map(([on, state]) => ({ entity, on, state })));
+  const cells = [
+    ...rows.flatMap(({ entity, states: own }) =>
+      own.map(([on, state]) => ({ entity, on, state, version: 5 })),
+    ),
+    // Rows of a day's earlier run, for entities that its last run left out.
+    ...rows.flatMap(({ entity, states: own }) =>
+      scored
+        .filter((on) => !own.some(([other]) => other === on))
+        .map((on) => ({ entity, on, state: random.pick(["active", "churned"]), version: 4 })),
+    ),
+  ];
+  await subject.warehouse.command(
+    `INSERT INTO score_records (organization, kind, what, day, version, rows_version)
+     SELECT {organization:UInt32}, 'account', 'run', addDays(toDate32('1970-01-01'), arrayJoin({scored:Array(Int32)})), 6, 5`,
+    { organization, scored },
+  );
   await subject.warehouse.command(
     `INSERT INTO account_scores (organization, day, account, version, state, colour)
-     SELECT {organization:UInt32}, addDays(toDate32('1970-01-01'), row.1), row.2, 5, row.3, 'none'
-     FROM (SELECT arrayJoin(arrayZip({days:Array(Int32)}, {entities:Array(UInt32)}, {states:Array(String)})) AS row)`,
+     SELECT {organization:UInt32}, addDays(toDate32('1970-01-01'), row.1), row.2, row.4, row.3, 'none'
+     FROM (SELECT arrayJoin(arrayZip({days:Array(Int32)}, {entities:Array(UInt32)}, {states:Array(String)},
+       {versions:Array(UInt64)})) AS row)`,
     {
       organization,
       days: cells.map(({ on }) => on),
       entities: cells.map(({ entity }) => entity),
       states: cells.map(({ state }) => state),
+      versions: cells.map(({ version }) => version),
     },
   );
   for (const days of [1, 8, 9, 30]) {

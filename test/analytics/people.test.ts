@@ -48,7 +48,7 @@ const noScores = {
   },
   ...{ engagement: null, momentum: null, change: null, verdict: "no_score" },
 };
-const noOwner = { owner: null, ownerId: null };
+const noOwner = { owner: null, ownerId: null, controlUntil: null };
 const noRun = { day: null, sinceDay: null, dataStoppedSince: null };
 
 /** A row of a list without its scores: the service works them out by itself, at any moment of these tests. */

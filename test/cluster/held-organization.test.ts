@@ -79,16 +79,15 @@ test("an organization that is locked has room for so many requests, and others a
     const batch = Array.from({ length: 1_000 }, (_, n) => ({
       ...{ type: "identify", userId: `u${waiting.length}-${n}`, email: `u${n}@example.com` },
     }));
-    const answered = node.post("/batch", held.token, { batch });
-    waiting.push(answered.then(({ status }) => status));
+    const answered = node.post("/batch", held.token, { batch }).then(async (response) => {
+      const { message } = (await response.json()) as { message?: string };
+      // A busy machine may answer later than it is waited for here.
+      refused ??= [response.status, message];
+      return response.status;
+    });
+    waiting.push(answered);
     // Those that wait are not answered.
-    refused = await Promise.race([
-      answered.then(async (response) => [
-        response.status,
-        ((await response.json()) as { message: string }).message,
-      ]),
-      Bun.sleep(200),
-    ]);
+    await Promise.race([answered, Bun.sleep(200)]);
   }
   expect(refused).toEqual([
     429,

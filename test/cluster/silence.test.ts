@@ -1,6 +1,6 @@
 /** A request to a stopped process, or to a slow ledger, ends in time. */
 import { expect, spyOn, test } from "bun:test";
-import { remoteAnalysis } from "../../server/between/remote-analysis.ts";
+import { remoteAnalysis } from "../../server/between/remote/remote-analysis.ts";
 import { Authorizer } from "../../server/http/port/authorize.ts";
 import { type Credentials, secretPrefix } from "../../server/ledger/ports/credentials.ts";
 import type { Peer } from "../../server/process/control.ts";

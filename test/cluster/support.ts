@@ -10,7 +10,13 @@ import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/pos
 import { freePort } from "../deploy/running.ts";
 import { PostgresServer } from "../postgres.ts";
 import { printedBy } from "../printed-by.ts";
-import { rekindleWith, Server, type StartedCommand, startRekindleWith } from "../server.ts";
+import {
+  rekindleWith,
+  Server,
+  type ServerOptions,
+  type StartedCommand,
+  startRekindleWith,
+} from "../server.ts";
 import type { ClickHouseTestServer } from "../warehouse/clickhouse-server.ts";
 import { serverOfThisFile } from "../warehouse/clickhouse-support.ts";
 
@@ -57,9 +63,18 @@ export class TestCluster {
     return cluster;
   }
 
-  /** Starts a node that takes requests. */
-  async node(role: "all" | "intake" = "intake", env: Record<string, string> = {}): Promise<Server> {
-    const server = await Server.start({ dataDir: this.folder(), role, env: { ...this.env, ...env } });
+  /** Starts a node that takes requests. @param more as in `ServerOptions` */
+  async node(
+    role: "all" | "intake" = "intake",
+    env: Record<string, string> = {},
+    more: Pick<ServerOptions, "entry"> = {},
+  ): Promise<Server> {
+    const server = await Server.start({
+      dataDir: this.folder(),
+      role,
+      env: { ...this.env, ...env },
+      ...more,
+    });
     this.#running.add(server);
     return server;
   }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import type { Role } from "../../contract/roles.ts";
+import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { writeHistory } from "../specification/source-history.ts";
@@ -18,7 +19,7 @@ let people: Awaited<ReturnType<typeof company>>;
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start({ dataDir }), startBrowser()]);
-  people = await company(server, "Roles");
+  people = await company(server, "Roles", "--timezone", quietZone);
   await fill();
   await server.kill("SIGTERM");
   await writeHistory(dataDir, "Roles", [
@@ -48,10 +49,13 @@ async function fill(): Promise<void> {
   await server.exported("events", "Roles");
   const made = (path: string, body: object) => owner.json("POST", at(path), body, 201);
   await made("/api/views", { page: "users", name: "Mine", query: "healthBand=healthy" });
+  await made("/api/segments", { kind: "users", name: "Healthy", filter: { healthBand: "healthy" } });
   await made("/api/read-keys", { name: "reader", rights: [] });
   await made("/api/invitations", { email: "ida@example.com", role: "viewer" });
   await owner.json("POST", `${at("/api/exclusions")}&kind=user&value=monitor`);
   const mapping = { userId: "user.id", event: { path: "type" } };
+  const condition = { kind: "riskBand", band: "high" };
+  await made("/api/alert-rules", { name: "High risk", scope: { kind: "accounts" }, condition });
   await made("/api/webhooks", { name: "forms", mapping });
   await owner.json("PATCH", at("/api/settings"), {
     weekStart: 7,
@@ -68,13 +72,13 @@ const reading: Readonly<Record<string, readonly string[]>> = {
     "Copy, Copy link, Engagement, Event, Events, First seen, Health, Last active, Last seen, Member, Owner",
     "Members, More, Pause, Set up Chargebee, Set up Paddle, Set up RevenueCat, Set up Customer.io, Set up PostHog, Set up RudderStack, Set up Segment, Share of activity",
     "Set up Stripe, Set up The write API, Set up Webhooks, Show with projection, Trait, User, Users",
-    "opened, subscription_canceled",
+    "Segment, opened, subscription_canceled",
   ].flatMap((names) => names.split(", ")),
   combobox: [
     "A cohort begins with, Assignee, Came back by, Churn risk, Churned within, Compare with, Counts as retained, Days",
     "Days of the history, Days shown, Event, Health, Health and churn risk of, Kind of warning",
-    "Excluded users, Last seen, Outcome, Owner, Periods, Verdict, Predictions about, Source, Split, Split by, State, Time",
-    "Users or accounts, What is counted, Year of the calendar",
+    "Excluded users, Last seen, Outcome, Owner, Periods, Verdict, Predictions about, Rule, Source, Split, Split by, State, Time",
+    "Users of a segment, Users or accounts, What is counted, Year of the calendar",
   ].flatMap((names) => names.split(", ")),
   searchbox: "Event, Search accounts, Search events, Search users, User".split(", "),
 };
@@ -98,20 +102,35 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "button Yes, they have left": "member",
   },
   "/users": {},
-  "/users?healthBand=healthy": { "button Save view": "member" },
+  "/users?healthBand=healthy": { "button Save as segment": "member", "button Save view": "member" },
+  "/users?saves=new&healthBand=healthy": { "button Save as segment": "member" },
+  "/users?saves=1": { "button Save filter": "member" },
   "/users?view=1": { "button View options: Mine": "member" },
   "/users/ada": {
+    "button Change: ada@example.com": "member",
+    "button Handled: ada@example.com": "member",
+    "button Not useful: ada@example.com": "member",
     "button Add task": "member",
     "button Erase …": "owner",
     "button Exclude …": "member",
     "button No owner …": "member",
   },
   "/accounts": {},
-  "/accounts?healthBand=healthy": { "button Save view": "member" },
+  "/accounts?healthBand=healthy": { "button Save as segment": "member", "button Save view": "member" },
   "/accounts/acme": {
+    // The alerts of this test are about a user, whatever is asked for.
+    "button Change: ada@example.com": "member",
+    "button Handled: ada@example.com": "member",
+    "button Not useful: ada@example.com": "member",
     "button Add task": "member",
     "button Erase …": "owner",
     "button No owner …": "member",
+  },
+  "/segments": { "button Add segment": "member", "button Change Healthy": "member" },
+  "/alerts": {
+    "button Change: ada@example.com": "member",
+    "button Handled: ada@example.com": "member",
+    "button Not useful: ada@example.com": "member",
   },
   "/tasks": {},
   "/win-back": {},
@@ -214,11 +233,18 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "combobox Role of Roles viewer": "owner",
     "textbox E-mail": "owner",
   },
+  "/settings/alert-rules": {
+    "button Add rule": "member",
+    "button Change High risk": "member",
+    "button Delete High risk": "member",
+    "button Pause High risk": "member",
+  },
   "/settings/audit": {},
   "/settings/account": {
     "button Create organization": "owner",
     "button Show the password": "viewer",
     "button Sign out everywhere": "viewer",
+    "combobox Digest": "viewer",
     "textbox E-mail": "viewer",
     "textbox Organization name": "owner",
     "textbox Timezone": "owner",
@@ -233,10 +259,25 @@ const rejectedEvents = {
   rejectedEvents: [{ id: 1, at: "2026-01-01T00:00:00.000Z", table: "events", reason: "no", row: "[]" }],
 };
 
+/** An alert, which takes a scored day. */
+const alerts = {
+  total: 1,
+  alerts: [
+    {
+      ...{ id: 1, rule: { id: 1, name: "High risk" }, version: 1, entityKind: "user", entityId: "ada" },
+      ...{ entityLabel: "ada@example.com", firedDay: "2026-01-01", firedAt: "2026-01-01T00:00:00.000Z" },
+      ...{ before: 0.2, after: 0.7, reasons: [], risk: 0.7, expectedLoss: null, arm: null, isSent: false },
+      ...{ closedDay: null, closedWhy: null, assignee: null, snoozedUntil: null },
+      ...{ verdict: null, verdictBy: null, verdictAt: null, note: null },
+    },
+  ],
+};
+
 async function pageOf(role: "viewer" | "member" | "owner"): Promise<Page> {
   const { page } = await openPage(browser);
   await signInAs(page, server, people[role]);
   await page.route(/\/api\/rejected-events\?/, (route) => route.fulfill({ json: rejectedEvents }));
+  await page.route(/\/api\/alerts\?/, (route) => route.fulfill({ json: alerts }));
   return page;
 }
 

@@ -1,4 +1,4 @@
-/** Destinations in the settings: added, tested, paused, resumed, deleted; and the pages of recipients of e-mail. */
+/** Destinations in the settings: added, tested, paused, resumed, deleted; the own digest; and the pages of recipients of e-mail. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { Webhook } from "standardwebhooks";
@@ -54,7 +54,7 @@ async function add(page: Page, kind: string, name: string, field: string, addres
   await page.getByRole("button", { name: "Add destination" }).click();
   await page.getByLabel("Kind").selectOption({ label: kind });
   await page.getByLabel("Name", { exact: true }).fill(name);
-  await page.getByLabel(field).fill(address);
+  await page.getByLabel(field, { exact: true }).fill(address);
   await page.getByRole("button", { name: "Save", exact: true }).click();
 }
 
@@ -197,4 +197,40 @@ test("the recipient of e-mail agrees and unsubscribes by buttons, without a sess
   await stranger.page.goto(`${server.url}/agree`);
   await stranger.page.getByText("Open the whole link").waitFor();
   expect(stranger.complaints).toEqual([]);
+});
+
+test("a member of any role switches the own digest on and off, and agrees by the link", async () => {
+  const { viewer } = await company(server, "Digesting");
+  const { page, complaints } = await openPage(browser);
+  await signInAs(page, server, viewer);
+  await page.goto(`${server.url}/o/${viewer.organization}/settings/account`);
+  const panel = page.getByRole("region", { name: "Your digest" });
+  const digest = panel.getByLabel("Digest", { exact: true });
+  await panel.getByText("No digest is sent when there is no news.").waitFor();
+  expect(await digest.inputValue()).toBe("off");
+  await digest.selectOption({ label: "Every day at 07:00" });
+  await panel.getByText(`A link is on its way to ${viewer.email}.`).waitFor();
+  await settled(page);
+  expect(await axe(page)).toEqual([]);
+
+  const first = await linkTo("agree", viewer.email);
+  await panel.getByRole("button", { name: "Send the link again" }).click();
+  await comesTrue(async () => (await linkTo("agree", viewer.email)) !== first);
+  const stranger = await openPage(browser);
+  await stranger.page.goto(server.url + (await linkTo("agree", viewer.email)));
+  await stranger.page.getByRole("button", { name: "I agree" }).click();
+  await stranger.page.getByText(`${viewer.email} gets messages from now on.`).waitFor();
+  await page.reload();
+  await panel.getByText(`It goes to ${viewer.email}.`).waitFor();
+  expect(await digest.inputValue()).toBe("daily");
+  await page.setViewportSize(phone);
+  await settled(page);
+  expect(await sidewaysPixels(page)).toBe(0);
+
+  await digest.selectOption({ label: "Off" });
+  await panel.getByText("No digest is sent when there is no news.").waitFor();
+  await page.reload();
+  await panel.getByText("No digest is sent when there is no news.").waitFor();
+  expect(await digest.inputValue()).toBe("off");
+  expect(complaints).toEqual([]);
 });

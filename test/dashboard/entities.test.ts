@@ -1,6 +1,8 @@
 /** The pages of a user and of an account, as a browser shows them: the figures of the API, and nothing else. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { formatDay } from "../../server/calendar/days.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { rekindle } from "../server.ts";
 import { at } from "./settings-support.ts";
 import {
@@ -28,9 +30,8 @@ const models: string[] = [];
 const days: string[] = [];
 
 beforeAll(async () => {
-  const today = Date.parse(new Date().toISOString().slice(0, 10));
   for (const daysAgo of [196, 28, 0]) {
-    const day = new Date(today - daysAgo * 86_400_000).toISOString().slice(0, 10);
+    const day = formatDay(todayIn(quietZone) - daysAgo);
     const said = await rekindle(server.dataDir, "score", "--organization", "Demo", "--as-of", day);
     days.push(day);
     models.push(/users \(([a-z-]+),/.exec(said.stderr)?.[1] ?? "");

@@ -37,7 +37,6 @@ async function sendUsers(organization: string): Promise<void> {
 
 test("a trait becomes a part of health, with its points on the page and in the API", async () => {
   const owner = await world.founder("Own parts");
-  await sendUsers("Own parts");
   const { page, complaints } = await world.settingsOf(owner, "scores");
   await page.getByRole("button", { name: "Add a trait" }).click();
   await page.getByLabel("Trait", { exact: true }).fill("nps");
@@ -52,6 +51,8 @@ test("a trait becomes a part of health, with its points on the page and in the A
   expect(await axe(page)).toEqual([]);
   await save(page).click();
   await save(page).waitFor({ state: "detached" });
+  // The schedule scores an organization within seconds of its first events, and there would be scores to compare with.
+  await sendUsers("Own parts");
   await world.server.command("score", "--organization", "Own parts");
 
   const scoreOf = (path: string) =>

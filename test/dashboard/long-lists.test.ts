@@ -93,6 +93,25 @@ describe("a list that is read on", () => {
   });
 });
 
+test("a second column that is chosen before the address has the first does not undo it", async () => {
+  const { page } = await opened("/users?columns=health");
+  await settled(page);
+  await page.getByRole("button", { name: "Columns" }).click();
+  for (const name of ["Churn risk", "Engagement"]) {
+    await page.getByRole("menuitemcheckbox", { name }).waitFor();
+  }
+  await page.evaluate(`(async () => {
+    for (const name of ["Churn risk", "Engagement"]) {
+      [...document.querySelectorAll("[role=menuitemcheckbox]")].find((one) => one.textContent === name).click();
+      await null;
+    }
+  })()`);
+  await page.keyboard.press("Escape");
+  for (const name of ["Health", "Churn risk", "Engagement"]) {
+    await page.getByRole("columnheader", { name }).waitFor();
+  }
+});
+
 test("the CSV of a list has all rows, the columns that are shown, and says what it is", async () => {
   const { page } = await opened("/users?sort=userId&order=ascending&healthBand=none");
   await settled(page);
@@ -101,6 +120,7 @@ test("the CSV of a list has all rows, the columns that are shown, and says what 
   await page.getByRole("menuitemcheckbox", { name: "Churn risk" }).click();
   await page.keyboard.press("Escape");
   await page.getByRole("columnheader", { name: "plan" }).waitFor();
+  await page.getByRole("columnheader", { name: "Churn risk" }).waitFor({ state: "detached" });
   const total = await page.getByRole("table").getAttribute("aria-rowcount");
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -110,7 +130,7 @@ test("the CSV of a list has all rows, the columns that are shown, and says what 
   const text = await Bun.file(await download.path()).text();
   const lines = text.trimEnd().split("\r\n");
   expect(lines[0]).toBe(
-    "userId,name,email,verdict,health,change,engagement,accountId,accountName,owner,lastSeenDay,traits.plan",
+    "userId,name,email,controlUntil,verdict,health,change,engagement,accountId,accountName,owner,lastSeenDay,traits.plan",
   );
   expect(lines.length).toBe(Number(total));
 });

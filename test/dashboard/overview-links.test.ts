@@ -121,6 +121,11 @@ test("every panel and every sentence with a count has such links", async () => {
   expect(numberIn((await stat.textContent()) ?? "")).toBeGreaterThan(0);
 });
 
+/** When the page shows what the pointer does: before that a link may still be the one of a bar that the pointer has left. */
+function drawn(page: Page): Promise<unknown> {
+  return page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+}
+
 test("a bar of a chart is a link: it opens its list here, and in a new tab", async () => {
   const { page } = await overview();
   for (const title of ["Active users", "User lifecycle", "Health of users"]) {
@@ -133,6 +138,7 @@ test("a bar of a chart is a link: it opens its list here, and in a new tab", asy
     let href: string | null = null;
     for (let across = 0.5; href === null && across < 1; across += 0.01) {
       await page.mouse.move(box.x + box.width * across, box.y + box.height * 0.7);
+      await drawn(page);
       href = await link.getAttribute("href");
     }
     const inTable = panel.locator("details").locator(`a[href="${href}"]`).first();
@@ -143,6 +149,8 @@ test("a bar of a chart is a link: it opens its list here, and in a new tab", asy
     const opened = await tab;
     await opened.waitForURL(`**${href}`, { waitUntil: "commit" });
     await opened.close();
+    // The pointer of a page in the background is answered late, or never.
+    await page.bringToFront();
     expect(page.url()).toContain("/overview");
     if (title === "Active users") continue;
     await page.mouse.down();

@@ -135,7 +135,16 @@ describe("members", () => {
     const { page, complaints } = await world.settingsOf(viewer, "organization");
     const pages = page.getByRole("navigation", { name: "Settings" }).getByRole("link");
     expect(await pages.allTextContents()).toEqual([
-      ...["Organization", "Scores", "Currencies", "Exclusions", "Members", "Destinations", "Your account"],
+      ...[
+        "Organization",
+        "Scores",
+        "Currencies",
+        "Exclusions",
+        "Members",
+        "Alert rules",
+        "Destinations",
+        "Your account",
+      ],
     ]);
     for (const path of ["organization", "scores", "currencies", "exclusions", "members", "destinations"]) {
       await page.goto(page.url().replace(/[a-z]+$/, path));

@@ -34,6 +34,8 @@ beforeAll(async () => {
     expect((await olga.ask("PATCH", at(`${path}/owner`), { owner: olga.id })).status).toBe(204);
     await server.command("exclude", "add", "--organization", organization, "--user", `${who} excluded`);
   }
+  const pilots = { kind: "users", name: "Pilots with ada", ids: ["ada"] };
+  await olga.json("POST", at("/api/segments"), pilots, 201);
   await segment("/v1/track", { anonymousId: "never seen", event: "held", properties: { text: "held text" } });
   await server.exported("events", organization);
   await server.command("score", "--organization", organization);
@@ -75,7 +77,14 @@ test("it has what every store keeps of the person, and nothing of another", asyn
   const { text, document } = await everything("ada");
   for (const planted of [
     ...["name of ada", "old trait of ada", "new trait of ada", "Account of ada", "visitor of ada"],
-    ...["event_0_of_ada", "event_3_of_ada", "property of ada", "odd key of ada", "note on ada"],
+    ...[
+      "event_0_of_ada",
+      "event_3_of_ada",
+      "property of ada",
+      "odd key of ada",
+      "note on ada",
+      "Pilots with ada",
+    ],
     ...["task for ada", "called ada", "ada@example.com", "olga.owner@example.com"],
   ]) {
     expect([planted, text.includes(planted)]).toEqual([planted, true]);

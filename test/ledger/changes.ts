@@ -3,7 +3,9 @@
 import { commandLine as by, settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
+import { alertRules, alerts, ruleDecisions } from "./changes-of-alerts.ts";
 import { logins, members } from "./changes-of-people.ts";
+import { segments } from "./changes-of-segments.ts";
 import { eventLine, reject } from "./contract-operation.ts";
 import { account, user, writePeople } from "./writes.ts";
 
@@ -218,7 +220,7 @@ const destination = {
 const mailbox = { ...destination, kind: "email", address: "ada@example.com", secrets: ["code"] } as const;
 
 const destinations: Kinds["destinations"] = {
-  ...{ list: read, find: read, asking: read },
+  ...{ list: read, find: read, asking: read, claimUntold: service, told: service },
   add: async ({ ledger, nowMs }) => ({
     action: "destination.created",
     of: (organization) => ledger.destinations.add(organization, destination, by, nowMs),
@@ -349,7 +351,19 @@ const erasures: Kinds["erasures"] = {
 /** Every store has to be here with every method: TypeScript says which one is missing. */
 const kinds: Kinds = {
   ...{ organizations, tokens, readKeys, rejectedEvents, exclusions, outages, settings, sources, erasures },
-  ...{ members, logins, views, sourceSettings, destinations, notes, tasks },
+  ...{
+    members,
+    logins,
+    views,
+    sourceSettings,
+    destinations,
+    notes,
+    tasks,
+    alertRules,
+    alerts,
+    ruleDecisions,
+    segments,
+  },
   workTimeline: { entries: read },
   personData: { identity: read, rejectedEvents: read, auditEntries: read },
   // People look after destinations, and the service after what is sent to them.

@@ -99,6 +99,8 @@ function commits(subject: LedgerUnderTest): void {
   });
 }
 
+const segment = { kind: "users", name: "mine", content: { filter: { riskBand: "high" } } } as const;
+
 function unknownOrganizations(subject: LedgerUnderTest): void {
   test("say that the organization does not exist to which something was to be added", async () => {
     const { ledger, nowMs } = subject;
@@ -109,6 +111,7 @@ function unknownOrganizations(subject: LedgerUnderTest): void {
     const attempts = [
       () => ledger.exclusions.add(unknown, rule, commandLine, nowMs),
       () => ledger.views.add(unknown, view, commandLine, nowMs),
+      () => ledger.segments.add(unknown, segment, commandLine, nowMs),
       () => ledger.sourceSettings.addWebhook(unknown, webhook, commandLine, nowMs),
       () =>
         ledger.sourceSettings.changeStripe(unknown, { signingSecrets: ["whsec_1234"] }, commandLine, nowMs),
@@ -127,6 +130,7 @@ function unknownOrganizations(subject: LedgerUnderTest): void {
     const invitation = { organization: id, email: "b@example.com", role: "viewer", sha256: "b" } as const;
     const attempts = [
       () => ledger.views.add(id, view, nobody, nowMs),
+      () => ledger.segments.add(id, segment, nobody, nowMs),
       () => ledger.members.invite({ ...invitation, expiresAtMs: nowMs + 1 }, nobody, nowMs),
       () => ledger.members.makeOwner(id, unknown, commandLine, nowMs),
       () => ledger.logins.begin(unknown, "session", nowMs),

@@ -7,9 +7,11 @@ import type { LedgerUnderTest } from "./ledger-under-test.ts";
 export function deliveriesContract(subject: LedgerUnderTest): void {
   describe("deliveries", () => {
     addedAndClaimed(subject);
+    claimed(subject);
     sent(subject);
     sentAgain(subject);
     held(subject);
+    told(subject);
   });
 }
 
@@ -31,6 +33,8 @@ function addedAndClaimed(subject: LedgerUnderTest): void {
       type: "alert.fired",
     });
     expect(JSON.parse(delivery?.body ?? "")).toEqual({ text: hostile });
+    const found = (messageId: string) => subject.ledger.deliveries.list(id, { messageId, limit: 9 });
+    expect([await found(hostile), await found("1")]).toEqual([[delivery], []] as never);
   });
 
   test("of another organization's destination are not added, listed, sent again or settled", async () => {
@@ -53,10 +57,10 @@ function addedAndClaimed(subject: LedgerUnderTest): void {
     await send(id, quick.id, "4");
     const { nowMs } = subject;
     expect(await claim(nowMs - 1)).toEqual([]);
-    expect(await claim(nowMs, 2)).toEqual(["hanging 1", "hanging 2", "quick 4"]);
-    expect(await claim(nowMs + 59_999, 2)).toEqual([]);
-    expect(await claim(nowMs + 60_000, 2)).toEqual(["hanging 1", "hanging 2", "quick 4"]);
-    expect(await claim(nowMs + 60_000, 3)).toEqual(["hanging 3"]);
+    expect(await claim(nowMs, { perDestination: 2 })).toEqual(["hanging 1", "hanging 2", "quick 4"]);
+    expect(await claim(nowMs + 59_999, { perDestination: 2 })).toEqual([]);
+    expect(await claim(nowMs + 60_000, { perDestination: 2 })).toEqual(["hanging 1", "hanging 2", "quick 4"]);
+    expect(await claim(nowMs + 60_000, { perDestination: 3 })).toEqual(["hanging 3"]);
   });
 
   test("of destinations that work come first", async () => {
@@ -65,9 +69,51 @@ function addedAndClaimed(subject: LedgerUnderTest): void {
     const { nowMs, ledger } = subject;
     await send(id, failing.id, "1");
     await claim(nowMs);
-    await ledger.deliveries.tried(await idOf(id, "1"), failed(5_000), nowMs);
+    await ledger.deliveries.tried([{ id: await idOf(id, "1"), ...failed(5_000) }], nowMs);
     await send(id, working.id, "2");
-    expect(await claim(nowMs + 5_000, 10, 1)).toEqual(["working 2"]);
+    expect(await claim(nowMs + 5_000, { most: 1 })).toEqual(["working 2"]);
+  });
+}
+
+/** Tests of the order and the number of claims. */
+function claimed(subject: LedgerUnderTest): void {
+  const { add, send, claim, idOf } = callsOn(subject);
+
+  test("of a destination with no more room take no room of others", async () => {
+    const { id } = await subject.organization();
+    const [full, other] = [await add(id, "full"), await add(id, "other")];
+    for (const message of ["1", "2", "3"]) await send(id, full.id, message);
+    const { nowMs } = subject;
+    expect(await claim(nowMs, { perDestination: 2 })).toEqual(["full 1", "full 2"]);
+    await send(id, other.id, "4");
+    expect(await claim(nowMs, { most: 1, perDestination: 2 })).toEqual(["other 4"]);
+    expect(await claim(nowMs, { most: 1, perDestination: 3 })).toEqual(["full 3"]);
+  });
+
+  test("of destinations that fail are claimed one at a time, and so many in all", async () => {
+    const { id } = await subject.organization();
+    const { nowMs, ledger } = subject;
+    for (const name of ["a", "b", "c"]) {
+      const to = await add(id, name);
+      for (const message of ["1", "2", "3"]) await send(id, to.id, `${name}${message}`);
+    }
+    await claim(nowMs, { perDestination: 1 });
+    const tried = ["a1", "b1", "c1"].map(async (message) => ({ id: await idOf(id, message), ...failed(1) }));
+    await ledger.deliveries.tried(await Promise.all(tried), nowMs);
+    expect(await claim(nowMs, { failing: 2 })).toHaveLength(2);
+    expect(await claim(nowMs)).toHaveLength(1);
+    expect(await claim(nowMs)).toEqual([]);
+    await ledger.deliveries.tried([{ id: await idOf(id, "a2"), ...delivered }], nowMs);
+    expect(await claim(nowMs + 1)).toEqual(["a a1", "a a3"]);
+  });
+
+  test("are claimed for some destinations only", async () => {
+    const { id } = await subject.organization();
+    const [one, other] = [await add(id, "one"), await add(id, "other")];
+    await send(id, one.id, "1");
+    await send(id, other.id, "2");
+    expect(await claim(subject.nowMs, { only: [other.id] })).toEqual(["other 2"]);
+    expect(await claim(subject.nowMs, { only: [] })).toEqual([]);
   });
 }
 
@@ -80,7 +126,7 @@ function sent(subject: LedgerUnderTest): void {
     const { nowMs, ledger } = subject;
     await send(id, to.id, "1");
     await claim(nowMs);
-    await ledger.deliveries.tried(await idOf(id, "1"), failed(5_000), nowMs);
+    await ledger.deliveries.tried([{ id: await idOf(id, "1"), ...failed(5_000) }], nowMs);
     expect(await states(id)).toEqual(["1 pending 1"]);
     expect((await ledger.deliveries.list(id, { limit: 1 }))[0]).toMatchObject({
       status: 500,
@@ -92,7 +138,7 @@ function sent(subject: LedgerUnderTest): void {
     });
     expect(await claim(nowMs + 4_999)).toEqual([]);
     expect(await claim(nowMs + 5_000)).toEqual(["b 1"]);
-    await ledger.deliveries.tried(await idOf(id, "1"), delivered, nowMs + 6_000);
+    await ledger.deliveries.tried([{ id: await idOf(id, "1"), ...delivered }], nowMs + 6_000);
     expect(await states(id)).toEqual(["1 delivered 2"]);
     expect(await ledger.destinations.find(id, to.id)).toMatchObject({
       ...{ failingSinceMs: null, failedAttempts: 0, deliveredAtMs: nowMs + 6_000 },
@@ -100,6 +146,37 @@ function sent(subject: LedgerUnderTest): void {
     expect(await claim(nowMs + dayMs)).toEqual([]);
     expect(await ledger.deliveries.again(id, await idOf(id, "1"), nowMs + dayMs)).toBe(true);
     expect(await claim(nowMs + dayMs)).toEqual(["b 1"]);
+  });
+
+  test("whose attempts are recorded together count for each destination", async () => {
+    const { id } = await subject.organization();
+    const [broken, mended] = [await add(id, "broken"), await add(id, "mended")];
+    const { nowMs, ledger } = subject;
+    for (const message of ["1", "2"]) {
+      await send(id, broken.id, `b${message}`);
+      await send(id, mended.id, `m${message}`);
+    }
+    const outcomes = [
+      { id: await idOf(id, "b1"), ...failed(5_000) },
+      { id: await idOf(id, "m1"), ...failed(5_000) },
+      { id: await idOf(id, "m2"), ...delivered },
+      { id: await idOf(id, "b2"), ...failed(5_000) },
+    ];
+    await ledger.deliveries.tried(outcomes, nowMs);
+    expect(await ledger.destinations.list(id)).toMatchObject([
+      { name: "broken", failingSinceMs: nowMs, failedAttempts: 2, deliveredAtMs: null, pending: 2 },
+      { name: "mended", failingSinceMs: null, failedAttempts: 0, deliveredAtMs: nowMs, pending: 1 },
+    ]);
+  });
+
+  test("are kept for 30 days when they are done", async () => {
+    const { id } = await subject.organization();
+    const to = await add(id, "b");
+    await send(id, to.id, "done");
+    await send(id, to.id, "waits");
+    await subject.ledger.deliveries.tried([{ id: await idOf(id, "done"), ...delivered }], subject.nowMs);
+    await subject.ledger.tidy(subject.nowMs + 31 * dayMs);
+    expect(await states(id)).toEqual(["waits pending 0"]);
   });
 }
 
@@ -114,10 +191,10 @@ function sentAgain(subject: LedgerUnderTest): void {
     await send(id, to.id, "1");
     await claim(nowMs);
     await expect(again()).rejects.toThrow("The message is being sent.");
-    await ledger.deliveries.tried(await idOf(id, "1"), failed(5_000), nowMs);
+    await ledger.deliveries.tried([{ id: await idOf(id, "1"), ...failed(5_000) }], nowMs);
     expect(await again()).toBe(true);
     expect(await claim(nowMs)).toEqual(["b 1"]);
-    await ledger.deliveries.tried(await idOf(id, "1"), failed(5_000), nowMs);
+    await ledger.deliveries.tried([{ id: await idOf(id, "1"), ...failed(5_000) }], nowMs);
     await change(id, to.id, { state: "paused" });
     await expect(again()).rejects.toThrow("The destination is paused.");
     await change(id, to.id, { state: "active" });
@@ -134,10 +211,10 @@ function sentAgain(subject: LedgerUnderTest): void {
     for (const message of ["arrived", "failed", "dropped", "lost"]) await send(id, to.id, message);
     await claim(nowMs);
     await change(id, to.id, { state: "paused" });
-    await ledger.deliveries.tried(await idOf(id, "arrived"), delivered, nowMs);
-    await ledger.deliveries.tried(await idOf(id, "failed"), failed(5_000), nowMs);
+    await ledger.deliveries.tried([{ id: await idOf(id, "arrived"), ...delivered }], nowMs);
+    await ledger.deliveries.tried([{ id: await idOf(id, "failed"), ...failed(5_000) }], nowMs);
     const refused = { ...failed(0), verdict: { is: "failed", isGone: false } } as const;
-    await ledger.deliveries.tried(await idOf(id, "lost"), refused, nowMs);
+    await ledger.deliveries.tried([{ id: await idOf(id, "lost"), ...refused }], nowMs);
     expect(await states(id)).toEqual([
       "arrived delivered 1",
       "dropped held 0",
@@ -145,8 +222,8 @@ function sentAgain(subject: LedgerUnderTest): void {
       "lost held 1",
     ]);
     await ledger.deliveries.settleHeld(id, to.id, "drop", nowMs);
-    await ledger.deliveries.tried(await idOf(id, "dropped"), delivered, nowMs);
-    await ledger.deliveries.tried(await idOf(id, "lost"), failed(5_000), nowMs);
+    await ledger.deliveries.tried([{ id: await idOf(id, "dropped"), ...delivered }], nowMs);
+    await ledger.deliveries.tried([{ id: await idOf(id, "lost"), ...failed(5_000) }], nowMs);
     expect(await states(id)).toEqual([
       "arrived delivered 1",
       "dropped delivered 1",
@@ -166,7 +243,8 @@ function held(subject: LedgerUnderTest): void {
     const to = await add(id, "b");
     const { nowMs, ledger } = subject;
     await send(id, to.id, "1");
-    const fail = async (atMs: number) => ledger.deliveries.tried(await idOf(id, "1"), failed(1), atMs);
+    const fail = async (atMs: number) =>
+      ledger.deliveries.tried([{ id: await idOf(id, "1"), ...failed(1) }], atMs);
     for (let attempts = 0; attempts < 19; attempts++) await fail(nowMs);
     await fail(nowMs + 5 * dayMs - 1);
     expect(await ledger.destinations.find(id, to.id)).toMatchObject({ state: "active", failedAttempts: 20 });
@@ -198,7 +276,7 @@ function held(subject: LedgerUnderTest): void {
     const to = await add(id, "b");
     await send(id, to.id, "1");
     const gone = { status: 410, said: "", verdict: { is: "failed", isGone: true } } as const;
-    await subject.ledger.deliveries.tried(await idOf(id, "1"), gone, subject.nowMs);
+    await subject.ledger.deliveries.tried([{ id: await idOf(id, "1"), ...gone }], subject.nowMs);
     expect(await states(id)).toEqual(["1 failed 1"]);
     expect(await subject.ledger.destinations.find(id, to.id)).toMatchObject({ state: "disabled" });
   });
@@ -212,17 +290,45 @@ function held(subject: LedgerUnderTest): void {
     await send(id, to.id, "2");
     expect(await states(id)).toEqual(["1 held 0", "2 held 0"]);
     expect(await claim(nowMs + 1)).toEqual([]);
+    await expect(ledger.deliveries.settleHeld(id, to.id, "send", nowMs)).rejects.toThrow(
+      "The destination is paused.",
+    );
+    expect(await states(id)).toEqual(["1 held 0", "2 held 0"]);
     expect(await ledger.deliveries.settleHeld(id, to.id, "drop", nowMs)).toBe(2);
     expect(await states(id)).toEqual(["1 canceled 0", "2 canceled 0"]);
   });
+}
 
-  test("are kept for 30 days when they are done", async () => {
+function told(subject: LedgerUnderTest): void {
+  const { add, change, send, idOf } = callsOn(subject);
+
+  test("that disable their destination are told to the owners, every ten minutes until they know", async () => {
     const { id } = await subject.organization();
     const to = await add(id, "b");
-    await send(id, to.id, "done");
-    await send(id, to.id, "waits");
-    await subject.ledger.deliveries.tried(await idOf(id, "done"), delivered, subject.nowMs);
-    await subject.ledger.tidy(subject.nowMs + 31 * dayMs);
-    expect(await states(id)).toEqual(["waits pending 0"]);
+    const { nowMs, ledger } = subject;
+    const untold = async (minutes: number) =>
+      (await ledger.destinations.claimUntold(nowMs + minutes * 60_000)).map(({ name, held }) => [name, held]);
+    const disable = async (messageId: string) => {
+      await send(id, to.id, messageId);
+      await send(id, to.id, `${messageId} waits`);
+      const gone = { status: 410, said: "", verdict: { is: "failed", isGone: true } } as const;
+      await ledger.deliveries.tried([{ id: await idOf(id, messageId), ...gone }], nowMs);
+    };
+    expect(await untold(0)).toEqual([]);
+    await disable("1");
+    expect([await untold(0), await untold(9), await untold(10)]).toEqual([[["b", 1]], [], [["b", 1]]]);
+    await ledger.destinations.told(to.id);
+    expect(await untold(60)).toEqual([]);
+    // A change is made by an owner, and two days later a mail is too late.
+    await change(id, to.id, { state: "active" });
+    await disable("2");
+    await change(id, to.id, { state: "paused" });
+    expect(await untold(60)).toEqual([]);
+    await change(id, to.id, { state: "active" });
+    await disable("3");
+    expect([await untold(2 * 24 * 60), await untold(60)]).toEqual([[], [["b", 3]]]);
+    // A copy of the installation tells nobody.
+    await ledger.destinations.pauseElsewhere("elsewhere", nowMs);
+    expect(await untold(120)).toEqual([]);
   });
 }

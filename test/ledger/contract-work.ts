@@ -1,11 +1,16 @@
-/** The part of the contract about notes, tasks and owners. */
+/** The part of the contract about notes, tasks, owners and timelines. */
 import { describe, expect, test } from "bun:test";
 import { workLimits } from "../../contract/actions/work.ts";
 import { zoneOf } from "../../server/calendar/calendar.ts";
 import { changeTrait } from "../../server/intake/intake.ts";
-import type { EntityRef, WorkPosition } from "../../server/ledger/ports/actions/work.ts";
-import { comparePositions, ownerNote, workPosition } from "../../server/ledger/ports/actions/work.ts";
+import { type EntityRef, ownerNote } from "../../server/ledger/ports/actions/work.ts";
+import {
+  comparePositions,
+  type WorkPosition,
+  workPosition,
+} from "../../server/ledger/ports/actions/work-timeline.ts";
 import { commandLine, personActor } from "../../server/ledger/ports/audit.ts";
+import { alertRule, decision, firedAlert } from "./alert-decision.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, look, user, writePeople } from "./writes.ts";
 
@@ -14,6 +19,8 @@ const hostile = "a\0b\\0c\\d 'e' \"f\" {g} ünïcode 😀\nsecond line";
 const ada: EntityRef = { kind: "user", id: "ada" };
 const engines: EntityRef = { kind: "account", id: "engines" };
 const dayMs = 86_400_000;
+/** A day of alerts. */
+const today = 20_000;
 
 /** An organization with an owner, Grace, and with Ada, Bob and an account. */
 async function ground(subject: LedgerUnderTest, name?: string) {
@@ -183,6 +190,16 @@ function assignees(subject: LedgerUnderTest): void {
 function timelines(subject: LedgerUnderTest): void {
   test("entries of a timeline come a page at a time, each once, also those of one time", async () => {
     const { id, ledger, nowMs } = await ground(subject);
+    const entity = { kind: "user", number: 1 } as const;
+    for (const controlUntil of [null, today]) {
+      const name = `rule ${controlUntil}`;
+      const { id: rule } = await ledger.alertRules.add(id, { ...alertRule, name }, commandLine, nowMs);
+      const fired = [
+        firedAlert(entity, today, { arm: controlUntil === null ? null : "control", controlUntil }),
+      ];
+      const chunk = { ...decision({ organization: id, rule, entity, day: today }), fired };
+      await ledger.ruleDecisions.commitDecision(chunk, nowMs);
+    }
     for (const [index, title] of ["a", "b", "c"].entries()) {
       const task = await ledger.tasks.add(
         id,
@@ -196,21 +213,23 @@ function timelines(subject: LedgerUnderTest): void {
         await ledger.tasks.change(id, task?.id ?? 0, { isDone: true }, commandLine, nowMs + index);
     }
     await ledger.notes.add(id, engines, "elsewhere", commandLine, nowMs);
-    const whole = await ledger.workTimeline.entries(id, ada, { limit: 99 });
-    expect(whole).toHaveLength(8);
+    const whole = await ledger.workTimeline.entries(id, ada, { limit: 99, today });
+    expect(whole).toHaveLength(9);
+    const later = await ledger.workTimeline.entries(id, ada, { limit: 99, today: today + 1 });
+    expect(later.filter(({ kind }) => kind === "alert")).toHaveLength(2);
     const places = whole.map(workPosition);
     expect(places.toSorted(comparePositions)).toEqual(places);
     for (const limit of [1, 2, 3]) {
       const paged: WorkPosition[] = [];
       for (;;) {
-        const page = await ledger.workTimeline.entries(id, ada, { limit, before: paged.at(-1) });
+        const page = await ledger.workTimeline.entries(id, ada, { limit, before: paged.at(-1), today });
         paged.push(...page.map(workPosition));
         if (page.length < limit) break;
       }
       expect(paged).toEqual(places);
     }
     const behindEvents = { atMs: nowMs, kind: "event", id: 0 } as const;
-    const older = await ledger.workTimeline.entries(id, ada, { limit: 99, before: behindEvents });
+    const older = await ledger.workTimeline.entries(id, ada, { limit: 99, before: behindEvents, today });
     expect(older.map(({ atMs }) => atMs)).toEqual(Array.from({ length: older.length }, () => nowMs));
   });
 }

@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe } from "bun:test";
 import { accountErasuresContract } from "./contract-account-erasures.ts";
+import { alertRulesContract } from "./contract-alert-rules.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
 import { deletionsContract } from "./contract-deletions.ts";
@@ -18,6 +19,7 @@ import { linksContract } from "./contract-links.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { peopleStoreContract } from "./contract-people.ts";
+import { segmentsContract } from "./contract-segments.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
 import { transactContract } from "./contract-transact.ts";
@@ -48,6 +50,8 @@ const parts = {
   deliveries: deliveriesContract,
   sourceSettings: sourceSettingsContract,
   work: workContract,
+  segments: segmentsContract,
+  alertRules: alertRulesContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

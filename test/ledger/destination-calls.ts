@@ -1,4 +1,6 @@
 /** Calls on destinations and deliveries that parts of the contract share. */
+
+import type { ClaimRoom } from "../../server/ledger/ports/actions/deliveries.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
@@ -38,8 +40,9 @@ export function callsOn(subject: LedgerUnderTest) {
         atMs,
       ),
     /** The ids of messages that are claimed. */
-    claim: async (atMs: number, perDestination = 10, most = 100) => {
-      const claimed = await subject.ledger.deliveries.claim(most, perDestination, atMs);
+    claim: async (atMs: number, room: Partial<ClaimRoom> = {}) => {
+      const usual = { most: 100, perDestination: 10, failing: 100 };
+      const claimed = await subject.ledger.deliveries.claim({ ...usual, ...room }, atMs);
       return claimed.map(({ delivery, destination }) => `${destination.name} ${delivery.messageId}`).sort();
     },
     states: async (organization: number) => {

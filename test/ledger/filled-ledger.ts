@@ -5,6 +5,7 @@ import { commandLine, personActor, settingUp } from "../../server/ledger/ports/a
 import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/held-events.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { eventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { alertRule, decision } from "./alert-decision.ts";
 import { account, append, inboxRows, look, needs, remember, user, writes } from "./writes.ts";
 
 /** A text with difficult characters. PostgreSQL stores neither U+0000 nor, unchanged, the text that stands
@@ -47,6 +48,7 @@ export async function fillLedger(ledger: Ledger, nowMs: number): Promise<number>
   await fillSources(ledger, id, nowMs);
   await fillDestinations(ledger, id, nowMs);
   await fillWork(ledger, id, nowMs);
+  await fillAlerts(ledger, id, nowMs);
   await loadAll(ledger);
   return id;
 }
@@ -158,6 +160,10 @@ async function fillPeople(ledger: Ledger, id: number, nowMs: number): Promise<vo
   await settings.change(id, { churnHorizonDays: 14, passiveEvents: ["a\\0b"] }, by, nowMs);
   await settings.change(id, { weekStart: 7 }, commandLine, nowMs + 1);
   await views.add(id, { page: "users", name: oddText, query: oddText }, by, nowMs);
+  const filter = { traits: [{ trait: oddText, value: oddText }] };
+  await ledger.segments.add(id, { kind: "users", name: oddText, content: { filter } }, by, nowMs);
+  const fixed = { kind: "users", name: "fixed", content: { ids: ["ada", oddText] } } as const;
+  await ledger.segments.add(id, fixed, by, nowMs);
 }
 
 async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<void> {
@@ -198,7 +204,7 @@ async function fillDestinations(ledger: Ledger, id: number, nowMs: number): Prom
   }
   const tried = (await deliveries.list(id, { limit: 9 })).find(({ messageId }) => messageId === "tried");
   const answer = { status: 410, said: oddText, verdict: { is: "failed", isGone: true } } as const;
-  await deliveries.tried(tried?.id ?? 0, answer, nowMs + 1);
+  await deliveries.tried([{ id: tried?.id ?? 0, ...answer }], nowMs + 1);
 }
 
 async function fillWork(ledger: Ledger, id: number, nowMs: number): Promise<void> {
@@ -208,6 +214,31 @@ async function fillWork(ledger: Ledger, id: number, nowMs: number): Promise<void
   const done = await ledger.tasks.add(id, ada, task, commandLine, nowMs);
   await ledger.tasks.add(id, { kind: "user", id: oddText }, task, commandLine, nowMs);
   await ledger.tasks.change(id, done?.id ?? 0, { isDone: true }, commandLine, nowMs + 1);
+}
+
+async function fillAlerts(ledger: Ledger, id: number, nowMs: number): Promise<void> {
+  const hook = { kind: "webhook", name: "alerts", address: "https://example.org/", notices: [] } as const;
+  const to = await ledger.destinations.add(id, { ...hook, secrets: ["whsec_c"] }, commandLine, nowMs);
+  const destinations = [to.id];
+  const rule = await ledger.alertRules.add(
+    id,
+    { ...alertRule, name: oddText, destinations },
+    commandLine,
+    nowMs,
+  );
+  await ledger.ruleDecisions.commitDecision(
+    decision({
+      organization: id,
+      rule: rule.id,
+      entity: { kind: "user", number: 1 },
+      day,
+      messages: destinations,
+    }),
+    nowMs,
+  );
+  const { alerts } = await ledger.alerts.list(id, { state: "all", today: day, limit: 9, offset: 0 });
+  await ledger.alerts.change(id, alerts[0]?.id ?? 0, { note: oddText }, commandLine, day, nowMs);
+  await ledger.ruleDecisions.holdOutSecret(id);
 }
 
 /** The ids under which events are held. */
@@ -267,6 +298,13 @@ export async function everythingIn(ledger: Ledger, nowMs: number): Promise<unkno
   };
 }
 
+async function segmentsOf(ledger: Ledger, id: number): Promise<unknown> {
+  const segments = await ledger.segments.list(id);
+  return Promise.all(
+    segments.map(async (one) => ({ ...one, numbers: await ledger.segments.numbers(id, one.id) })),
+  );
+}
+
 async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<unknown> {
   return {
     tokens: await ledger.tokens.list(id),
@@ -287,11 +325,17 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     invitations: await ledger.members.invitations(id, nowMs),
     audit: await ledger.audit.list(id, { limit: 99 }),
     views: await ledger.views.list(id),
+    segments: await segmentsOf(ledger, id),
     sources: [await ledger.sources.totals(id), await ledger.sources.hours(id, 0)],
     sourceSettings: [await ledger.sourceSettings.webhooks(id), await ledger.sourceSettings.stripe(id)],
     destinations: await ledger.destinations.list(id),
     deliveries: await ledger.deliveries.list(id, { limit: 99 }),
     work: [await ledger.notes.all(id, 0, 99), await ledger.tasks.all(id, 0, 99)],
+    alerts: [
+      ...[await ledger.alertRules.list(id, day), await ledger.ruleDecisions.toDecide(id)],
+      ...[await ledger.alerts.list(id, { state: "all", today: day, limit: 99, offset: 0 })],
+      await ledger.ruleDecisions.holdOutSecret(id),
+    ],
     held: [await ledger.heldEvents.counts(id), await ledger.heldEvents.people(id, 99)],
     waiting: await waitingIn(ledger, id),
     labels: await ledger.heldEvents.labels(id, [oddText]),

@@ -102,7 +102,8 @@ test("no row of a user comes behind the erasure, while other nodes write and the
   const erasure = await one.erasures.begin(id, "ada");
   await working;
   expect((await one.inbox.backlog()).newestInboxId).toBe(erasure?.uptoInboxId ?? 0);
-  await loadAll(one);
+  // For a second after a commit that took long, as that of the erasure may, nothing is frozen.
+  while ((await one.inbox.backlog()).rows > 0) await loadAll(one);
   await one.erasures.counted([{ id: erasure?.id ?? 0, ...nothingFound }]);
   await one.erasures.finish([erasure?.id ?? 0]);
   expect(await inboxOf(url)).toEqual([]);
@@ -265,11 +266,28 @@ test("a node whose clock is ahead neither takes a running claim over nor sends b
   const hourMs = 3_600_000;
   const ahead = () => Date.now() + hourMs;
   await other.deliveries.add(id, to.id, { messageId: "1", type: "test", body: "{}" }, ahead());
-  const [claimed] = await one.deliveries.claim(9, 9, Date.now());
+  const room = { most: 9, perDestination: 9, failing: 9 };
+  const [claimed] = await one.deliveries.claim(room, Date.now());
   expect(claimed?.delivery.messageId).toBe("1");
-  expect(await other.deliveries.claim(9, 9, ahead())).toEqual([]);
+  expect(await other.deliveries.claim(room, ahead())).toEqual([]);
   const retry = { status: 500, said: "", verdict: { is: "retry", waitMs: hourMs / 2 } } as const;
-  await one.deliveries.tried(claimed?.delivery.id ?? 0, retry, Date.now());
-  expect(await other.deliveries.claim(9, 9, ahead())).toEqual([]);
+  await one.deliveries.tried([{ id: claimed?.delivery.id ?? 0, ...retry }], Date.now());
+  expect(await other.deliveries.claim(room, ahead())).toEqual([]);
+  await close();
+});
+
+test("nodes that claim at the same time claim so many of a destination together", async () => {
+  const { one, other, id, close } = await twoNodes();
+  const wanted = {
+    ...({ kind: "webhook", name: "Hooks", notices: [] } as const),
+    ...{ address: "https://example.com/", secrets: ["whsec_a"] },
+  };
+  const to = await one.destinations.add(id, wanted, commandLine, 1);
+  for (let n = 0; n < 40; n += 1) {
+    await one.deliveries.add(id, to.id, { messageId: `${n}`, type: "test", body: "{}" }, Date.now());
+  }
+  const room = { most: 99, perDestination: 4, failing: 99 };
+  const claims = [one, other, one, other, one, other].map((node) => node.deliveries.claim(room, Date.now()));
+  expect((await Promise.all(claims)).flat()).toHaveLength(4);
   await close();
 });

@@ -91,6 +91,15 @@ const outcomes = [1, 2, 3, 4]
 const judged = outcomes.filter(({ isScheduled }) => !isScheduled);
 const labels = judged.map(({ hasLeft }) => hasLeft);
 
+/** The answer without `--compare`. */
+function withoutComparisons(answer: Answer): Answer {
+  return JSON.parse(JSON.stringify(answer), (key, value) =>
+    key === "models"
+      ? value.filter(({ name }: { readonly name: string }) => !name.startsWith("logistic-without-"))
+      : value,
+  );
+}
+
 /** Sums in another order differ in their last digits. */
 function near(answer: Answer): Answer {
   return JSON.parse(JSON.stringify(answer), (_key, value) =>
@@ -132,7 +141,8 @@ describe("the end of subscriptions", () => {
   test("is the same with properties as objects, and in any order", async () => {
     const objects = lines.map((line) => `${JSON.stringify(line)}\n`).toSorted();
     const path = bench.file("log.jsonl", objects.join(""));
-    expect(await bench.json(path, ...bySubscription, "--compare")).toEqual(near(await answer));
+    const ofObjects = await bench.json(path, ...bySubscription);
+    expect(ofObjects).toEqual(near(withoutComparisons(await answer)));
   });
 
   test("is said in the table, with the number of billing events", async () => {

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { formatDay } from "../../server/calendar/days.ts";
-import { BacktestBench } from "../scoring/backtest-support.ts";
+import { type Answer, BacktestBench } from "../scoring/backtest-support.ts";
 import { simulatedFrom, simulateLogs } from "../scoring/support.ts";
 
 const bench = new BacktestBench();
@@ -45,6 +45,7 @@ const small = bench.file("small.csv", "who,at,what\nu0,2025-01-01,canceled\nu1,2
 const traitsText = users
   .map(({ id, log, traits }) => `${id},${formatDay(log[0]?.day ?? 0)},${JSON.stringify(traits)}\n`)
   .join("");
+const traitsFile = bench.file("traits.csv", traitsText);
 
 describe("a declared churn", () => {
   test("is predicted by the regression alone, beside the baselines", async () => {
@@ -99,20 +100,17 @@ describe("a declared churn", () => {
 });
 
 describe("traits", () => {
-  const withoutTraits = bench.json(log, ...columns, "--cutoffs", "4");
-  const answerWith = (name: string, text: string) =>
-    bench.json(log, ...columns, "--cutoffs", "4", "--traits", bench.file(name, text));
-  const logisticOf = (answer: Awaited<typeof withoutTraits>) =>
-    answer.models.find(({ name }) => name === "logistic");
+  const answerOf = (...options: string[]) => bench.json(log, ...columns, "--cutoffs", "4", ...options);
+  const logisticOf = (answer: Answer) => answer.models.find(({ name }) => name === "logistic");
 
   test("are columns of the regression", async () => {
-    const [without, answer] = [await withoutTraits, await answerWith("traits.csv", traitsText)];
+    const [without, answer] = [await answerOf(), await answerOf("--traits", traitsFile)];
     expect(logisticOf(answer)?.logLoss).not.toBe(logisticOf(without)?.logLoss);
     expect(answer.models.map(({ name }) => name)).toEqual(without.models.map(({ name }) => name));
   });
 
   test("are the same with a header, tabs, quotes, as objects and in a .gz", async () => {
-    const expected = await answerWith("plain.csv", traitsText);
+    const expected = await answerOf("--traits", traitsFile);
     const fields = traitsText
       .trim()
       .split("\n")
@@ -121,24 +119,24 @@ describe("traits", () => {
     const objects = fields.map(
       ([entity, time, json = ""]) => `${JSON.stringify({ entity, time, traits: JSON.parse(json) })}\n`,
     );
-    const packed = bench.file("traits.csv.gz", "");
-    await Bun.write(packed, gzipSync(traitsText));
+    const packed = bench.file("traits.csv.gz", gzipSync(traitsText));
     for (const [name, text] of [
       ["header.csv", `id,time,traits\n${traitsText}`],
       ["tabs.tsv", fields.map((line) => `${line.join("\t")}\n`).join("")],
       ["quoted.csv", quoted.join("\n")],
       ["objects.jsonl", objects.join("")],
     ] as const) {
-      expect(await answerWith(name, text)).toEqual(expected);
+      expect(await answerOf("--traits", bench.file(name, text))).toEqual(expected);
     }
-    expect(await bench.json(log, ...columns, "--cutoffs", "4", "--traits", packed)).toEqual(expected);
+    expect(await answerOf("--traits", packed)).toEqual(expected);
   });
 
   test("that were said later change nothing", async () => {
     const later = users.map(
       ({ id, traits }) => `${id},${formatDay(simulatedFrom + logDays)},${JSON.stringify(traits)}\n`,
     );
-    expect(await answerWith("later.csv", later.join(""))).toEqual(await withoutTraits);
+    const path = bench.file("later.csv", later.join(""));
+    expect(await answerOf("--traits", path)).toEqual(await answerOf());
   });
 
   test("of users without events are counted and left out", async () => {
@@ -172,24 +170,30 @@ describe("traits", () => {
 });
 
 describe("--compare", () => {
-  const options = [...columns, "--cutoffs", "4", "--compare", "--traits"];
-  const traits = bench.file("compared.csv", traitsText);
+  const options = [...columns, "--cutoffs", "4", "--compare", "--traits", traitsFile];
   const groups = ["silence-frequency", "trend", "breadth-volume", "tenure", "bgbb", "mix", "traits"];
 
   test("adds the regression without each group to the documented answer", async () => {
-    const answer = await bench.json(log, ...options, traits);
+    const answer = await bench.json(log, ...options);
     expect(Object.keys(answer)).toEqual(["horizonDays", "n", "baseRate", "models", "shipped"]);
     expect(answer.models.map(({ name }) => name)).toEqual([
       ...["prior", "bgbb", "bgbb-platt", "logistic", "recency", "hiatus"],
       ...groups.map((group) => `logistic-without-${group}`),
       "base",
     ]);
-    const { models: all, ...rest } = await bench.json(log, ...columns, "--cutoffs", "4", "--traits", traits);
+    const { models: all, ...rest } = await bench.json(
+      log,
+      ...columns,
+      "--cutoffs",
+      "4",
+      "--traits",
+      traitsFile,
+    );
     expect(answer).toMatchObject({ ...rest, models: expect.arrayContaining(all) });
   });
 
   test("prints what each group is worth", async () => {
-    const { stdout } = await bench.run(log, ...options, traits);
+    const { stdout } = await bench.run(log, ...options);
     expect(stdout).toMatch(/^logistic without +AUC +change +log loss +change$/m);
     expect(stdout).toMatch(/^nothing +0\.\d{4} +0\.\d{4}$/m);
     for (const group of groups) {

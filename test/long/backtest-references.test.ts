@@ -17,12 +17,12 @@ const names = ["prior", "bgbb", "bgbb-platt", "logistic", "recency", "hiatus"];
 
 function expectFigures(answer: Answer, reference: ReferenceBacktest | undefined, tolerance: number): void {
   if (reference === undefined) throw new Error("there is no such reference");
-  const { served, servedLimit = 1, publishedCount } = reference;
+  const { asServed, servedLimit = 1, publishedCount } = reference;
   const figures = (name: string) => answer.models.find((model) => model.name === name);
   expect(answer.n).toBe(publishedCount);
   expect(figures("logistic")?.logLoss).toBeLessThanOrEqual(servedLimit);
   expect(answer.models.map(({ name }) => name)).toEqual([...names, "base"]);
-  for (const { model, metrics } of served.results) {
+  for (const { model, metrics } of asServed.result.results) {
     const found = figures(nameOfModel(model));
     expect(Math.abs((found?.auc ?? 9) - (metrics.auc ?? 0))).toBeLessThan(tolerance);
     for (const name of ["logLoss", "brier", "ece"] as const) {

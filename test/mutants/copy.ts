@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { programPrefix } from "../program.ts";
 import { root } from "../tidy/source-files.ts";
 
 /** How a command ended: well, badly, or not within its time. */
@@ -38,7 +39,10 @@ export class ProjectCopy {
     const shared = join(root, "../shared");
     if (existsSync(shared)) symlinkSync(realpathSync(shared), join(this.#parent, "shared"));
     const left = new Set(["node_modules", ".git", "data"]);
-    cpSync(root, this.folder, { recursive: true, filter: (path) => !left.has(basename(path)) });
+    cpSync(root, this.folder, {
+      recursive: true,
+      filter: (path) => !left.has(basename(path)) && !basename(path).startsWith(programPrefix),
+    });
     symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"));
     copies.add(this);
   }

@@ -77,11 +77,13 @@ async function theirIds(): Promise<Readonly<Record<string, number>>> {
     invitations: await made(at("/api/invitations"), { email: `${hidden}@example.org`, role: "viewer" }),
     exclusions: await made(rule, undefined, 200),
     views: await made(at("/api/views"), { page: "users", name: hidden, query: "state=active" }),
+    segments: await made(at("/api/segments"), { kind: "users", name: hidden, filter: { state: "active" } }),
     webhooks: await made(at("/api/webhooks"), {
       name: hidden,
       mapping: { ...mapping, account: { id: hidden } },
     }),
     members: viewer.id,
+    "alert-rules": await made(at("/api/alert-rules"), { ...alertRule, name: hidden }),
     notes: await made(at("/api/users/their-user/notes"), { text: hidden }),
     tasks: await made(at("/api/accounts/their-account/tasks"), { title: hidden }),
     ...(await theirMessages()),
@@ -102,11 +104,16 @@ async function theirMessages(): Promise<Readonly<Record<"destinations" | "delive
 }
 
 const mapping = { userId: "user", event: { path: "name" } };
+const alertRule = { scope: { kind: "users" }, condition: { kind: "healthBelow", below: 40 } };
 
 /** A body for each route that takes one. A new route with a body fails the test until its body is added here. */
 const bodies: Readonly<Record<string, object>> = {
   "PATCH /api/settings": { weekStart: 7 },
   "POST /api/settings/restore": { to: 0 },
+  "POST /api/alert-rules/preview": {
+    scope: { kind: "users" },
+    condition: { kind: "riskBand", band: "high" },
+  },
   "POST /api/settings/preview": { weekStart: 7 },
   "PATCH /api/organization": { keepEventsDays: 400 },
   "PATCH /api/members/{id}": { role: "owner" },
@@ -115,6 +122,10 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /api/destinations": { kind: "webhook", name: "new", address: "https://new.invalid/" },
   "PATCH /api/destinations/{id}": { name: "ours now" },
   "POST /api/destinations/{id}/held": { held: "drop" },
+  "POST /api/alert-rules": { ...alertRule, name: "new" },
+  "PUT /api/alert-rules/{id}": { ...alertRule, name: "ours now" },
+  "PATCH /api/alerts/{id}": { verdict: "handled" },
+  "PUT /api/own-digest": { period: "off" },
   "POST /api/users/{userId}/contacts": {},
   "POST /api/users/{userId}/notes": { text: "ours" },
   "POST /api/accounts/{accountId}/notes": { text: "ours" },
@@ -128,6 +139,9 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /api/accounts/{accountId}/owner": { owner: null },
   "POST /api/views": { page: "users", name: "new", query: "state=active" },
   "PATCH /api/views/{id}": { name: "ours now" },
+  "POST /api/segments": { kind: "users", name: "new", filter: { state: "active" } },
+  "POST /api/segments/preview": { kind: "users", filter: { state: "active" } },
+  "PATCH /api/segments/{id}": { name: "ours now" },
   "POST /api/webhooks": { name: "new", mapping },
   "POST /api/webhooks/try": { mapping, payload: { user: "1", name: "a" } },
   "PATCH /api/webhooks/{id}": { mapping },
@@ -195,7 +209,7 @@ async function stateOfTheirs(): Promise<string> {
   const paths = [
     ...["organization", "members", "tokens", "read-keys", "settings", "exclusions"],
     ...["users", "users/their-user", "accounts", "rejected-events", "views", "sources", "webhooks", "stripe"],
-    ...["destinations", "deliveries", "tasks", "users/their-user/notes"],
+    ...["destinations", "deliveries", "tasks", "segments", "users/their-user/notes", "alert-rules", "alerts"],
   ];
   const answers = [];
   for (const path of paths) {

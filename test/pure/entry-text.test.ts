@@ -1,10 +1,20 @@
-/** Notes and tasks of a timeline, each in one line. */
+/** Alerts, notes and tasks of a timeline, each in one line. */
 import { expect, test } from "bun:test";
 import { entryText } from "../../dashboard/entity/work/entry-text.ts";
 
 test("a note is its text and its author", () => {
   expect(entryText("note", { text: "Decides in March.", by: "Ada" })).toBe("Decides in March. · by Ada");
   expect(entryText("note", { text: "Decides in March.", by: null })).toBe("Decides in March.");
+});
+
+test("an alert is its rule and its reasons", () => {
+  const alert = {
+    rule: "High risk",
+    before: 0.2,
+    after: 0.6,
+    reasons: ["Silent for 9 days", "Fewer logins"],
+  };
+  expect(entryText("alert", alert)).toBe("High risk · Silent for 9 days · Fewer logins");
 });
 
 test("a task that was added has its day and its assignee, and one that was done the member who did it", () => {

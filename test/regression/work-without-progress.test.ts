@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answerLines, readLines } from "../../server/between/progress-lines.ts";
+import { answerLines, readLines } from "../../server/between/remote/progress-lines.ts";
 import { fetchSocket, serveSocket } from "../../server/process/control.ts";
 
 test("long work may be silent for longer than ten seconds after its first line", async () => {

@@ -88,6 +88,14 @@ test.each<[string, object, string[]]>([
   expect(told([row])).toEqual(history);
 });
 
+test("a subscription whose payments are not collected is paused, as with the webhook", () => {
+  const times = { start_date: second(0), current_period_start: second(60) };
+  const row = { ...subscription(times), pause_collection: { behavior: "void", resumes_at: null } };
+  expect(told([row])).toEqual(["0 active 4900", "60 paused 0"]);
+  const ended = { ...row, status: "canceled", canceled_at: second(90), ended_at: second(90) };
+  expect(told([ended])).toEqual(["0 active 4900", "90 canceled 0"]);
+});
+
 test.each([
   ["paused", `sub_1:subscription_paused:${second(14)}`],
   ["unpaid", `sub_1:subscription_canceled:${second(44)}`],
@@ -131,4 +139,7 @@ test("the dashboard's CSV has amounts of all currencies in major units", () => {
   // With two digits in ISO 4217, and without minor units for Stripe.
   expect(mrrOf("mga", "3")).toEqual(["0 active 600"]);
   expect(mrrOf("kwd", "1.250")).toEqual(["0 active 2500"]);
+  expect(mrrOf("eur", "20,50")).toEqual(["0 active 4100"]);
+  // A thousand, and no amount of one. The row is rejected.
+  expect([mrrOf("eur", "1,000"), mrrOf("jpy", "1,000"), mrrOf("jpy", "1.000")]).toEqual([[], [], []]);
 });

@@ -1,11 +1,13 @@
 /** MRR and subscriptions from /track to the lists, their CSV and the answers about one payer. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { quietZone } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
 import { expectError, send, user } from "../specification/support.ts";
 import { dateOf, onDay, sendPayers } from "./payers-support.ts";
 
 type Accounts = RouteAnswer<"GET /api/accounts">;
+type Timeline = RouteAnswer<"GET /api/users/:userId/timeline">;
 type Users = RouteAnswer<"GET /api/users">;
 
 let server: Server;
@@ -13,9 +15,12 @@ let key: string;
 
 beforeAll(async () => {
   server = await Server.shared();
-  const token = await server.organization("Payers");
+  const token = await server.organization("Payers", "--timezone", quietZone);
   await server.ready();
   await sendPayers(server, "Payers", token);
+  const paid = { accountId: "theta", amount: 1_200, currency: "USD" };
+  await send(server, "/track", token, { userId: "solo", event: "payment_succeeded", properties: paid });
+  await server.exported("subscriptions", "Payers");
   key = (await server.command("key", "create", "--organization", "Payers")).trim();
 }, 180_000);
 afterAll(() => server.stop());
@@ -66,6 +71,23 @@ test("an account has its MRR, plan, status and renewal", async () => {
   });
   // No churn risk is that of losing a subscription yet.
   expect(accounts.filter((account) => "expectedLoss" in account)).toEqual([]);
+});
+
+test("a timeline's events are all among those to choose", async () => {
+  type Named = RouteAnswer<"GET /api/users/:userId/events">;
+  const of = {
+    "/api/accounts/gamma": { payment_failed: 1, subscription_started: 1 },
+    "/api/users/solo": { payment_succeeded: 1, subscription_started: 1 },
+    // A user who is no member of the account has paid for it.
+    "/api/accounts/theta": { payment_succeeded: 1 },
+  };
+  for (const [path, counts] of Object.entries(of)) {
+    const { events } = await ask<Named>(`${path}/events?kinds=all`);
+    expect(Object.fromEntries(events.map(({ event, count }) => [event, count]))).toEqual(counts);
+    const { events: shown } = await ask<Timeline>(`${path}/timeline`);
+    expect(shown.map(({ event }) => event).sort()).toEqual(Object.keys(counts));
+    expect((await ask<Named>(`${path}/events`)).events).toEqual([]);
+  }
 });
 
 test("a user pays only without an account", async () => {

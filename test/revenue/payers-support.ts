@@ -1,10 +1,11 @@
 /** Payers in every state, as an application tells of them by /identify and /track. */
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import type { Server } from "../server.ts";
 import { send, user } from "../specification/support.ts";
 
 const dayMs = 86_400_000;
-/** The first instant of today, in UTC. */
-const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
+/** The first instant, in UTC, of a day that does not end while tests run. Their organizations have its timezone. */
+const todayMs = todayIn(quietZone) * dayMs;
 /** An instant at noon so many days after today. */
 export const onDay = (days: number) => new Date(todayMs + days * dayMs + dayMs / 2).toISOString();
 /** A date so many days after today. */

@@ -8,7 +8,7 @@ import type { EntityKind } from "../../server/scoring/queries/engagement-events.
 import { activityPosition } from "../../server/scoring/queries/lists/activity-order.ts";
 import { listScores, orderByActivity } from "../../server/scoring/queries/lists/reading.ts";
 import { rowsOf } from "../../server/scoring/run/entity.ts";
-import { populationOf } from "../../server/scoring/run/population.ts";
+import { populationOf, withOutages } from "../../server/scoring/run/population.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { featuresOf } from "../../server/scoring/scores/features.ts";
@@ -63,7 +63,8 @@ describe("of random logs without a model", () => {
           events.filter((one) => one.day < day),
           kind,
         ),
-        populationOf(of, kind).settings,
+        // A pause of all users may be an outage, for the engine and for the reference.
+        populationOf(await withOutages(subject.warehouse, of, day), kind).settings,
       );
       expect(order.of).toBe([...expected.values()].filter((position) => position !== null).length);
       const { sql, parameters } = activityPosition(order);

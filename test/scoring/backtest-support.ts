@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CommandResult } from "../printed-by.ts";
+import { programEntry } from "../program.ts";
 import { run } from "../server.ts";
 
-const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
 export const data = join(import.meta.dir, "..", "..", "..", "shared", "data");
 
 export interface Answer {
@@ -33,6 +33,8 @@ interface ModelFigures {
 export class BacktestBench {
   readonly folder = mkdtempSync(join(tmpdir(), "rekindle-backtest-test-"));
   readonly #temporary = join(this.folder, "tmp");
+  /** The answers by their command. */
+  readonly #answers = new Map<string, Promise<Answer>>();
 
   constructor() {
     mkdirSync(this.#temporary);
@@ -42,9 +44,10 @@ export class BacktestBench {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  file(name: string, content: string): string {
+  /** Writes a file, of a name that no other has. */
+  file(name: string, content: string | Uint8Array): string {
     const path = join(this.folder, name);
-    writeFileSync(path, content);
+    writeFileSync(path, content, { flag: "wx" });
     return path;
   }
 
@@ -55,7 +58,7 @@ export class BacktestBench {
 
   command(file: string, ...options: string[]) {
     const env = { ...process.env, UV_THREADPOOL_SIZE: "16", TMPDIR: this.#temporary };
-    return { command: [process.execPath, entry, "backtest", file, ...options], env };
+    return { command: [process.execPath, programEntry("main"), "backtest", file, ...options], env };
   }
 
   run(file: string, ...options: string[]): Promise<CommandResult> {
@@ -63,7 +66,15 @@ export class BacktestBench {
     return run(command, { env });
   }
 
-  async json(file: string, ...options: string[]): Promise<Answer> {
+  /** The answer of a command, which runs once: tests compare it with answers of other commands. */
+  json(file: string, ...options: string[]): Promise<Answer> {
+    const command = JSON.stringify([file, ...options]);
+    const answer = this.#answers.get(command) ?? this.#asked(file, options);
+    this.#answers.set(command, answer);
+    return answer;
+  }
+
+  async #asked(file: string, options: readonly string[]): Promise<Answer> {
     const { exitCode, stdout, stderr } = await this.run(file, ...options, "--json");
     if (exitCode !== 0) throw new Error(stderr);
     return JSON.parse(stdout);

@@ -11,7 +11,7 @@ import { chooseRung } from "../../server/scoring/churn/ladder.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import { countData, type DataCounts } from "../../server/scoring/churn/train.ts";
 import type { BillingFeatures } from "../../server/scoring/scores/billing.ts";
-import { backtestLog } from "./reference.ts";
+import { foldsOfLog } from "./reference.ts";
 import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
 
 const days = 500;
@@ -25,7 +25,8 @@ const plenty: DataCounts = {
 };
 
 function run(entities: readonly EntityLog[], atMost = 6): Backtest {
-  return backtestLog(entities, planFolds(simulatedFrom, endDay, horizonDays, atMost), horizonDays);
+  const folds = planFolds(simulatedFrom, endDay, horizonDays, atMost);
+  return backtest(foldsOfLog(entities, folds, horizonDays), horizonDays);
 }
 
 describe("folds", () => {
@@ -182,6 +183,16 @@ describe("the back-test", () => {
     );
     expect(choice.next?.missing.length ?? 0).toBeGreaterThan(0);
   });
+});
+
+test("training data counts a departure once, and an entity that stayed once", () => {
+  const at = (entity: number, cutoffDay: number, label: boolean) => ({ entity, cutoffDay, label });
+  const outcomes = [
+    ...[at(1, 0, false), at(1, 7, false), at(1, 14, true), at(1, 21, true)],
+    ...[at(2, 0, false), at(2, 7, false), at(2, 14, false)],
+    ...[at(3, 0, true), at(3, 28, true)],
+  ];
+  expect(countData([], outcomes, 28)).toMatchObject({ churnedLabels: 3, retainedLabels: 2 });
 });
 
 /** Entities that are active every day until they all stop. */

@@ -6,6 +6,7 @@ import { billingProperties, changesOf } from "../../server/revenue/revenue.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import {
   billingInstants,
+  isCanceling,
   type Standing,
   type SubscriptionLog,
   standingAt,
@@ -81,6 +82,34 @@ export function randomBilling(random: Random, subscriptions: number, of: Billing
       ),
     ];
   }).flat();
+}
+
+/** Nine in ten draws have a canceling user. */
+const mostDraws = 100;
+
+/** Random billing by which a user is canceling on one of the cut-offs, and was active in the 26 weeks before. In one of 16 random
+ * histories of 150 subscriptions there is no such user: then others are drawn.
+ * @param events of the users, among them the passive `mail_sent` */
+export function billingWithCanceling(
+  random: Random,
+  of: BillingOf,
+  cutoffs: readonly number[],
+  events: readonly EventRow[],
+): EventRow[] {
+  const activity = events.filter(({ event: name }) => name !== "mail_sent");
+  const active = cutoffs.map((cutoffDay) => {
+    const recent = activity.filter(({ day }) => day < cutoffDay && day >= cutoffDay - 182);
+    return { cutoffDay, users: [...new Set(recent.map(({ user }) => user))] };
+  });
+  for (let draws = 0; draws < mostDraws; draws += 1) {
+    const billing = randomBilling(random, 150, of);
+    const standingOn = standingsOf(billing, "user", of.zone);
+    const hasCanceling = active.some(({ cutoffDay, users }) =>
+      users.some((user) => isCanceling(standingOn(user, cutoffDay).billing)),
+    );
+    if (hasCanceling) return billing;
+  }
+  throw new Error("nobody is canceling in any draw");
 }
 
 /** Loads billing events, and computes their subscriptions. */

@@ -47,7 +47,7 @@ async function found(organization: number, today: number) {
     ...{ run, earlier, riskLimits: absoluteRiskScale, sort: "health", descending: true },
     ...{ limit: 100, offset: 0 },
   };
-  const call = toCallQuery({ run, highRisk: -1, weekBefore: earlier });
+  const call = toCallQuery({ run, highRisk: -1, weekBefore: earlier, controls: [] });
   const called = await warehouse.rows<{ count: number }>(
     `SELECT count() AS count FROM (${call.sql})`,
     call.parameters,

@@ -30,7 +30,7 @@ const metrics: Metrics = {
 
 /** Rung 3 is proven by the back-test, and was not trained. */
 const mondaysModel: ModelBody = {
-  ...{ settingsKey: modelKey(settings), declaredOutages: "[]" },
+  ...{ settingsKey: modelKey(settings, "user"), declaredOutages: "[]" },
   rungs: [
     { rung: 0, horizonDays: 28, bgbb: { alpha: 1, beta: 1, gamma: 0.5, delta: 3 }, referenceLogOdds: -1 },
   ],

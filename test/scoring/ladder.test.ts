@@ -105,7 +105,10 @@ describe("the ladder", () => {
 
   test("a base rate counts once a back-test may judge", () => {
     const of = (changes: Partial<ModelResult>, folds = 6) =>
-      provenBaseRate({ ...tested(), folds, results: [{ ...recency, ...changes }] });
+      provenBaseRate({
+        choice: { isProven: false },
+        backtest: { ...tested(), folds, results: [{ ...recency, ...changes }] },
+      });
     expect(of({ departures: 30, retained: 30 })).toBe(0.4);
     expect([of({ departures: 29 }), of({ retained: 29 }), of({}, 3)]).toEqual([null, null, null]);
   });
@@ -117,6 +120,18 @@ describe("the ladder", () => {
       ...{ rung: 1, isProven: true, isProvisional: true },
       why: expect.stringContaining("provisional, its back-test has 99 departures"),
     });
+  });
+
+  test("a rung that was trained at few cut-offs is judged by its own departures", () => {
+    const of = (departures: number) =>
+      tested(judged(1), { ...judged(3, { logLoss: 0.4 }), folds: 1, departures });
+    expect(chooseRung(plenty, of(30))).toMatchObject({ rung: 3, isProven: true });
+    expect(chooseRung(plenty, of(29))).toMatchObject({ rung: 1, isProven: true });
+    expect(failuresOf({ ...judged(3), departures: 29 })).toEqual([
+      "its back-test has 29 labels of the rarer class of the 30 it takes",
+    ]);
+    expect(failuresOf({ ...judged(3), retained: 29 })).toHaveLength(1);
+    expect(failuresOf({ ...judged(3), departures: 24 }, true)).toEqual([]);
   });
 
   test("the proven rung with the least log loss serves", () => {
@@ -184,10 +199,55 @@ describe("the ladder", () => {
 
     test("without a proof has no claim", () => {
       const unjudged = { ...tested(judged(1)), folds: 3 };
-      expect(incumbentOf({ rung: 1 }, unjudged)).toEqual({ rung: 1, passed: false });
-      expect(incumbentOf({ rung: null }, unjudged)).toBeNull();
-      expect(elect(tested(judged(1, failing)), incumbentOf({ rung: 1 }, unjudged))).toMatchObject({
+      const unproven = { rung: 1, isProven: false } as const;
+      expect(incumbentOf(unproven, unjudged)).toEqual({ rung: 1, passed: false });
+      expect(incumbentOf({ rung: null, isProven: false }, unjudged)).toBeNull();
+      expect(elect(tested(judged(1, failing)), incumbentOf(unproven, unjudged))).toMatchObject({
         rung: null,
+      });
+    });
+
+    describe("needs less data than a new one", () => {
+      const incumbent = { rung: 3, passed: true } as const;
+      const of = (departures: number, changes: Partial<Metrics> = {}): Backtest => ({
+        ...tested(),
+        results: [
+          { ...judged(3, changes), departures },
+          { ...recency, departures },
+        ],
+      });
+      const few = (churnedLabels: number) => ({ ...plenty, churnedLabels });
+      const electOf = (departures: number, before: Incumbent | null, backtest = of(departures)) =>
+        chooseRung(few(departures), backtest, [3], before, true);
+
+      test("and stays at 29 departures when it was proven", () => {
+        const kept = electOf(29, incumbent);
+        expect(kept).toMatchObject({ rung: 3, isProven: true, isProvisional: true });
+        expect(incumbentOf(kept, of(29))).toEqual(incumbent);
+        expect(electOf(24, incumbent)).toMatchObject({ rung: 3, isProven: true });
+        expect(electOf(23, incumbent)).toMatchObject({ rung: null, isProven: false });
+        expect(electOf(29, null)).toMatchObject({ rung: null });
+        expect(electOf(29, { rung: 3, passed: false })).toMatchObject({ rung: null });
+      });
+
+      test("and has two trainings to fail there, too", () => {
+        const failed = of(29, failing);
+        const once = electOf(29, incumbent, failed);
+        expect(once).toMatchObject({ rung: 3, isProven: false });
+        expect(electOf(29, incumbentOf(once, failed), failed)).toMatchObject({ rung: null });
+      });
+
+      test("and keeps its base rate, by which risks have bands", () => {
+        expect(provenBaseRate({ choice: electOf(29, incumbent), backtest: of(29) })).toBe(0.4);
+        expect(provenBaseRate({ choice: electOf(29, null), backtest: of(29) })).toBeNull();
+      });
+
+      test("and is trained with them", () => {
+        expect(shortagesOf(3, few(29), true, true)).toEqual([]);
+        expect(shortagesOf(3, few(23), true, true)).toEqual([{ what: "churnedLabels", have: 23, need: 24 }]);
+        const young = { ...plenty, entities: 50, entitiesWithThreePeriods: 24 };
+        expect(shortagesOf(1, young, false, true)).toEqual([]);
+        expect(shortagesOf(1, young)).toHaveLength(2);
       });
     });
   });

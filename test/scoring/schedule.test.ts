@@ -311,7 +311,7 @@ describe("by itself", () => {
     await installation.finish();
     const idle = installation.organization();
     await installation.insert(all(idle, 6, [200]));
-    breakAt("user_spans");
+    breakAt("active_days");
     expect([await installation.work(), installation.failing]).toEqual([0, expect.arrayContaining([idle])]);
     installation.beforeStatement = async () => undefined;
     expect([await installation.work(), installation.failing]).toEqual([0, []]);

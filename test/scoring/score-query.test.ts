@@ -36,13 +36,12 @@ import { snapshotFor } from "../../server/scoring/snapshots/stored.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
-import { loadBilling, randomBilling, standingsOf } from "./billing-support.ts";
+import { billingWithCanceling, loadBilling, standingsOf } from "./billing-support.ts";
 import { countedEvents } from "./engine-support.ts";
 
 const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
-const firstDay = 20_000;
-const days = 260;
+const [firstDay, days] = [20_000, 260];
 const cutoffs = [firstDay + 1, firstDay + 40, firstDay + 150, firstDay + days];
 const bgbb = { alpha: 0.8, beta: 1.7, gamma: 0.6, delta: 4 };
 const scale = { activeDays: 9.5, volume: 41, eventNames: 3.2, halfLifeDays: 2.5, leastSeenDays: 14 };
@@ -91,7 +90,8 @@ async function filled(what: string) {
   const random = randomOfThisRun(what);
   const events = randomEventsOf(random, organization);
   await insertEvents(subject, events, 3);
-  const billing = randomBilling(random, 150, { organization, zone, firstDay, days, users, accounts });
+  const bounds = { organization, zone, firstDay, days, users, accounts };
+  const billing = billingWithCanceling(random, bounds, cutoffs, events);
   await loadBilling(subject, billing);
   await subject.insert(
     "user_versions",

@@ -1,7 +1,7 @@
 /** A preview of settings over HTTP: it says what happens when the change is saved and everybody is scored again. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { ScoreListAnswer } from "../../contract/api/scores.ts";
+import type { ModelAnswer, ScoreListAnswer } from "../../contract/api/scores.ts";
 import type { SettingsPreviewAnswer } from "../../contract/api/settings-preview.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
@@ -135,13 +135,22 @@ test("weights, traits in health and risk bands: the bands, and how well health t
   expect([users?.horizons, accounts?.horizons]).toEqual([null, null]);
 });
 
+/** The figures of a horizon as the model page has them. */
+async function proofOf(kind: (typeof kinds)[number]) {
+  const card = await answer<Static<typeof ModelAnswer>>(server, key, `/api/model?kind=${kind}`);
+  const serving = card.models.find(({ model }) => model === card.model);
+  return { horizonDays: card.horizonDays, cutoffs: serving?.cutoffs, auc: serving?.auc };
+}
+
 test("another horizon: the bands by a model for it, and both back-tests", async () => {
+  const proofBefore = await proofOf("user");
   const { kinds: previews } = await expectForetold({ churnHorizonDays: 14 });
   const [users] = previews;
   expect(users?.pastHealth).toBeNull();
   expect(users?.riskChanged).toBeGreaterThan(0);
   const { before, after } = users?.horizons ?? failed();
   expect([before.horizonDays, after.horizonDays]).toEqual([28, 14]);
+  expect([before, after]).toMatchObject([proofBefore, await proofOf("user")]);
   for (const { auc, skill, cutoffs, departures } of [before, after]) {
     expect(auc).toBeWithin(0.5, 1);
     expect(skill).toBeWithin(-1, 1);

@@ -1,10 +1,11 @@
 /** The settings of an organization reach its scores. */
 import { expect, test } from "bun:test";
 import { silence } from "../../contract/api/churn-targets.ts";
+import { passiveEventsOf } from "../../contract/api/departures-body.ts";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";
 import { healthOf } from "../../server/scoring/scores/health.ts";
-import { scoringSettings } from "../../server/scoring/scores/settings.ts";
+import { modelKey, scoringSettings, settingsKey } from "../../server/scoring/scores/settings.ts";
 
 const cutoffDay = 20_000;
 const log: readonly DayEvent[] = [
@@ -44,4 +45,58 @@ test("users and accounts have a churn target of their own", () => {
   const settings = { ...defaultSettings, churnTargets: { user: silence, account } };
   expect(scoringSettings(settings, "user").features.target).toEqual(silence);
   expect(scoringSettings(settings, "account").features.target).toEqual(account);
+});
+
+/** The settings as they are applied once events with these names came. */
+const applied = (settings: Settings, ...names: readonly string[]): Settings => ({
+  ...settings,
+  passiveEvents: passiveEventsOf(names, settings),
+});
+
+test("an event that waits for an answer scores everybody again, and trains no model", () => {
+  const before = applied(defaultSettings, "opened");
+  const spelled = applied(defaultSettings, "opened", "account_deleted", "Account.Deleted", "contacted");
+  expect(spelled.passiveEvents).toEqual(["Account.Deleted", "account_deleted", "contacted"]);
+  expect(settingsKey(spelled)).not.toBe(settingsKey(before));
+  expect(modelKey(spelled, "user")).toBe(modelKey(before, "user"));
+  const confirmed = { ...defaultSettings, passiveEvents: ["account_deleted"] };
+  expect(modelKey(applied(confirmed, "account_deleted"), "user")).toBe(modelKey(before, "user"));
+});
+
+test("an answer that changes which events count trains the models", () => {
+  const names = ["opened", "account_deleted", "mail_sent"];
+  const before = modelKey(applied(defaultSettings, ...names), "user");
+  const answers: readonly Partial<Settings>[] = [
+    { ordinaryEvents: ["account_deleted"] },
+    { keyEvents: ["account_deleted"] },
+    { passiveEvents: ["mail_sent"] },
+    { churnTargets: { user: { by: "event", event: "account_deleted", undoneBy: null }, account: silence } },
+  ];
+  for (const answer of answers) {
+    expect(modelKey(applied({ ...defaultSettings, ...answer }, ...names), "user")).not.toBe(before);
+  }
+  // Such names mean nothing to scores.
+  expect(
+    modelKey(applied({ ...defaultSettings, ordinaryEvents: ["cancel_clicked"] }, ...names), "user"),
+  ).toBe(before);
+});
+
+test("models of other organizations keep their key", () => {
+  expect(modelKey({ ...defaultSettings, passiveEvents: ["mail_sent"] }, "user")).toBe(
+    '{"churnHorizonDays":28,"eventWeights":{},"passiveEvents":["mail_sent"],"keyEvents":[],"churnTargets":{"user":{"by":"silence"},"account":{"by":"silence"}}}',
+  );
+});
+
+test("the target of one kind trains no model of the other", () => {
+  const trait = (...values: string[]): Settings => ({
+    ...defaultSettings,
+    churnTargets: { user: silence, account: { by: "trait", trait: "status", values } },
+  });
+  const [one, two] = [trait("canceled"), trait("canceled", "Canceled")];
+  expect(modelKey(two, "account")).not.toBe(modelKey(one, "account"));
+  expect(modelKey(two, "user")).toBe(modelKey(one, "user"));
+  // A departure that is the accounts' target is engagement of users, too.
+  const event = { by: "event", event: "account_deleted", undoneBy: null } as const;
+  const answered = { ...defaultSettings, churnTargets: { user: silence, account: event } };
+  expect(modelKey(answered, "user")).not.toBe(modelKey(one, "user"));
 });

@@ -60,4 +60,4 @@ test("a process that is killed between two statements leaves no run without rows
         expect(await daysIn(warehouse, table, organization)).toEqual(kept);
     });
   }
-}, 60_000);
+}, 180_000);

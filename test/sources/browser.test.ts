@@ -19,6 +19,7 @@ beforeAll(async () => {
     }),
   ]);
   [server, browser] = [started, opened];
+  await server.ready();
   const script = await bundled.outputs[0]?.text();
   shop = Bun.serve({
     port: 0,

@@ -83,6 +83,7 @@ function send(client: Client, from: number, end: number): [string, unknown][] {
 }
 
 async function stored(server: Server, organization: string): Promise<[string, unknown][]> {
+  await server.ready();
   const events = await server.exported("events", organization);
   return events
     .map(({ event, properties }): [string, unknown] => [

@@ -75,6 +75,7 @@ describe("a server", () => {
   let server: Server;
   beforeAll(async () => {
     server = await Server.start();
+    await server.ready();
   });
   afterAll(() => server?.stop());
 

@@ -17,7 +17,8 @@ const ends = startSeconds + 3 * monthSeconds;
 const endsAt = new Date(ends * 1_000).toISOString();
 
 const started = (more: object, items: object[] = [subscriptionItem()]) =>
-  propertiesOf(stripeEvent("customer.subscription.created", { ...subscription({}, items), ...more })) ?? {};
+  (propertiesOf(stripeEvent("customer.subscription.created", { ...subscription({}, items), ...more })) ??
+    {}) as { plan?: string } & Record<string, unknown>;
 const costs = (more: object, items?: object[]) => {
   const { amount, amountAfterDiscount, discountEndsAt } = started(more, items);
   return [amount, amountAfterDiscount, discountEndsAt];
@@ -37,9 +38,23 @@ describe("the amount of a subscription", () => {
     expect(started({}, [subscriptionItem({ quantity }, fraction)])).toMatchObject({ amount, quantity });
   });
 
-  test("in tiers is unknown", () => {
+  test("in tiers is unknown, also beside parts with a price", () => {
     const tiered = { ...price({ unit_amount: null, billing_scheme: "tiered" }), unit_amount_decimal: null };
     expect(started({}, [subscriptionItem({}, tiered)]).amount).toBeUndefined();
+    expect(started({}, [subscriptionItem(), subscriptionItem({}, tiered)]).amount).toBeUndefined();
+    const yearly = { ...price(), recurring: { ...price().recurring, interval: "year" } };
+    expect(started({}, [subscriptionItem(), subscriptionItem({}, yearly)]).amount).toBeUndefined();
+  });
+
+  test.each<[string, "up" | "down", number]>([
+    ["part of a package as a whole one", "up", 5_000],
+    ["whole packages alone", "down", 2_500],
+  ])("for each package of 5 counts %s", (_name, round, amount) => {
+    const transform_quantity = { divide_by: 5, round };
+    const packages = price({ unit_amount: 2_500, transform_quantity });
+    expect(started({}, [subscriptionItem({ quantity: 8 }, packages)])).toMatchObject({ amount, quantity: 8 });
+    const plan = { amount: 2_500, currency: "eur", interval: "month", transform_usage: transform_quantity };
+    expect(started({ plan, quantity: 8 }, [])).toMatchObject({ amount, quantity: 8 });
   });
 
   test.each<[string, object, unknown[]]>([
@@ -131,6 +146,14 @@ describe("the amount of a subscription", () => {
     expect(propertiesOf(refunded)).toMatchObject({ amount, currency });
   });
 
+  test("with more parts or discounts than Stripe allows is unknown", () => {
+    const many = <Each>(each: Each) => Array.from({ length: 101 }, () => each);
+    expect(costs({ discounts: many(discount(forever)) })[0]).toBeUndefined();
+    expect(costs({}, many(subscriptionItem()))[0]).toBeUndefined();
+    const items = [{ ...subscriptionItem(), discounts: many(discount(forever)) }];
+    expect(costs({}, items)[0]).toBeUndefined();
+  });
+
   test("changes with its discounts", () => {
     const now = { ...subscription(), discounts: [discount(forever)] };
     const event = updated(now, { discounts: [] });
@@ -167,6 +190,12 @@ test("the account of metadata is the payer", () => {
   expect(propertiesOf(stripeEvent("customer.subscription.created", subscription()))).not.toHaveProperty(
     "accountId",
   );
+});
+
+test("a name that is cut within a character can be stored", () => {
+  const nickname = `${"x".repeat(255)}😀`;
+  const { plan } = started({}, [subscriptionItem({}, price({ nickname }))]);
+  expect([plan?.length, plan?.isWellFormed()]).toEqual([256, true]);
 });
 
 test("values that admission refuses are left out, and the event is kept", () => {

@@ -234,6 +234,17 @@ describe("a subscription", () => {
     expect(eventNames(updated(subscription({ status: "unpaid" }), { metadata: {} }))).toEqual([]);
   });
 
+  test("that gets a trial later is a trial until it ends", () => {
+    const trialEnd = startSeconds + 14 * 86_400;
+    const trialing = updated(subscription({ status: "trialing", trial_end: trialEnd }), {
+      ...{ status: "active", trial_end: null },
+    });
+    const trialEndsAt = new Date(trialEnd * 1_000).toISOString();
+    expect(tracks(itemsOf(trialing))).toMatchObject([
+      { event: "trial_started", properties: { subscriptionId: "sub_1", trialEndsAt } },
+    ]);
+  });
+
   test("whose payments are not collected is paused", () => {
     const pause = { behavior: "void", resumes_at: null } as const;
     const paused = subscription({ pause_collection: pause });

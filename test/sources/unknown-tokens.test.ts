@@ -16,6 +16,7 @@ beforeAll(async () => {
   server = await Server.start({
     env: { TRUSTED_PROXY: "127.0.0.1", BODIES_MAX_BYTES: String(32 * 1024 ** 2) },
   });
+  await server.ready();
   token = await server.organization(organization);
 });
 afterAll(() => server?.stop());
@@ -263,11 +264,22 @@ describe("bodies that are held at once", () => {
   test("are charged to the address that leaves them before their end", async () => {
     const address = newAddress();
     const bytes = limits.openBodyBytes - 1_000;
-    const left: RawConnection[] = [];
     // 63 places each, of which 100 come back in a second.
-    while (left.length < 7) left.push(await openOne(openLines(address), bytes, left.length * bytes));
-    for (const connection of left) connection.leave();
-    while ((await heldBytes()) > 0) await Bun.sleep(10);
-    await expectError(await post("/batch", "{}", address), "rate_limit_exceeded", "from this address");
+    const leaveSeven = async () => {
+      const left: RawConnection[] = [];
+      while (left.length < 7) left.push(await openOne(openLines(address), bytes, left.length * bytes));
+      for (const connection of left) connection.leave();
+      while ((await heldBytes()) > 0) await Bun.sleep(10);
+    };
+    let [answer, tookMs, attempts]: [Response | undefined, number, number] = [undefined, 0, 0];
+    // A busy machine may notice the end so late that all places are back.
+    while (answer === undefined || (answer.status === 401 && tookMs > 2_000 && attempts < 20)) {
+      attempts += 1;
+      const begunMs = performance.now();
+      await leaveSeven();
+      answer = await post("/batch", "{}", address);
+      tookMs = performance.now() - begunMs;
+    }
+    await expectError(answer, "rate_limit_exceeded", "from this address");
   });
 });

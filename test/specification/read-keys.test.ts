@@ -122,7 +122,7 @@ describe("what is asked for", () => {
       isExcluded: false,
       excludedBy: [],
       account: { id: "a1", name: "Söhne", avatar: null },
-      ...{ owner: null, ownerId: null, isOwnerOfAccount: false, unknownOwner: null },
+      ...{ owner: null, ownerId: null, isOwnerOfAccount: false, unknownOwner: null, controlUntil: null },
       firstIdentifiedAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
       firstSeenDay: "2026-05-14",

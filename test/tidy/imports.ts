@@ -10,7 +10,7 @@ import { type SourceFile, withoutComments } from "./source-files.ts";
 const layers: readonly (readonly string[])[] = [
   ["cli"],
   ["main"],
-  ["between"],
+  ["between", "between/remote"],
   ["http"],
   ["actions"],
   ["sources", "analytics", "members"],
@@ -18,6 +18,7 @@ const layers: readonly (readonly string[])[] = [
   ["ledger/sqlite", "ledger/postgres", "warehouse"],
   ["ledger", "revenue"],
   ["process", "calendar"],
+  ["telemetry"],
   ["config"],
   ["contract"],
 ];
@@ -30,8 +31,9 @@ const reserved: Readonly<Record<string, { readonly sees: string[]; readonly seen
   simulation: { sees: ["calendar", "contract"], seenBy: ["cli"] },
 };
 
-/** The two forms of the ledger are modules of their own, because a process loads one of them. */
-const engines: readonly string[] = ["sqlite", "postgres"];
+/** Directories in modules that are modules of their own, because a process loads one of the two forms of the ledger, and a command
+ * only the asking side of calls. */
+const loadedAlone: readonly string[] = ["sqlite", "postgres", "remote"];
 
 const seesEverything: readonly string[] = ["bench", "test"];
 
@@ -41,17 +43,22 @@ export function moduleOf(path: string): string | undefined {
   if (top === "server") {
     if (second === "config.ts") return "config";
     if (third === "") return "main";
-    return fourth !== undefined && engines.includes(third) ? `${second}/${third}` : second;
+    return fourth !== undefined && loadedAlone.includes(third) ? `${second}/${third}` : second;
   }
   return ["cli", "dashboard", "contract", "client", "simulation", "bench", "test"].includes(top)
     ? top
     : undefined;
 }
 
+/** The only file that imports the manifest, which has the version. */
+const versionFile = "server/process/version.ts";
+const manifest = "package.json";
+
 /** Why one file may not import another. `undefined` when it may. */
 function objection(from: string, to: string): string | undefined {
   const [module, target] = [moduleOf(from), moduleOf(to)];
   if (module === undefined || module === target || seesEverything.includes(module)) return undefined;
+  if (from === versionFile && to === manifest) return undefined;
   if (target === undefined) return "is in no module";
   if (module === "contract") return "contract/ imports nothing of ours";
   if (seesOnlyContract.includes(module)) {

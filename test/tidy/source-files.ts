@@ -28,7 +28,7 @@ export function listPaths(): string[] {
     stderr: "ignore",
   });
   if (git.success) return git.stdout.toString().split("\0").filter(Boolean);
-  const left = /^(node_modules|data|\.git)\/|(^|\/)\.installing|\.log$/;
+  const left = /^(node_modules|data|\.git|\.program-\d+)\/|(^|\/)\.installing|\.log$/;
   return [...new Bun.Glob("**/*").scanSync({ cwd: root, dot: true })].filter((path) => !left.test(path));
 }
 

@@ -1,13 +1,13 @@
 /** Where a backup meets the loader: rows that wait, a loader that fails, copies that a killed backup left. */
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { createLogger } from "../../server/process/log.ts";
+import { createLogger } from "../../server/telemetry/log.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 import { type BackupRequest, backUp } from "../../server/warehouse/copies/backup.ts";
 import type { Manifest } from "../../server/warehouse/copies/backup-files.ts";
@@ -155,6 +155,32 @@ test("every table of the warehouse is in a backup", async () => {
   );
   const frozen = await freezeTables(subject.warehouse);
   expect(new Set(frozen.map(({ table }) => table))).toEqual(new Set(tables.map(({ name }) => name)));
+});
+
+test("a table whose rows are all deleted is in no backup, and a file without rows is passed over", async () => {
+  await appendEvents(1);
+  await subject.warehouse.command("INSERT INTO scored_days (organization, day) VALUES (1, '2026-03-01')");
+  await subject.warehouse.command("DELETE FROM scored_days WHERE true");
+  const [part] = await subject.warehouse.rows<{ count: number }>(
+    "SELECT count() AS count FROM system.parts WHERE active AND table = 'scored_days' AND database = currentDatabase()",
+  );
+  expect(part?.count).toBeGreaterThan(0);
+  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  await loader.replay();
+  await backUp(parts(loader), request("deleted"));
+  const manifestPath = join(base, "deleted", "manifest.json");
+  const manifest: Manifest = JSON.parse(readFileSync(manifestPath, "utf8"));
+  expect(manifest.tables.filter(({ table }) => table === "scored_days")).toEqual([]);
+
+  // As 0.1.0 wrote it.
+  const file = "warehouse/scored_days.all.native.zst";
+  const content = Bun.zstdCompressSync(new Uint8Array());
+  writeFileSync(join(base, "deleted", file), content);
+  const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+  const empty = { file, bytes: content.length, sha256, table: "scored_days", partition: "all", rows: 0 };
+  writeFileSync(manifestPath, JSON.stringify({ ...manifest, tables: [...manifest.tables, empty] }));
+  const restored = await rekindle(join(base, "of deleted"), "restore", join(base, "deleted"));
+  expect([restored.exitCode, restored.stderr]).toEqual([0, expect.stringContaining("restored")]);
 });
 
 test("copies that a killed backup left are gone after a start", async () => {

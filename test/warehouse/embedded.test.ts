@@ -23,6 +23,18 @@ test("a query has as many threads as it asks for while memory is free", async ()
   expect(lines.map(({ explain }) => explain).join("\n")).toMatch(/AggregatingTransform × 2/);
 });
 
+test("a query of few rows has one thread, and one of a large warehouse has more", async () => {
+  const sql = "SELECT value FROM system.settings WHERE name = 'max_threads'";
+  expect(await subject.warehouse.rows(sql)).toEqual([{ value: "1" }]);
+  await subject.warehouse.command(
+    "INSERT INTO user_event_days (organization, user, count) SELECT 9, number, 1 FROM numbers(1000000)",
+  );
+  await subject.warehouse.close();
+  await subject.open();
+  const [many] = await subject.warehouse.rows<{ value: string }>(sql);
+  expect(many?.value).not.toBe("1");
+});
+
 test("what a query writes has limits, and what a killed process has left is deleted at the start", async () => {
   const names = ["max_temporary_data_on_disk_size_for_query", "min_free_disk_space_for_temporary_data"];
   const sql =

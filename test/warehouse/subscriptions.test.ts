@@ -135,9 +135,7 @@ describe("after a start", () => {
     await subject.open();
     const keeper = keeperOf(subject);
     keeper.start();
-    for (let waited = 0; (await changes(subject, organization)).length === 0 && waited < 100; waited += 1) {
-      await Bun.sleep(100);
-    }
+    while ((await changes(subject, organization)).length === 0) await Bun.sleep(100);
     await keeper.stop();
     expect(await changes(subject, organization)).toEqual(lifeChanges);
   });

@@ -1,5 +1,6 @@
 /** The parts that tests of the warehouse share: an engine of their own, and events that a seed repeats. */
 import { afterAll, beforeAll } from "bun:test";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,12 +10,17 @@ import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { countsOfEvents } from "../../server/warehouse/schema/tables.ts";
 import { Random } from "../../simulation/random.ts";
+import { fillWithTables } from "../program.ts";
 
 export const msPerDay = 86_400_000;
 
 /** Opens the warehouse that belongs to a folder: the embedded one, where a file of tests says nothing else. */
 type Opener = (folder: string) => Promise<Warehouse>;
-let opener: Opener = (folder) => openChdbWarehouse({ folder: join(folder, "warehouse") });
+let opener: Opener = (folder) => {
+  const warehouse = join(folder, "warehouse");
+  if (!existsSync(warehouse)) fillWithTables(warehouse);
+  return openChdbWarehouse({ folder: warehouse });
+};
 
 /** The tests of the files that are imported after the call are of warehouses that are opened like this. */
 export function openWarehousesBy(other: Opener): void {

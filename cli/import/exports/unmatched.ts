@@ -1,6 +1,6 @@
 /** Customers of a billing tool's export who match no user. The rows of the file are read once for it. */
 import { randomUUID } from "node:crypto";
-import type { ImportService } from "../../../server/between/between.ts";
+import type { ImportService } from "../../../server/between/remote/remote.ts";
 import { heldVerdict, type ImportRow, maxImportRows } from "../../../server/intake/intake.ts";
 import {
   type StripeCustomer,

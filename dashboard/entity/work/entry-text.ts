@@ -1,20 +1,24 @@
-/** Notes and tasks in a timeline, each in one line. */
+/** Alerts, notes and tasks in a timeline, each in one line. */
 import { dayText } from "../../text/format.ts";
 
-/** Of a note its text and author. Of a task its title, its day and its assignee. Parts that are unknown are left out. */
-export function entryText(kind: "note" | "task" | "task_done", properties: Record<string, unknown>): string {
+type Kind = "alert" | "note" | "task" | "task_done";
+
+/**
+ * Of an alert its rule and the reasons, of a note its text and author, of a task its title, its day and its assignee. Parts that are
+ * unknown are left out.
+ */
+export function entryText(kind: Kind, properties: Record<string, unknown>): string {
   const textOf = (name: string) => {
     const value = properties[name];
     return typeof value === "string" && value !== "" ? value : undefined;
   };
   const [due, by] = [textOf("due"), textOf("by")];
-  const parts =
-    kind === "note"
-      ? [textOf("text"), by && `by ${by}`]
-      : [
-          textOf("title"),
-          due && `due ${dayText(due)}`,
-          kind === "task" ? textOf("assignee") : by && `by ${by}`,
-        ];
-  return parts.filter((part) => part !== undefined).join(" · ");
+  const { reasons } = properties;
+  const parts: Readonly<Record<Kind, readonly (string | undefined)[]>> = {
+    alert: [textOf("rule"), ...(Array.isArray(reasons) ? reasons.map(String) : [])],
+    note: [textOf("text"), by && `by ${by}`],
+    task: [textOf("title"), due && `due ${dayText(due)}`, textOf("assignee")],
+    task_done: [textOf("title"), due && `due ${dayText(due)}`, by && `by ${by}`],
+  };
+  return parts[kind].filter((part) => part !== undefined).join(" · ");
 }

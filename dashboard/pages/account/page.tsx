@@ -13,6 +13,7 @@ import { Owner } from "../../entity/work/owner.tsx";
 import { Stat } from "../../parts/figure/stat.tsx";
 import { choiceFilter, numberFilter, useFilters } from "../../parts/list/filters.ts";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
+import { ControlBadge } from "../../parts/work/control-badge.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { AttributesPanel } from "./attributes.tsx";
 import { CarriersPanel } from "./carriers.tsx";
@@ -136,6 +137,7 @@ function AccountHeader(props: AccountHeaderProps): ReactElement {
       actions={
         account !== undefined && (
           <>
+            <ControlBadge until={account.controlUntil} />
             <Owner entity={{ kind: "account", id: accountId }} owned={account} />
             {score?.verdict === "churned" && (
               <ChurnReason entity={{ kind: "account", id: accountId }} traits={account.traits} />

@@ -19,6 +19,7 @@ import { sortFilter, sortQuery, traitColumns } from "../../parts/list/trait-colu
 import { TraitFilters, traitsFilter } from "../../parts/list/trait-filter.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
+import { ControlBadge } from "../../parts/work/control-badge.tsx";
 import { ownerColumn } from "../../parts/work/owner-pick.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 
@@ -43,9 +44,12 @@ const filters = { ...listFilters, sort: sortFilter(sorts, firstSort), traits: tr
 const before: readonly Column<Account>[] = [
   {
     ...{ id: "account", header: "Account", sort: "name", isFixed: true, width: 200 },
-    csv: ["accountId", "name"],
-    cell: ({ accountId, name }) => (
-      <EntityLink kind="account" id={accountId} label={name} title={name || accountId} />
+    csv: ["accountId", "name", "controlUntil"],
+    cell: ({ accountId, name, controlUntil }) => (
+      <>
+        <EntityLink kind="account" id={accountId} label={name} title={name || accountId} />
+        <ControlBadge until={controlUntil} />
+      </>
     ),
   },
   ...scoreColumns<Account>(),
@@ -140,7 +144,7 @@ export default function AccountsPage(): ReactElement {
         what={["attribute", "accounts"]}
         filters={values.traits}
         traits={attributes ?? []}
-        onChange={(traits) => change({ traits })}
+        onChange={(traits) => change({ traits: [...traits] })}
       />
     </ListPage>
   );

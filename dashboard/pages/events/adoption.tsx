@@ -5,6 +5,8 @@ import { Freshness } from "../../parts/figure/freshness.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";
 import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
 import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
+import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";
 import { EventLink } from "./event-names.tsx";
@@ -12,7 +14,7 @@ import { EventLink } from "./event-names.tsx";
 type Adopted = Reads["/api/adoption"]["answer"]["events"][number];
 
 const spans = ["7", "28", "91", "182", "364"] as const;
-const filters = { days: choiceFilter(spans, "28") };
+const filters = { days: choiceFilter(spans, "28"), segment: conditionFilters.segment };
 
 const columnsOf = (activeUsers: number, days: string): readonly Column<Adopted>[] => [
   {
@@ -54,9 +56,9 @@ function ShareBar({ share }: { share: number }): ReactElement {
 }
 
 export default function Adoption(): ReactElement {
-  const [{ days }, change] = useFilters(filters);
-  const query = { days: Number(days), limit: 1_000 };
-  const adoption = useRead("/api/adoption", { query, keepsPrevious: true });
+  const [{ days, segment }, change] = useFilters(filters);
+  const query = { days: Number(days), ...(segment !== undefined && { segment }) };
+  const adoption = useRead("/api/adoption", { query: { ...query, limit: 1_000 }, keepsPrevious: true });
   return (
     <FigurePanel
       title="Adoption by event"
@@ -70,12 +72,15 @@ export default function Adoption(): ReactElement {
         )
       }
       actions={
-        <SmallSelect
-          label="Days"
-          value={days}
-          choices={spans.map((value) => ({ value, label: `Last ${value} days` }))}
-          onChoose={(chosen) => change({ days: chosen })}
-        />
+        <>
+          <SegmentPick value={segment} onChoose={(chosen) => change({ segment: chosen })} />
+          <SmallSelect
+            label="Days"
+            value={days}
+            choices={spans.map((value) => ({ value, label: `Last ${value} days` }))}
+            onChoose={(chosen) => change({ days: chosen })}
+          />
+        </>
       }
       isFlush
       asked={adoption}
@@ -95,7 +100,7 @@ export default function Adoption(): ReactElement {
           rows={events}
           columns={columnsOf(activeUsers, days)}
           rowId={({ event }) => event}
-          csv={csvAddress("/api/adoption", { days: Number(days) })}
+          csv={csvAddress("/api/adoption", query)}
         />
       )}
     </FigurePanel>

@@ -13,6 +13,8 @@ import {
   type Values,
 } from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
+import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { useEventLabels } from "./event-names.tsx";
 import { KeyField, Keys } from "./keys.tsx";
@@ -40,6 +42,7 @@ const filters = {
     "event",
   ),
   key: textFilter(),
+  segment: conditionFilters.segment,
 };
 type Split = Values<typeof filters>["by"];
 
@@ -56,14 +59,18 @@ export default function Volume(): ReactElement {
 }
 
 function OverTime(): ReactElement {
-  const [{ event, range, measure, by, key }, change] = useFilters(filters);
+  const [{ event, range, measure, by, key, segment }, change] = useFilters(filters);
   const labelOf = useEventLabels();
   const { period, periods, label } = ranges[range];
   // One event has only one name.
   const split = event !== "" && by === "event" ? "none" : by;
   const needsKey = split === "property" || split === "trait";
   const lacksKey = needsKey && key === "";
-  const query = { event, period, periods, breakdown: split, top, ...(needsKey && { key }) };
+  const query = {
+    ...{ event, period, periods, breakdown: split, top },
+    ...(needsKey && { key }),
+    ...(segment !== undefined && { segment }),
+  };
   const asked = useRead("/api/events-over-time", {
     query,
     enabled: !lacksKey,
@@ -95,7 +102,11 @@ function OverTime(): ReactElement {
           loading={<Loading rows={1} height={300} />}
           empty={({ periods: rows }) =>
             rows.every(({ count }) => count === 0) && (
-              <NoEvents event={event === "" ? "" : labelOf(event)} label={label} />
+              <NoEvents
+                event={event === "" ? "" : labelOf(event)}
+                label={label}
+                isOfSegment={segment !== undefined}
+              />
             )
           }
         >
@@ -116,7 +127,7 @@ function OverTime(): ReactElement {
 
 /** The choices of the chart. The address holds all of them. */
 function Choices({ split }: { split: Split }): ReactElement {
-  const [{ event, range, measure, key }, change] = useFilters(filters);
+  const [{ event, range, measure, key, segment }, change] = useFilters(filters);
   const needsKey = split === "property" || split === "trait";
   return (
     <div className="mb-4 grid grid-cols-2 gap-2 sm:flex">
@@ -138,6 +149,7 @@ function Choices({ split }: { split: Split }): ReactElement {
         choices={filters.by.choices.filter(({ value }) => value !== "event" || event === "")}
         onChoose={(chosen) => change({ by: chosen, key: "" })}
       />
+      <SegmentPick value={segment} onChoose={(chosen) => change({ segment: chosen })} />
       {needsKey && (
         <KeyField split={split} event={event} value={key} onChange={(name) => change({ key: name })} />
       )}
@@ -145,8 +157,17 @@ function Choices({ split }: { split: Split }): ReactElement {
   );
 }
 
-function NoEvents({ event, label }: { event: string; label: string }): ReactElement {
+function NoEvents({
+  event,
+  label,
+  isOfSegment,
+}: {
+  event: string;
+  label: string;
+  isOfSegment: boolean;
+}): ReactElement {
   const { timezone } = useOrganization();
+  if (isOfSegment) return <Empty title={`No such event of the segment’s users within ${label}`} />;
   return (
     <Empty title={event === "" ? "No events yet" : `${event} was not done within ${label}`}>
       Nothing was counted in these {label}, in days of {timezone.replaceAll("_", " ")}. Under Live you see

@@ -107,7 +107,7 @@ export function ProofPanel({ card }: { card: Card }): ReactElement | null {
         <p className="border-t border-line pt-3 text-sm text-soft">
           Training data: {numbers.count(trainedOn.entities)} {kind}s seen within half a year, with{" "}
           {numbers.count(trainedOn.churnedLabels)} known cases of leaving and{" "}
-          {numbers.count(trainedOn.retainedLabels)} of staying.
+          {numbers.count(trainedOn.retainedLabels)} that stayed.
         </p>
       </div>
     </Panel>

@@ -70,13 +70,13 @@ const shortages: Readonly<Record<string, string>> = {
   entities: "seen within half a year",
   entitiesWithThreePeriods: "known for more than three weeks",
   churnedLabels: "known cases of leaving",
-  retainedLabels: "known cases of staying",
+  retainedLabels: "that are known to have stayed",
 };
 
 /** The missing data, as a phrase after a number. @param kind users or accounts */
 export function shortageWords(what: string, kind: Kind): string {
   const words = shortages[what] ?? what;
-  return what.startsWith("entities") ? `${kind}s ${words}` : words;
+  return what === "churnedLabels" ? words : `${kind}s ${words}`;
 }
 
 /** The result of the back-test in plain words: of those with the highest tenth of risks, and of all. Undefined without it. */

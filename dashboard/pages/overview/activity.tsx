@@ -16,10 +16,11 @@ import { Stat, Stats } from "../../parts/figure/stat.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";
 import { useFilters } from "../../parts/list/filters.ts";
 import { CountLink, useListAddress } from "../../parts/list/list-link.tsx";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { filters } from "./filters.ts";
-import { usersActive, usersInStage } from "./lists.ts";
+import { inSegment, usersActive, usersInStage } from "./lists.ts";
 
 export type ActiveUsers = Reads["/api/active-users"]["answer"];
 type ActiveDays = ActiveUsers["days"];
@@ -97,32 +98,60 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
   );
 }
 
-/** Activity of every day, with today set apart. */
+/** The figures at the top compare with 28 days earlier and draw 90, whatever the chart shows. */
+const leastDays = 91;
+
+/** How many days are asked for. @param shown in the chart */
+export function askedDays(shown: string): number {
+  return Math.max(leastDays, Number(shown));
+}
+
+/** The choice of a segment for activity and lifecycle, which share it. */
+function OfSegment(): ReactElement {
+  const [{ segment }, change] = useFilters(filters);
+  return <SegmentPick value={segment} onChoose={(chosen) => change({ segment: chosen })} />;
+}
+
+/** Activity of every day, with today set apart. @param asked that of all users */
 export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElement {
-  const [{ days }, change] = useFilters(filters);
-  const count = Number(days);
+  const [{ days, segment }, change] = useFilters(filters);
+  const ofSegment = useRead("/api/active-users", {
+    query: { days: askedDays(days), ...(segment !== undefined && { segment }) },
+    enabled: segment !== undefined,
+    keepsPrevious: true,
+  });
   return (
     <FigurePanel
       title="Active users"
       note="Users active on the day, and in the 7 days that end with it"
       actions={
-        <SmallSelect
-          label="Days shown"
-          value={days}
-          choices={filters.days.choices}
-          onChoose={(chosen) => change({ days: chosen })}
-        />
+        <>
+          <OfSegment />
+          <SmallSelect
+            label="Days shown"
+            value={days}
+            choices={filters.days.choices}
+            onChoose={(chosen) => change({ days: chosen })}
+          />
+        </>
       }
-      asked={asked}
+      asked={segment === undefined ? asked : ofSegment}
       loading={<Loading rows={1} height={260} />}
     >
-      {(answer) => <ActiveChart days={answer.days} shown={count} />}
+      {(answer) => <ActiveChart days={answer.days} shown={Number(days)} segment={segment} />}
     </FigurePanel>
   );
 }
 
-function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): ReactElement {
+interface ActiveChartProps {
+  readonly days: ActiveDays;
+  readonly shown: number;
+  readonly segment: number | undefined;
+}
+
+function ActiveChart({ days, shown, segment }: ActiveChartProps): ReactElement {
   const address = useListAddress();
+  const listOf = (day: string, within = 1) => inSegment(usersActive(day, within), segment);
   const drawn = days.slice(-shown);
   const option = useCallback(
     (colours: Colours) => {
@@ -163,7 +192,7 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
       option={option}
       addressOf={(_, at) => {
         const day = drawn[at];
-        return day && address(usersActive(day.day));
+        return day && address(listOf(day.day));
       }}
       table={{
         columns: ["Day", "On the day", "Within 7 days", "Within 30 days"],
@@ -176,7 +205,7 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
                 key={within}
                 isQuiet
                 count={[daily, weekly, monthly][at]}
-                list={usersActive(day, within)}
+                list={listOf(day, within)}
               />
             )),
           ]),
@@ -187,11 +216,16 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
 
 /** New, returning, resurrected and dormant users, week by week. */
 export function LifecyclePanel(): ReactElement {
-  const asked = useRead("/api/lifecycle", { query: { period: "week", periods: 13 } });
+  const [{ segment }] = useFilters(filters);
+  const asked = useRead("/api/lifecycle", {
+    query: { period: "week", periods: 13, ...(segment !== undefined && { segment }) },
+    keepsPrevious: true,
+  });
   return (
     <FigurePanel
       title="User lifecycle"
       note="Users by week: active above the line, dormant below"
+      actions={<OfSegment />}
       asked={asked}
       loading={<Loading rows={1} height={260} />}
       empty={({ periods }) =>
@@ -200,7 +234,7 @@ export function LifecyclePanel(): ReactElement {
         )
       }
     >
-      {({ periods }) => <LifecycleChart periods={periods} />}
+      {({ periods }) => <LifecycleChart periods={periods} segment={segment} />}
     </FigurePanel>
   );
 }
@@ -216,8 +250,15 @@ function nameOf({ fromDay, isComplete }: Periods[number], form: "short" | "mediu
   return dayText(fromDay, form) + (isComplete ? "" : ", so far");
 }
 
-function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
+interface LifecycleChartProps {
+  readonly periods: Periods;
+  readonly segment: number | undefined;
+}
+
+function LifecycleChart({ periods, segment }: LifecycleChartProps): ReactElement {
   const address = useListAddress();
+  const listOf = ({ fromDay, toDay }: Periods[number], stage?: Parameters<typeof usersInStage>[2]) =>
+    inSegment(usersInStage(fromDay, toDay, stage), segment);
   const option = useCallback(
     (colours: Colours) => ({
       tooltip: tooltipOf((value) => numbers.count(Math.abs(value))),
@@ -244,7 +285,7 @@ function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
       option={option}
       addressOf={(series, at) => {
         const [week, stage] = [periods[at], stages.find(({ name }) => name === series)];
-        return week && stage && address(usersInStage(week.fromDay, week.toDay, stage.key));
+        return week && stage && address(listOf(week, stage.key));
       }}
       table={{
         columns: ["Week from", "Active", ...stages.map(({ name, hint }) => `${name}: ${hint}`)],
@@ -257,7 +298,7 @@ function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
                 key={stage ?? "active"}
                 isQuiet
                 count={period[stage ?? "active"]}
-                list={usersInStage(period.fromDay, period.toDay, stage)}
+                list={listOf(period, stage)}
               />
             )),
           ]),

@@ -1,5 +1,6 @@
 /** The choices of the overview. They are in the address. */
 import { labelledFilter } from "../../parts/list/filters.ts";
+import { conditionFilters } from "../../parts/segment/conditions.ts";
 
 export type Kind = "user" | "account";
 
@@ -8,6 +9,8 @@ export const filters = {
   kind: labelledFilter({ user: "Health of users", account: "Health of accounts" }, "user"),
   /** How many days of activity. */
   days: labelledFilter({ "28": "28 days", "90": "90 days", "365": "A year" }, "90"),
+  /** Activity and lifecycle of the users of a segment. */
+  segment: conditionFilters.segment,
 } as const;
 
 /** The plural of the kind. */

@@ -1,6 +1,7 @@
 /** The lists behind figures of the overview, by the parameters of their addresses. */
 import type { Lifecycle, Moved } from "../../parts/figure/figure-filters.ts";
 import type { HealthBand } from "../../parts/figure/health.tsx";
+import type { State } from "../../parts/list/list-address.ts";
 import type { ListBehind } from "../../parts/list/list-link.tsx";
 import { dayPlus } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
@@ -35,6 +36,11 @@ export function those(kind: Kind, query: ListBehind["query"]): ListBehind {
   return { page: plural[kind], query };
 }
 
+/** The part of a list that is in a segment. @param segment undefined for all of it */
+export function inSegment({ page, query }: ListBehind, segment: number | undefined): ListBehind {
+  return { page, query: { ...query, ...(segment !== undefined && { segment: String(segment) }) } };
+}
+
 type BandOrPresent = HealthBand | "present";
 
 /** Users or accounts in a health band now. `present` is any but churned and none. */
@@ -52,9 +58,13 @@ export function thoseOn(kind: Kind, day: string, before: BandOrPresent, healthBa
   });
 }
 
-/** Users or accounts whose health moved in one direction since an earlier day with scores. */
-export function thoseMoved(kind: Kind, moved: Moved, since: string): ListBehind {
-  return those(kind, { moved, since, sort: "change", ...(moved === "fell" && { order: "ascending" }) });
+/** Users or accounts whose health moved in one direction since an earlier day with scores. @param state only those */
+export function thoseMoved(kind: Kind, moved: Moved, since: string, state?: State): ListBehind {
+  return those(kind, {
+    ...{ moved, since, sort: "change" },
+    ...(moved === "fell" && { order: "ascending" }),
+    ...(state !== undefined && { state }),
+  });
 }
 
 function usersOf(query: ListBehind["query"]): ListBehind {

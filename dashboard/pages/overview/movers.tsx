@@ -14,9 +14,11 @@ type Answer = Reads["/api/movers"]["answer"];
 type Mover = Answer["movers"][number];
 
 const shown = 5;
+/** Of drops and gains, not of returns: those who leave have a panel of their own. */
+const state = "active";
 
 export function Movers({ kind }: { kind: Kind }): ReactElement {
-  const asked = useRead("/api/movers", { query: { kind, state: "active", limit: shown } });
+  const asked = useRead("/api/movers", { query: { kind, state, limit: shown } });
   const { data } = asked;
   return (
     <FigurePanel
@@ -52,21 +54,27 @@ function Lists({
 }): ReactElement {
   const of = (sign: number) => movers.filter(({ change }) => Math.sign(change ?? 0) === sign);
   const lists = [
-    { title: "Biggest drops", moved: "fell", word: "fell", rows: of(-1) },
-    { title: "Biggest gains", moved: "rose", word: "rose", rows: of(1) },
-    { title: "Returned after churn", moved: "returned", word: "returned", rows: returned },
+    { title: "Biggest drops", moved: "fell", word: "fell", rows: of(-1), ofState: state },
+    { title: "Biggest gains", moved: "rose", word: "rose", rows: of(1), ofState: state },
+    {
+      title: "Returned after churn",
+      moved: "returned",
+      word: "returned",
+      rows: returned,
+      ofState: undefined,
+    },
   ] as const;
   return (
     <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2 xl:grid-cols-1">
       {lists
         .filter(({ moved, rows }) => moved !== "returned" || rows.length > 0)
-        .map(({ title, moved, word, rows }) => (
+        .map(({ title, moved, word, rows, ofState }) => (
           <section key={moved} aria-label={title} className="min-w-0">
             <h3 className="flex justify-between gap-3 text-sm text-soft">
               {title}
               {sinceDay !== null && totals[moved] > 0 && (
                 <span>
-                  <CountLink count={totals[moved]} list={thoseMoved(kind, moved, sinceDay)} /> {word}
+                  <CountLink count={totals[moved]} list={thoseMoved(kind, moved, sinceDay, ofState)} /> {word}
                 </span>
               )}
             </h3>

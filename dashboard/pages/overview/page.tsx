@@ -11,7 +11,7 @@ import { useFilters } from "../../parts/list/filters.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading, Starting } from "../../parts/states.tsx";
 import { AccountsAtRisk } from "./accounts.tsx";
-import { ActivePanel, ActiveStats, type ActiveUsers, LifecyclePanel } from "./activity.tsx";
+import { ActivePanel, ActiveStats, type ActiveUsers, askedDays, LifecyclePanel } from "./activity.tsx";
 import { filters, type Kind } from "./filters.ts";
 import { FirstScores } from "./first-scores.tsx";
 import { HealthPanel } from "./health.tsx";
@@ -20,13 +20,10 @@ import { RevenueAtRisk } from "./revenue.tsx";
 import { RiskPanel } from "./risk.tsx";
 import { WeekPanel } from "./week.tsx";
 
-/** The figures at the top compare with 28 days earlier and draw 90, whatever the chart shows. */
-const leastDays = 91;
-
 export default function OverviewPage(): ReactElement {
   const [{ kind, days }, change] = useFilters(filters);
   const active = useRead("/api/active-users", {
-    query: { days: Math.max(leastDays, Number(days)) },
+    query: { days: askedDays(days) },
     keepsPrevious: true,
   });
   const isStarting =

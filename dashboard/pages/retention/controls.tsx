@@ -6,6 +6,7 @@ import { Button } from "../../parts/form/button.tsx";
 import { DayInput } from "../../parts/form/day-input.tsx";
 import { type Choice, Select } from "../../parts/form/field.tsx";
 import { Popover } from "../../parts/menu.tsx";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 import { type Choices, filters, useChoices } from "./question.ts";
@@ -26,7 +27,7 @@ export function Controls(props: ControlsProps): ReactElement {
   return (
     <search
       aria-label="Question"
-      className="grid grid-cols-2 items-end gap-3 sm:grid-cols-3 xl:grid-cols-[repeat(5,minmax(0,1fr))_auto]"
+      className="grid grid-cols-2 items-end gap-3 sm:grid-cols-3 xl:flex xl:[&>div]:min-w-0 xl:[&>div]:flex-1"
     >
       <EntryField {...props} />
       <Select
@@ -51,6 +52,7 @@ export function Controls(props: ControlsProps): ReactElement {
         onChoose={(measure) => change({ measure })}
       />
       <SplitField {...props} />
+      <SegmentPick isField value={choices.segment} onChoose={(segment) => change({ segment })} />
       <More />
     </search>
   );

@@ -11,6 +11,7 @@ import { Freshness } from "../../parts/figure/freshness.tsx";
 import { Button } from "../../parts/form/button.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
+import { useSegmentNames } from "../../parts/segment/segments.ts";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";
 import { AlreadyHere } from "./already-here.tsx";
@@ -33,6 +34,7 @@ export default function RetentionPage(): ReactElement {
     enabled: query !== undefined,
     keepsPrevious: true,
   });
+  const segments = useSegmentNames();
   // The figures first: the engine answers one question after the other.
   const enabled = query === undefined || !retention.isPending;
   const events = useRead("/api/events", { query: { limit: offered.events }, enabled });
@@ -55,7 +57,7 @@ export default function RetentionPage(): ReactElement {
         <Figures
           asked={retention}
           loading={
-            <Panel title="Cohorts" note={sentenceOf(choices)}>
+            <Panel title="Cohorts" note={sentenceOf(choices, segments)}>
               <Loading rows={14} height={24} />
             </Panel>
           }
@@ -89,6 +91,7 @@ const noKeys: ReadonlySet<string> = new Set();
 function Cohorts({ answer }: { answer: Parameters<typeof groupsOf>[0] }): ReactElement {
   const [choices, change] = useChoices();
   const { trait, period, open } = choices;
+  const segments = useSegmentNames();
   const groups = useMemo(() => groupsOf(answer, trait), [answer, trait]);
   const grid = useMemo(() => gridOf(groups), [groups]);
   const scale = useMemo(() => scaleOf(grid), [grid]);
@@ -120,7 +123,7 @@ function Cohorts({ answer }: { answer: Parameters<typeof groupsOf>[0] }): ReactE
         title={titles[period]}
         note={
           <span className="block max-w-[108ch] text-pretty">
-            {sentenceOf(choices)} {numbers.count(users)} users.
+            {sentenceOf(choices, segments)} {numbers.count(users)} users.
           </span>
         }
         isFlush

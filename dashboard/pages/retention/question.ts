@@ -10,6 +10,7 @@ import {
   useFilters,
   type Values,
 } from "../../parts/list/filters.ts";
+import { conditionFilters } from "../../parts/segment/conditions.ts";
 
 /** Choices that are parameters of the API when they are set. */
 const sameInApi = {
@@ -17,6 +18,7 @@ const sameInApi = {
   returnEvent: textFilter(),
   from: dayFilter(),
   to: dayFilter(),
+  segment: conditionFilters.segment,
 };
 
 /** Every choice of the page. Choices that are not in the address have their default. */
@@ -82,9 +84,9 @@ export function queryOf(choices: Choices): Reads["/api/retention"]["query"] | un
   };
 }
 
-/** The question as a sentence. */
-export function sentenceOf(choices: Choices): string {
-  const { entry, entryEvent, returnEvent, period, measure, trait, of, asOf } = choices;
+/** The question as a sentence. @param names of the organization's segments, by id */
+export function sentenceOf(choices: Choices, names: ReadonlyMap<number, string>): string {
+  const { segment, entry, entryEvent, returnEvent, period, measure, trait, of, asOf } = choices;
   const came =
     entry === "signUp"
       ? `signed up in a ${period}`
@@ -98,5 +100,6 @@ export function sentenceOf(choices: Choices): string {
     trait === ""
       ? ""
       : ` Split by ${trait}${whose}, as it ${asOf === "entry" ? `was on the day they came` : "is now"}.`;
-  return `Of the users who ${came}, the share who ${back} ${when}.${split}`;
+  const users = segment === undefined ? "users" : `users of the segment “${names.get(segment) ?? segment}”`;
+  return `Of the ${users} who ${came}, the share who ${back} ${when}.${split}`;
 }

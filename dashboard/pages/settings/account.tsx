@@ -13,6 +13,7 @@ import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { NewOrganization } from "./new-organization.tsx";
+import { OwnDigest } from "./own-digest.tsx";
 
 export default function AccountSettings(): ReactElement {
   return (
@@ -20,6 +21,7 @@ export default function AccountSettings(): ReactElement {
       <PageHeader title="Your account">One account for all organizations.</PageHeader>
       <div className="grid gap-5">
         <Person />
+        <OwnDigest />
         <Organizations />
         <Sessions />
       </div>

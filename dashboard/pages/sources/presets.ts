@@ -105,9 +105,10 @@ export const presetTexts: Readonly<Record<WebhookPreset, PresetTexts>> = {
     secretHelp: "The value that you set in RevenueCat.",
     verified: (lastFour) => `Only requests with the Authorization header …${lastFour} are accepted.`,
     meanings: [
-      ["INITIAL_PURCHASE, RENEWAL after an end", "subscription_started"],
-      ["RENEWAL, SUBSCRIPTION_EXTENDED", "subscription_changed"],
+      ["INITIAL_PURCHASE, RENEWAL", "subscription_started"],
+      ["SUBSCRIPTION_EXTENDED", "subscription_changed"],
       ["RENEWAL that converts a trial", "trial_converted"],
+      ["RENEWAL of Google's store", "subscription_resumed"],
       ["CANCELLATION, UNCANCELLATION", "cancellation_scheduled, cancellation_withdrawn"],
       ["EXPIRATION", "subscription_canceled, or subscription_paused when the reason is a pause"],
       ["purchases with a price", "payment_succeeded"],

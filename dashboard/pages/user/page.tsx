@@ -15,6 +15,7 @@ import { Stat } from "../../parts/figure/stat.tsx";
 import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
+import { ControlBadge } from "../../parts/work/control-badge.tsx";
 import { dayText, noEmail } from "../../text/format.ts";
 import { ErasedUser, EraseUser } from "./erase.tsx";
 import { EverythingLink } from "./everything.tsx";
@@ -87,6 +88,7 @@ function UserHeader({ userId, user, isMissing, score, onErased }: UserHeaderProp
       actions={
         user !== undefined && (
           <>
+            <ControlBadge until={user.controlUntil} />
             <Owner entity={{ kind: "user", id: userId }} owned={user} />
             {score?.verdict === "churned" && (
               <ChurnReason entity={{ kind: "user", id: userId }} traits={user.traits} />

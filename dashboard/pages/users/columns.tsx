@@ -7,6 +7,7 @@ import { scoreColumns } from "../../parts/list/score-columns.tsx";
 import type { Column } from "../../parts/list/table-model.ts";
 import { traitColumns } from "../../parts/list/trait-columns.tsx";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
+import { ControlBadge } from "../../parts/work/control-badge.tsx";
 import { ownerColumn } from "../../parts/work/owner-pick.tsx";
 import { dayText, noEmail, nothing } from "../../text/format.ts";
 
@@ -15,7 +16,7 @@ type User = Reads["/api/users"]["answer"]["users"][number];
 const before: readonly Column<User>[] = [
   {
     ...{ id: "user", header: "User", sort: "name", isFixed: true, width: 220 },
-    csv: ["userId", "name", "email"],
+    csv: ["userId", "name", "email", "controlUntil"],
     cell: (user) => <UserLink user={user} />,
   },
   ...scoreColumns<User>(),
@@ -79,7 +80,7 @@ export function userColumns(traits: readonly string[]): readonly Column<User>[] 
   return [...before, ...traitColumns<User>(traits, "Traits")];
 }
 
-function UserLink({ user: { userId, name, email, isExcluded } }: { user: User }): ReactElement {
+function UserLink({ user: { userId, name, email, isExcluded, controlUntil } }: { user: User }): ReactElement {
   return (
     <span title={[name, email ?? noEmail].filter(Boolean).join(", ")}>
       <EntityLink kind="user" id={userId} label={name ?? email} />
@@ -89,6 +90,7 @@ function UserLink({ user: { userId, name, email, isExcluded } }: { user: User })
           <Badge>excluded</Badge>
         </span>
       )}
+      <ControlBadge until={controlUntil} />
     </span>
   );
 }

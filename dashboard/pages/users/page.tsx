@@ -124,7 +124,7 @@ export default function UsersPage(): ReactElement {
         filters={byTraits}
         what={["trait", "users"]}
         traits={traits ?? []}
-        onChange={(chosen) => change({ ...noTraits, traits: chosen })}
+        onChange={(chosen) => change({ ...noTraits, traits: [...chosen] })}
       />
       <ActivityChips values={values} onChange={change} />
       {values.account !== "" && (

@@ -26,45 +26,65 @@ const presentWord = "Not churned";
 const bandWord = (band: MovementValues["healthBandBefore"]) =>
   band === "present" ? presentWord : band === "" ? "" : healthWord(band);
 
+/** A filter that is set, and the values without it. */
+interface MovementChip {
+  readonly text: string;
+  readonly without: Partial<MovementValues>;
+}
+
+/** The set filters by movement in words. */
+export function movementChips({
+  since,
+  isPresent,
+  healthBandBefore,
+  moved,
+  toCall,
+}: MovementValues): readonly MovementChip[] {
+  const before = since === undefined ? "28 days before" : dayText(since);
+  const isCompared = healthBandBefore !== "" || moved !== "";
+  const chips: readonly (MovementChip & { readonly isSet: boolean })[] = [
+    {
+      isSet: isPresent !== undefined,
+      text: isPresent ? presentWord : "Churned or without a score",
+      without: { isPresent: undefined },
+    },
+    {
+      isSet: toCall !== undefined,
+      text: toCall ? "High churn risk or a sharp fall" : "No high churn risk and no sharp fall",
+      without: { toCall: undefined },
+    },
+    {
+      isSet: healthBandBefore !== "",
+      text: `${bandWord(healthBandBefore)} ${since === undefined ? before : `on ${before}`}`,
+      without: { healthBandBefore: "", ...(moved === "" && { since: undefined }) },
+    },
+    {
+      isSet: moved !== "",
+      text: `${moved === "" ? "" : movedWords[moved]} since ${before}`,
+      without: { moved: "", ...(healthBandBefore === "" && { since: undefined }) },
+    },
+    {
+      isSet: since !== undefined && !isCompared,
+      text: `Changes since ${before}`,
+      without: { since: undefined },
+    },
+  ];
+  return chips.filter(({ isSet }) => isSet);
+}
+
 /** Of users and of accounts. */
 export function MovementChips({
-  values: { since, isPresent, healthBandBefore, moved, toCall },
+  values,
   onChange,
 }: {
   values: MovementValues;
   onChange: (changed: Partial<MovementValues>) => void;
 }): ReactElement {
-  const before = since === undefined ? "28 days before" : dayText(since);
-  const isCompared = healthBandBefore !== "" || moved !== "";
-  const chips: readonly (readonly [isSet: boolean, text: string, without: Partial<MovementValues>])[] = [
-    [
-      isPresent !== undefined,
-      isPresent ? presentWord : "Churned or without a score",
-      { isPresent: undefined },
-    ],
-    [
-      toCall !== undefined,
-      toCall ? "High churn risk or a sharp fall" : "No high churn risk and no sharp fall",
-      { toCall: undefined },
-    ],
-    [
-      healthBandBefore !== "",
-      `${bandWord(healthBandBefore)} ${since === undefined ? before : `on ${before}`}`,
-      { healthBandBefore: "", ...(moved === "" && { since: undefined }) },
-    ],
-    [
-      moved !== "",
-      `${moved === "" ? "" : movedWords[moved]} since ${before}`,
-      { moved: "", ...(healthBandBefore === "" && { since: undefined }) },
-    ],
-    [since !== undefined && !isCompared, `Changes since ${before}`, { since: undefined }],
-  ];
   return (
     <>
-      {chips.map(
-        ([isSet, text, without]) =>
-          isSet && <FilterChip key={text} text={text} onRemove={() => onChange(without)} />,
-      )}
+      {movementChips(values).map(({ text, without }) => (
+        <FilterChip key={text} text={text} onRemove={() => onChange(without)} />
+      ))}
     </>
   );
 }
@@ -95,7 +115,11 @@ const stageWords: Readonly<Record<Lifecycle | "", string>> = {
   dormant: "Dormant",
 };
 
-function activityWords({ activeTo, lifecycle, activeInAccount }: ActivityValues, activeFrom: string): string {
+/** Activity on days in words. */
+export function activityWords(
+  { activeTo, lifecycle, activeInAccount }: ActivityValues,
+  activeFrom: string,
+): string {
   const days =
     activeTo === undefined || activeTo === activeFrom
       ? dayText(activeFrom)

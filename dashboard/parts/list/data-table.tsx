@@ -4,14 +4,14 @@
  * counted.
  */
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
-import { Fragment, type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
+import { Fragment, type ReactElement, type ReactNode, useEffect, useRef } from "react";
 import type { CsvAddress } from "../../api/query.ts";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 import { Button, IconButton } from "../form/button.tsx";
 import { Icon } from "../icons.tsx";
 import { Scrollable } from "./scrollable.tsx";
-import { rowIndexOf, useRowKeys } from "./table-keys.ts";
+import { rowIndexOf, useKeptRow, useRowKeys } from "./table-keys.ts";
 import { type Column, type ColumnChoice, useTableModel } from "./table-model.ts";
 import { inNarrowOrder, useIsNarrow } from "./table-narrow.ts";
 import { TableToolbar } from "./table-toolbar.tsx";
@@ -72,8 +72,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
   const scroller = useRef<HTMLElement>(null);
   const drawn = table.getRowModel().rows;
   const isVirtual = drawn.length > maxDrawnRows;
-  // The row with the focus is drawn out of sight, too: it would lose the focus.
-  const [kept, setKept] = useState<number>();
+  const [kept, setKept] = useKeptRow(name);
   const virtual = useVirtualizer({
     count: drawn.length,
     enabled: isVirtual,

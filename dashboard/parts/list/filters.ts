@@ -72,6 +72,26 @@ export function flagFilter(): Filter<boolean | undefined> {
   };
 }
 
+/** A list of objects, as JSON. @param read one of them; nothing when it is not whole @param most as many as the server takes */
+export function objectsFilter<Value>(
+  read: (entry: Readonly<Record<string, unknown>>) => readonly Value[],
+  most: number,
+): Filter<Value[]> {
+  return {
+    read: (text) => (text === undefined ? [] : objectsIn(text).flatMap(read).slice(0, most)),
+    write: (values) => (values.length === 0 ? undefined : JSON.stringify(values)),
+  };
+}
+
+function objectsIn(text: string): Readonly<Record<string, unknown>>[] {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? parsed.filter((one) => typeof one === "object" && one !== null) : [];
+  } catch {
+    return [];
+  }
+}
+
 type Filters = Readonly<Record<string, Filter<unknown>>>;
 
 /** The values of filters, by their names. */
@@ -91,11 +111,13 @@ type SetValues<Of extends Filters> = {
   readonly [Name in keyof Of]?: Exclude<Values<Of>[Name], "" | undefined>;
 };
 
-/** The values that are set, which are neither undefined nor empty: as parameters of the API. */
+/** The values that are set, which are neither undefined nor empty texts or lists: as parameters of the API. */
 export function setValues<Of extends Filters>(filters: Of, values: Values<Of>): SetValues<Of> {
   const pairs = Object.keys(filters).map((name) => [name, values[name]] as const);
   return Object.fromEntries(
-    pairs.filter(([, value]) => value !== undefined && value !== ""),
+    pairs.filter(
+      ([, value]) => value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0),
+    ),
   ) as SetValues<Of>;
 }
 

@@ -1,10 +1,11 @@
 /** The state of a list in its address, and the parameters of the API that follow from it. */
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { recall, remember } from "../../app/memory.ts";
 import { billingFilters } from "../billing/filters.ts";
 import { movementFilters } from "../figure/figure-filters.ts";
 import type { HealthBand } from "../figure/health.tsx";
+import { conditionFilters } from "../segment/conditions.ts";
 import { choiceFilter, defaultsOf, type Filter, setValues, textFilter, type Values } from "./filters.ts";
 import type { Column, ColumnChoice } from "./table-model.ts";
 
@@ -22,7 +23,7 @@ export interface Seen {
 
 const seenFilter: Filter<Seen | undefined> = {
   read: (text) => {
-    const [, how, days = ""] = /^(within|not)-([1-9][0-9]{0,2})$/.exec(text ?? "") ?? [];
+    const [, how, days = ""] = /^(within|not)-([1-9][0-9]{0,3})$/.exec(text ?? "") ?? [];
     return how === "within" || how === "not" ? { how, days: Number(days) } : undefined;
   },
   write: (seen) => seen && `${seen.how}-${seen.days}`,
@@ -71,6 +72,7 @@ const narrowing = {
   ...billingFilters,
   /** As the API takes it. */
   owner: textFilter(),
+  ...conditionFilters,
 };
 
 /** The parameters in the addresses of both lists. */
@@ -80,6 +82,8 @@ export const listFilters = {
   columns: textsFilter,
   /** The id of the saved view that was opened. */
   view: textFilter(),
+  /** The id of the segment whose filter is changed in the list, or `new`. */
+  saves: textFilter(),
 };
 export type ListValues = Values<typeof listFilters>;
 
@@ -111,14 +115,24 @@ export function useColumnChoice<Row>(
 ): ColumnChoice {
   const storage = `rekindle.shown.${name}`;
   const [remembered, setRemembered] = useState(() => textsFilter.read(recall(storage)));
+  // The address follows a choice a moment later, and a second choice must not undo the first.
+  const [chosenLast, setChosenLast] = useState<readonly string[]>();
+  const address = inAddress && textsFilter.write(inAddress);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new address ends it
+  useEffect(() => setChosenLast(undefined), [address]);
   const shown = useMemo(
-    () => inAddress ?? remembered ?? columns.filter(({ isHidden }) => !isHidden).map(({ id }) => id),
-    [inAddress, remembered, columns],
+    () =>
+      chosenLast ??
+      inAddress ??
+      remembered ??
+      columns.filter(({ isHidden }) => !isHidden).map(({ id }) => id),
+    [chosenLast, inAddress, remembered, columns],
   );
   const onChoose = useCallback(
     (chosen: readonly string[]) => {
       remember(storage, textsFilter.write(chosen));
       setRemembered(chosen);
+      setChosenLast(chosen);
       onChange(chosen);
     },
     [storage, onChange],

@@ -10,7 +10,7 @@ import { FilterChip } from "./filter-chip.tsx";
 import type { ListValues, RiskBand, Seen, State, VerdictChoice } from "./list-address.ts";
 import { Pick } from "./pick.tsx";
 
-const stateWords: Record<State, string> = {
+export const stateWords: Record<State, string> = {
   active: "Active",
   new: "New",
   churned: "Churned",
@@ -48,7 +48,7 @@ const riskBands: readonly Choice<RiskBand | "">[] = [
   { value: "low", label: "Low risk" },
 ];
 
-const seenWords = ({ how, days }: Seen): string => {
+export const seenWords = ({ how, days }: Seen): string => {
   if (how === "not") return `Not seen for ${days} ${days === 1 ? "day" : "days"}`;
   return days === 1 ? "Seen today" : `Seen within ${days} days`;
 };

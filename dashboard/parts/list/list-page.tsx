@@ -8,6 +8,8 @@ import type { Payer } from "../billing/words.tsx";
 import { Freshness } from "../figure/freshness.tsx";
 import { Button } from "../form/button.tsx";
 import { PageHeader, Panel } from "../panel.tsx";
+import { ConditionFilters } from "../segment/condition-filters.tsx";
+import { SaveSegment, SegmentBar } from "../segment/save-segment.tsx";
 import { Empty, Figures, Loading } from "../states.tsx";
 import { OwnerPick } from "../work/owner-pick.tsx";
 import { DataTable, type Sort } from "./data-table.tsx";
@@ -63,10 +65,12 @@ export function ListPage<Kind extends "users" | "accounts", Row extends Payer>(
   }, [pages.data, rowsOf, rowId]);
   return (
     <>
-      <PageHeader title={title}>
+      <PageHeader title={title} actions={<SaveSegment kind={kind} query={query} saves={values.saves} />}>
         <Freshness freshness={first?.freshness} hasExcluded={props.hasExcluded ?? false} />
       </PageHeader>
-      <ViewStrip page={kind} everything={`All ${kind}`} columns={columnsText(choice.shown)} />
+      <SegmentBar kind={kind} query={query} saves={values.saves}>
+        <ViewStrip page={kind} everything={`All ${kind}`} columns={columnsText(choice.shown)} />
+      </SegmentBar>
       <Panel isFlush className="pt-2">
         <ListFilters
           what={kind}
@@ -79,6 +83,7 @@ export function ListPage<Kind extends "users" | "accounts", Row extends Payer>(
           <BillingFilters kind={kind} billing={first?.billing} values={values} onChange={onChange} />
           <OwnerPick value={values.owner} onChoose={(owner) => onChange({ owner })} />
           {props.children}
+          <ConditionFilters kind={kind} values={values} onChange={onChange} />
         </ListFilters>
         <Figures
           asked={{ ...pages, data: first }}

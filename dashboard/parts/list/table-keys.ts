@@ -1,8 +1,12 @@
 /** The keyboard in a table: arrows go from row to row, by the first link or button of each, so that Enter opens it. */
-import { type KeyboardEvent, type RefObject, useEffect, useRef } from "react";
+import { useLocation } from "@tanstack/react-router";
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { keepNewest } from "../../app/memory.ts";
 
 /** Rows that a page key passes. */
 const pageRows = 12;
+/** The last row with the focus, by the place of the history and the table. */
+const keptRows = new Map<string, number>();
 
 /**
  * The handler of keys for whatever scrolls the rows, which are `tr[data-index]`.
@@ -38,6 +42,25 @@ export function useRowKeys(
     show(next);
     focus();
   };
+}
+
+/**
+ * The row with the focus, which is drawn out of sight, too: it would lose the focus. Each place of the history has its own, and
+ * shows it drawn again after Back.
+ * @param table the name of its table
+ */
+export function useKeptRow(
+  table: string,
+): [kept: number | undefined, keep: (row: number | undefined) => void] {
+  const { state } = useLocation();
+  const place = `${state.__TSR_key ?? ""} ${table}`;
+  const [kept, setKept] = useState(() => keptRows.get(place));
+  const keep = (row: number | undefined) => {
+    setKept(row);
+    if (row === undefined) keptRows.delete(place);
+    else keepNewest(keptRows, place, row);
+  };
+  return [kept, keep];
 }
 
 /** The row in which an element is. */

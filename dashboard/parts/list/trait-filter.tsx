@@ -6,7 +6,7 @@ import { Button } from "../form/button.tsx";
 import { Input, Select } from "../form/field.tsx";
 import { Popover } from "../menu.tsx";
 import { FilterChip } from "./filter-chip.tsx";
-import type { Filter } from "./filters.ts";
+import { objectsFilter } from "./filters.ts";
 
 export type TraitMatch = NonNullable<Reads["/api/users"]["query"]["match"]>;
 type Traits = Reads["/api/traits"]["answer"]["traits"];
@@ -40,25 +40,10 @@ function isWhole({ trait, match, value }: TraitFilter): boolean {
 }
 
 /** Filters in the address, as JSON. Incomplete ones are left out. */
-export const traitsFilter: Filter<readonly TraitFilter[]> = {
-  read: (text) => (text === undefined ? [] : traitsIn(text)),
-  write: (filters) => (filters.length === 0 ? undefined : JSON.stringify(filters)),
-};
-
-function traitsIn(text: string): TraitFilter[] {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return (Array.isArray(parsed) ? parsed : []).flatMap((one) => traitIn(one)).slice(0, maxFilters);
-  } catch {
-    return [];
-  }
-}
-
-function traitIn(entry: unknown): TraitFilter[] {
-  if (typeof entry !== "object" || entry === null) return [];
-  const { trait, match, value } = entry as Readonly<Record<string, unknown>>;
-  return traitOf(text(trait), text(match), text(value));
-}
+export const traitsFilter = objectsFilter<TraitFilter>(
+  ({ trait, match, value }) => traitOf(text(trait), text(match), text(value)),
+  maxFilters,
+);
 
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 
@@ -72,7 +57,7 @@ export function traitOf(trait: string, match: string, value: string): TraitFilte
 const needsValue = (match: TraitMatch) => match !== "isEmpty" && match !== "isNotEmpty";
 
 /** The filter in words: plan is pro. */
-function traitWords({ trait, match, value }: TraitFilter): string {
+export function traitWords({ trait, match, value }: TraitFilter): string {
   const how = matches.find((one) => one.value === match)?.label ?? match;
   return needsValue(match) ? `${trait} ${how} ${value === "" ? "“”" : value}` : `${trait} ${how}`;
 }

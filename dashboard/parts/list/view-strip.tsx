@@ -16,9 +16,9 @@ import { listAddresses, viewSearch } from "./view-address.ts";
 type View = Reads["/api/views"]["answer"]["views"][number];
 type Page = View["page"];
 
-/** The parameters of an address that a view does not save. A search may name a user, and `view` is the view
- * itself. */
-const notSaved = ["search", "view"];
+/** The parameters of an address that a view does not save. A search may name a user, `view` is the view
+ * itself, and `saves` a segment. */
+const notSaved = ["search", "view", "saves"];
 
 /** A query without what is no part of a view, in a stable order. */
 function savedQuery(pairs: Iterable<readonly [string, string]>): string {

@@ -76,7 +76,7 @@ export function noticesFor(
   const silent = now.sources.flatMap(({ source, state, lastHeardMs, silentFromMs }) => {
     if (state !== "silent" || lastHeardMs === null || (silentFromMs ?? 0) <= createdAtMs) return [];
     const since = new Date(lastHeardMs).toISOString();
-    const text = `${now.name}: ${hasSent(source)} no data since ${utcText(since)}.`;
+    const text = `${now.name}: ${silenceSentence(source, since)}`;
     return say("source.silent", [source, since], "sources", { text, source, since });
   });
   const sending = new Set(now.sources.flatMap(({ source, state }) => (state === "sending" ? [source] : [])));
@@ -88,7 +88,13 @@ export function noticesFor(
   return [...ofScores, ...silent, ...resumed];
 }
 
-type Notice = NoticeType | "source.resumed";
+/** Digests have code of their own. */
+type Notice = Exclude<NoticeType, `digest.${string}`> | "source.resumed";
+
+/** A silent source as a sentence. @param since RFC 3339 */
+export function silenceSentence(source: SenderName, since: string): string {
+  return `${hasSent(source)} no data since ${utcText(since)}.`;
+}
 
 /** The beginning of a sentence about a source. */
 function hasSent(source: SenderName): string {
@@ -133,12 +139,20 @@ function scoresText(name: string, { day, kinds }: CompletedScores): Facts {
 function modelText(name: string, { kind, newModel }: KindScores) {
   if (newModel === null) return null;
   const { from, to } = newModel;
+  return { text: `${name}: ${modelSentences(kind, newModel)}`, kind, from, to };
+}
+
+/** Another model as two sentences. */
+export function modelSentences(
+  kind: EntityKind,
+  { from, to }: { readonly from: RiskModel | null; readonly to: RiskModel | null },
+): string {
   const now =
     to === null
       ? `No model gives churn risks of ${kind}s now.`
       : `Churn risks of ${kind}s now come from the model ${to}.`;
   const before = from === null ? "Before, no model gave any." : `Before, they came from the model ${from}.`;
-  return { text: `${name}: ${now} ${before}`, kind, from, to };
+  return `${now} ${before}`;
 }
 
 /** The silences of which a destination had a message. */

@@ -1,6 +1,6 @@
 /** Looks after the messages about whole organizations: every ten seconds, for those whose destinations ask for some. */
 import type { DestinationWithCounts, Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../process/process.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import { noticesFor, type OrganizationNow } from "./notices.ts";
 
 export interface NotifierParts {
@@ -12,7 +12,6 @@ export interface NotifierParts {
   readonly log: Logger;
 }
 
-const pollMs = 10_000;
 /** More than the messages that a destination gets within the log's 30 days, but for a source that is silent every hour. */
 const sentMessages = 200;
 
@@ -20,30 +19,9 @@ export class Notifier {
   readonly #parts: NotifierParts;
   /** Messages that were added, by destination: they are not added again each time. Also without this memory each is added once. */
   readonly #added = new Map<number, Set<string>>();
-  #timer: ReturnType<typeof setInterval> | undefined;
-  #working: Promise<void> | undefined;
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
-  }
-
-  /** Starts to look. */
-  start(): void {
-    this.#timer = setInterval(() => {
-      this.#working ??= this.work()
-        .catch((error: unknown) =>
-          this.#parts.log.warn({ err: error }, "messages are added at the next look"),
-        )
-        .finally(() => {
-          this.#working = undefined;
-        });
-    }, pollMs);
-  }
-
-  /** Waits for the look in hand. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#working;
   }
 
   /** Looks once. */

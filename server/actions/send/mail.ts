@@ -1,5 +1,4 @@
 /** Sends e-mail by the installation's own server. */
-import { createTransport } from "nodemailer";
 import type { MailConfig } from "../../config.ts";
 import { messageOf } from "../../process/process.ts";
 import type { Sent } from "./post.ts";
@@ -34,6 +33,8 @@ export async function sendMail(
   if (config === null) return mailIsOff;
   const { smtpUrl, from } = config;
   const { username } = new URL(smtpUrl);
+  // Most processes send none.
+  const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     url: smtpUrl,
     ...{ connectionTimeout: step, greetingTimeout: step, socketTimeout: step },

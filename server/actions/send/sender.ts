@@ -1,10 +1,10 @@
 /**
  * Sends deliveries that are due. Each is claimed in the ledger, sent, and its outcome recorded. A process that ends in between
  * leaves a claim that ends after a minute. The delivery is then sent again with the same id. So each message arrives at
- * least once.
+ * least once. A webhook that got a message gets the next ones at once, others within a second.
  */
-import type { ClaimedDelivery, Ledger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../process/process.ts";
+import type { ClaimedDelivery, Ledger, TriedDelivery } from "../../ledger/ledger.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Mail } from "./mail.ts";
 import { type MessageBody, mailOf, slackBody } from "./message-body.ts";
 import type { Message } from "./post.ts";
@@ -23,13 +23,34 @@ export interface SenderParts {
   readonly log: Logger;
 }
 
-/** Messages under way, of this process and of one destination. */
-const underWay = { most: 256, perDestination: 4 } as const;
+/** Messages under way, of this process. */
+const underWay = {
+  most: 256,
+  perDestination: 4,
+  /** Of destinations that fail: the rest is kept for those that work. */
+  failing: 128,
+  /** Up to so many, a webhook that got a message gets the next ones at once. The rest is kept for destinations that wait. */
+  atOnce: 192,
+} as const;
+
+/** Outcomes within this time are recorded in one commit. So a webhook that answers at once costs 40 commits a second, as many do together. */
+const gatherMs = 25;
+
+interface Outcome extends TriedDelivery {
+  /** The webhook that got the message. Others are not claimed for at once: Slack and mail servers refuse many messages a second. */
+  readonly webhook: number | null;
+}
 
 export class Sender {
   readonly #parts: SenderParts;
   /** By the id of the delivery. */
-  readonly #sending = new Map<number, Promise<void>>();
+  readonly #sending = new Map<number, ClaimedDelivery & { readonly ended: Promise<void> }>();
+  #outcomes: Outcome[] = [];
+  /** The commit of the outcomes. */
+  #recording: Promise<void> | undefined;
+  /** The last claim. Claims run one after another, so that each knows how much room there is. */
+  #claiming: Promise<unknown> = Promise.resolve();
+  #isStopped = false;
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
@@ -37,40 +58,86 @@ export class Sender {
 
   /** Begins what is due, as far as there is room. Called about once a second.
    * @returns how many messages were begun */
-  async work(): Promise<number> {
-    const room = underWay.most - this.#sending.size;
-    if (room <= 0) return 0;
+  work(): Promise<number> {
+    return this.#begin(underWay.most);
+  }
+
+  /** Begins nothing more, and waits until nothing is under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#claiming;
+    await Promise.all(Array.from(this.#sending.values(), ({ ended }) => ended));
+  }
+
+  /** @param most messages under way. @param only of these destinations */
+  #begin(most: number, only?: readonly number[]): Promise<number> {
+    const claim = this.#claiming.then(() => this.#claim(most, only));
+    this.#claiming = claim.catch(() => undefined);
+    return claim;
+  }
+
+  async #claim(most: number, only: readonly number[] | undefined): Promise<number> {
+    const room = most - this.#sending.size;
+    if (room <= 0 || this.#isStopped) return 0;
     const { ledger, nowMs } = this.#parts;
-    const claimed = await ledger.deliveries.claim(room, underWay.perDestination, nowMs());
+    const { perDestination } = underWay;
+    const failing = underWay.failing - this.#failing();
+    const claimed = await ledger.deliveries.claim({ most: room, perDestination, failing, only }, nowMs());
     // A clock that jumps ends claims of deliveries that are still under way here.
     const begun = claimed.filter(({ delivery }) => !this.#sending.has(delivery.id));
-    for (const one of begun) this.#begin(one);
+    for (const one of begun) {
+      // In the next microtask: a message that fails at once ends after it is in the map.
+      const ended = Promise.resolve(one).then((next) => this.#send(next));
+      this.#sending.set(one.delivery.id, { ...one, ended });
+    }
     return begun.length;
   }
 
-  /** Waits until nothing is under way. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#sending.values());
+  /** Messages under way to destinations that fail. */
+  #failing(): number {
+    return this.#sending
+      .values()
+      .reduce((sum, { destination }) => sum + Number(destination.failingSinceMs !== null), 0);
   }
 
-  #begin(claimed: ClaimedDelivery): void {
-    const { id } = claimed.delivery;
-    const sending = this.#send(claimed)
-      .catch((error: unknown) => {
-        this.#parts.log.warn({ err: error, delivery: id }, "a delivery is sent again in a minute");
-      })
-      .finally(() => this.#sending.delete(id));
-    this.#sending.set(id, sending);
-  }
-
+  /** Sends a message, and ends when its outcome is recorded. */
   async #send({ delivery, destination }: ClaimedDelivery): Promise<void> {
-    const { ledger, poster, address, nowMs, random } = this.#parts;
-    const sent = await poster.post(messageOf({ delivery, destination }, address(), nowMs()));
-    // The claim ends by itself, so that the next start sends it.
-    if (sent === null) return;
-    const isMail = destination.kind === "email";
-    const verdict = verdictOf({ ...sent, isMail }, delivery.attempts + 1, random());
-    await ledger.deliveries.tried(delivery.id, { ...sent, verdict }, nowMs());
+    const { poster, address, nowMs, random, log } = this.#parts;
+    const { id } = delivery;
+    try {
+      const sent = await poster.post(messageOf({ delivery, destination }, address(), nowMs()));
+      // The claim ends by itself, so that the next start sends it.
+      if (sent === null) return;
+      const isMail = destination.kind === "email";
+      const verdict = verdictOf({ ...sent, isMail }, delivery.attempts + 1, random());
+      const webhook = verdict.is === "delivered" && destination.kind === "webhook" ? destination.id : null;
+      await this.#recorded({ id, ...sent, verdict, webhook });
+    } catch (error) {
+      log.warn({ err: error, delivery: id }, "a delivery is sent again in a minute");
+    } finally {
+      this.#sending.delete(id);
+    }
+  }
+
+  #recorded(outcome: Outcome): Promise<void> {
+    this.#outcomes.push(outcome);
+    this.#recording ??= Bun.sleep(gatherMs).then(() => this.#record());
+    return this.#recording;
+  }
+
+  async #record(): Promise<void> {
+    const outcomes = this.#outcomes;
+    this.#outcomes = [];
+    this.#recording = undefined;
+    const { ledger, nowMs, log } = this.#parts;
+    await ledger.deliveries.tried(outcomes, nowMs());
+    // Before the next claim, so that it has their room.
+    for (const { id } of outcomes) this.#sending.delete(id);
+    const webhooks = new Set(outcomes.flatMap(({ webhook }) => webhook ?? []));
+    if (webhooks.size === 0) return;
+    this.#begin(underWay.atOnce, [...webhooks]).catch((error: unknown) =>
+      log.warn({ err: error }, "messages are claimed within a second"),
+    );
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
+import { type EntitySet, type SetFilter, setConditions, setOfRows } from "./entity-sets.ts";
 import {
   type BillingFilter,
   type BillingOfList,
@@ -39,7 +40,12 @@ import {
 import { type OwnerFilter, ownerOrder, ownerSql } from "./owners.ts";
 import { type SortTrait, sortedTrait, type TraitFilter, traitCondition, traitOrder } from "./trait-filter.ts";
 
-export interface AccountSelection extends ListSelection, BillingFilter, BillingOfList, OwnerFilter {
+export interface AccountSelection
+  extends ListSelection,
+    BillingFilter,
+    BillingOfList,
+    OwnerFilter,
+    SetFilter {
   /** All of them have to match. */
   readonly traits?: readonly TraitFilter[];
 }
@@ -121,6 +127,16 @@ export async function accountCount(warehouse: Warehouse, selection: AccountSelec
   return row?.accounts ?? 0;
 }
 
+/** The accounts on all pages together, as a set. */
+export function accountSet(warehouse: Warehouse, selection: AccountSelection): Promise<EntitySet> {
+  const { text, parameters } = selectedAccounts(selection, "");
+  return setOfRows(warehouse, "account", {
+    number: "a.account",
+    from: `${text} ${jsonSettings}`,
+    parameters,
+  });
+}
+
 /** The rows of these accounts, in this order. At most a few thousand: their numbers are a part of the query. */
 export async function accountsNumbered(
   warehouse: Warehouse,
@@ -168,7 +184,10 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
   const seen = seenConditions(selection, "of_members.lastDay");
   const billing = billingSql(selection, "account", "a.account", order);
   const owner = ownerSql(selection, "account", order);
-  const conditions = [...about, ...seen, ...billing.conditions, ...owner.conditions];
+  const conditions = [
+    ...[...about, ...seen, ...billing.conditions, ...owner.conditions],
+    ...setConditions(selection, { account: "a.account" }),
+  ];
   return joinedSql(
     [
       ofAccounts(selection),

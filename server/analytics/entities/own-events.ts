@@ -1,10 +1,15 @@
-/** Which events one user did, or were done in one account: how often, by how many, and when first and last. */
+/**
+ * Which events one user did, or were done in one account: how often, by how many, and when first and last. Events that are no
+ * activity are in no rollup. They are counted among the events themselves, which a timeline reads, too.
+ */
 
-import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
+import { countsAsActivity, dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { inAccount } from "./own-activity.ts";
 
 interface Question {
   readonly organization: number;
+  /** Whether events that are no activity are counted, too. */
+  readonly kinds: "activity" | "all";
   /** Nothing after this day counts, in days since 1970-01-01. */
   readonly toDay: number;
   /** At most this many, those done most often. */
@@ -23,22 +28,26 @@ export interface OwnEvent {
 /** Names of the events of a user, by the user's number; the one done most often first. */
 export function userEvents(
   warehouse: Warehouse,
-  question: Question & { readonly user: number },
+  { kinds, ...question }: Question & { readonly user: number },
 ): Promise<OwnEvent[]> {
-  return warehouse.rows<OwnEvent>(eventsOf("user = {user:UInt32}"), { ...question });
+  return warehouse.rows<OwnEvent>(eventsOf("user = {user:UInt32}", kinds), question);
 }
 
 /** The same for all included users, in the account with this number. */
 export function accountEvents(
   warehouse: Warehouse,
-  question: Question & { readonly account: number },
+  { kinds, ...question }: Question & { readonly account: number },
 ): Promise<OwnEvent[]> {
-  return warehouse.rows<OwnEvent>(eventsOf(inAccount), { ...question });
+  return warehouse.rows<OwnEvent>(eventsOf(inAccount, kinds), question);
 }
 
-const eventsOf = (whose: string) => `
-  SELECT event, sum(user_event_days.count) AS count, uniqExact(user) AS users,
-    toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
-  FROM user_event_days
-  WHERE organization = {organization:UInt32} AND ${whose} AND day <= ${dayParameter("toDay")}
-  GROUP BY event ORDER BY count DESC, event LIMIT {limit:UInt32}`;
+function eventsOf(whose: string, kinds: Question["kinds"]): string {
+  const which = `organization = {organization:UInt32} AND ${whose} AND day <= ${dayParameter("toDay")}`;
+  const activity = `SELECT event, user, day, count FROM user_event_days WHERE ${which}`;
+  const others = `SELECT event, user, day, 1 AS count FROM events WHERE ${which} AND NOT ${countsAsActivity}`;
+  return `
+    SELECT event, sum(counted.count) AS count, uniqExact(user) AS users,
+      toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
+    FROM (${kinds === "all" ? `${activity} UNION ALL ${others}` : activity}) AS counted
+    GROUP BY event ORDER BY count DESC, event LIMIT {limit:UInt32}`;
+}

@@ -59,7 +59,7 @@ export function timeline(
   return warehouse.rows<TimelineEvent>(ofUser, { user, ...pageParameters(page) });
 }
 
-/** The latest events that users did while they belonged to the account. */
+/** The latest events that users did while they belonged to the account, and billing events that name it as the payer. */
 export function accountTimeline(
   warehouse: Warehouse,
   { account, ...page }: AccountTimelineQuestion,
@@ -97,12 +97,14 @@ const ofUser = `
   ORDER BY time DESC, events.id DESC
   LIMIT {limit:UInt32}`;
 
-/** A subquery of the users who ever belonged to an account, or whose events of a connected source carry it. Only
+/** A subquery of the users who ever belonged to an account, or whose events of a connected source or of billing carry it. Only
  * their events are read, not the whole organization's. Queries bind `organization` and `account`. */
 export const everMembers = `(
   SELECT user FROM user_versions WHERE organization = {organization:UInt32} AND account = {account:UInt32}
   UNION DISTINCT
   SELECT user FROM user_event_days WHERE organization = {organization:UInt32} AND account = {account:UInt32}
+  UNION DISTINCT
+  SELECT user FROM billing_events WHERE organization = {organization:UInt32} AND account = {account:UInt32}
   UNION DISTINCT
   SELECT user FROM users WHERE organization = {organization:UInt32} AND account = {account:UInt32})`;
 

@@ -13,6 +13,7 @@ import {
 } from "../../warehouse/warehouse.ts";
 import { jsonSettings, traitName } from "../sql/json-text.ts";
 import type { Sql } from "../sql/sql.ts";
+import { type EntitySet, type SetFilter, setConditions, setOfRows } from "./entity-sets.ts";
 import { type ActivityFilter, activityConditions } from "./list-activity.ts";
 import {
   type BillingFilter,
@@ -47,7 +48,8 @@ export interface UserSelection
     ActivityFilter,
     BillingFilter,
     BillingOfList,
-    OwnerFilter {
+    OwnerFilter,
+    SetFilter {
   /** All of them have to match. */
   readonly traits?: readonly TraitFilter[];
   /** Whether the list has users who are excluded from figures; by default it does not. */
@@ -114,6 +116,12 @@ export async function userCount(warehouse: Warehouse, selection: UserSelection):
   return row?.users ?? 0;
 }
 
+/** The users on all pages together, as a set. */
+export function userSet(warehouse: Warehouse, selection: UserSelection): Promise<EntitySet> {
+  const { text, parameters } = selectedUsers(selection, "");
+  return setOfRows(warehouse, "user", { number: "u.user", from: `${text} ${jsonSettings}`, parameters });
+}
+
 /** The rows of these users, in this order. At most a few thousand: their numbers are a part of the query. */
 export async function usersNumbered(
   warehouse: Warehouse,
@@ -174,6 +182,7 @@ function selectedUsers(selection: UserSelection, by: string): Sql {
   const conditions = [
     ...[...about, ...seen, ...billing.conditions, ...owner.conditions],
     ...activityConditions(selection, "u.user"),
+    ...setConditions(selection, { user: "u.user", account: "u.account" }),
   ];
   return joinedSql(
     [

@@ -10,8 +10,8 @@ import type {
 import type { JsonObject } from "../../../contract/json.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Actor, Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../process/process.ts";
 import type { Scheduler, ScoringService, SourceWatch } from "../../scoring/scoring.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import type { AnalysisService, Failure, Freshness, Warehouse } from "../../warehouse/warehouse.ts";
 
 /** The services that handlers use: the two stores, the long work, and the clock. */

@@ -13,6 +13,7 @@ import {
   TrackBody,
 } from "../../../contract/write-api.ts";
 import { apiPaths } from "./openapi-api.ts";
+import { messageWebhooks } from "./openapi-messages.ts";
 import { sourceDocumentPaths } from "./openapi-sources.ts";
 
 const summaries: Record<ErrorName, string> = {
@@ -86,6 +87,7 @@ export function openApiDocument(publicUrl: string): object {
       ...sourceDocumentPaths(),
       ...apiPaths(),
     },
+    webhooks: messageWebhooks(),
     components: {
       schemas: {
         Identify: IdentifyBody,

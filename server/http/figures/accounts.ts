@@ -8,6 +8,7 @@ import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
 import { listedAccount, listedUser } from "./rows.ts";
 import { scoreContext } from "./score-context.ts";
+import { controlField, controlsOf } from "./work/controls.ts";
 import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
 
 type OfAccount = Pick<
@@ -26,7 +27,8 @@ export const accountsHandlers = {
     });
     const listed = listedAccount(account);
     const { isOwnerOfAccount: _, ...owner } = ownerDetail(await ownersOfOrganization(context), listed.traits);
-    return { ...listed, ...owner, users: users.map(listedUser) };
+    const control = controlField(await controlsOf(context, "account"), account.account);
+    return { ...listed, ...owner, ...control, users: users.map(listedUser) };
   },
 
   /** answered when nothing is left. */

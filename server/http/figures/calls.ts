@@ -1,5 +1,6 @@
 /** The users and accounts to call first, for the overview and the lists: scoring/queries/lists/to-call.ts defines it. */
 
+import type { Controls } from "../../actions/actions.ts";
 import type { ToCall, ToCallFirst } from "../../analytics/analytics.ts";
 import {
   type EntityKind,
@@ -9,14 +10,18 @@ import {
   rowsOf,
   type ToCallQuestion,
 } from "../../scoring/scoring.ts";
+import type { OrganizationContext } from "../api/context.ts";
 import { comparedRisk } from "./rows.ts";
 import { activityOrderOfRun, earlierRun, type Run, type RunContext, scoreContext } from "./score-context.ts";
+import { controlsOf } from "./work/controls.ts";
 
 const weekDays = 7;
 const called = 3;
 
+type CallContext = RunContext & Pick<OrganizationContext, "ledger">;
+
 /** The accounts that are to be called first, or the users where no account is. @param ofUsers their newest run */
-export async function whomToCall(context: RunContext, ofUsers: Run): Promise<ToCallFirst> {
+export async function whomToCall(context: CallContext, ofUsers: Run): Promise<ToCallFirst> {
   const ofAccounts = (await scoreContext(context, "account")).run;
   const hasAccounts = ofAccounts !== undefined && ofAccounts.body.scored > 0;
   const accounts = hasAccounts ? await firstOf(context, "account", ofAccounts) : undefined;
@@ -28,28 +33,35 @@ export async function whomToCall(context: RunContext, ofUsers: Run): Promise<ToC
 export async function questionOfCalls(
   context: RunContext,
   kind: EntityKind,
+  controls: Controls,
 ): Promise<ToCallQuestion | undefined> {
   const { run } = await scoreContext(context, kind);
-  return run && questionOf(context, kind, run);
+  return run && questionOf(context, kind, run, controls);
 }
 
-async function questionOf(context: RunContext, kind: EntityKind, run: Run): Promise<ToCallQuestion> {
+async function questionOf(
+  context: RunContext,
+  kind: EntityKind,
+  run: Run,
+  controls: Controls,
+): Promise<ToCallQuestion> {
   const { id } = context.organization;
   const weekBefore = await earlierRun(context, kind, run, run.day - weekDays);
   return {
     run: rowsOf(id, kind, run),
     highRisk: run.body.riskScale.high,
     weekBefore: weekBefore && rowsOf(id, kind, weekBefore),
+    controls: [...controls.keys()],
   };
 }
 
 async function firstOf(
-  context: RunContext,
+  context: CallContext,
   kind: EntityKind,
   run: Run,
 ): Promise<Pick<ToCallFirst, "total" | "first" | "day">> {
   const question = {
-    ...(await questionOf(context, kind, run)),
+    ...(await questionOf(context, kind, run, await controlsOf(context, kind))),
     activityOrder: await activityOrderOfRun(context, kind, run),
     limit: called,
   };

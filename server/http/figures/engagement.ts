@@ -18,21 +18,24 @@ import {
   withEmptyPeriods,
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { lastDay, today, usersQuestion, weekStart } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
 import { withSpan } from "./rows.ts";
+import { warehouseWithin } from "./segments/evaluation.ts";
+import type { SelectionContext } from "./segments/selection.ts";
 
 export const engagementHandlers = {
   "GET /api/active-users": async (context) => {
     const question = { ...(await usersQuestion(context, lastDay(context))), days: context.query.days };
-    const days = await activeUsers(context.warehouse, question);
+    const days = await activeUsers(await warehouseOf(context), question);
     return { days: days.map((figures) => ({ ...figures, day: formatDay(figures.day) })) };
   },
 
   "GET /api/active-days": async (context) => {
     const question = await usersQuestion(context, lastDay(context, today(context) - 1));
-    const rows = await activeDays(context.warehouse, question);
+    const rows = await activeDays(await warehouseOf(context), question);
     const all = rows.reduce((sum, { users }) => sum + users, 0);
     return {
       users: all,
@@ -41,8 +44,9 @@ export const engagementHandlers = {
   },
 
   "GET /api/lifecycle": async (context) => {
-    const periods = await lifecycle(context.warehouse, {
-      ...context.query,
+    const { segment: _, ...query } = context.query;
+    const periods = await lifecycle(await warehouseOf(context), {
+      ...query,
       weekStart: await weekStart(context),
       ...(await usersQuestion(context, lastDay(context))),
     });
@@ -73,7 +77,8 @@ export const engagementHandlers = {
   },
 
   "GET /api/events-over-time": async (context) => {
-    const { warehouse, organization, query } = context;
+    const { organization, query } = context;
+    const warehouse = await warehouseOf(context);
     const { breakdown, key, top, event, period, periods } = query;
     const toDay = lastDay(context);
     const weeks = { period, periods, weekStart: await weekStart(context) };
@@ -99,7 +104,7 @@ export const engagementHandlers = {
   "GET /api/adoption": async (context) => {
     const { days, limit } = context.query;
     const question = { ...(await usersQuestion(context, lastDay(context))), days, limit };
-    const rows = await adoption(context.warehouse, question);
+    const rows = await adoption(await warehouseOf(context), question);
     return {
       // Without events there are no active users.
       activeUsers: rows[0]?.activeUsers ?? 0,
@@ -108,7 +113,8 @@ export const engagementHandlers = {
   },
 
   "GET /api/usage-intervals": async (context) => {
-    const rows = await usageIntervals(context.warehouse, await usersQuestion(context, lastDay(context)));
+    const question = await usersQuestion(context, lastDay(context));
+    const rows = await usageIntervals(await warehouseOf(context), question);
     const gaps = rows.reduce((sum, row) => sum + row.gaps, 0);
     const percentile = (percent: number) => gapPercentile(rows, percent) ?? null;
     let seen = 0;
@@ -148,6 +154,13 @@ export const engagementHandlers = {
     };
   },
 } satisfies Partial<AnalysisHandlers>;
+
+/** The users of the segment that the question names, or all. */
+function warehouseOf(
+  context: SelectionContext & { readonly query: { readonly segment?: number } },
+): Promise<Warehouse> {
+  return warehouseWithin(context, context.query.segment);
+}
 
 function withDates<Row extends { readonly fromDay: number; readonly toDay: number }>(row: Row) {
   return { ...row, fromDay: formatDay(row.fromDay), toDay: formatDay(row.toDay) };

@@ -41,8 +41,9 @@ export const entitiesHandlers = {
 
   "GET /api/users/:userId/events": async (context) => {
     const { user } = await knownUser(context);
-    const { limit } = context.query;
-    const question = { organization: user.organization, user: user.number, toDay: today(context), limit };
+    const { limit, kinds } = context.query;
+    const { organization, number } = user;
+    const question = { organization, user: number, toDay: today(context), limit, kinds };
     const rows = await userEvents(context.warehouse, question);
     const events = await withLabels(context, rows);
     return { events: events.map(({ users: _, ...row }) => withSpan(row)) };
@@ -58,8 +59,8 @@ export const entitiesHandlers = {
 
   "GET /api/accounts/:accountId/events": async (context) => {
     const { account } = await knownAccount(context);
-    const { limit } = context.query;
-    const question = { organization: context.organization.id, account, toDay: today(context), limit };
+    const { limit, kinds } = context.query;
+    const question = { organization: context.organization.id, account, toDay: today(context), limit, kinds };
     const rows = await accountEvents(context.warehouse, question);
     return { events: (await withLabels(context, rows)).map(withSpan) };
   },

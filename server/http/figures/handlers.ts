@@ -12,14 +12,20 @@ import { revenueHandlers } from "./revenue/handlers.ts";
 import { payersHandlers } from "./revenue/payers.ts";
 import { scoreListsHandlers } from "./score-lists.ts";
 import { scoresHandlers } from "./scores.ts";
+import { segmentFigureHandlers } from "./segments/handlers.ts";
 import { settingsHandlers } from "./settings.ts";
 import { sourcesHandlers } from "./sources.ts";
 import { usersHandlers } from "./users.ts";
+import { alertsHandlers } from "./work/alerts.ts";
+import { digestHandlers } from "./work/digest.ts";
+import { rulePreviewHandlers } from "./work/rule-preview.ts";
 import { timelinesHandlers } from "./work/timelines.ts";
 import { winBackHandlers } from "./work/win-back.ts";
 
 export const analysisHandlers: AnalysisHandlers = {
   ...accountsHandlers,
+  ...alertsHandlers,
+  ...digestHandlers,
   ...engagementHandlers,
   ...entitiesHandlers,
   ...listsHandlers,
@@ -29,8 +35,10 @@ export const analysisHandlers: AnalysisHandlers = {
   ...payersHandlers,
   ...retentionHandlers,
   ...revenueHandlers,
+  ...rulePreviewHandlers,
   ...scoreListsHandlers,
   ...scoresHandlers,
+  ...segmentFigureHandlers,
   ...settingsHandlers,
   ...sourcesHandlers,
   ...timelinesHandlers,

@@ -95,7 +95,7 @@ function cardOf(
     parameters: { ...bgbb.parameters },
     isReturnCalibrated: body.model?.churnedPlatt !== undefined,
     isConverged: bgbb.isConverged && backtest.isConverged,
-    models: backtest.results.map(modelAnswer),
+    models: backtest.results.map((result) => modelAnswer(result, choice.isProven && result === serving)),
     withCanceling: backtest.results.flatMap(({ model, withCanceling }) =>
       withCanceling === undefined ? [] : [metricsAnswer({ model, ...withCanceling })],
     ),
@@ -134,9 +134,9 @@ function nextAnswer({ rung, missing, failures }: NonNullable<Run["body"]["choice
   return { model: riskModels[rung], missing: missing.map((each) => ({ ...each })), failures: [...failures] };
 }
 
-function modelAnswer(result: ModelResult): Card["models"][number] {
+function modelAnswer(result: ModelResult, isServing: boolean): Card["models"][number] {
   const { model, folds: cutoffs, recencyLogLoss } = result;
-  const failures = canServe(model) ? failuresOf(result) : [];
+  const failures = canServe(model) ? failuresOf(result, isServing) : [];
   return { ...metricsAnswer(result), cutoffs, recencyLogLoss, failures };
 }
 

@@ -25,6 +25,7 @@ import { whomToCall } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
 import { comparedRisk, dayOrNull } from "./rows.ts";
 import { activityOrderOfRun, baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
+import { controlsOf } from "./work/controls.ts";
 
 const weekDays = 7;
 /** Half a year of weeks. The newest week is compared with their changes. */
@@ -95,19 +96,24 @@ export const overviewHandlers = {
     if (run === undefined) return { ...head, sinceDay: null, total: 0, scored: 0, members: 0, accounts: [] };
     const earlier = await earlierRun(context, "account", run, since ?? run.day - weekDays);
     const ofRun = rowsOf(organization.id, "account", run);
-    const rows = await accountsAtRisk(context.warehouse, {
+    const {
+      total,
+      members: allMembers,
+      accounts,
+    } = await accountsAtRisk(context.warehouse, {
       run: ofRun,
       earlier: earlier && rowsOf(organization.id, "account", earlier),
       activityOrder: await activityOrderOfRun(context, "account", run),
+      controls: [...(await controlsOf(context, "account")).keys()],
       limit: query.limit,
     });
     return {
       ...head,
       sinceDay: earlier === undefined ? null : formatDay(earlier.day),
-      total: rows[0]?.total ?? 0,
+      total,
       scored: await scoredAccounts(context.warehouse, ofRun),
-      members: rows[0]?.allMembers ?? 0,
-      accounts: rows.map(({ id, label, members, activeMembers, health, risk, change }) => {
+      members: allMembers,
+      accounts: accounts.map(({ id, label, members, activeMembers, health, risk, change }) => {
         return { id, label, members, activeMembers, health, risk, ...comparedRisk(risk, run), change };
       }),
     };

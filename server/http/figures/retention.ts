@@ -13,6 +13,7 @@ import { formatDay, type Period, periodsLater, startOfPeriod } from "../../calen
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter, lastDay, today, weekStart } from "./days.ts";
 import { dayOrNull } from "./rows.ts";
+import { warehouseWithin } from "./segments/evaluation.ts";
 
 type Query = RouteQuery<"GET /api/retention">;
 type Context = Pick<OrganizationContext, "organization" | "zone" | "nowMs" | "ledger" | "passiveEvents">;
@@ -20,7 +21,10 @@ type Context = Pick<OrganizationContext, "organization" | "zone" | "nowMs" | "le
 export const retentionHandlers = {
   "GET /api/retention": async (context) => {
     const { cells, mean, projections } = await refused(
-      retention(context.warehouse, await questionOf(context, context.query)),
+      retention(
+        await warehouseWithin(context, context.query.segment),
+        await questionOf(context, context.query),
+      ),
     );
     return {
       cells: cells.map((cell) => ({ ...cell, cohortDay: formatDay(cell.cohortDay) })),
@@ -38,7 +42,8 @@ export const retentionHandlers = {
       throw invalid(`at is not valid: send a number below periods, which is ${query.periods}.`);
     }
     const question = await questionOf(context, query);
-    const { groups, pairs, ...answer } = await refused(retentionComparison(context.warehouse, question, at));
+    const warehouse = await warehouseWithin(context, query.segment);
+    const { groups, pairs, ...answer } = await refused(retentionComparison(warehouse, question, at));
     return { ...answer, groups: [...groups], pairs: [...pairs] };
   },
 
@@ -52,8 +57,9 @@ export const retentionHandlers = {
     if ((query.kind === "value") !== (query.value !== undefined)) {
       throw invalid("value is not valid: send it with kind=value, and only then.");
     }
+    const warehouse = await warehouseWithin(context, query.segment);
     const { people, ...answer } = await refused(
-      retentionPeople(context.warehouse, {
+      retentionPeople(warehouse, {
         ...(await questionOf(context, query)),
         group: { kind: query.kind, value: query.value ?? null },
         cohortDay: dayOfParameter("cohort", query.cohort),

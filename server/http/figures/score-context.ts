@@ -91,7 +91,7 @@ export function riskScaleOfRun(run: Run | undefined): RiskScale {
 /** The limits that an answer has. */
 export function limitsOf(run: Run) {
   const { medium, high, cap } = run.body.riskScale;
-  const byBaseRate = riskScaleOf(provenBaseRate(run.body.backtest));
+  const byBaseRate = riskScaleOf(provenBaseRate(run.body));
   return { medium, high, cap, byBaseRate: { medium: byBaseRate.medium, high: byBaseRate.high } };
 }
 

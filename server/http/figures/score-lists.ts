@@ -24,6 +24,7 @@ import {
   baseRateOf,
   earlierRun,
   limitsOf,
+  type RunContext,
   riskScaleOfRun,
   type ScoreContext,
   scoreContext,
@@ -121,7 +122,7 @@ interface BothRuns {
 
 /** The newest run, and the one that its changes are told against. @throws ApiError when `since` is no date */
 export async function bothRuns(
-  context: Omit<ListContext, "query" | "path">,
+  context: RunContext,
   kind: EntityKind,
   since: string | undefined,
   defaultDays: number,

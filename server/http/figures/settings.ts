@@ -27,7 +27,7 @@ import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
 import { dayOrNull, instant, instantOrNull } from "./rows.ts";
 
-/** A change of the horizon is back-tested, which reads up to 20 days of both kinds. */
+/** A change of the horizon trains and back-tests models of both kinds. */
 const longestMs = 60_000;
 const retryAfterSeconds = 10;
 /** Organizations that wait for a preview. */
@@ -96,8 +96,10 @@ export const settingsHandlers = {
     inHand.add(id);
     isTraining ||= trains;
     try {
+      const declared = await ledger.outages.list(id);
+      const declaredOutages = declared.map(({ fromDay, toDay }) => ({ from: fromDay, to: toDay + 1 }));
       const kinds = await previewSettings(warehouse, {
-        organization: { id, zone },
+        organization: { id, zone, declaredOutages },
         day: today(context),
         before: await appliedSettings(warehouse, id, stored.settings),
         after: await appliedSettings(warehouse, id, after),

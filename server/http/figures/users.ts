@@ -9,6 +9,7 @@ import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
 import { eventOfUser, exclusionRule, instant } from "./rows.ts";
+import { controlField, controlsOf } from "./work/controls.ts";
 import { ownerDetail, ownersOfOrganization } from "./work/owners.ts";
 
 type OfUser = Pick<ApiContext<"GET /api/users/:userId">, "ledger" | "organization" | "path">;
@@ -17,10 +18,11 @@ export const usersHandlers = {
   "GET /api/users/:userId": async (context) => {
     const { user, account } = await knownUser(context);
     const ofUser = { organization: user.organization, user: user.number };
-    const [passiveEvents, owners, rules] = await Promise.all([
+    const [passiveEvents, owners, rules, controls] = await Promise.all([
       context.passiveEvents(),
       ownersOfOrganization(context),
       context.ledger.exclusions.list(user.organization),
+      controlsOf(context, "user"),
     ]);
     const [span, isExcluded, matches] = await Promise.all([
       userSpan(context.warehouse, { ...ofUser, toDay: today(context), passiveEvents }),
@@ -37,6 +39,7 @@ export const usersHandlers = {
       account:
         account === null ? null : { id: account.accountId, name: account.name, avatar: account.avatar },
       ...ownerDetail(owners, user.traits, account?.traits),
+      ...controlField(controls, user.number),
       firstIdentifiedAt: instant(user.firstIdentifiedAtMs),
       updatedAt: instant(user.updatedAtMs),
       firstSeenDay: span === undefined ? null : formatDay(span.firstDay),

@@ -32,11 +32,11 @@ export const destinationHandlers = {
   }),
 
   "POST /api/destinations": async ({ ledger, outbox, place, address: service, body, nowMs }) => {
-    const { kind, notices = [] } = body;
+    const { kind, notices = [], sendsEmails = false } = body;
     const address = addressIn(kind, body.address, outbox);
     const secrets = secretsOf(kind);
     const { organization, actor } = place;
-    const wanted = { kind, name: body.name.trim(), address, secrets, notices };
+    const wanted = { kind, name: body.name.trim(), address, secrets, notices, sendsEmails };
     const destination = await ledger.destinations.add(organization.id, wanted, actor, nowMs);
     if (kind === "email") await askToAgree(outbox, organization.name, destination, service());
     const secret = kind === "webhook" ? (secrets[0] ?? null) : null;
@@ -96,8 +96,12 @@ export const destinationHandlers = {
     const message = testMessage(organization.name, actor.person?.name ?? actor.by, address(), nowMs);
     await ledger.deliveries.add(organization.id, id, message, nowMs);
     await outbox.work();
-    const sent = await ledger.deliveries.list(organization.id, { destination: id, limit: 50 });
-    const delivery = sent.find(({ messageId }) => messageId === message.messageId);
+    const { messageId } = message;
+    const [delivery] = await ledger.deliveries.list(organization.id, {
+      destination: id,
+      messageId,
+      limit: 1,
+    });
     if (delivery === undefined) {
       throw new ApiError("conflict", "The destination is disabled. Resume it before you send a test.");
     }
@@ -128,7 +132,7 @@ export const destinationHandlers = {
 } satisfies Partial<IntakeHandlers>;
 
 /** A destination's address, as its kind needs it. @throws Refusal, ApiError that name the field */
-function addressIn(kind: DestinationKind, address: string, { settings }: Outbox): string {
+export function addressIn(kind: DestinationKind, address: string, { settings }: Outbox): string {
   if (kind !== "email") return destinationUrl(address, settings.exceptions).href;
   if (settings.mail === null) {
     throw new ApiError("conflict", "This installation sends no e-mail: SMTP_URL and MAIL_FROM are not set.");
@@ -136,7 +140,8 @@ function addressIn(kind: DestinationKind, address: string, { settings }: Outbox)
   return loginEmail(address);
 }
 
-function secretsOf(kind: DestinationKind): readonly string[] {
+/** The secrets of a new destination. A webhook signs with one, and the links of e-mail have a code. */
+export function secretsOf(kind: DestinationKind): readonly string[] {
   if (kind === "slack") return [];
   return [kind === "webhook" ? newSecret(randomBytes) : newCode().code];
 }
@@ -149,7 +154,7 @@ function linkNotValid(): ApiError {
 }
 
 /** Sends the link by which the recipient of an e-mail destination agrees. @throws ApiError when the mail cannot be sent */
-async function askToAgree(
+export async function askToAgree(
   outbox: Outbox,
   organization: string,
   { id, address, secrets }: DestinationWithCounts,
@@ -169,11 +174,12 @@ async function askToAgree(
 
 /** Addresses are for owners: that of a webhook may be all that a sender needs. That of Slack always is, so it is never answered. */
 function destinationAnswer(destination: DestinationWithCounts, isOwner: boolean) {
-  const { id, kind, name, address, notices, state, stoppedBecause, pending, held } = destination;
+  const { id, kind, name, address, notices, sendsEmails, state, stoppedBecause } = destination;
+  const { pending, held } = destination;
   return {
     ...{ id, kind, name, address: isOwner && kind !== "slack" ? address : null },
     host: kind === "email" ? address.slice(address.lastIndexOf("@") + 1) : new URL(address).host,
-    ...{ notices: [...notices], state, stoppedBecause, pending, held },
+    ...{ notices: [...notices], sendsEmails, state, stoppedBecause, pending, held },
     failingSince: instantOrNull(destination.failingSinceMs),
     lastDeliveredAt: instantOrNull(destination.deliveredAtMs),
     createdAt: instant(destination.createdAtMs),

@@ -16,7 +16,7 @@ import { ApiError, notSignedIn } from "../../../contract/refusal.ts";
 import type { Outbox } from "../../actions/actions.ts";
 import { type Intake, isInvalid, type LiveView } from "../../intake/intake.ts";
 import type { Entered, From, OrganizationParts, SignedIn, SignIn } from "../../members/members.ts";
-import type { Logger } from "../../process/process.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import { checkedBody, checkedQuery, readApiBody } from "../api/request.ts";
 import { failure, refused, unexpected } from "../port/answers.ts";
 import type { BodyBudget } from "../port/body-budget.ts";

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { currentQuery } from "../../../contract/older-addresses.ts";
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
-import type { View } from "../../ledger/ledger.ts";
+import { mayNameUser, type View } from "../../ledger/ledger.ts";
 import { idIn } from "../api/request.ts";
 import { instant } from "../figures/rows.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
@@ -36,14 +36,11 @@ export const viewHandlers = {
   },
 } satisfies Partial<IntakeHandlers>;
 
-/** Traits that name one user. */
-const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone"]);
-
 /** @throws Refusal when the query has a search text: it may name a user, and an erasure would not find it here */
 function viewQuery(text: string): string {
   const query = new URLSearchParams(text);
   const single = { trait: query.get("trait"), value: query.get("value") };
-  if (query.has("search") || [single, ...traitsIn(query.get("traits"))].some(mayName)) {
+  if (query.has("search") || [single, ...traitsIn(query.get("traits"))].some(mayNameUser)) {
     throw new Refusal("query is not valid: leave out search and values of names, which may name a user.");
   }
   return currentQuery(text);
@@ -61,10 +58,6 @@ function traitsIn(text: string | null): readonly JsonObject[] {
   throw new Refusal(
     "query is not valid: send traits as a JSON array of objects with trait, match and value.",
   );
-}
-
-function mayName({ trait, value }: JsonObject): boolean {
-  return typeof trait === "string" && naming.has(trait.toLowerCase()) && typeof value === "string";
 }
 
 function viewAnswer({ createdAtMs, updatedAtMs, ...view }: View) {

@@ -20,7 +20,7 @@ import {
   type WatchedRequest,
 } from "../../intake/intake.ts";
 import { type Ledger, OrganizationGone } from "../../ledger/ledger.ts";
-import type { AnswerCounts, Logger } from "../../process/process.ts";
+import type { AnswerCounts, Logger } from "../../telemetry/telemetry.ts";
 import { failure, success, tooMany, unexpected, unknownToken } from "../port/answers.ts";
 import type { Authorizer, Caller } from "../port/authorize.ts";
 import { readBody } from "../port/body.ts";

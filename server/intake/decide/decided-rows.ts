@@ -32,6 +32,9 @@ export class DecidedRows {
   readonly #dayCounts = new Map<number, { -readonly [Field in keyof DayCount]: DayCount[Field] }>();
   readonly #versionRows = new Map<number, VersionRowsOf>();
   readonly #accountVersionRows = new Map<number, VersionRowsOf>();
+  /** As the group leaves them. A row is a whole user or account, and its last version alone is read. */
+  readonly #users = new Map<string, User>();
+  readonly #accounts = new Map<string, Account>();
   #events = 0;
 
   constructor(stored: Stored) {
@@ -51,7 +54,7 @@ export class DecidedRows {
   }
 
   user(user: User): void {
-    this.#add("users", 0, userRow(user));
+    this.#users.set(`${user.organization} ${user.number}`, user);
   }
 
   version(user: User, news: News): void {
@@ -60,7 +63,7 @@ export class DecidedRows {
   }
 
   account(account: Account): void {
-    this.#add("accounts", 0, accountRow(account));
+    this.#accounts.set(`${account.organization} ${account.number}`, account);
   }
 
   accountVersion(account: Account, news: News): void {
@@ -68,7 +71,10 @@ export class DecidedRows {
     countVersion(this.#accountVersionRows, account);
   }
 
+  /** The rows. To be called once. */
   writes(): Pick<Writes, "inbox" | "versionRows" | "accountVersionRows" | "dayCounts"> {
+    for (const user of this.#users.values()) this.#add("users", 0, userRow(user));
+    for (const account of this.#accounts.values()) this.#add("accounts", 0, accountRow(account));
     const inbox: InboxRows[] = [];
     for (const { table, year, lines } of this.#lines.values()) {
       const body = `${lines.join("\n")}\n`;

@@ -7,10 +7,15 @@
  * requests: `transact` loads the rows that are needed, passes them to a pure function, and writes the function's
  * result.
  */
+import type { AlertStore } from "./actions/alerts.ts";
 import type { DeliveryStore } from "./actions/deliveries.ts";
 import type { DestinationStore } from "./actions/destinations.ts";
 import type { PersonDataStore } from "./actions/person-data.ts";
-import type { NoteStore, TaskStore, WorkTimeline } from "./actions/work.ts";
+import type { AlertRuleStore } from "./actions/rule-settings.ts";
+import type { RuleDecisions } from "./actions/rules.ts";
+import type { SegmentStore } from "./actions/segments.ts";
+import type { NoteStore, TaskStore } from "./actions/work.ts";
+import type { WorkTimeline } from "./actions/work-timeline.ts";
 import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
 import type { UserAndAccount } from "./entities.ts";
@@ -51,10 +56,14 @@ export interface Ledger {
   readonly heldEvents: HeldEventStore;
   readonly destinations: DestinationStore;
   readonly deliveries: DeliveryStore;
+  readonly alertRules: AlertRuleStore;
+  readonly ruleDecisions: RuleDecisions;
+  readonly alerts: AlertStore;
   readonly notes: NoteStore;
   readonly tasks: TaskStore;
   readonly workTimeline: WorkTimeline;
   readonly personData: PersonDataStore;
+  readonly segments: SegmentStore;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
@@ -130,6 +139,8 @@ type OwnStores =
   | "identities"
   | "destinations"
   | "deliveries"
+  | "alertRules"
+  | "alerts"
   | "notes"
   | "tasks";
 
@@ -142,6 +153,8 @@ export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly sources: Omit<SourceStore, "add">;
   readonly destinations: Pick<DestinationStore, "list" | "asking">;
   readonly deliveries: Pick<DeliveryStore, "add" | "list">;
+  readonly alertRules: Omit<AlertRuleStore, "find">;
+  readonly alerts: Omit<AlertStore, "change">;
   readonly notes: Pick<NoteStore, "ofEntity" | "all">;
   readonly tasks: Pick<TaskStore, "ofEntity" | "all">;
 }

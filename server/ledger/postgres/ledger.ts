@@ -106,7 +106,11 @@ export class PostgresLedger extends LedgerStores implements Ledger {
   /** @param lease of the leader. Default: the first process that loads takes it */
   constructor(sql: Sql, parts: LedgerParts, lease?: LoaderLease) {
     const { clock, sharedNowMs, rejectedEventLimits, maxHeldEventBytes, maxWaitingLinks, node } = parts;
-    const engine = new PostgresEngine(sql, { countsFlushed: () => node.countsFlushed(), sharedNowMs });
+    const engine = new PostgresEngine(
+      sql,
+      { countsFlushed: () => node.countsFlushed(), sharedNowMs },
+      lease && ((tx) => lease.refuseLate(tx)),
+    );
     super(engine, clock, inboxWriter);
     this.#parts = parts;
     this.#sql = sql;

@@ -1,5 +1,6 @@
 /** People, and their memberships of organizations. Every change and its entry in the audit log are one commit. */
 import type { Role } from "../../../contract/roles.ts";
+import { ownDigestName } from "../ports/actions/destinations.ts";
 import type { Actor } from "../ports/audit.ts";
 import {
   type Member,
@@ -173,6 +174,8 @@ function memberChanges(engine: Engine): Pick<MemberStore, "makeOwner" | "setRole
         if (before === undefined) return undefined;
         if (before.role === "owner") refuseLastOwner(yield* countOwners(organization));
         yield* run`DELETE FROM memberships WHERE organization = ${organization} AND person = ${person}`;
+        yield* run`
+          DELETE FROM destinations WHERE organization = ${organization} AND kind = 'email' AND name = ${ownDigestName(person)}`;
         // The removed person could return with an invitation that they made for themselves.
         yield* deleteInvitationsBy(organization, person);
         const ids = yield* leaveKeys(organization, person, nowMs, keysTo);

@@ -1,8 +1,13 @@
 /** All stores that are written once for both engines. */
+import type { AlertStore } from "../ports/actions/alerts.ts";
 import type { DeliveryStore } from "../ports/actions/deliveries.ts";
 import type { DestinationStore } from "../ports/actions/destinations.ts";
 import type { PersonDataStore } from "../ports/actions/person-data.ts";
-import type { NoteStore, TaskStore, WorkTimeline } from "../ports/actions/work.ts";
+import type { AlertRuleStore } from "../ports/actions/rule-settings.ts";
+import type { RuleDecisions } from "../ports/actions/rules.ts";
+import type { SegmentStore } from "../ports/actions/segments.ts";
+import type { NoteStore, TaskStore } from "../ports/actions/work.ts";
+import type { WorkTimeline } from "../ports/actions/work-timeline.ts";
 import type { AuditStore } from "../ports/audit.ts";
 import type { Credentials } from "../ports/credentials.ts";
 import type { ExclusionStore } from "../ports/exclusions.ts";
@@ -20,10 +25,15 @@ import type { ViewStore } from "../ports/views.ts";
 import type { WarningStore } from "../ports/warnings.ts";
 import { Hourly } from "../rules/hourly.ts";
 import { noOrganization } from "../rules/organization-notes.ts";
+import { ruleDecisions } from "./actions/alert-decisions.ts";
+import { tidyAlerts } from "./actions/alert-rows.ts";
+import { alertRuleStore } from "./actions/alert-rules.ts";
+import { alertStore } from "./actions/alerts.ts";
 import { deliveryStore, tidyDeliveries } from "./actions/deliveries.ts";
 import { destinationStore } from "./actions/destinations.ts";
 import { noteStore } from "./actions/notes.ts";
 import { personDataStore } from "./actions/person-data.ts";
+import { segmentStore } from "./actions/segments.ts";
 import { taskStore } from "./actions/tasks.ts";
 import { workTimeline } from "./actions/work-timeline.ts";
 import { auditStore, tidyAudit } from "./audit.ts";
@@ -63,10 +73,14 @@ export abstract class LedgerStores {
   readonly views: ViewStore;
   readonly destinations: DestinationStore;
   readonly deliveries: DeliveryStore;
+  readonly alertRules: AlertRuleStore;
+  readonly ruleDecisions: RuleDecisions;
+  readonly alerts: AlertStore;
   readonly notes: NoteStore;
   readonly tasks: TaskStore;
   readonly workTimeline: WorkTimeline;
   readonly personData: PersonDataStore;
+  readonly segments: SegmentStore;
   readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
@@ -92,10 +106,14 @@ export abstract class LedgerStores {
     this.views = viewStore(engine);
     this.destinations = destinationStore(engine);
     this.deliveries = deliveryStore(engine);
+    this.alertRules = alertRuleStore(engine);
+    this.ruleDecisions = ruleDecisions(engine);
+    this.alerts = alertStore(engine);
     this.notes = noteStore(engine);
     this.tasks = taskStore(engine);
     this.workTimeline = workTimeline(engine);
     this.personData = personDataStore(engine);
+    this.segments = segmentStore(engine);
     this.sources = sourceStore(engine);
     this.sourceSettings = sourceSettingsStore(engine);
     this.identities = identityStore(engine);
@@ -166,6 +184,7 @@ export class StoreTidy {
       ...always,
       () => tidySources(engine, nowMs),
       () => tidyDeliveries(engine, nowMs),
+      () => tidyAlerts(engine, nowMs),
       () => engine.alone(tidyLogins(nowMs)),
       () => engine.alone(tidyAudit(nowMs)),
     ];

@@ -5,6 +5,7 @@ export interface TableTypes {
   /** An automatically incremented number. */
   readonly id: string;
   readonly integer: string;
+  readonly real: string;
   readonly text: string;
   /** Text that is sorted byte by byte, independent of the database's own order. */
   readonly ordered: string;
@@ -16,6 +17,7 @@ export interface TableTypes {
 export const sqliteTypes: TableTypes = {
   id: "INTEGER PRIMARY KEY AUTOINCREMENT",
   integer: "INTEGER",
+  real: "REAL",
   text: "TEXT",
   ordered: "TEXT",
   end: " STRICT",
@@ -25,6 +27,7 @@ export const sqliteTypes: TableTypes = {
 export const postgresTypes: TableTypes = {
   id: "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
   integer: "bigint",
+  real: "double precision",
   text: "text",
   ordered: 'text COLLATE "C"',
   end: "",
@@ -199,6 +202,17 @@ export function lastingMessageIdsTable({ integer, keyed }: TableTypes): string {
     PRIMARY KEY (organization, utc_day, high, low)
   )${keyed};
 `;
+}
+
+/** Whether messages to a destination have e-mail addresses. */
+export const emailsOfDestinations =
+  "ALTER TABLE destinations ADD COLUMN sends_emails INTEGER NOT NULL DEFAULT 0;";
+
+/** When the owners are told that failures have disabled a destination. */
+export function toldOwners({ integer }: TableTypes): string {
+  return `
+  ALTER TABLE destinations ADD COLUMN tell_owners_at_ms ${integer};
+  CREATE INDEX destinations_to_tell ON destinations (tell_owners_at_ms) WHERE tell_owners_at_ms IS NOT NULL;`;
 }
 
 /** Destinations of messages, their deliveries, and the place at which the ledger is. */

@@ -23,6 +23,8 @@ export interface Fold {
   readonly training: readonly Snapshot[];
   /** Events that have columns however rare they are. */
   readonly keyEvents?: readonly string[] | undefined;
+  /** The rung that served and was proven before. */
+  readonly kept?: Rung | undefined;
 }
 
 export type ModelName = `rung ${Rung}` | "recency" | "hiatus" | "period end";
@@ -146,6 +148,7 @@ export function trainingOf(
     rows,
     design: designFor(fold.training[0]?.rows ?? [], fold.keyEvents),
     isDeclared: fold.scoring.isDeclared,
+    kept: fold.kept,
   };
 }
 

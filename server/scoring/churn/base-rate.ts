@@ -23,13 +23,10 @@ export function baseRateDays(
   firstDay: number,
   endDay: number,
   horizonDays: number,
-  {
-    outages = [],
-    atMost = maxFolds,
-  }: { readonly outages?: Outages; readonly atMost?: number | undefined } = {},
+  outages: Outages = [],
 ): number[] {
   const stepDays = Math.max(daysBetween, horizonDays);
-  return Array.from({ length: atMost }, (_, index) => endDay - horizonDays - index * stepDays).filter(
+  return Array.from({ length: maxFolds }, (_, index) => endDay - horizonDays - index * stepDays).filter(
     (day) => day > firstDay && hasKnownOutcomes(day, horizonDays, outages),
   );
 }

@@ -6,7 +6,14 @@
 import type { Backtest, ModelResult } from "./backtest.ts";
 import type { Rung } from "./churn-model.ts";
 import { leastFolds } from "./folds.ts";
-import { type DataCounts, rungsFor, type Shortage, servingRungs, shortagesOf } from "./train.ts";
+import {
+  type DataCounts,
+  keptShareOfLeast,
+  rungsFor,
+  type Shortage,
+  servingRungs,
+  shortagesOf,
+} from "./train.ts";
 
 export interface Choice {
   /**
@@ -54,21 +61,33 @@ const standardErrors = 1.64;
 
 /**
  * Why a model does not ship, as sentences; none if it does. The limits are relative to the base rate and to what
- * chance does to so few departures (docs/decisions/0056).
+ * chance does to so few departures (docs/decisions/0056). A model may have been trained at a few of the cut-offs: its own rows have to
+ * decide something.
+ * @param isKept whether it was proven before
  */
-export function failuresOf({
-  metrics,
-  recencyLogLoss,
-  hiatusLogLoss,
-  periodEndLogLoss = Number.POSITIVE_INFINITY,
-}: ModelResult): string[] {
+export function failuresOf(
+  {
+    metrics,
+    departures,
+    retained,
+    recencyLogLoss,
+    hiatusLogLoss,
+    periodEndLogLoss = Number.POSITIVE_INFINITY,
+  }: ModelResult,
+  isKept = false,
+): string[] {
   const { logLoss, ece, eceFloor, calibrationSlope, meanPrediction, baseRate } = metrics;
   const { calibrationSlopeError, biasError } = metrics;
   const baseLogLoss = entropyOf(baseRate);
   const largestEce = eceFloor + Math.min(largestEceOverFloor, largestEceOverBaseRate * baseRate);
   const slopeDistance = Math.max(largestSlopeDistance, standardErrors * (calibrationSlopeError ?? 0));
   const bias = Math.max(largestBias, standardErrors * (biasError ?? 0));
+  const rarer = Math.min(departures, retained);
   const checks: readonly (readonly [isGood: boolean, failure: string])[] = [
+    [
+      rarer >= leastJudged(isKept),
+      `its back-test has ${rarer} labels of the rarer class of the ${leastJudgedOfEachClass} it takes`,
+    ],
     [
       logLoss <= largestShareOfLoss * recencyLogLoss,
       `its log loss of ${logLoss.toFixed(3)} is not 2% below the ${recencyLogLoss.toFixed(3)} of recency alone`,
@@ -106,7 +125,8 @@ export function entropyOf(rate: number): number {
 /**
  * The rung that serves, by today's amount of data and the last back-test, if there was one.
  * @param trained the rungs of the last training; rung 1 needs no labels and is always available
- * @param incumbent serves until another is 0.5 % better, or until it failed in two trainings running
+ * @param incumbent serves until another is 0.5 % better, or until it failed in two trainings running. While it is proven it needs
+ * less data than a new one
  * @param isDeclared whether the churn target is a declared one, which no rung predicts without labels
  */
 export function chooseRung(
@@ -118,8 +138,21 @@ export function chooseRung(
 ): Choice {
   const rungs = servingRungs(isDeclared);
   const next = (rung: Rung | null) => nextAfter(rung, rungs, counts, backtest, isDeclared);
+  const isKept = (rung: Rung) => rung === keptRung(incumbent);
   const judgement = backtest === null ? "there was no back-test yet" : doubtAbout(backtest);
-  if (backtest === null || judgement !== null) {
+  const candidates =
+    backtest === null
+      ? []
+      : rungs
+          .filter(
+            (rung) =>
+              doubtAbout(backtest, isKept(rung)) === null &&
+              (rung === 1 || trained.includes(rung)) &&
+              shortagesOf(rung, counts, isDeclared, isKept(rung)).length === 0,
+          )
+          .flatMap((rung) => candidateOf(rung, backtest, isKept(rung)))
+          .sort((a, b) => a.shareOfRecency - b.shareOfRecency);
+  if (judgement !== null && candidates.length === 0) {
     const isFitted = !isDeclared && shortagesOf(1, counts).length === 0;
     return {
       rung: isFitted ? 1 : null,
@@ -129,12 +162,6 @@ export function chooseRung(
       next: next(isFitted ? 1 : null),
     };
   }
-  const candidates = rungs
-    .filter(
-      (rung) => (rung === 1 || trained.includes(rung)) && shortagesOf(rung, counts, isDeclared).length === 0,
-    )
-    .flatMap((rung) => candidateOf(rung, backtest))
-    .sort((a, b) => a.shareOfRecency - b.shareOfRecency);
   const best = candidates.find(({ failures }) => failures.length === 0);
   const elected = stays(candidates, best, incumbent) ?? best;
   if (elected === undefined) {
@@ -167,11 +194,11 @@ interface Candidate {
   readonly failures: readonly string[];
 }
 
-function candidateOf(rung: Rung, backtest: Backtest): Candidate[] {
+function candidateOf(rung: Rung, backtest: Backtest, isKept: boolean): Candidate[] {
   const result = servingResult({ rung }, backtest);
   if (result === undefined) return [];
   const shareOfRecency = result.metrics.logLoss / result.recencyLogLoss;
-  return [{ rung, departures: result.departures, shareOfRecency, failures: failuresOf(result) }];
+  return [{ rung, departures: result.departures, shareOfRecency, failures: failuresOf(result, isKept) }];
 }
 
 /** The incumbent, if it stays. Without this rule two models that are equally good would replace each other every week. */
@@ -203,12 +230,20 @@ function whyElected({ shareOfRecency, departures, failures }: Candidate, isBest:
 }
 
 /** The model of a choice as the next training meets it; null when none served. */
-export function incumbentOf(choice: Pick<Choice, "rung">, backtest: Backtest): Incumbent | null {
-  const { rung } = choice;
+export function incumbentOf(choice: Pick<Choice, "rung" | "isProven">, backtest: Backtest): Incumbent | null {
+  const { rung, isProven } = choice;
   if (rung === null) return null;
   const result = servingResult(choice, backtest);
-  const passed = result !== undefined && doubtAbout(backtest) === null && failuresOf(result).length === 0;
+  const passed =
+    result !== undefined &&
+    doubtAbout(backtest, isProven) === null &&
+    failuresOf(result, isProven).length === 0;
   return { rung, passed };
+}
+
+/** The rung that served and was proven before; undefined without one. */
+export function keptRung(incumbent: Incumbent | null): Rung | undefined {
+  return incumbent?.passed === true ? incumbent.rung : undefined;
 }
 
 /** The data that a back-test needs before it decides, and the available data. */
@@ -229,18 +264,31 @@ export function proofOf({ folds, results }: Backtest): Proof {
   };
 }
 
-/** The share that churned in a back-test that may judge; null without one. */
-export function provenBaseRate(backtest: Backtest): number | null {
+/** The share that churned in a back-test that may judge, or that proves the model of a choice; null without one. */
+export function provenBaseRate({
+  choice,
+  backtest,
+}: {
+  readonly choice: Pick<Choice, "isProven">;
+  readonly backtest: Backtest;
+}): number | null {
   const recency = backtest.results.find(({ model }) => model === "recency");
-  return recency === undefined || doubtAbout(backtest) !== null ? null : recency.metrics.baseRate;
+  return recency === undefined || doubtAbout(backtest, choice.isProven) !== null
+    ? null
+    : recency.metrics.baseRate;
 }
 
-/** Why a back-test cannot judge; null when it can. */
-function doubtAbout(backtest: Backtest): string | null {
+function leastJudged(isKept: boolean): number {
+  return (isKept ? keptShareOfLeast : 1) * leastJudgedOfEachClass;
+}
+
+/** Why a back-test cannot judge; null when it can.
+ * @param isKept whether it is about a model that was proven before */
+function doubtAbout(backtest: Backtest, isKept = false): string | null {
   const { cutoffs, rarerLabels } = proofOf(backtest);
   if (cutoffs.have < cutoffs.need)
     return `the log is long enough for ${cutoffs.have} of the ${cutoffs.need} cut-offs it takes`;
-  return rarerLabels.have < rarerLabels.need
+  return rarerLabels.have < leastJudged(isKept)
     ? `its back-test has ${rarerLabels.have} labels of the rarer class of the ${rarerLabels.need} it takes`
     : null;
 }

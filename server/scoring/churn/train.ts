@@ -28,7 +28,7 @@ export interface DataCounts {
   readonly entitiesWithThreePeriods: number;
   /** Departures, each counted once. */
   readonly churnedLabels: number;
-  /** At each cut-off. */
+  /** Entities that stayed at one cut-off or more, each counted once. */
   readonly retainedLabels: number;
 }
 
@@ -42,6 +42,9 @@ export interface Shortage {
 const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = { 0: 0, 1: 0, 2: 50, 3: 100 };
 const leastDeclaredLabels = 30;
+/** A model that was proven keeps serving with this share of the data that a new one needs. Otherwise one departure more or less
+ * would bring and withdraw it by turns. */
+export const keptShareOfLeast = 0.8;
 
 /** The rungs that are trained. The lower ones predict silence, and no declared departure. */
 export function rungsFor(isDeclared: boolean): readonly Rung[] {
@@ -53,13 +56,15 @@ export function servingRungs(isDeclared: boolean): readonly Rung[] {
   return rungsFor(isDeclared).filter((rung) => rung !== 0);
 }
 
-/** Missing data of a rung; empty when it can be trained. Always empty for rung 0. */
-export function shortagesOf(rung: Rung, counts: DataCounts, isDeclared = false): Shortage[] {
+/** Missing data of a rung; empty when it can be trained. Always empty for rung 0.
+ * @param isKept whether it served and was proven before: then it needs less */
+export function shortagesOf(rung: Rung, counts: DataCounts, isDeclared = false, isKept = false): Shortage[] {
   if (rung === 0) return [];
-  const labels = isDeclared ? leastDeclaredLabels : leastLabelsOfEachClass[rung];
+  const least = (need: number) => Math.ceil(isKept ? keptShareOfLeast * need : need);
+  const labels = least(isDeclared ? leastDeclaredLabels : leastLabelsOfEachClass[rung]);
   const needs: DataCounts = {
-    entities: leastEntities,
-    entitiesWithThreePeriods: Math.ceil(Math.max(leastEntities, counts.entities) / 2),
+    entities: least(leastEntities),
+    entitiesWithThreePeriods: least(Math.ceil(Math.max(leastEntities, counts.entities) / 2)),
     churnedLabels: labels,
     retainedLabels: labels,
   };
@@ -76,12 +81,12 @@ export function countData(
   horizonDays: number,
 ): DataCounts {
   const entities = (of: readonly CountedCell[]) => of.reduce((sum, { count }) => sum + count, 0);
-  const { departures } = countOutcomes(outcomes, horizonDays);
+  const { departures, retained } = countOutcomes(outcomes, horizonDays);
   return {
     entities: entities(cells),
     entitiesWithThreePeriods: entities(cells.filter(({ n }) => n >= 3)),
     churnedLabels: departures,
-    retainedLabels: outcomes.filter(({ label }) => !label).length,
+    retainedLabels: retained,
   };
 }
 
@@ -97,6 +102,8 @@ export interface TrainingInput {
   readonly churned?: readonly CountedLabels[];
   /** Whether labels are of a declared churn target. */
   readonly isDeclared?: boolean | undefined;
+  /** The rung that served and was proven before. */
+  readonly kept?: Rung | undefined;
 }
 
 /** The rungs that can be trained, from the lowest. */
@@ -106,10 +113,10 @@ export function trainRungs(input: TrainingInput): ChurnModel[] {
 
 /** The same in steps of a rung. */
 export function* trainRungSteps(input: TrainingInput): Steps<ChurnModel[]> {
-  const { counts, isDeclared = false } = input;
+  const { counts, isDeclared = false, kept } = input;
   const trained: ChurnModel[] = [];
   for (const rung of rungsFor(isDeclared).filter(
-    (each) => shortagesOf(each, counts, isDeclared).length === 0,
+    (each) => shortagesOf(each, counts, isDeclared, each === kept).length === 0,
   )) {
     trained.push(trainRung(rung, input));
     yield;

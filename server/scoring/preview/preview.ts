@@ -19,6 +19,7 @@ import type { RunBody } from "../run/record-bodies.ts";
 import type { ScoreRecord } from "../run/records.ts";
 import { newestRun } from "../run/status.ts";
 import { riskScaleOf } from "../scores/risk-scale.ts";
+import { modelKey } from "../scores/settings.ts";
 import { snapshotFor } from "../snapshots/stored.ts";
 import { type BandMove, bandMoves, newScoresUnder, storedScoresUnder } from "./moves.ts";
 import { type PastHealth, pastHealth } from "./past-health.ts";
@@ -63,9 +64,6 @@ export interface PreviewQuestion {
 /** Settings whose effect on bands a preview does not count. */
 export const uncountedSettings = ["churnTargets", "passiveEvents", "eventWeights", "keyEvents"] as const;
 
-/** A training takes minutes with all cut-offs and rows. */
-const trainingBounds = { folds: 4, maxRows: 20_000 } as const;
-
 /** The effect on users and on accounts. @throws Refusal when it is not done in time */
 export async function previewSettings(
   warehouse: Warehouse,
@@ -96,9 +94,11 @@ async function previewKind(
   const run = await newestRun(warehouse, organization.id, kind, day);
   if (run === undefined) return { kind, day: null, moves: [], health: null, horizons: null };
   const isOtherHorizon = before.churnHorizonDays !== after.churnHorizonDays;
+  // Only when settings were saved since the run, its model is of others than these.
+  const isOfRun = modelKey(run.body.settings, kind) === modelKey(before, kind);
   const [oldModel, newModel] = isOtherHorizon
     ? [
-        await modelOf(warehouse, question, kind, run, before),
+        isOfRun ? run.body : await modelOf(warehouse, question, kind, run, before),
         await modelOf(warehouse, question, kind, run, after),
       ]
     : [undefined, undefined];
@@ -130,7 +130,7 @@ function healthOf({ healthWeights, healthTraits }: Settings): string {
 /** The scores of the run by the new parts of health and the new bands. */
 function storedUnder({ organization, after }: PreviewQuestion, kind: EntityKind, run: Run): Query {
   const population = populationOf({ ...organization, settings: after }, kind);
-  const riskScale = riskScaleOf(provenBaseRate(run.body.backtest), after.riskBands[kind]);
+  const riskScale = riskScaleOf(provenBaseRate(run.body), after.riskBands[kind]);
   const { healthWeights, healthTraits } = after;
   return storedScoresUnder(population, rowsOf(organization.id, kind, run), {
     healthWeights,
@@ -146,16 +146,10 @@ async function modelOf(
   run: Run,
   settings: Settings,
 ): Promise<ServingModel> {
-  const asOf = await withOutages(warehouse, { ...organization, settings }, run.day);
-  const firstDay = (await firstDayOf(warehouse, organization.id)) ?? run.day;
+  const firstDay = (await firstDayOf(warehouse, organization.id, run.day)) ?? run.day;
   const { day } = run;
-  return modelUnder(
-    warehouse,
-    asOf,
-    kind,
-    { day, firstDay, userFits, trainedDay: run.body.trainedDay },
-    trainingBounds,
-  );
+  const about = { day, firstDay, userFits, trainedDay: run.body.trainedDay };
+  return modelUnder(warehouse, { ...organization, settings }, kind, about);
 }
 
 /** The scores of the run's day by the new settings and a model for the new horizon. */
@@ -164,7 +158,7 @@ async function scoredUnder(
   { organization, after }: PreviewQuestion,
   kind: EntityKind,
   run: Run,
-  { model, bgbb, backtest }: ServingModel,
+  { model, bgbb, choice, backtest }: ServingModel,
 ): Promise<Query> {
   const asOf = await withOutages(warehouse, { ...organization, settings: after }, run.day);
   const horizonDays = after.churnHorizonDays;
@@ -175,13 +169,16 @@ async function scoredUnder(
   return newScoresUnder(population, {
     ...{ snapshot, horizonDays, healthWeights, healthTraits, model },
     scale: run.body.scale.scale,
-    riskScale: riskScaleOf(provenBaseRate(backtest), after.riskBands[kind]),
+    riskScale: riskScaleOf(provenBaseRate({ choice, backtest }), after.riskBands[kind]),
     cells: cellRisks(model?.bgbb ?? bgbb.parameters, horizonDays),
     ...(users !== undefined && { memberRisks: memberRisksOf(users.body, horizonDays) }),
   });
 }
 
-function proofOf({ choice, backtest }: ServingModel, horizonDays: number): HorizonProof {
+function proofOf(
+  { choice, backtest }: Pick<ServingModel, "choice" | "backtest">,
+  horizonDays: number,
+): HorizonProof {
   const result = servingResult(choice, backtest);
   if (result === undefined) return { horizonDays, metrics: null, departures: 0, cutoffs: backtest.folds };
   const { auc, logLoss, baseRate, count } = result.metrics;

@@ -1,13 +1,17 @@
 /** Notices new events of days that already have scores. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { startOfData } from "../data-quality/data-start.ts";
 import { markStale, markTodayStale } from "./records.ts";
 
 /** A day changes in bulk when this share of its events, and at least so many, came after the scores of later days. */
 const bulk = { share: 0.005, events: 100 };
 /** The import's time and that of the last look are by the clocks of two processes. */
 export const clocksDifferMs = 60_000;
+/** The last rows of an import are loaded and looked for by then. */
+const importSettlesMs = 10 * 60_000;
 
-interface DayEvents {
+/** A day with events before today, as a look finds it. */
+export interface DayEvents {
   readonly day: number;
   readonly events: number;
   /** Those that the last look found; null at the first look. */
@@ -37,38 +41,80 @@ export interface Look {
  */
 export async function noticeChanges(warehouse: Warehouse, look: Look): Promise<void> {
   const { organization, today } = look;
-  const found = await daysOf(warehouse, organization, today);
+  const { firstStale, hasMore, noted, atMs } = changesOf(await daysOf(warehouse, organization, today), look);
+  if (firstStale !== undefined) await markStale(warehouse, organization, firstStale);
+  else if (hasMore) await markTodayStale(warehouse, organization, today);
+  await note(warehouse, organization, { days: noted, atMs });
+}
+
+/** The conclusions of a look. */
+interface Changes {
+  /** The results of all days after this one are stale; undefined when none of the past are. */
+  readonly firstStale: number | undefined;
+  /** Whether there are new events at all. */
+  readonly hasMore: boolean;
+  readonly noted: readonly Pick<DayEvents, "day" | "events" | "late">[];
+  /** When the look was, later than the last one. */
+  readonly atMs: number;
+}
+
+/** The changes since the last look. @param found in order */
+export function changesOf(found: readonly DayEvents[], look: Omit<Look, "organization">): Changes {
   const lastLookMs = Math.max(0, ...found.map(({ notedAtMs }) => notedAtMs));
-  const days = found.map((day) => ({ ...day, late: lateEventsOf(day, today, lastLookMs) }));
-  const first = firstStaleDay(days, look, lastLookMs);
+  const start = startOfData(found.map(({ day, events }) => ({ day, count: events }))) ?? look.today;
+  const days = found.map((day) => ({
+    ...day,
+    late: lateEventsOf(day, { today: look.today, lastLookMs, start }),
+  }));
+  const firstStale = firstStaleDay(days, look, lastLookMs);
   const changed = days.filter(({ events, seen }) => events !== seen);
-  if (first !== undefined) await markStale(warehouse, organization, first);
-  else if (changed.some(({ events, seen }) => events > (seen ?? 0))) {
-    await markTodayStale(warehouse, organization, today);
-  }
-  const isMarked = ({ day }: DayEvents) => first !== undefined && day >= first;
+  const isMarked = ({ day }: DayEvents) => firstStale !== undefined && day >= firstStale;
   const noted = days.filter((day) => changed.includes(day) || (isMarked(day) && day.late > 0));
-  await note(warehouse, organization, {
-    days: noted.map((day) => ({ ...day, late: isMarked(day) ? 0 : day.late })),
+  return {
+    firstStale,
+    hasMore: changed.some(({ events, seen }) => events > (seen ?? 0)),
+    noted: noted.map((day) => ({ ...day, late: isMarked(day) ? 0 : day.late })),
     atMs: Math.max(look.nowMs, lastLookMs + 1),
-  });
+  };
 }
 
 /** The first day after which all results are stale; undefined when no day has changed in bulk. All are at the first look after a
  * rebuild, which deletes the counts: days may be of another timezone. */
-function firstStaleDay(days: readonly DayEvents[], look: Look, lastLookMs: number): number | undefined {
-  const { lastImportAtMs, dayOf, today } = look;
+function firstStaleDay(
+  days: readonly DayEvents[],
+  look: Omit<Look, "organization">,
+  lastLookMs: number,
+): number | undefined {
+  const { dayOf, today } = look;
   if (lastLookMs === 0) return days[0]?.day;
-  const isOfImport = lastImportAtMs !== null && lastImportAtMs > lastLookMs - clocksDifferMs;
+  const isImported = isOfImport(look, lastLookMs);
   const isFirstOfToday = dayOf(lastLookMs) < today;
   const isBulk = ({ events, late }: DayEvents) => late >= Math.max(bulk.events, bulk.share * events);
-  return days.find((day) => (isOfImport ? day.late > 0 : isFirstOfToday && isBulk(day)))?.day;
+  return days.find((day) => (isImported ? day.late > 0 : isFirstOfToday && isBulk(day)))?.day;
+}
+
+/** Whether new events may be of an import. One that ended shortly before the last look is over after a while: otherwise the next single
+ * late event would count as its. */
+function isOfImport(
+  { lastImportAtMs, nowMs }: Pick<Look, "lastImportAtMs" | "nowMs">,
+  lastLookMs: number,
+): boolean {
+  if (lastImportAtMs === null) return false;
+  if (lastImportAtMs > lastLookMs) return true;
+  return lastImportAtMs > lastLookMs - clocksDifferMs && nowMs < lastImportAtMs + importSettlesMs;
 }
 
 /** Of a day's events, those that scores of later days may lack. At the first look of all there are no such scores, and at
- * the first look at yesterday only today's. */
-function lateEventsOf({ day, events, seen, late }: DayEvents, today: number, lastLookMs: number): number {
-  if (lastLookMs === 0 || (seen === null && day === today - 1)) return 0;
+ * the first look at yesterday only today's. Events of before the data begins have wrong dates: no result of the past needs them. */
+function lateEventsOf(
+  { day, events, seen, late }: DayEvents,
+  {
+    today,
+    lastLookMs,
+    start,
+  }: { readonly today: number; readonly lastLookMs: number; readonly start: number },
+): number {
+  if (lastLookMs === 0 || day < start || (seen === null && day === today - 1)) return 0;
   return Math.max(0, late + events - (seen ?? 0));
 }
 

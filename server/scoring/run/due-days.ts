@@ -45,7 +45,8 @@ export function dueDays(
   const right = runs.filter(isRight);
   const isDone = (day: number) => right.filter((run) => run.day === day).length === 2;
   const wanted = new Set([...historyDays(today, firstDay), ...runs.map(({ day }) => day)]);
-  const earlier = [...wanted].filter((day) => day < today);
+  // A run as of the first day, or of before, has no event and stores nothing.
+  const earlier = [...wanted].filter((day) => day < today && day > firstDay);
   const ofToday = runs.filter(({ day, settingsKey }) => day === today && settingsOfKey(settingsKey) === key);
   return {
     isTodayDue: !isDone(today),

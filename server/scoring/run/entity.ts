@@ -194,12 +194,14 @@ async function rulesOf(warehouse: Warehouse, organization: number, { day, body }
 
 /**
  * The entity as of the later day by the rules of the earlier one. A member's scores follow from settings, scale and
- * model. For a user only the features depend on settings, and the known traits on the model.
+ * model. For a user only the features depend on settings, and the known traits and counts of events on the model.
  */
 async function byOldRules(again: Recomputation, later: RunBody, now: Subject): Promise<Subject> {
   const { warehouse, question, rules, day, population } = again;
   const isSame = settingsKey(rules.body.settings) === settingsKey(later.settings);
-  const subject = isSame && question.kind === "user" ? now : await recomputed(again, now);
+  const stored = eventsOfModel(later.model);
+  const isCounted = eventsOfModel(rules.body.model).every((event) => stored.includes(event));
+  const subject = isSame && isCounted && question.kind === "user" ? now : await recomputed(again, now);
   const traitValues = isSame
     ? now.traitValues
     : await readHealthValues(warehouse, population, day, traitsInHealth(rules.body));

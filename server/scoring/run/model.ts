@@ -17,7 +17,7 @@ import {
   planFolds,
   trainingDaysFor,
 } from "../churn/folds.ts";
-import { chooseRung, type Incumbent, incumbentOf } from "../churn/ladder.ts";
+import { chooseRung, type Incumbent, incumbentOf, keptRung } from "../churn/ladder.ts";
 import type { Snapshot } from "../churn/snapshot.ts";
 import type { Steps } from "../churn/steps.ts";
 import { countData, type DataCounts, trainRungSteps, trainRungs } from "../churn/train.ts";
@@ -70,7 +70,7 @@ export async function modelFor(
 }
 
 /**
- * The model that would serve under other settings: trained and back-tested on few cut-offs and rows. Missing
+ * The model that would serve under other settings, trained and back-tested as it will be when they are saved. Missing
  * snapshots of features are stored with their fits, and nothing else.
  * @param trainedDay the day as of which it is trained
  */
@@ -79,11 +79,11 @@ export async function modelUnder(
   organization: ScoredOrganization,
   kind: EntityKind,
   { day, trainedDay, ...about }: Omit<OfDay, "trainings"> & { readonly trainedDay: number },
-  bounds: TrainingBounds,
 ): Promise<ServingModel> {
   const { churnHorizonDays: horizonDays } = organization.settings;
-  const population = populationOf(organization, kind);
-  const trained = await train(warehouse, population, { day: trainedDay, ...about }, horizonDays, bounds);
+  const asOfThen = populationOf(await withOutages(warehouse, organization, trainedDay), kind);
+  const trained = await train(warehouse, asOfThen, { day: trainedDay, ...about }, horizonDays);
+  const population = populationOf(await withOutages(warehouse, organization, day), kind);
   const snapshot = await snapshotFor(warehouse, population, day);
   return servingModelOn(
     warehouse,
@@ -130,7 +130,7 @@ async function incumbentBefore(
   trainedDay: number,
 ): Promise<Incumbent | null> {
   const run = await newestRecord(warehouse, { organization: id, kind, what: "run" }, trainedDay - 1);
-  if (run === undefined || modelKey(run.body.settings) !== modelKey(settings)) return null;
+  if (run === undefined || modelKey(run.body.settings, kind) !== modelKey(settings, kind)) return null;
   return incumbentOf(run.body.choice, run.body.backtest);
 }
 
@@ -161,14 +161,6 @@ export interface OfDay {
   readonly trainings: Trainings;
 }
 
-/** Limits of a training, which have defaults. */
-export interface TrainingBounds {
-  /** Cut-offs of the back-test. */
-  readonly folds?: number;
-  /** Rows of all cut-offs together. */
-  readonly maxRows?: number;
-}
-
 interface Trained {
   readonly trained: TrainedRungs;
   readonly trainedDay: number;
@@ -185,7 +177,7 @@ async function trainedModel(
 ): Promise<Trained> {
   const { day, trainings } = ofDay;
   const key = { organization: organization.id, kind, what: "model" } as const;
-  const settings = modelKey(organization.settings);
+  const settings = modelKey(organization.settings, kind);
   const kept = await recordOf(warehouse, key, day);
   const declaredOutages = declaredKey(organization, day);
   const { settingsKey: keptSettings, declaredOutages: keptOutages } = kept?.body ?? {};
@@ -198,8 +190,9 @@ async function trainedModel(
     async () => {
       report("training and back-testing");
       const asOfThen = await withOutages(warehouse, organization, day);
+      const proven = keptRung(await incumbentBefore(warehouse, organization, kind, day));
       const body = {
-        ...(await train(warehouse, populationOf(asOfThen, kind), ofDay, horizonDays)),
+        ...(await train(warehouse, populationOf(asOfThen, kind), ofDay, horizonDays, proven)),
         settingsKey: settings,
         declaredOutages,
       };
@@ -229,35 +222,33 @@ async function train(
   population: Population,
   { day, firstDay, userFits }: Omit<OfDay, "trainings">,
   horizonDays: number,
-  { folds: atMost, maxRows }: TrainingBounds = {},
+  kept?: Rung,
 ): Promise<TrainedRungs> {
   const { outages = [], keyEvents } = population.settings;
-  const folds = foldsWithKnownOutcomes(planFolds(firstDay, day, horizonDays, atMost), horizonDays, outages);
+  const folds = foldsWithKnownOutcomes(planFolds(firstDay, day, horizonDays), horizonDays, outages);
   const trainingDays = trainingDaysFor(day, firstDay, horizonDays).filter((cutoffDay) =>
     hasKnownOutcomes(cutoffDay, horizonDays, outages),
   );
-  const rateDays = isDeclared(population.settings)
-    ? baseRateDays(firstDay, day, horizonDays, { outages, atMost })
-    : [];
+  const rateDays = isDeclared(population.settings) ? baseRateDays(firstDay, day, horizonDays, outages) : [];
   const days = [
     ...trainingDays,
     ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays]),
     ...rateDays,
   ];
   const snapshots = await readSnapshots(warehouse, population, days, {
-    ...{
-      horizonDays,
-      userFits,
-      trainingDays: [...trainingDays, ...folds.flatMap((fold) => fold.trainingDays)],
-    },
-    ...(maxRows !== undefined && { maxRows }),
+    horizonDays,
+    userFits,
+    trainingDays: [...trainingDays, ...folds.flatMap((fold) => fold.trainingDays)],
   });
   const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = await inSteps(
     backtestSteps(
       folds.map(
-        (fold): Fold => ({ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at), keyEvents }),
+        (fold): Fold => ({
+          ...{ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) },
+          ...{ keyEvents, kept },
+        }),
       ),
       horizonDays,
       fits,
@@ -285,7 +276,7 @@ async function train(
   }
   const [newest] = trainingDays;
   const design = designFor(newest === undefined ? [] : at(newest).rows, keyEvents);
-  const input = { horizonDays, counts, bgbb, rows, design, churned };
+  const input = { horizonDays, counts, bgbb, rows, design, churned, kept };
   return {
     rungs: await inSteps(trainRungSteps({ ...input, isDeclared: isDeclared(population.settings) })),
     churnedLabels: counts.churnedLabels,

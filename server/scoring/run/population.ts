@@ -2,6 +2,7 @@
 import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { startOfData } from "../data-quality/data-start.ts";
 import { outagesOf } from "../data-quality/outages.ts";
 import { readDataDays } from "../queries/data-days.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
@@ -73,16 +74,25 @@ export async function withOutages(
   day: number,
 ): Promise<ScoredOrganization> {
   const { id, declaredOutages = [] } = organization;
-  const seen = outagesOf(await readDataDays(warehouse, id, day), day);
+  const seen = await outagesBefore(warehouse, id, day);
   return { ...organization, outages: joinedSpans([...seen, ...declaredOutages], day) };
 }
 
-/** The day of an organization's first event; undefined before there is one. */
-export async function firstDayOf(warehouse: Warehouse, organization: number): Promise<number | undefined> {
-  const [row] = await warehouse.rows<{ users: number; firstDay: number }>(
-    `SELECT count() AS users, toInt32(min(first_day)) AS firstDay
-     FROM user_spans WHERE organization = {organization:UInt32}`,
-    { organization },
-  );
-  return row === undefined || row.users === 0 ? undefined : row.firstDay;
+/** The outages before a day that are seen in the data. */
+export async function outagesBefore(
+  warehouse: Warehouse,
+  organization: number,
+  day: number,
+): Promise<Outages> {
+  return outagesOf(await readDataDays(warehouse, organization, day), day);
+}
+
+/** The day with which an organization's data from before a day begins; undefined without any. A few events of long before do not count. */
+export async function firstDayOf(
+  warehouse: Warehouse,
+  organization: number,
+  beforeDay: number,
+): Promise<number | undefined> {
+  const days = await readDataDays(warehouse, organization, beforeDay);
+  return startOfData(days.map(({ day, users }) => ({ day, count: users })));
 }

@@ -86,11 +86,21 @@ export async function recordsOf<W extends What>(
   return new Map(found.map((record) => [record.day, record]));
 }
 
+/** The runs of days between two, both included, in the order of days. */
+export async function runsBetween(
+  warehouse: Warehouse,
+  key: Omit<Key<"run">, "what">,
+  days: { readonly fromDay: number; readonly toDay: number },
+): Promise<ScoreRecord<RunBody>[]> {
+  const condition = `AND day BETWEEN ${dayOf("fromDay")} AND ${dayOf("toDay")} ORDER BY day`;
+  return find<"run">(warehouse, { ...key, what: "run" }, condition, days);
+}
+
 async function find<W extends What>(
   warehouse: Warehouse,
   { organization, kind, what }: Key<W>,
   condition: string,
-  days: { readonly day: number } | { readonly days: readonly number[] },
+  days: Readonly<Record<string, number | readonly number[]>>,
 ): Promise<ScoreRecord<Bodies[W]>[]> {
   const rows = await warehouse.rows<ScoreRecord<string> & Keys>(
     `SELECT toInt32(day) AS day, version, stale, body, ${keyColumns}

@@ -24,7 +24,7 @@ export async function scaleFor(
 ): Promise<ScaleOfDay> {
   const scaleDay = scaleDayOf(day, firstDay);
   const key = { organization: organization.id, kind: "user", what: "scale" } as const;
-  const settings = modelKey(organization.settings);
+  const settings = modelKey(organization.settings, "user");
   const kept = await recordOf(warehouse, key, scaleDay);
   const declaredOutages = declaredKey(organization, scaleDay);
   const { settingsKey: keptSettings, declaredOutages: keptOutages } = kept?.body ?? {};

@@ -7,8 +7,8 @@
  */
 import { formatDay, type Zone } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../process/process.ts";
 import { Retries } from "../../process/process.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import { settingsKey } from "../scores/settings.ts";
 import { clocksDifferMs } from "./changed-days.ts";
 import { dueDays } from "./due-days.ts";
@@ -273,8 +273,8 @@ export class Scheduler {
   async #plan(organization: ScoredOrganization, today: number): Promise<Omit<Plan, "of">> {
     const { id, zone } = organization;
     const { warehouse } = this.#parts.host;
-    const firstDay = await firstDayOf(warehouse, id);
-    if (firstDay === undefined || firstDay >= today) {
+    const firstDay = await firstDayOf(warehouse, id, today);
+    if (firstDay === undefined) {
       return {
         today,
         isTodayDue: false,

@@ -51,8 +51,8 @@ export interface KindSummary {
 export async function scoreDay(warehouse: Warehouse, request: DayRequest): Promise<KindSummary[]> {
   const { day } = request;
   const organization = await withOutages(warehouse, request.organization, day);
-  const firstDay = await firstDayOf(warehouse, organization.id);
-  if (firstDay === undefined || firstDay >= day) return [];
+  const firstDay = await firstDayOf(warehouse, organization.id, day);
+  if (firstDay === undefined) return [];
   request.report("measuring");
   const scale = await scaleFor(warehouse, organization, day, firstDay);
   const ofDay = { ...request, organization };
@@ -97,7 +97,7 @@ async function scoreKind(
     say,
   );
   const { model, scored, ...rest } = serving;
-  const riskScale = riskScaleOf(provenBaseRate(serving.backtest), settings.riskBands[kind]);
+  const riskScale = riskScaleOf(provenBaseRate(serving), settings.riskBands[kind]);
   say("scoring");
   const key = { organization: id, kind, what: "run" } as const;
   const before = await recordOf(warehouse, key, day);

@@ -4,7 +4,7 @@ import { Refusal } from "../../../contract/refusal.ts";
 import { formatDay, Zone } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import { OrganizationGone } from "../../ledger/ledger.ts";
-import type { Logger } from "../../process/process.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { appliedSettings } from "../../warehouse/warehouse.ts";
 import type { SourceWatch, StoppedData } from "../data-quality/source-watch.ts";

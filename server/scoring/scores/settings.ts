@@ -1,4 +1,6 @@
 /** An organization's settings in the form that scores use. */
+import { eventsOfTargets, silence } from "../../../contract/api/churn-targets.ts";
+import { waitsForAnswer } from "../../../contract/api/departures-body.ts";
 import type { Settings } from "../../../contract/settings.ts";
 import type { FeatureSettings } from "./features.ts";
 import type { HealthParts } from "./health.ts";
@@ -20,21 +22,31 @@ export const settingsWithoutScores = [
 ] as const;
 
 /** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. */
-export function settingsKey(settings: Partial<Settings>): string {
+export function settingsKey(settings: Readonly<Record<string, unknown>>): string {
   const others: readonly string[] = settingsWithoutScores;
   return JSON.stringify(
     Object.fromEntries(Object.entries(settings).filter(([name]) => !others.includes(name))),
   );
 }
 
-/** The same for settings under which models and scales are equal: health and bands come after them. */
-export function modelKey({
-  healthWeights: _,
-  healthTraits: _traits,
-  riskBands: _bands,
-  ...settings
-}: Settings): string {
-  return settingsKey(settings);
+/**
+ * The same for settings under which a kind's models and scales are equal: health and bands come after them, and the target of the other
+ * kind means nothing to them. An event that is passive until a setting mentions it changes no model when it comes for the first time. So
+ * each further spelling of a departure, which any source may send, trains nothing. An answer that makes it engagement does.
+ */
+export function modelKey(
+  { healthWeights: _, healthTraits: _traits, riskBands: _bands, ...settings }: Settings,
+  kind: "user" | "account",
+): string {
+  const { churnTargets, ordinaryEvents, passiveEvents } = settings;
+  const ofKind = { user: silence, account: silence, [kind]: churnTargets[kind] };
+  const answered = [...ordinaryEvents, ...eventsOfTargets({ ...churnTargets, [kind]: silence })];
+  const engagementEvents = [...new Set(answered.filter(waitsForAnswer))].toSorted();
+  return settingsKey({
+    ...{ ...settings, churnTargets: ofKind },
+    passiveEvents: passiveEvents.filter((event) => !waitsForAnswer(event)),
+    ...(engagementEvents.length > 0 && { engagementEvents }),
+  });
 }
 
 /** The settings that scores of users or accounts depend on; the week's start is none of them. */

@@ -46,7 +46,7 @@ export function fittedProperties(
   const kept = Object.fromEntries(
     entries
       .filter(([field, value]) => rights[field]?.(value) ?? true)
-      .map(([field, value]) => [field, typeof value === "string" ? value.slice(0, longest[field]) : value]),
+      .map(([field, value]) => [field, typeof value === "string" ? cut(value, longest[field]) : value]),
   );
   const isPriced =
     kept.currency !== undefined && (kept.interval !== undefined || event !== "subscription_started");
@@ -56,6 +56,11 @@ export function fittedProperties(
 
 /** One means nothing without the other. An amount means nothing without its currency and, at the start, its interval. */
 const ofDiscount = ["amountAfterDiscount", "discountEndsAt"];
+
+/** A text up to its limit. A character that is cut in two cannot be stored. */
+function cut(text: string, characters: number | undefined): string {
+  return text.slice(0, characters).toWellFormed();
+}
 
 function without(properties: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(properties).filter(([field]) => !fields.includes(field)));

@@ -48,11 +48,21 @@ function subscriptionTraits({ plan, status, endsAt }: Subscription, before: Befo
   return { ...traits, subscriptionEndsAt: endsAt };
 }
 
+type NamedEvent = readonly [event: string, more?: JsonObject];
+
+/** The event of an end that is scheduled already when a subscription begins. None without one. */
+export function scheduledEnd(
+  endsAt: Subscription["endsAt"],
+  reasons: JsonObject = {},
+): readonly NamedEvent[] {
+  return typeof endsAt === "string" ? [["cancellation_scheduled", { endsAt, ...reasons }]] : [];
+}
+
 /** An event of a subscription that goes on, with the traits that follow. */
 export function subscriptionFacts(
   subscription: Subscription,
   before: Before,
-  ...events: readonly (readonly [event: string, more?: JsonObject])[]
+  ...events: readonly NamedEvent[]
 ): CustomerFacts {
   return {
     events: events.map(([event, more]) => subscriptionEvent(event, subscription, more)),

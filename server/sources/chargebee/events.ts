@@ -11,6 +11,7 @@ import {
   endedFacts,
   oneEvent,
   type Subscription,
+  scheduledEnd,
   subscriptionFacts,
 } from "../billing/subscription.ts";
 import { discountEndOf, planOf } from "./plan.ts";
@@ -94,10 +95,19 @@ export function readingOf(type: string): Reading | undefined {
   return Object.hasOwn(events, plain) ? events[plain] : undefined;
 }
 
+/** A subscription that a team takes over from another tool may have ended, be paused, or be about to end. */
 function started(happened: Happened, before: Before): CustomerFacts {
-  const isTrial = statusOf(happened) === "in_trial";
-  const trialEndsAt = isTrial ? ofSubscription(happened, "trial_end") : undefined;
-  return subscriptionFacts(subscriptionOf(happened), before, ["subscription_started", { trialEndsAt }]);
+  const subscription = subscriptionOf(happened);
+  const { status, endsAt } = subscription;
+  if (status === "cancelled") return canceled(happened, before);
+  const trialEndsAt = status === "in_trial" ? ofSubscription(happened, "trial_end") : undefined;
+  return subscriptionFacts(
+    subscription,
+    before,
+    ["subscription_started", { trialEndsAt }],
+    ...(status === "paused" ? [["subscription_paused"] as const] : []),
+    ...scheduledEnd(endsAt, reasonsOf(happened)),
+  );
 }
 
 /** Also at a renewal, which moves the period's end. */

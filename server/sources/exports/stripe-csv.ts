@@ -146,7 +146,9 @@ function minorUnits(
   const [, sign = "", whole = "", fraction = ""] = /^(-?)(\d{1,12})(?:[.,](\d{1,3}))?$/.exec(text) ?? [];
   const digits = typeof currency === "string" && Object.hasOwn(digitsOf, currency) ? digitsOf[currency] : 2;
   const hasMore = fraction.slice(digits).replaceAll("0", "") !== "";
-  if (whole === "" || digits === undefined || hasMore) {
+  // `1,000` is a thousand, except where a currency has three digits.
+  const isThousands = fraction.length === 3 && digits !== 3;
+  if (whole === "" || digits === undefined || hasMore || isThousands) {
     return { invalid: `${column} is not an amount: ${JSON.stringify(text.slice(0, 100))}.` };
   }
   return Number(`${sign}${whole}${fraction.padEnd(digits, "0").slice(0, digits)}`);

@@ -4,12 +4,13 @@
  *
  *   start_date          subscription_started, with the plan of today: an export does not say which one it was
  *   trial_end           trial_converted, if it was paid from then on; subscription_paused, if it waits for a card
+ *   pause_collection    subscription_paused since the begin of the period: an export does not say when it was paused
  *   canceled_at         cancellation_scheduled, if it ended or will end later
  *   ended_at            subscription_canceled, also if all payments failed and it is unpaid
  *
  * A paid invoice is payment_succeeded. An open one whose collection was tried is payment_failed.
  */
-import type { JsonObject } from "../../../contract/json.ts";
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { isEmailAddress, type SourcedItem } from "../../intake/intake.ts";
 import { addressId } from "../../ledger/ledger.ts";
 import { billingTrack, type CustomerFacts } from "../billing/facts.ts";
@@ -110,8 +111,10 @@ function subscription(object: JsonObject, now: number): readonly TimedFacts[] | 
   const facts: TimedFacts[] = [{ events, at: begin }];
   if (trialEnd !== undefined && trialEnd < (endedAt ?? now) && isConverted(object, trialEnd))
     facts.push({ ...converted(object, trialEnd), at: trialEnd });
-  const pausedAt = trialEnd ?? since;
-  if (status === "paused" && pausedAt !== undefined) {
+  const isWaiting = status === "paused";
+  const pausedAt = isWaiting ? (trialEnd ?? since) : since;
+  const isPaused = isWaiting || (endedAt === undefined && isJsonObject(object.pause_collection));
+  if (isPaused && pausedAt !== undefined) {
     const { events: pauses, ...more } = paused(object, pausedAt);
     facts.push({ events: pauses.map((pause) => factAt(pause, object, pausedAt)), ...more, at: pausedAt });
   }

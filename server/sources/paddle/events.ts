@@ -12,6 +12,7 @@ import {
   goesOnFacts,
   oneEvent,
   type Subscription,
+  scheduledEnd,
   subscriptionFacts,
 } from "../billing/subscription.ts";
 import { planOf, planOfTransaction } from "./plan.ts";
@@ -47,6 +48,8 @@ export const paddleEvents: Readonly<Record<string, Reading>> = {
     return transactionFacts("payment_succeeded", data, { currentPeriodEnd }, true);
   },
   "transaction.payment_failed": (data) => {
+    // A customer who changes the card of a subscription pays nothing with it. No payment would follow that ends a past due time.
+    if (paidAmount(data) === 0) return "A transaction of amount 0 is no payment.";
     const [failed, ...earlier] = objectsOf(data, "payments").filter(
       (payment) => textOf(payment, "status") === "error",
     );
@@ -69,6 +72,7 @@ function started(data: JsonObject, before: Before): CustomerFacts | Ignored {
     before,
     ["subscription_started", { trialEndsAt: trialEndOf(data) }],
     ...(subscription.status === "paused" ? [["subscription_paused"] as const] : []),
+    ...scheduledEnd(subscription.endsAt),
   );
 }
 

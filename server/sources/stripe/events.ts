@@ -247,6 +247,11 @@ function updated({ object, before, atSeconds }: Happened): CustomerFacts | Ignor
 function eventsOfStatus(before: string, object: JsonObject, atSeconds: number): readonly BillingEvent[] {
   const status = textOf(object, "status");
   if (status === "unpaid") return [givenUp(object, atSeconds)];
+  // A customer may get a trial later, too, and pays nothing until it ends.
+  if (status === "trialing") {
+    const trialEndsAt = instantOf(object, "trial_end");
+    return [subscriptionEvent("trial_started", object, atSeconds, { trialEndsAt })];
+  }
   if (status !== "active") return [];
   if (before === "trialing") return converted(object, atSeconds).events;
   if (before === "unpaid") return [subscriptionEvent("subscription_started", object, atSeconds)];

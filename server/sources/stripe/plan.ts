@@ -87,7 +87,7 @@ function lineOf(item: JsonObject): Line {
   const currency = textOf(price, "currency") ?? textOf(plan, "currency");
   return {
     name: nameOf(price) ?? nameOf(plan),
-    amount: isoAmount(unit === undefined ? undefined : product(unit, quantity ?? 1), currency),
+    amount: isoAmount(unit === undefined ? undefined : product(unit, unitsOf(item, quantity ?? 1)), currency),
     currency,
     interval: intervalOf(recurring),
     quantity,
@@ -95,6 +95,14 @@ function lineOf(item: JsonObject): Line {
     product: idOf(price, "product") ?? idOf(plan, "product"),
     item,
   };
+}
+
+/** The number of units that are billed. Of a price per package that is the number of packages: 2 for 8 seats in packages of 5. */
+function unitsOf({ price, plan }: JsonObject, quantity: number): number {
+  const packages = fieldOf(price, "transform_quantity") ?? fieldOf(plan, "transform_usage");
+  const size = numberOf(packages, "divide_by") ?? 0;
+  if (size <= 0) return quantity;
+  return textOf(packages, "round") === "down" ? Math.floor(quantity / size) : Math.ceil(quantity / size);
 }
 
 /** A decimal as Stripe writes prices with fractions of a cent, which have no `unit_amount`. */

@@ -20,19 +20,28 @@ interface Discount {
   readonly amountOff: number | undefined;
   readonly endsAt: number | undefined;
   /** Undefined: all products. */
-  readonly products: readonly string[] | undefined;
+  readonly products: ReadonlySet<string> | undefined;
 }
+
+/** Stripe allows 20 parts, and 20 discounts of each object. The work is their product, so a price of more is not computed. */
+const most = 100;
 
 /** The price of a subscription. @param atSeconds the time of the event: discounts that have ended count no more */
 export function priceOf(subscription: JsonObject, atSeconds: number): Price {
   const lines = linesOf(subscription);
-  const [first] = lines.filter(({ isMetered }) => !isMetered);
+  const discounted = [subscription, ...lines.map(({ item }) => item)].map(({ discounts }) => discounts);
+  if ([lines, ...discounted].some((list) => Array.isArray(list) && list.length > most)) {
+    return { ...noDiscount, amount: undefined };
+  }
+  const priced = lines.filter(({ isMetered }) => !isMetered);
+  const [first] = priced;
   if (first === undefined) return { ...noDiscount, amount: lines.length > 0 ? 0 : undefined };
-  const priced = lines.filter(
-    ({ isMetered, amount, currency, interval }) =>
-      !isMetered && amount !== undefined && currency === first.currency && interval === first.interval,
+  // Without one part, such as one in tiers, the others would be a price that the customer does not pay.
+  const isKnown = priced.every(
+    ({ amount, currency, interval }) =>
+      amount !== undefined && currency === first.currency && interval === first.interval,
   );
-  if (priced.length === 0) return { ...noDiscount, amount: undefined };
+  if (!isKnown) return { ...noDiscount, amount: undefined };
   const amountAt = (seconds: number) => Math.round(netOf(subscription, priced, seconds));
   const ends = [subscription, ...priced.map(({ item }) => item)]
     .flatMap((object) => discountsOf(object, atSeconds))
@@ -53,7 +62,7 @@ function netOf(subscription: JsonObject, lines: readonly Line[], seconds: number
   });
   for (const discount of discountsOf(subscription, seconds)) {
     const { products } = discount;
-    const reducible = parts.filter(({ product }) => products?.includes(product ?? "") ?? true);
+    const reducible = parts.filter(({ product }) => products?.has(product ?? "") ?? true);
     const total = reducible.reduce((sum, { amount }) => sum + amount, 0);
     for (const part of reducible) part.amount = reduced(part.amount, discount, total);
   }
@@ -84,7 +93,7 @@ function discountsOf(object: JsonObject, atSeconds: number): readonly Discount[]
       percentOff: numberOf(coupon, "percent_off"),
       amountOff: isoAmount(numberOf(coupon, "amount_off"), textOf(coupon, "currency")),
       endsAt,
-      products: Array.isArray(products) ? products.map(String) : undefined,
+      products: Array.isArray(products) ? new Set(products.map(String)) : undefined,
     };
   });
 }

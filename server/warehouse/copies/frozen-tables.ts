@@ -44,7 +44,8 @@ export async function freezeTables(warehouse: Warehouse): Promise<readonly Froze
   const counted: FrozenPartition[] = [];
   for (const partition of partitions)
     counted.push({ ...partition, rows: await countRows(warehouse, partition) });
-  return counted;
+  // Until its next merge a part stays whose rows are all deleted. A file of it would have no columns, and could not be read.
+  return counted.filter(({ rows }) => rows > 0);
 }
 
 /** The rows of a partition, in ClickHouse's Native format. */

@@ -33,7 +33,7 @@ interface Stores {
 }
 
 /** Rows of the ledger that are read together. A rejected row may have a megabyte. */
-const page = { rejected: 50, audit: 500, notes: 200 } as const;
+const page = { rejected: 50, audit: 500, notes: 200, alerts: 200 } as const;
 
 /** The document's bytes. Drain the inbox before. The audit log has an entry before the first byte.
  * @throws ApiError without any data of a person with this id, before the first byte */
@@ -58,6 +58,8 @@ export async function* exportPerson(
     ...(found === undefined ? {} : await warehouseSections(warehouse, organization, user)),
     notes: found === undefined ? [] : lines(notesOf(ofPerson)),
     tasks: found === undefined ? [] : lines(tasksOf(ofPerson)),
+    segments: found === undefined ? [] : await ledger.segments.ofUser(organization, user),
+    alerts: found === undefined ? [] : lines(alertsOf(ofPerson)),
     rejectedEvents: found === undefined ? [] : lines(rejectedOf(ofPerson)),
     auditLog: found === undefined ? [] : lines(auditOf(ofPerson)),
   });
@@ -298,6 +300,24 @@ async function* notesOf({ ledger, organization, userId }: OfPerson): AsyncGenera
 async function* tasksOf({ ledger, organization, userId }: OfPerson): AsyncGenerator<readonly object[]> {
   const tasks = await ledger.tasks.ofEntity(organization, { kind: "user", id: userId });
   yield tasks.map((task) => taskLine(task).line);
+}
+
+/** Alerts about the person, those of controls among them. */
+async function* alertsOf({ ledger, organization, userId }: OfPerson): AsyncGenerator<readonly object[]> {
+  for (let after = 0; ; ) {
+    const alerts = await ledger.alerts.ofEntity(
+      organization,
+      { kind: "user", id: userId },
+      after,
+      page.alerts,
+    );
+    yield alerts.map(({ id, rule, firedAtMs, reasons, before, after: value, closedWhy, verdict, note }) => ({
+      ...{ id, rule: rule.name, firedAt: instant(firedAtMs), reasons: reasons.map(({ text }) => text) },
+      ...{ before, after: value, closedWhy, verdict, note },
+    }));
+    after = alerts.at(-1)?.id ?? after;
+    if (alerts.length < page.alerts) return;
+  }
 }
 
 async function* rejectedOf({ ledger, organization, user }: OfPerson): AsyncGenerator<readonly object[]> {

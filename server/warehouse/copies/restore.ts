@@ -29,7 +29,8 @@ export async function restoreWarehouse(
   let doneBytes = 0;
   const warehouse = await openChdbWarehouse({ folder, migrations: manifest.warehouseMigration });
   try {
-    for (const { file, table, rows, bytes } of manifest.tables) {
+    // Backups of 0.1.0 may have files without rows, which the engine cannot read.
+    for (const { file, table, rows, bytes } of manifest.tables.filter((each) => each.rows > 0)) {
       progress({ step: table, doneBytes, totalBytes });
       await attachFile(warehouse, table, { path: join(backup, file), rows });
       doneBytes += bytes;

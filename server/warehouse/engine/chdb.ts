@@ -46,6 +46,9 @@ const defaults = { readers: 4, memoryBytes: 1_500_000_000, maxSeconds: 30 } as c
 /** Concurrent exports. They have sessions of their own: a slow download must not hold a reader. */
 const streams = 2;
 
+/** With fewer rows in all tables a query has one thread: a second one costs more than it saves. */
+const rowsForThreads = 1_000_000;
+
 /** A query that is not needed any more is killed again after this time, until it is over. */
 const stopAgainMs = 50;
 
@@ -68,6 +71,7 @@ export async function openChdbWarehouse(options: ChdbOptions): Promise<Warehouse
   try {
     removeSpilled(options.folder);
     await migrate(warehouse, options.migrations);
+    await warehouse.countRows();
   } catch (error) {
     await warehouse.close();
     throw error;
@@ -88,6 +92,8 @@ class ChdbWarehouse implements Warehouse {
   /** Counts queries. The count is in each query's name, by which it can be killed. */
   #asked = 0;
   readonly #running = new Set<Promise<unknown>>();
+  /** Of all tables: those at the start, and those that were inserted since. */
+  #rowsOfTables = 0;
   #closed = false;
 
   constructor(
@@ -108,12 +114,23 @@ class ChdbWarehouse implements Warehouse {
     }
   }
 
+  async countRows(): Promise<void> {
+    const [counted] = await this.rows<{ rows: number }>(
+      "SELECT sum(rows) AS rows FROM system.parts WHERE active",
+    );
+    this.#rowsOfTables = counted?.rows ?? 0;
+  }
+
   rows<Row>(
     sql: string,
     parameters: Record<string, Parameter> = {},
     limits: QueryLimits = {},
   ): Promise<Row[]> {
-    const settings = { ...this.#settings(limits), max_result_bytes: maxResultBytes };
+    const settings = {
+      ...{ ...this.#settings(limits), max_result_bytes: maxResultBytes },
+      // Threads that write an answer of a few rows cost more than they save.
+      output_format_parallel_formatting: 0,
+    };
     return this.#query(sql, settings, parameters, parseRows<Row>, limits.asker);
   }
 
@@ -176,6 +193,7 @@ class ChdbWarehouse implements Warehouse {
     await this.#inserters.use((session) =>
       session.insert({ table, columns, values: rows.body, format: "JSONCompactEachRow", settings }),
     );
+    this.#rowsOfTables += rows.rows;
   }
 
   async close(): Promise<void> {
@@ -250,6 +268,8 @@ class ChdbWarehouse implements Warehouse {
     return {
       max_execution_time: maxSeconds,
       max_memory_usage: Math.floor(maxBytes),
+      // 0 for as many as there are cores and memory.
+      max_threads: this.#rowsOfTables < rowsForThreads ? 1 : 0,
       ...embeddedSpillSettings(maxBytes),
     };
   }

@@ -97,6 +97,11 @@ export function sessionOpener(engine: Engine, folder: string, memoryBytes: numbe
     "--memory_worker_period_ms=500",
     // Bound values are part of a statement. 200 exclusion rules of 1,000 characters can be 4.8 MB, and 256 KiB are the default.
     "--max_query_size=33554432",
+    // No expressions as machine code. Compiling them took 10 % of the time of analysis while pages were read, and saved nothing
+    // measurable in the retention of 3 million events.
+    "--compile_expressions=0",
+    "--compile_aggregate_expressions=0",
+    "--compile_sort_description=0",
     "--session_timezone=UTC",
     "--output_format_json_quote_64bit_integers=0",
     "--output_format_json_escape_forward_slashes=0",

@@ -4,7 +4,8 @@
  * any figure is served.
  */
 import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
-import { type Logger, Retries } from "../../process/process.ts";
+import { Retries } from "../../process/process.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { applyExclusions } from "./exclusions.ts";
 

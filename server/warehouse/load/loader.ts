@@ -8,7 +8,8 @@
  * retried too.
  */
 import type { FrozenBatch, Inbox } from "../../ledger/ledger.ts";
-import { type Logger, messageOf } from "../../process/process.ts";
+import { messageOf } from "../../process/process.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { insertBatch } from "./insert-batch.ts";
 

@@ -17,6 +17,18 @@ export function isIncluded(user: string): string {
   return `NOT bitmapContains(${excluded}, ${user})`;
 }
 
+/** Every user of whom there is a row or activity. */
+const everyone = `(
+  SELECT groupBitmapState(user) FROM (
+    SELECT user FROM users WHERE organization = {organization:UInt32}
+    UNION ALL SELECT user FROM user_spans WHERE organization = {organization:UInt32}))`;
+
+/** A figure's query about some users only: it leaves out all others, as it leaves out excluded users.
+ * @param bitmap of these users, an expression */
+export function withinUsers(sql: string, bitmap: string): string {
+  return sql.replaceAll(excluded, `(SELECT bitmapOr(${excluded}, bitmapAndnot(${everyone}, ${bitmap})))`);
+}
+
 /** A subquery of the accounts that have users, all of them excluded. Without excluded users no account is read. */
 export const accountsLeftOut = `(
   SELECT account FROM users FINAL

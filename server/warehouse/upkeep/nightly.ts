@@ -4,7 +4,7 @@
  */
 import { Zone } from "../../calendar/calendar.ts";
 import type { CheckResult, Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../process/process.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 
 const checkHour = 3;
 const hourMs = 3_600_000;

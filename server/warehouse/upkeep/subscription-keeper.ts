@@ -3,7 +3,8 @@
  * compare. Pending work is only in memory, so after a start all subscriptions are compared once.
  */
 import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
-import { type Logger, Retries } from "../../process/process.ts";
+import { Retries } from "../../process/process.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { billedSubscriptions } from "../load/loaded-billing.ts";
 import { endOfPage, subscriptionsById, updateSubscriptions } from "./subscriptions.ts";

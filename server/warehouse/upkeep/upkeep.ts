@@ -6,7 +6,7 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { CountedErasure, Erasure, Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../process/process.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { ExclusionKeeper } from "../load/exclusion-keeper.ts";
 import type { Loader } from "../load/loader.ts";

@@ -33,12 +33,16 @@ const addressTexts: Readonly<Record<DestinationKind, { readonly label: string; r
   email: { label: "E-mail address", help: "Its recipient gets a link and has to agree." },
 };
 
+/** Of a new destination. The digest is for people who choose it. */
+const usualNotices = noticeTypes.filter((type) => !type.startsWith("digest."));
+
 export function DestinationForm({ destination, onSecret, onDone }: FormProps): ReactElement {
   const sendsEmail = useInstallation(destination === undefined)?.sendsEmail ?? false;
   const [kind, setKind] = useState<DestinationKind>(destination?.kind ?? "webhook");
   const [name, setName] = useState(destination?.name ?? "");
   const [address, setAddress] = useState(destination?.address ?? "");
-  const [notices, setNotices] = useState<readonly NoticeType[]>(destination?.notices ?? noticeTypes);
+  const [notices, setNotices] = useState<readonly NoticeType[]>(destination?.notices ?? usualNotices);
+  const [sendsEmails, setSendsEmails] = useState(destination?.sendsEmails ?? false);
   const tell = useTell();
   const add = useChange("POST /api/destinations");
   const change = useChange("PATCH /api/destinations/:id");
@@ -53,15 +57,16 @@ export function DestinationForm({ destination, onSecret, onDone }: FormProps): R
   };
   const save = (event: FormEvent) => {
     event.preventDefault();
+    const wanted = { name, notices: [...notices], sendsEmails };
     if (destination === undefined) {
       const onSuccess = ({ secret }: { readonly secret: string | null }) => {
         done();
         if (secret !== null) onSecret(secret);
       };
-      add.mutate({ body: { kind, name, address, notices: [...notices] } }, { onSuccess });
+      add.mutate({ body: { kind, address, ...wanted } }, { onSuccess });
       return;
     }
-    const body = { name, notices: [...notices], ...(address !== (destination.address ?? "") && { address }) };
+    const body = { ...wanted, ...(address !== (destination.address ?? "") && { address }) };
     change.mutate({ path: { id: destination.id }, body }, { onSuccess: done });
   };
   const { label, help } = addressTexts[kind];
@@ -101,6 +106,7 @@ export function DestinationForm({ destination, onSecret, onDone }: FormProps): R
         />
       </div>
       <Notices chosen={notices} onChange={setNotices} />
+      <EmailsChoice isChosen={sendsEmails} onChange={setSendsEmails} />
       <FormError error={errors.rest} />
       <div className="flex gap-2">
         <Button type="submit" look="primary" isBusy={add.isPending || change.isPending}>
@@ -141,5 +147,21 @@ function Notices({
         </label>
       ))}
     </fieldset>
+  );
+}
+
+/** Whether messages about users have their e-mail addresses. */
+function EmailsChoice({
+  isChosen,
+  onChange,
+}: {
+  readonly isChosen: boolean;
+  readonly onChange: (isChosen: boolean) => void;
+}): ReactElement {
+  return (
+    <label className="flex items-center gap-2">
+      <input type="checkbox" checked={isChosen} onChange={({ target }) => onChange(target.checked)} />
+      Messages about users have their e-mail addresses
+    </label>
   );
 }

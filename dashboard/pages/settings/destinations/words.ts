@@ -31,5 +31,7 @@ export const deliveryWords: Readonly<Record<DeliveryState, string>> = {
 export const noticeWords: Readonly<Record<NoticeType, string>> = {
   "scores.completed": "The day's scores are ready",
   "model.changed": "Another model gives the churn risks",
+  "digest.daily": "The digest of each day at 07:00",
+  "digest.weekly": "The digest of the week on Mondays at 07:00",
   "source.silent": "A source is silent, and when it sends again",
 };

@@ -1,4 +1,4 @@
-/** Timelines of users and accounts: events of the warehouse, and notes and tasks of the ledger, in one order. Contacts are events of it. */
+/** Timelines of users and accounts: events of the warehouse, and alerts, notes and tasks of the ledger, in one order. Contacts are events of it. */
 
 import { type ContactKind, contactKinds } from "../../../../contract/actions/work.ts";
 import { contactEvent } from "../../../../contract/api/contacts.ts";
@@ -76,11 +76,11 @@ export const timelinesHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-type TimelineContext = Pick<OrganizationContext, "ledger" | "organization"> & {
+type TimelineContext = Pick<OrganizationContext, "ledger" | "organization" | "zone" | "nowMs"> & {
   readonly query: ApiContext<"GET /api/users/:userId/timeline">["query"];
 };
 
-/** A place of a page: an event, or a note or a task. */
+/** A place of a page: an event, or an alert, a note or a task. */
 type Place<Event> =
   | { readonly event: Event; readonly at: WorkPosition }
   | { readonly work: WorkEntry; readonly at: WorkPosition };
@@ -94,16 +94,17 @@ interface EventPage {
 
 /** One page. Both stores are asked for a whole page, because either may have all of it. */
 async function timelineOf<Event extends TimelineEvent>(
-  { ledger, organization, query }: TimelineContext,
+  { ledger, organization, query, zone, nowMs }: TimelineContext,
   entity: EntityRef,
   events: (page: EventPage) => Promise<readonly Event[]>,
 ): Promise<{ readonly places: readonly Place<Event>[]; readonly next: string | null }> {
   const { limit, event } = query;
   const before = positionOf(query.before);
+  const today = zone.dayOf(nowMs());
   const [found, work] = await Promise.all([
     events({ organization: organization.id, limit, event, before: before && eventPosition(before) }),
     event === ""
-      ? ledger.workTimeline.entries(organization.id, entity, { limit, before: before?.at })
+      ? ledger.workTimeline.entries(organization.id, entity, { limit, before: before?.at, today })
       : Promise.resolve([]),
   ]);
   // Events of one time are in the order of their ids already.
@@ -128,7 +129,7 @@ interface SentPosition {
 function positionOf(text: string | undefined): SentPosition | undefined {
   if (text === undefined) return undefined;
   const [atMs = "", rest = ""] = text.split(".");
-  const work = /^(note|task|task_done)-(\d+)$/.exec(rest);
+  const work = /^(alert|note|task|task_done)-(\d+)$/.exec(rest);
   const kind = work?.[1] as WorkEntry["kind"] | undefined;
   return {
     at: { atMs: Number(atMs), kind: kind ?? "event", id: Number(work?.[2] ?? 0) },
@@ -136,7 +137,7 @@ function positionOf(text: string | undefined): SentPosition | undefined {
   };
 }
 
-/** Behind a note or a task are only events of earlier times. */
+/** Behind an alert, a note or a task are only events of earlier times. */
 function eventPosition({ at, eventId }: SentPosition): TimelinePosition {
   return { timeMs: at.atMs, id: eventId ?? "00000000-0000-0000-0000-000000000000" };
 }
@@ -175,8 +176,8 @@ function workFields(place: Place<TimelineEvent>) {
   if (!("work" in place)) throw new Error("an event of a timeline lost its label");
   const { work } = place;
   const { kind, atMs } = work;
-  const entry = work.kind === "note" ? work.note : work.task;
-  const common = { kind, event: kind, label: null, isActivity: false, id: String(entry.id) };
+  const { id } = workPosition(work);
+  const common = { kind, event: kind, label: null, isActivity: false, id: String(id) };
   const times = { timestamp: instant(atMs), receivedAt: instant(atMs) };
   if (work.kind === "note") {
     return {
@@ -184,6 +185,11 @@ function workFields(place: Place<TimelineEvent>) {
       ...times,
       properties: { text: work.note.text, by: work.note.createdBy?.name ?? null },
     };
+  }
+  if (work.kind === "alert") {
+    const { rule, before, after, reasons, closedWhy } = work.alert;
+    const texts = reasons.map(({ text }) => text);
+    return { ...common, ...times, properties: { rule: rule.name, before, after, reasons: texts, closedWhy } };
   }
   const { title, dueDay, assignee, createdBy, doneBy } = work.task;
   const by = (work.kind === "task" ? createdBy : doneBy)?.name ?? null;

@@ -1,4 +1,4 @@
-/** The win-back list: users or accounts that churned lately, by the money that they paid. */
+/** The win-back list: users or accounts that churned lately, by the money that they paid. Controls of a hold-out are not among them. */
 
 import { winBackDays } from "../../../../contract/actions/win-back-schemas.ts";
 import { churnReasonTrait } from "../../../../contract/actions/work.ts";
@@ -20,6 +20,7 @@ import { today, usersQuestion } from "../days.ts";
 import { revenueOf } from "../revenue/currency.ts";
 import { dayOrNull, listedAccount, listedUser } from "../rows.ts";
 import { type Run, scoreContext } from "../score-context.ts";
+import { controlsOf } from "./controls.ts";
 import { ownerFields, ownerFilterOf, ownersOfOrganization } from "./owners.ts";
 
 type Context = ApiContext<"GET /api/win-back">;
@@ -38,7 +39,9 @@ export const winBackHandlers = {
       return { day: head.day, days: 0, reportingCurrency: null, total: 0, lastMrr: null, churned: [] };
     }
     const days = query.days ?? Math.min(run.body.settings.churnHorizonDays, winBackDays);
-    const churned = await churnedLately(warehouse, rowsOf(organization.id, kind, run), days, maxChurned);
+    const controls = await controlsOf(context, kind);
+    const latest = await churnedLately(warehouse, rowsOf(organization.id, kind, run), days, maxChurned);
+    const churned = latest.filter(({ entity }) => !controls.has(entity));
     const owners = await ownersOfOrganization(context);
     const owned = await ofOwner(context, run, churned, owners);
     const { paid, reportingCurrency } = await paidBy(context, run, days, owned);

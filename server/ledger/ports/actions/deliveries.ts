@@ -2,6 +2,7 @@
 import type { DeliveryState, MessageType } from "../../../../contract/actions/destinations.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
 import type { Destination } from "./destinations.ts";
+import type { RuleEntity } from "./rule-entities.ts";
 
 export interface Delivery {
   readonly id: number;
@@ -30,8 +31,21 @@ export interface ClaimedDelivery {
   readonly destination: Destination;
 }
 
+/** How many deliveries a process may claim now. */
+export interface ClaimRoom {
+  readonly most: number;
+  /** Of one destination, those that are claimed already among them. A destination that fails gets one at a time. */
+  readonly perDestination: number;
+  /** Of all destinations that fail. */
+  readonly failing: number;
+  /** Only of these destinations. */
+  readonly only?: readonly number[] | undefined;
+}
+
 /** The outcome of an attempt. */
 export interface TriedDelivery {
+  /** The delivery's. */
+  readonly id: number;
   readonly status: number | null;
   readonly said: string;
   readonly verdict:
@@ -42,6 +56,8 @@ export interface TriedDelivery {
 
 export interface DeliveryPage {
   readonly destination?: number | undefined;
+  /** The delivery of this message: a destination has one at most. */
+  readonly messageId?: string | undefined;
   readonly state?: DeliveryState | undefined;
   readonly limit: number;
   /** Only older deliveries than this one. */
@@ -53,25 +69,41 @@ export interface DeliveryStore {
   /** The newest first. */
   list(organization: number, page: DeliveryPage): Promise<readonly Delivery[]>;
   /** Adds a message for a destination. Paused destinations hold it; disabled and unconfirmed ones do not get it. A message with the same id that a
-   * destination had before is not added again. */
-  add(organization: number, destination: number, message: OutgoingMessage, nowMs: number): Promise<void>;
-  /** Deliveries that are due, for 60 s: no other process gets them meanwhile.
-   * @param perDestination at most so many for one destination, those that are claimed already among them */
-  claim(most: number, perDestination: number, nowMs: number): Promise<readonly ClaimedDelivery[]>;
-  /** Records an attempt. A failed one may disable the destination, which cancels nothing: its messages are held. A delivery that was held
-   * or dropped meanwhile is delivered if the receiver has it. Otherwise its state stays. */
-  tried(id: number, tried: TriedDelivery, nowMs: number): Promise<void>;
+   * destination had before is not added again.
+   * @param entities the users and accounts that it names: an erasure cancels it. It is not added when one of them is gone */
+  add(
+    organization: number,
+    destination: number,
+    message: OutgoingMessage,
+    nowMs: number,
+    entities?: readonly RuleEntity[],
+  ): Promise<void>;
+  /** Deliveries that are due, for 60 s: no other process gets them meanwhile. Those of destinations that do not fail come first. */
+  claim(room: ClaimRoom, nowMs: number): Promise<readonly ClaimedDelivery[]>;
+  /** Records attempts in one commit. A failed one may disable the destination, which cancels nothing: its messages are held. A delivery that was
+   * held or dropped meanwhile is delivered if the receiver has it. Otherwise its state stays. */
+  tried(tried: readonly TriedDelivery[], nowMs: number): Promise<void>;
   /** Sends a delivery again, now.
    * @returns false when the organization has no such delivery
    * @throws ApiError (conflict) when it is held, canceled or under way, or its destination is not active */
   again(organization: number, id: number, nowMs: number): Promise<boolean>;
-  /** Sends or drops the held messages of a destination. Those that are sent have all attempts again. @returns the number of messages */
+  /** Sends or drops the held messages of a destination. Those that are sent have all attempts again.
+   * @returns the number of messages
+   * @throws ApiError (conflict) when they are to be sent and the destination is not active */
   settleHeld(
     organization: number,
     destination: number,
     held: "send" | "drop",
     nowMs: number,
   ): Promise<number>;
+}
+
+/** The error when held messages cannot be sent. */
+export function heldNotSent(destination: Destination["state"]): ApiError {
+  return new ApiError(
+    "conflict",
+    `The destination is ${destination}. Resume it before you send its held messages.`,
+  );
 }
 
 /** The error when a delivery cannot be sent again. */

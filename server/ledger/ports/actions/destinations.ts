@@ -18,6 +18,8 @@ export interface Destination {
    * unsubscribes. Slack has none. */
   readonly secrets: readonly string[];
   readonly notices: readonly NoticeType[];
+  /** Whether messages about users have their e-mail addresses. */
+  readonly sendsEmails: boolean;
   readonly state: DestinationState;
   readonly stoppedBecause: string | null;
   /** The time of the first failed attempt since the last success, and the number of those attempts. */
@@ -33,10 +35,13 @@ export interface DestinationWithCounts extends Destination {
   readonly held: number;
 }
 
-export type NewDestination = Pick<Destination, "kind" | "name" | "address" | "secrets" | "notices">;
+export type NewDestination = Pick<Destination, "kind" | "name" | "address" | "secrets" | "notices"> &
+  Partial<Pick<Destination, "sendsEmails">>;
 
 export type DestinationChange = Partial<
-  Pick<NewDestination, "name" | "address" | "notices"> & { readonly state: "active" | "paused" }
+  Pick<NewDestination, "name" | "address" | "notices" | "sendsEmails"> & {
+    readonly state: "active" | "paused";
+  }
 >;
 
 export interface ChangedDestination extends DestinationWithCounts {
@@ -51,6 +56,11 @@ export interface DestinationStore {
   find(organization: number, id: number): Promise<DestinationWithCounts | undefined>;
   /** Destinations of all organizations that get messages about a whole organization, disabled and unconfirmed ones left out. */
   asking(): Promise<readonly DestinationWithCounts[]>;
+  /** Destinations of all organizations that failures have disabled and whose owners are to be told. Each is given out again every ten
+   * minutes, for two days after it was disabled. */
+  claimUntold(nowMs: number): Promise<readonly DestinationWithCounts[]>;
+  /** The owners know. A change of a disabled destination says so, too. */
+  told(id: number): Promise<void>;
   /** The recipient of e-mail has to agree.
    * @throws Refusal when another destination has the name, there are too many, or there is no such organization
    * @throws ApiError (rate_limit_exceeded) when too many recipients were asked to agree within a day */
@@ -89,6 +99,11 @@ export interface DestinationStore {
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
 
+/** The name of the e-mail destination for a member's own digest. It ends with the membership. @param person the member's id */
+export function ownDigestName(person: number): string {
+  return `Digest of member ${person}`;
+}
+
 /** Whether a change needs the agreement of the recipient: to another address, before a start after a failure or an unsubscription, and
  * when the mail that asks is sent again. */
 export function mustAgree(before: Destination, { address, state }: DestinationChange): boolean {
@@ -97,16 +112,35 @@ export function mustAgree(before: Destination, { address, state }: DestinationCh
   return isAsked || (state !== undefined && before.state === "disabled");
 }
 
+/** A destination after an attempt. Failures may disable an active one. */
+export function afterAttempt(
+  before: Destination,
+  verdict: { readonly is: "delivered" | "retry" } | { readonly is: "failed"; readonly isGone: boolean },
+  nowMs: number,
+): Destination {
+  if (verdict.is === "delivered") {
+    return { ...before, failingSinceMs: null, failedAttempts: 0, deliveredAtMs: nowMs };
+  }
+  const after = {
+    ...before,
+    failingSinceMs: before.failingSinceMs ?? nowMs,
+    failedAttempts: before.failedAttempts + 1,
+  };
+  const because = disabledBecause(after, verdict.is === "failed" && verdict.isGone, nowMs);
+  return because === null || before.state !== "active"
+    ? after
+    : { ...after, state: "disabled", stoppedBecause: because };
+}
+
 /** Why a destination is disabled after a failed attempt. Null: it stays as it is.
  * @param isGone whether the receiver says that the address will never exist again */
-export function disabledBecause(
-  { failingSinceMs, failedAttempts }: Pick<Destination, "failingSinceMs" | "failedAttempts">,
+function disabledBecause(
+  { failingSinceMs, failedAttempts }: { readonly failingSinceMs: number; readonly failedAttempts: number },
   isGone: boolean,
   nowMs: number,
 ): string | null {
   if (isGone) return "The receiver answered 410: the address does not exist any more.";
-  const isLong = failingSinceMs !== null && nowMs - failingSinceMs >= failingLongMs;
-  return isLong && failedAttempts >= failingAttempts
+  return nowMs - failingSinceMs >= failingLongMs && failedAttempts >= failingAttempts
     ? `No message was delivered for 5 days, in ${failedAttempts} attempts.`
     : null;
 }
@@ -128,7 +162,7 @@ export function destinationCreatedNote(destination: Named): AuditNote {
 /** The entry of a changed destination. */
 export function destinationChangedNote(
   before: Destination,
-  change: Partial<Pick<Destination, "name" | "address" | "secrets" | "notices" | "state">>,
+  change: Partial<Pick<Destination, "name" | "address" | "secrets" | "notices" | "sendsEmails" | "state">>,
 ): AuditNote {
   const fields = Object.keys(change).sort();
   return {

@@ -1,10 +1,5 @@
 /** Notes and tasks of team members about users and accounts. */
-import {
-  type TaskList,
-  type TimelineKind,
-  timelineKinds,
-  workLimits,
-} from "../../../../contract/actions/work.ts";
+import { type TaskList, workLimits } from "../../../../contract/actions/work.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 
@@ -17,6 +12,12 @@ export interface EntityRef {
 /** The same with what a list shows of it: name, else e-mail address, else id. */
 export interface NamedEntity extends EntityRef {
   readonly label: string;
+}
+
+/** The same for messages. Its label is no e-mail address. */
+export interface EntityInMessages extends NamedEntity {
+  /** Null for an account, and for a user without one. */
+  readonly email: string | null;
 }
 
 /** A team member, also one who left the organization. */
@@ -127,39 +128,6 @@ export interface TaskStore {
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 }
 
-/** An entry of a timeline that is no event. A task has an entry for its begin, and one for its end. */
-export type WorkEntry =
-  | { readonly kind: "note"; readonly atMs: number; readonly note: Note }
-  | { readonly kind: "task" | "task_done"; readonly atMs: number; readonly task: Task };
-
-/** A place on a timeline. Entries of one time come in the order of `timelineKinds`, then by their ids, the highest first. */
-export interface WorkPosition {
-  readonly atMs: number;
-  readonly kind: TimelineKind;
-  /** Of a note or a task. */
-  readonly id: number;
-}
-
-export interface WorkTimeline {
-  /** Notes and tasks of a user or an account, the newest first. @param before only those behind this place */
-  entries(
-    organization: number,
-    entity: EntityRef,
-    page: { readonly limit: number; readonly before?: WorkPosition | undefined },
-  ): Promise<readonly WorkEntry[]>;
-}
-
-/** The place of an entry on a timeline. */
-export function workPosition(entry: WorkEntry): WorkPosition {
-  const id = entry.kind === "note" ? entry.note.id : entry.task.id;
-  return { atMs: entry.atMs, kind: entry.kind, id };
-}
-
-/** Orders places on a timeline, the newest first. */
-export function comparePositions(a: WorkPosition, b: WorkPosition): number {
-  return b.atMs - a.atMs || timelineKinds.indexOf(a.kind) - timelineKinds.indexOf(b.kind) || b.id - a.id;
-}
-
 /** The number of a user or an account: the other one is 0. */
 export interface EntityNumbers {
   readonly user: number;
@@ -218,7 +186,8 @@ function verbOf(action: NoteAction | TaskAction): string {
   return verbs[action.slice(action.indexOf(".") + 1) as keyof typeof verbs];
 }
 
-function numberOf({ user, account }: EntityNumbers) {
+/** The number of an entity, as entries of the log have it. */
+export function numberOf({ user, account }: EntityNumbers) {
   return user > 0 ? { user } : { account };
 }
 

@@ -3,9 +3,12 @@
  * node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
+import { alertsOfControls, alertTables } from "../../stores/actions/alert-tables.ts";
+import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
 import {
   destinationsTables,
+  emailsOfDestinations,
   lastingMessageIdsTable,
   outagesTable,
   peopleAndAudit,
@@ -13,6 +16,7 @@ import {
   settingsTable,
   sourceSettingsTable,
   sourcesTables,
+  toldOwners,
   viewsTable,
 } from "../../stores/tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
@@ -92,6 +96,11 @@ export const migrations: readonly Migration[] = [
   accountAttributes,
   destinationsTables(postgresTypes),
   workTables(postgresTypes),
+  segmentTables(postgresTypes),
+  alertTables(postgresTypes),
+  emailsOfDestinations,
+  alertsOfControls,
+  toldOwners(postgresTypes),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -9,7 +9,7 @@ import {
   type Statement,
   type Steps,
 } from "../../stores/engine/sql.ts";
-import type { Queries, Sql } from "./connect.ts";
+import type { Queries, Sql, Tx } from "./connect.ts";
 import { restored, storable } from "./text.ts";
 import { inTransaction, notInOrder, repeated } from "./transaction.ts";
 
@@ -20,9 +20,16 @@ export class PostgresEngine implements Engine {
   readonly countsFlushed: () => Promise<void>;
   readonly sharedNowMs: Engine["sharedNowMs"];
   readonly #sql: Sql;
+  readonly #refuseLate: (tx: Tx) => Promise<void>;
 
-  constructor(sql: Sql, { countsFlushed, sharedNowMs }: Pick<Engine, "countsFlushed" | "sharedNowMs">) {
+  /** @param refuseLate throws when another node leads */
+  constructor(
+    sql: Sql,
+    { countsFlushed, sharedNowMs }: Pick<Engine, "countsFlushed" | "sharedNowMs">,
+    refuseLate: (tx: Tx) => Promise<void> = async () => {},
+  ) {
     this.#sql = sql;
+    this.#refuseLate = refuseLate;
     this.countsFlushed = countsFlushed;
     this.sharedNowMs = sharedNowMs;
   }
@@ -40,6 +47,15 @@ export class PostgresEngine implements Engine {
     const result = await repeated(attempt, notInOrder);
     committed?.(result);
     return result;
+  }
+
+  leadingTransaction<Result>(steps: Transaction<Result>): Promise<Result> {
+    const attempt = () =>
+      inTransaction(this.#sql, async (tx) => {
+        await this.#refuseLate(tx);
+        return runOn(tx, steps(this.audit));
+      });
+    return repeated(attempt, notInOrder);
   }
 
   snapshot<Result>(steps: Steps<Result>): Promise<Result> {

@@ -7,8 +7,9 @@
  * lease holds by the server's clock, so no statement is sent while another node may lead. A node that cannot work on the
  * warehouse leaves the lease to others. See docs/decisions/0030.
  */
-import type { Logger } from "../../../process/process.ts";
+
 import { waitUpTo } from "../../../process/process.ts";
+import type { Logger } from "../../../telemetry/telemetry.ts";
 import { inTransaction } from "../client/transaction.ts";
 import { bothClocks } from "./both-clocks.ts";
 import { LoaderLease, leaseSeconds } from "./loader-lease.ts";

@@ -7,8 +7,8 @@
  */
 
 import { randomUUID } from "node:crypto";
-import type { Logger } from "../../../process/process.ts";
 import { messageOf } from "../../../process/process.ts";
+import type { Logger } from "../../../telemetry/telemetry.ts";
 import type { ChangeHooks, LiveNode, NodeRole } from "../../ports/nodes.ts";
 import { openPool, type Sql } from "../client/connect.ts";
 import { knownForm } from "../client/migrations.ts";

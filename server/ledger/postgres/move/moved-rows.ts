@@ -8,7 +8,8 @@ import type { MovedTable } from "./moved-tables.ts";
 /** Limits of one statement. */
 const sentAtOnce = { rows: 5_000, characters: 4 * 1024 * 1024 };
 
-/** For each column the number of its values, and their sum. For texts the sum of their bytes. */
+/** For each column the number of its values, and their sum: of texts the sum of their bytes, of fractions that of their whole parts,
+ * which is the same in any order. */
 type Sums = Map<string, { values: bigint; sum: bigint }>;
 
 type Value = string | number | null;
@@ -62,7 +63,7 @@ function rowOf(stored: StoredRow, table: MovedTable, columns: readonly string[],
     const sum = sums.get(name);
     if (value === null || sum === undefined) continue;
     sum.values += 1n;
-    sum.sum += BigInt(typeof value === "number" ? value : Buffer.byteLength(value));
+    sum.sum += BigInt(typeof value === "number" ? Math.floor(value) : Buffer.byteLength(value));
   }
   return row;
 }
@@ -99,8 +100,7 @@ async function compare(
     const expected = sums.get(name);
     if (expected === undefined) continue;
     const column = tx(name);
-    const number = type === "boolean" ? tx`${column}::integer` : tx`${column}`;
-    const summed = type === "text" ? tx`octet_length(${column})` : number;
+    const summed = summedAs(tx, type, column);
     const [found] = await tx<{ values: string; sum: string }[]>`
       SELECT count(${column})::text AS values, coalesce(sum(${summed}), 0)::text AS sum FROM ${tx(table)}`;
     if (found?.values === String(expected.values) && found.sum === String(expected.sum)) continue;
@@ -109,6 +109,12 @@ async function compare(
       `${found?.values} values of ${name} with the sum ${found?.sum} instead of ${expected.values} with ${expected.sum}`,
     );
   }
+}
+
+function summedAs(tx: Tx, type: string, column: ReturnType<Tx>) {
+  if (type === "text") return tx`octet_length(${column})`;
+  if (type === "boolean") return tx`${column}::integer`;
+  return type === "double precision" ? tx`floor(${column})::numeric` : tx`${column}`;
 }
 
 function differs(table: string, how: string): Refusal {

@@ -52,6 +52,15 @@ export const movedTables: readonly MovedTable[] = [
   { name: "deliveries", encoded: ["message_id", "body", "said"] },
   { name: "notes", encoded: ["text"] },
   { name: "tasks", encoded: ["title", "former_assignee"] },
+  { name: "segments", encoded: ["name"] },
+  { name: "segment_entities" },
+  { name: "alert_rules", encoded: ["name"] },
+  { name: "alert_rule_destinations" },
+  { name: "alert_rule_versions" },
+  { name: "alert_states" },
+  { name: "alerts", encoded: ["event_id", "reasons", "note"] },
+  { name: "hold_out_secrets" },
+  { name: "delivery_entities" },
 ];
 
 /** Tables that move-in.ts moves with code of its own. */

@@ -8,9 +8,12 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
+import { alertsOfControls, alertTables } from "../../stores/actions/alert-tables.ts";
+import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
 import {
   destinationsTables,
+  emailsOfDestinations,
   lastingMessageIdsTable,
   outagesTable,
   peopleAndAudit,
@@ -18,6 +21,7 @@ import {
   sourceSettingsTable,
   sourcesTables,
   sqliteTypes,
+  toldOwners,
   viewsTable,
 } from "../../stores/tables.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
@@ -253,6 +257,11 @@ const migrations: readonly Migration[] = [
   accountAttributes,
   destinationsTables(sqliteTypes),
   workTables(sqliteTypes),
+  segmentTables(sqliteTypes),
+  alertTables(sqliteTypes),
+  emailsOfDestinations,
+  alertsOfControls,
+  toldOwners(sqliteTypes),
 ];
 
 /** The number of migrations of this code. */

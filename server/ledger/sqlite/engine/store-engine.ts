@@ -42,6 +42,11 @@ export class SqliteEngine implements Engine {
     return result;
   }
 
+  /** There is one process that writes. */
+  leadingTransaction<Result>(steps: Transaction<Result>): Promise<Result> {
+    return this.transaction(steps);
+  }
+
   /** The steps run without a pause, so they see one state. */
   async snapshot<Result>(steps: Steps<Result>): Promise<Result> {
     return this.now(steps);

@@ -2,19 +2,19 @@
 import { destinationLimits } from "../../../../contract/actions/destinations.ts";
 import {
   type ClaimedDelivery,
+  type ClaimRoom,
   type Delivery,
   type DeliveryStore,
+  heldNotSent,
   notSentAgain,
+  type OutgoingMessage,
   type TriedDelivery,
 } from "../../ports/actions/deliveries.ts";
-import {
-  type Destination,
-  destinationDisabledNote,
-  disabledBecause,
-} from "../../ports/actions/destinations.ts";
+import { afterAttempt, type Destination, destinationDisabledNote } from "../../ports/actions/destinations.ts";
+import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
 import { serviceItself } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
-import { forUpdate, skipLocked } from "../engine/dialect.ts";
+import { forKeyShare, forUpdate, ids, skipLocked, skipLockedRows } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
 import {
   count,
@@ -29,6 +29,7 @@ import {
   type Work,
   word,
 } from "../engine/sql.ts";
+import { existing } from "./alert-states.ts";
 import { destinationColumns } from "./destination-columns.ts";
 
 const deliveryRow = new RowOf<Delivery>({
@@ -46,6 +47,7 @@ const deliveryRow = new RowOf<Delivery>({
   said: nullable(text()),
   createdAtMs: integer(),
 });
+const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
 const destinationRow = new RowOf<Destination>(destinationColumns);
 
 /** A delivery whose outcome was not recorded after this time is sent again: its process is gone. */
@@ -55,45 +57,35 @@ const keptMs = destinationLimits.keptDays * 86_400_000;
 /** The store of deliveries. */
 export function deliveryStore(engine: Engine): DeliveryStore {
   return {
-    list: (organization, { destination, state, limit, before }) =>
+    list: (organization, { destination, messageId, state, limit, before }) =>
       engine.alone(
         select(deliveryRow)`
           FROM deliveries WHERE organization = ${organization}
             ${destination === undefined ? part`` : part`AND destination = ${destination}`}
+            ${messageId === undefined ? part`` : part`AND message_id = ${messageId}`}
             ${state === undefined ? part`` : part`AND state = ${state}`}
             ${before === undefined ? part`` : part`AND id < ${before}`}
           ORDER BY id DESC LIMIT ${limit}`,
       ),
 
-    add: async (organization, destination, { messageId, type, body }, atMs) => {
+    add: async (organization, destination, message, atMs, entities = []) => {
       const nowMs = await engine.sharedNowMs(atMs);
-      await engine.alone(
-        run`INSERT INTO deliveries (organization, destination, message_id, type, body, state, tries, due_at_ms,
-            claimed_until_ms, created_at_ms)
-          SELECT ${organization}, id, ${messageId}, ${type}, ${body},
-            CASE state WHEN 'active' THEN 'pending' ELSE 'held' END, 0, ${nowMs}, 0, ${nowMs}
-          FROM destinations WHERE organization = ${organization} AND id = ${destination}
-            AND state IN ('active', 'paused')
-          ON CONFLICT (destination, message_id) DO NOTHING`,
-      );
-    },
-
-    claim: async (most, perDestination, atMs) => {
-      const nowMs = await engine.sharedNowMs(atMs);
-      return engine.transaction(function* () {
-        const claimed: ClaimedDelivery[] = [];
-        for (const destination of yield* waitingDestinations(most, nowMs)) {
-          const room = Math.min(perDestination, most - claimed.length);
-          const deliveries = yield* claimOf(destination.id, room, nowMs);
-          claimed.push(...deliveries.map((delivery) => ({ delivery, destination })));
-        }
-        return claimed;
+      await engine.transaction(function* () {
+        const isThere = yield* existing(organization, entities);
+        if (!entities.every(isThere)) return;
+        const added = yield* addDelivery(organization, destination, message, nowMs, nowMs);
+        if (added !== undefined) yield* nameEntities(organization, added, entities);
       });
     },
 
-    tried: async (id, tried, atMs) => {
+    claim: async (room, atMs) => {
       const nowMs = await engine.sharedNowMs(atMs);
-      await engine.transaction((audit) => record(audit, id, tried, nowMs));
+      return engine.transaction(() => claim(room, nowMs));
+    },
+
+    tried: async (tried, atMs) => {
+      const nowMs = await engine.sharedNowMs(atMs);
+      await engine.transaction((audit) => record(audit, tried, nowMs));
     },
 
     again: async (organization, id, atMs) => {
@@ -103,37 +95,100 @@ export function deliveryStore(engine: Engine): DeliveryStore {
 
     settleHeld: async (organization, destination, held, atMs) => {
       const nowMs = await engine.sharedNowMs(atMs);
-      const sent = part`state = 'pending', tries = 0, due_at_ms = ${nowMs}`;
-      return engine.alone(
-        run`UPDATE deliveries SET ${held === "send" ? sent : part`state = 'canceled'`}
-          WHERE organization = ${organization} AND destination = ${destination} AND state = 'held'`,
-      );
+      return engine.transaction(() => settleHeld(organization, destination, held, nowMs));
     },
   };
 }
+
+/** Adds a message for a destination, as `DeliveryStore.add`. @returns its id. Undefined when it is not added */
+export function* addDelivery(
+  organization: number,
+  destination: number,
+  { messageId, type, body }: OutgoingMessage,
+  dueAtMs: number,
+  nowMs: number,
+): Work<number | undefined> {
+  const [added] = yield* returning(idRow)`
+    INSERT INTO deliveries (organization, destination, message_id, type, body, state, tries, due_at_ms,
+      claimed_until_ms, created_at_ms)
+    SELECT CAST(${organization} AS bigint), id, ${messageId}, ${type}, ${body},
+      CASE state WHEN 'active' THEN 'pending' ELSE 'held' END, 0, CAST(${dueAtMs} AS bigint), 0, CAST(${nowMs} AS bigint)
+    FROM destinations WHERE organization = ${organization} AND id = ${destination} AND state IN ('active', 'paused')
+      ${forKeyShare}
+    ON CONFLICT (destination, message_id) DO NOTHING`;
+  return added?.id;
+}
+
+/** Remembers the users and accounts that a message names. */
+export function* nameEntities(
+  organization: number,
+  delivery: number,
+  entities: readonly RuleEntity[],
+): Work<void> {
+  for (const entity of entities) {
+    if (entity.kind === "source") continue;
+    const [user, account] = entity.kind === "user" ? [entity.number, 0] : [0, entity.number];
+    yield* run`
+      INSERT INTO delivery_entities (organization, delivery, user_number, account_number)
+      VALUES (${organization}, ${delivery}, ${user}, ${account}) ON CONFLICT DO NOTHING`;
+  }
+}
+
+const isClaimed = (nowMs: number) => part`state = 'pending' AND claimed_until_ms > ${nowMs}`;
 
 /** The plus keeps SQLite from the index of claims: it would read all that waits for a later retry. */
 const isDue = (nowMs: number) =>
   part`state = 'pending' AND due_at_ms <= ${nowMs} AND +claimed_until_ms <= ${nowMs}`;
 
-/** Destinations that work come first, so that those that hang delay no other. */
-function waitingDestinations(most: number, nowMs: number) {
-  return select(destinationRow)`
-    FROM destinations WHERE state = 'active' AND EXISTS (
-      SELECT 1 FROM deliveries WHERE destination = destinations.id AND ${isDue(nowMs)})
-    ORDER BY failing_since_ms IS NOT NULL, id LIMIT ${most}`;
+function* claim({ most, perDestination, failing, only }: ClaimRoom, nowMs: number): Work<ClaimedDelivery[]> {
+  const claimed: ClaimedDelivery[] = [];
+  let failingLeft = failing;
+  for (const destination of yield* waitingDestinations({ most, perDestination, only }, nowMs)) {
+    const isFailing = destination.failingSinceMs !== null;
+    const left = Math.min(most - claimed.length, isFailing ? failingLeft : most);
+    if (left <= 0) break;
+    const deliveries = yield* claimOf(destination.id, left, isFailing ? 1 : perDestination, nowMs);
+    if (isFailing) failingLeft -= deliveries.length;
+    claimed.push(...deliveries.map((delivery) => ({ delivery, destination })));
+  }
+  return claimed;
 }
 
-/** Claims the deliveries of a destination that wait longest. @param room for those that are under way, too */
-function* claimOf(destination: number, room: number, nowMs: number): Work<readonly Delivery[]> {
-  const underWay = yield* count`
-    FROM deliveries WHERE destination = ${destination} AND state = 'pending' AND claimed_until_ms > ${nowMs}`;
-  if (underWay >= room) return [];
+/** Destinations with room whose messages are due. Those that work come first, so that those that hang delay no other. The order is
+ * by chance, so that none waits for ever behind others. A node that claims or records for a destination keeps other nodes from it until its commit. */
+function waitingDestinations(
+  { most, perDestination, only }: Pick<ClaimRoom, "most" | "perDestination" | "only">,
+  nowMs: number,
+) {
+  return select(destinationRow)`
+    FROM destinations WHERE state = 'active'
+      ${only === undefined ? part`` : part`AND id IN (SELECT id FROM ${ids(only)})`}
+      AND EXISTS (SELECT 1 FROM deliveries WHERE destination = destinations.id AND ${isDue(nowMs)})
+      AND (SELECT count(*) FROM deliveries WHERE destination = destinations.id AND ${isClaimed(nowMs)})
+        < CASE WHEN failing_since_ms IS NULL THEN ${perDestination} ELSE 1 END
+    ORDER BY failing_since_ms IS NOT NULL, random() LIMIT ${most} ${skipLockedRows}`;
+}
+
+/** Claims the deliveries of a destination that wait longest. @param most under way, those that are claimed already among them */
+function* claimOf(destination: number, left: number, most: number, nowMs: number): Work<readonly Delivery[]> {
+  const underWay = yield* count`FROM deliveries WHERE destination = ${destination} AND ${isClaimed(nowMs)}`;
+  if (underWay >= most) return [];
   return yield* returning(deliveryRow)`
     UPDATE deliveries SET claimed_until_ms = ${nowMs + claimMs}
     WHERE id IN (
       SELECT id FROM deliveries WHERE destination = ${destination} AND ${isDue(nowMs)}
-      ORDER BY due_at_ms, id LIMIT ${room - underWay} ${skipLocked})`;
+      ORDER BY due_at_ms, id LIMIT ${Math.min(left, most - underWay)} ${skipLocked})`;
+}
+
+function* settleHeld(organization: number, id: number, held: "send" | "drop", nowMs: number): Work<number> {
+  const [destination] = yield* select(destinationRow)`
+    FROM destinations WHERE organization = ${organization} AND id = ${id} ${forUpdate}`;
+  if (destination === undefined) return 0;
+  if (held === "send" && destination.state !== "active") throw heldNotSent(destination.state);
+  const sent = part`state = 'pending', tries = 0, due_at_ms = ${nowMs}`;
+  return yield* run`
+    UPDATE deliveries SET ${held === "send" ? sent : part`state = 'canceled'`}
+    WHERE destination = ${id} AND state = 'held'`;
 }
 
 /** A pending delivery waits for its next attempt, unless it is under way. */
@@ -145,6 +200,8 @@ function* sendAgain(organization: number, id: number, nowMs: number): Work<boole
     FROM destinations WHERE id = ${delivery.destination} ${forUpdate}`;
   if (destination === undefined) return false;
   if (destination.state !== "active") throw notSentAgain(delivery.state, destination.state);
+  // An erasure deleted what the message said.
+  if (delivery.body === "") throw notSentAgain("canceled", destination.state);
   const changed = yield* run`
     UPDATE deliveries SET state = 'pending', tries = 0, due_at_ms = ${nowMs}, claimed_until_ms = 0
     WHERE id = ${id} AND (state IN ('failed', 'delivered') OR (state = 'pending' AND claimed_until_ms <= ${nowMs}))`;
@@ -152,38 +209,39 @@ function* sendAgain(organization: number, id: number, nowMs: number): Work<boole
   return true;
 }
 
-function* record(
-  audit: AuditLog,
-  id: number,
-  { status, said, verdict }: TriedDelivery,
-  nowMs: number,
-): Work<void> {
+/** Locks the destinations first, as all changes of them do. */
+function* record(audit: AuditLog, all: readonly TriedDelivery[], nowMs: number): Work<void> {
+  const destinations = yield* select(destinationRow)`
+    FROM destinations WHERE id IN (
+      SELECT destination FROM deliveries WHERE id IN (SELECT id FROM ${ids(all.map(({ id }) => id))}))
+    ORDER BY id ${forUpdate}`;
+  const byId = new Map(destinations.map((destination) => [destination.id, destination]));
+  for (const tried of all) {
+    const [delivery] = yield* recordOne(tried, nowMs);
+    const before = delivery && byId.get(delivery.destination);
+    if (before === undefined) continue;
+    const after = afterAttempt(before, tried.verdict, nowMs);
+    byId.set(after.id, after);
+  }
+  for (const before of destinations) {
+    const after = byId.get(before.id);
+    if (after === undefined || after === before) continue;
+    yield* run`
+      UPDATE destinations SET failing_since_ms = ${after.failingSinceMs}, failed_tries = ${after.failedAttempts},
+        delivered_at_ms = ${after.deliveredAtMs}
+      WHERE id = ${after.id}`;
+    if (after.state !== before.state) yield* disable(audit, after, nowMs);
+  }
+}
+
+/** An erasure cancels messages and deletes their answers, so none is added after it. */
+function recordOne({ id, status, said, verdict }: TriedDelivery, nowMs: number) {
   const dueAtMs = verdict.is === "retry" ? nowMs + verdict.waitMs : nowMs;
-  // An erasure cancels messages and deletes their answers, so none is added after it.
-  const [delivery] = yield* returning(deliveryRow)`
+  return returning(deliveryRow)`
     UPDATE deliveries SET state = ${stateAfter(verdict)}, tries = tries + 1, due_at_ms = ${dueAtMs},
       claimed_until_ms = 0, tried_at_ms = ${nowMs}, status = ${status},
       said = CASE state WHEN 'canceled' THEN NULL ELSE ${said} END
     WHERE id = ${id} AND state IN ('pending', 'held', 'canceled')`;
-  if (delivery === undefined) return;
-  const [before] = yield* select(destinationRow)`
-    FROM destinations WHERE id = ${delivery.destination} ${forUpdate}`;
-  if (before === undefined) return;
-  if (verdict.is === "delivered") {
-    yield* run`
-      UPDATE destinations SET failing_since_ms = NULL, failed_tries = 0, delivered_at_ms = ${nowMs}
-      WHERE id = ${before.id}`;
-    return;
-  }
-  const failing = {
-    failingSinceMs: before.failingSinceMs ?? nowMs,
-    failedAttempts: before.failedAttempts + 1,
-  };
-  yield* run`
-    UPDATE destinations SET failing_since_ms = ${failing.failingSinceMs}, failed_tries = ${failing.failedAttempts}
-    WHERE id = ${before.id}`;
-  const because = disabledBecause(failing, verdict.is === "failed" && verdict.isGone, nowMs);
-  if (because !== null && before.state === "active") yield* disable(audit, before, because, nowMs);
 }
 
 /** A destination may be paused or disabled, and its messages dropped, while an attempt is under way. */
@@ -193,9 +251,11 @@ function stateAfter({ is }: TriedDelivery["verdict"]) {
 }
 
 /** Messages that wait are held, so that nothing is lost when the destination works again. */
-function* disable(audit: AuditLog, destination: Destination, because: string, nowMs: number): Work<void> {
+function* disable(audit: AuditLog, destination: Destination, nowMs: number): Work<void> {
+  const because = destination.stoppedBecause ?? "";
   yield* run`
-    UPDATE destinations SET state = 'disabled', stopped_because = ${because}, updated_at_ms = ${nowMs}
+    UPDATE destinations SET state = 'disabled', stopped_because = ${because}, tell_owners_at_ms = ${nowMs},
+      updated_at_ms = ${nowMs}
     WHERE id = ${destination.id}`;
   yield* holdPending(destination.id);
   const note = destinationDisabledNote(destination, because);

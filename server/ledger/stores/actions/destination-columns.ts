@@ -1,6 +1,6 @@
 /** The columns of destinations, for the stores of destinations and of deliveries. */
 import type { Destination } from "../../ports/actions/destinations.ts";
-import { integer, json, nullable, text, word } from "../engine/sql.ts";
+import { flag, integer, json, nullable, text, word } from "../engine/sql.ts";
 
 /** The columns of a destination, in statements that call its table `destinations`. */
 export const destinationColumns = {
@@ -11,6 +11,7 @@ export const destinationColumns = {
   address: text(),
   secrets: json<readonly string[]>(),
   notices: json<Destination["notices"]>(),
+  sendsEmails: flag(),
   state: word<Destination["state"]>("destinations.state"),
   stoppedBecause: nullable(text()),
   failingSinceMs: nullable(integer()),

@@ -31,6 +31,7 @@ import {
   exists,
   integer,
   Json,
+  part,
   RowOf,
   returningOne,
   run,
@@ -39,6 +40,7 @@ import {
   type Work,
 } from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
+import { takeOverRules } from "./alert-decisions.ts";
 import { holdPending } from "./deliveries.ts";
 import { destinationColumns } from "./destination-columns.ts";
 
@@ -66,17 +68,26 @@ export function destinationStore(engine: Engine): DestinationStore {
           FROM destinations WHERE notices != '[]' AND state IN ('active', 'paused') ORDER BY organization, id`,
       ),
 
+    claimUntold: async (nowMs) =>
+      (await engine.alone(exists`FROM destinations WHERE ${isToTell(nowMs)}`))
+        ? engine.transaction(() => claimUntold(nowMs))
+        : [],
+
+    told: async (id) => {
+      await engine.alone(run`UPDATE destinations SET tell_owners_at_ms = NULL WHERE id = ${id}`);
+    },
+
     find: (organization, id) => engine.alone(find(organization, id)),
 
-    add: (organization, { kind, name, address, secrets, notices }, by, nowMs) =>
+    add: (organization, { kind, name, address, secrets, notices, sendsEmails = false }, by, nowMs) =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
         refuseTooManyDestinations(yield* count`FROM destinations WHERE organization = ${organization}`);
         yield* refuseName(organization, name);
         const { id } = yield* returningOne(idRow)`
-          INSERT INTO destinations (organization, kind, name, address, secrets, notices, state, failed_tries,
+          INSERT INTO destinations (organization, kind, name, address, secrets, notices, sends_emails, state, failed_tries,
             created_at_ms, updated_at_ms)
-          VALUES (${organization}, ${kind}, ${name}, ${address}, ${Json.of(secrets)}, ${Json.of(notices)},
+          VALUES (${organization}, ${kind}, ${name}, ${address}, ${Json.of(secrets)}, ${Json.of(notices)}, ${sendsEmails ? 1 : 0},
             ${kind === "email" ? "unconfirmed" : "active"}, 0, ${nowMs}, ${nowMs})`;
         yield* audit.note(organization, destinationCreatedNote({ id, kind, name }), by, nowMs);
         const added = yield* findAdded(organization, id);
@@ -109,20 +120,29 @@ export function destinationStore(engine: Engine): DestinationStore {
         yield* run`
           INSERT INTO ledger_place (only_row, place) VALUES (1, ${place})
           ON CONFLICT (only_row) DO UPDATE SET place = excluded.place`;
+        yield* takeOverRules();
         return yield* pauseAll(audit, nowMs);
       }),
 
     remove: (organization, id, by, nowMs) =>
-      engine.transaction(function* (audit) {
-        yield* lockOrganization(organization);
-        const before = yield* find(organization, id);
-        if (before === undefined) return false;
-        yield* run`DELETE FROM destinations WHERE id = ${id}`;
-        yield* audit.note(organization, destinationDeletedNote(before), by, nowMs);
-        return true;
-      }),
+      engine.transaction((audit) => remove(audit, { organization, id }, by, nowMs)),
   };
 }
+
+function* claimUntold(nowMs: number): Work<readonly DestinationWithCounts[]> {
+  const untold = yield* select(withCounts)`
+    FROM destinations WHERE ${isToTell(nowMs)} ORDER BY id ${forUpdate}`;
+  for (const { id } of untold) {
+    yield* run`UPDATE destinations SET tell_owners_at_ms = ${nowMs + toldAgainMs} WHERE id = ${id}`;
+  }
+  return untold;
+}
+
+const isToTell = (nowMs: number) =>
+  part`tell_owners_at_ms <= ${nowMs} AND updated_at_ms > ${nowMs - toldForMs}`;
+
+const toldAgainMs = 10 * 60_000;
+const toldForMs = 2 * 86_400_000;
 
 function* change(
   audit: AuditLog,
@@ -176,8 +196,23 @@ function* unsubscribe(
   return after;
 }
 
-/** @returns how many destinations were active */
+function* remove(
+  audit: AuditLog,
+  { organization, id }: Pick<Destination, "organization" | "id">,
+  by: Actor,
+  nowMs: number,
+): Work<boolean> {
+  yield* lockOrganization(organization);
+  const before = yield* find(organization, id);
+  if (before === undefined) return false;
+  yield* run`DELETE FROM destinations WHERE id = ${id}`;
+  yield* audit.note(organization, destinationDeletedNote(before), by, nowMs);
+  return true;
+}
+
+/** A copy sends nothing before an owner allows it, no mail to owners either. @returns how many destinations were active */
 function* pauseAll(audit: AuditLog, nowMs: number): Work<number> {
+  yield* run`UPDATE destinations SET tell_owners_at_ms = NULL WHERE tell_owners_at_ms IS NOT NULL`;
   const active = yield* select(destinationRow)`FROM destinations WHERE state = 'active' ${forUpdate}`;
   for (const destination of active) {
     yield* write(destination.id, { ...destination, state: "paused", stoppedBecause: elsewhere }, nowMs);
@@ -209,11 +244,13 @@ function changed(before: Destination, change: DestinationChange, isAsked: boolea
 }
 
 function write(id: number, after: Destination, nowMs: number) {
-  const { name, address, secrets, notices, state, stoppedBecause, failingSinceMs, failedAttempts } = after;
+  const { name, address, secrets, notices, sendsEmails, state, stoppedBecause } = after;
+  const { failingSinceMs, failedAttempts } = after;
   return run`
     UPDATE destinations SET name = ${name}, address = ${address}, secrets = ${Json.of(secrets)},
-      notices = ${Json.of(notices)}, state = ${state}, stopped_because = ${stoppedBecause},
-      failing_since_ms = ${failingSinceMs}, failed_tries = ${failedAttempts}, updated_at_ms = ${nowMs}
+      notices = ${Json.of(notices)}, sends_emails = ${sendsEmails ? 1 : 0}, state = ${state}, stopped_because = ${stoppedBecause},
+      failing_since_ms = ${failingSinceMs}, failed_tries = ${failedAttempts}, tell_owners_at_ms = NULL,
+      updated_at_ms = ${nowMs}
     WHERE id = ${id}`;
 }
 

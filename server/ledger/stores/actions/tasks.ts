@@ -1,7 +1,6 @@
 /** Stores tasks. */
 import {
   type EntityNumbers,
-  noTeamMember,
   refuseTooManyTasks,
   type Task,
   type TaskChange,
@@ -13,7 +12,6 @@ import type { Actor } from "../../ports/audit.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
   count,
-  exists,
   type Fragment,
   integer,
   nullable,
@@ -34,6 +32,7 @@ import {
   lockEntity,
   namedEntity,
   namedPerson,
+  refuseStranger,
 } from "./work-rows.ts";
 
 interface TaskRow
@@ -229,13 +228,6 @@ function* refuseMore(organization: number, { user, account }: EntityNumbers, isR
 }
 
 /** The organization has to be locked, so that the person stays a member until the commit. */
-function* refuseStranger(organization: number, person: number | null): Work<void> {
-  if (person === null) return;
-  const isMember = yield* exists`
-    FROM memberships WHERE organization = ${organization} AND person = ${person}`;
-  if (!isMember) throw noTeamMember();
-}
-
 /** Leaves the open tasks of a person who is removed without an assignee. @returns how many there are */
 export function unassignTasksOf(
   organization: number,

@@ -1,8 +1,17 @@
 /** Common parts of notes and tasks: the columns of their entities and people, and the look-up of an entity. */
 import type { JsonObject } from "../../../../contract/json.ts";
-import type { EntityNumbers, EntityRef, NamedEntity, NamedPerson } from "../../ports/actions/work.ts";
-import { forKeyShare } from "../engine/dialect.ts";
+import { keyOfEntity, type RuleEntity } from "../../ports/actions/rule-entities.ts";
 import {
+  type EntityInMessages,
+  type EntityNumbers,
+  type EntityRef,
+  type NamedEntity,
+  type NamedPerson,
+  noTeamMember,
+} from "../../ports/actions/work.ts";
+import { forKeyShare, ids as idsAsRows } from "../engine/dialect.ts";
+import {
+  exists,
   type Fragment,
   integer,
   json,
@@ -39,7 +48,7 @@ export interface EntityOfRow {
 }
 
 /** Joins the user or the account of rows of a table. */
-export function entityOf(table: "notes" | "tasks"): Fragment {
+export function entityOf(table: "notes" | "tasks" | "alerts"): Fragment {
   return sqlText(`
     LEFT JOIN users ON users.organization = ${table}.organization AND users.number = user_number AND user_number > 0
     LEFT JOIN accounts ON accounts.organization = ${table}.organization AND accounts.number = account_number
@@ -82,7 +91,7 @@ export function* lockEntity(organization: number, { kind, id }: EntityRef): Work
 /** A condition on rows of one user or account, by its id. */
 export function isOfEntity(
   organization: number,
-  table: "notes" | "tasks",
+  table: "notes" | "tasks" | "alerts",
   { kind, id }: EntityRef,
 ): Fragment {
   const ofTable = sqlText(`${table}.organization`);
@@ -91,6 +100,54 @@ export function isOfEntity(
         SELECT number FROM users WHERE organization = ${organization} AND user_id = ${id})`
     : part`${ofTable} = ${organization} AND user_number = 0 AND account_number = (
         SELECT number FROM accounts WHERE organization = ${organization} AND account_id = ${id})`;
+}
+
+interface NamedUserRow {
+  readonly number: number;
+  readonly id: string;
+  readonly email: string;
+  readonly traits: JsonObject;
+}
+const namedUserRow = new RowOf<NamedUserRow>({
+  number: integer(),
+  id: text("user_id"),
+  email: text(),
+  traits: json(),
+});
+const namedAccountRow = new RowOf<{ readonly number: number; readonly id: string; readonly name: string }>({
+  number: integer(),
+  id: text("account_id"),
+  name: text(),
+});
+
+/** Names of entities, by their keys. No label is an e-mail address: messages leave the installation. */
+export function* findNamed(
+  organization: number,
+  entities: readonly RuleEntity[],
+): Work<Readonly<Record<string, EntityInMessages>>> {
+  const numbers = (wanted: "user" | "account") =>
+    entities.flatMap((entity) => (entity.kind === wanted ? [entity.number] : []));
+  const users = yield* select(namedUserRow)`
+    FROM users WHERE organization = ${organization} AND number IN (SELECT id FROM ${idsAsRows(numbers("user"))})`;
+  const accounts = yield* select(namedAccountRow)`
+    FROM accounts WHERE organization = ${organization} AND number IN (SELECT id FROM ${idsAsRows(numbers("account"))})`;
+  const named: Record<string, EntityInMessages> = {};
+  for (const { number, id, email, traits } of users) {
+    const label = typeof traits.name === "string" && traits.name !== "" ? traits.name : id;
+    named[keyOfEntity({ kind: "user", number })] = { kind: "user", id, label, email: email || null };
+  }
+  for (const { number, id, name } of accounts) {
+    named[keyOfEntity({ kind: "account", number })] = { kind: "account", id, label: name || id, email: null };
+  }
+  return named;
+}
+
+/** @throws Refusal when a person is no team member */
+export function* refuseStranger(organization: number, person: number | null): Work<void> {
+  if (person === null) return;
+  const isMember = yield* exists`
+    FROM memberships WHERE organization = ${organization} AND person = ${person}`;
+  if (!isMember) throw noTeamMember();
 }
 
 /** Deletes the notes and tasks of an erased user or account. */

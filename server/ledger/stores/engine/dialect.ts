@@ -18,6 +18,8 @@ export const forNoKeyUpdate = perEngine({ sqlite: "", postgres: "FOR NO KEY UPDA
 export const forKeyShare = perEngine({ sqlite: "", postgres: "FOR KEY SHARE" });
 /** Locks the selected rows, without those that another transaction has locked. */
 export const skipLocked = perEngine({ sqlite: "", postgres: "FOR UPDATE SKIP LOCKED" });
+/** As `skipLocked`. Other transactions can still write rows that refer to the locked ones. */
+export const skipLockedRows = perEngine({ sqlite: "", postgres: "FOR NO KEY UPDATE SKIP LOCKED" });
 
 /** The greatest of several values. If one is null, SQLite returns null and PostgreSQL ignores it. */
 export const greatest = perEngine({ sqlite: "max", postgres: "greatest" });
@@ -66,7 +68,7 @@ class OnlyOn extends Fragment {
 /** Objects as a table `given`, with the same names of columns. */
 export function records(
   objects: readonly object[],
-  columns: Readonly<Record<string, "bigint" | "text">>,
+  columns: Readonly<Record<string, "bigint" | "double precision" | "text">>,
 ): Fragment {
   const names = Object.keys(columns);
   const [before, after] = [

@@ -205,6 +205,9 @@ export class RowOf<Row extends object> {
 /** An integer. */
 export const integer = (source?: string): Column<number> => ({ source, read: numberIn });
 
+/** A number that may have a fraction. */
+export const real = (source?: string): Column<number> => ({ source, read: numberIn });
+
 /** Text, in its original form. */
 export const text = (source?: string): Column<string> => ({
   source,

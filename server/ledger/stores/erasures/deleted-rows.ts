@@ -4,6 +4,8 @@ import { addressId, type PersonId } from "../../ports/held-events.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
+import { deleteAlertsOf } from "../actions/alert-rows.ts";
+import { leaveSegments } from "../actions/segments.ts";
 import { deleteWorkOf } from "../actions/work-rows.ts";
 import { greatest, onPostgres, texts } from "../engine/dialect.ts";
 import {
@@ -82,6 +84,8 @@ export function* deleteUser(deletion: Deletion, userId: string, withAccount: boo
     WHERE organization = ${organization}`;
   yield* forgetExclusion(organization, "user", userId);
   yield* deleteWorkOf(organization, { user: user.number, account: 0 });
+  yield* leaveSegments(organization, { user: user.number, account: 0 });
+  yield* deleteAlertsOf(organization, { user: user.number, account: 0 });
   const hmac = tombstoneOf(key, organization, userId);
   const erased = { organization, user: user.number, account: 0, members: 0, versions: 0, hmac };
   const own = accountId === undefined ? undefined : yield* deleteAccount(deletion, accountId);
@@ -106,6 +110,8 @@ export function* deleteAccount({ organization, atMs, among }: Deletion, accountI
     WHERE organization = ${organization}`;
   yield* forgetExclusion(organization, "account", accountId);
   yield* deleteWorkOf(organization, { user: 0, account: account.number });
+  yield* leaveSegments(organization, { user: 0, account: account.number });
+  yield* deleteAlertsOf(organization, { user: 0, account: account.number });
   const erased = { organization, user: 0, account: account.number, members, versions: account.version, hmac };
   return { isAnything: true, names: [], erased: [erased] };
 }

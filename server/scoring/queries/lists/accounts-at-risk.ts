@@ -1,4 +1,4 @@
-/** Accounts whose health is at risk, the largest first, and their total number. */
+/** Accounts whose health is at risk, the largest first, and their total number. Controls of a hold-out are counted and not listed. */
 
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { isIncluded } from "../../../warehouse/warehouse.ts";
@@ -13,6 +13,8 @@ export interface AccountsAtRiskQuestion {
   readonly earlier: OfRun | undefined;
   /** Of a run without a model. */
   readonly activityOrder?: ActivityOrder | undefined;
+  /** Numbers of accounts that are counted and not listed. */
+  readonly controls: readonly number[];
   readonly limit: number;
 }
 
@@ -29,16 +31,28 @@ export interface AccountAtRisk {
   readonly risk: number | null;
   /** Of health, since the earlier run; null when it was not there. */
   readonly change: number | null;
-  /** The same in every row: accounts at risk, their members, and accounts that are there and have a score. */
+}
+
+export interface AccountsAtRisk {
+  /** All accounts at risk, and their members. */
+  readonly total: number;
+  readonly members: number;
+  /** Without controls of a hold-out. */
+  readonly accounts: readonly AccountAtRisk[];
+}
+
+interface AccountRow extends AccountAtRisk {
+  readonly isControl: boolean;
+  /** The same in every row. */
   readonly total: number;
   readonly allMembers: number;
 }
 
 /** Those with the most members; of equal ones, those with the highest churn risk, or else the least active. */
-export function accountsAtRisk(
+export async function accountsAtRisk(
   warehouse: Warehouse,
-  { run, earlier, activityOrder, limit }: AccountsAtRiskQuestion,
-): Promise<AccountAtRisk[]> {
+  { run, earlier, activityOrder, controls, limit }: AccountsAtRiskQuestion,
+): Promise<AccountsAtRisk> {
   const { kind: _, ...ofRun } = run;
   // No run's rows have this version: without an earlier run nothing is found.
   const { day: earlierDay, rowsVersion: earlierVersion } = earlier ?? {
@@ -46,10 +60,15 @@ export function accountsAtRisk(
     rowsVersion: noVersion,
   };
   const position = activityPosition(activityOrder);
-  return warehouse.rows<AccountAtRisk>(queryBy(position.sql), {
+  const rows = await warehouse.rows<AccountRow>(queryBy(position.sql), {
     ...{ ...ofRun, ...position.parameters },
-    ...{ earlierDay, earlierVersion, limit },
+    ...{ earlierDay, earlierVersion, controls: [...controls], limit },
   });
+  return {
+    total: rows[0]?.total ?? 0,
+    members: rows[0]?.allMembers ?? 0,
+    accounts: rows.filter(({ isControl }) => !isControl),
+  };
 }
 
 /** How many accounts of a run are there and have a score. */
@@ -65,7 +84,7 @@ const noVersion = Number.MAX_SAFE_INTEGER;
 
 const queryBy = (activityPosition: string) => `
   SELECT entity, id, label, members, activeMembers, health, risk, health - before AS change,
-    count() OVER () AS total, sum(members) OVER () AS allMembers
+    toBool(entity IN {controls:Array(UInt32)}) AS isControl, count() OVER () AS total, sum(members) OVER () AS allMembers
   FROM (
     SELECT account AS entity, health, risk, active_members_28 AS activeMembers,
       ${activityPosition} AS activityPosition
@@ -81,5 +100,5 @@ const queryBy = (activityPosition: string) => `
     SELECT account AS entity, count() AS members FROM users FINAL
     WHERE organization = {organization:UInt32} AND account != 0 AND ${isIncluded("user")}
     GROUP BY account) AS sizes USING (entity)
-  ORDER BY members DESC, risk DESC NULLS LAST, activityPosition DESC NULLS LAST, entity
+  ORDER BY isControl, members DESC, risk DESC NULLS LAST, activityPosition DESC NULLS LAST, entity
   LIMIT {limit:UInt32}`;

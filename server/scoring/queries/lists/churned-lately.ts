@@ -21,10 +21,15 @@ export function churnedLately(
      FROM (
        SELECT ${kind} AS entity, arraySort(groupArray((toInt32(day), toUInt8(state = 'churned')))) AS states,
          arrayLastIndex(one -> one.2 = 0, states) AS place
-       FROM ${kind}_scores FINAL
-       WHERE organization = {organization:UInt32}
-         AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("day")}
-         AND ${kind} IN (SELECT ${kind} FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND state = 'churned')
+       FROM (
+         SELECT ${kind}, day, state, version FROM ${kind}_scores FINAL
+         WHERE organization = {organization:UInt32}
+           AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("day")}
+           AND ${kind} IN (SELECT ${kind} FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND state = 'churned')) AS scores
+       INNER JOIN (
+         SELECT day, rows_version AS rowsVersion FROM score_records FINAL
+         WHERE organization = {organization:UInt32} AND kind = '${kind}' AND what = 'run') AS runs USING (day)
+       WHERE version >= rowsVersion
        GROUP BY entity)
      WHERE place > 0 AND place < length(states)
      ORDER BY churnedDay DESC, entity LIMIT {limit:UInt32}`,

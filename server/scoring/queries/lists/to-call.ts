@@ -1,7 +1,7 @@
 /**
  * The one definition of the call list, for the overview, its sentences and the lists. It has all entities that have
- * not churned and whose churn risk is high or whose health fell sharply within a week. Their order is churn risk ×
- * the members who were active in the last 90 days; a user counts as one member.
+ * not churned and whose churn risk is high or whose health fell sharply within a week, without controls of a hold-out.
+ * Their order is churn risk × the members who were active in the last 90 days; a user counts as one member.
  */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import type { ActivityOrder } from "../../churn/activity-order.ts";
@@ -22,6 +22,8 @@ export interface ToCallQuestion {
   readonly highRisk: number;
   /** The scores of a week before; undefined without them: then nothing fell. */
   readonly weekBefore: OfRun | undefined;
+  /** Numbers of entities that are not to be worked on. */
+  readonly controls: readonly number[];
 }
 
 interface ToCallLimits {
@@ -66,7 +68,12 @@ export function entitiesToCall(
 }
 
 /** The whole call list by `entity`, as a subquery. It binds the values of the run as other queries of it do. */
-export function toCallQuery({ run: { kind, ...run }, highRisk, weekBefore }: ToCallQuestion): Query {
+export function toCallQuery({
+  run: { kind, ...run },
+  highRisk,
+  weekBefore,
+  controls,
+}: ToCallQuestion): Query {
   const before =
     weekBefore === undefined
       ? "SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before WHERE false"
@@ -78,11 +85,13 @@ export function toCallQuery({ run: { kind, ...run }, highRisk, weekBefore }: ToC
       SELECT entity, members, health, risk, health - before AS change, state, x, t, n
       FROM (
         SELECT ${kind} AS entity, ${kind === "account" ? "active_members_90" : "toUInt32(1)"} AS members, health, risk, state, x, t, n
-        FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND colour NOT IN ('churned', 'none')) AS scores
+        FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)} AND colour NOT IN ('churned', 'none')
+          AND ${kind} NOT IN {controls:Array(UInt32)}) AS scores
       LEFT JOIN (${before}) AS week_before USING (entity)
       WHERE ifNull(risk >= ${highRisk}, false) OR ifNull(change <= -${sharpFallPoints}, false)`,
     parameters: {
       ...run,
+      controls,
       ...(weekBefore !== undefined && {
         weekBeforeDay: weekBefore.day,
         weekBeforeVersion: weekBefore.rowsVersion,

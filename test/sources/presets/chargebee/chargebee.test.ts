@@ -44,6 +44,20 @@ describe("a subscription", () => {
     ]);
   });
 
+  test("that is taken over from another tool is as it was there", async () => {
+    const names = async (more: object) =>
+      (await events("subscription_created", content(subscription(more)))).map(([event]) => event);
+    expect(await names({ status: "cancelled", cancelled_at: startSeconds })).toEqual([
+      "subscription_canceled",
+    ]);
+    expect(await names({ status: "paused" })).toEqual(["subscription_started", "subscription_paused"]);
+    const ending = content(subscription({ status: "non_renewing", cancelled_at: endSeconds }));
+    expect(await events("subscription_created", ending)).toEqual([
+      ["subscription_started", state],
+      ["cancellation_scheduled", { ...state, endsAt }],
+    ]);
+  });
+
   test("that is future has not started", async () => {
     for (const type of ["subscription_created", "subscription_changed"]) {
       const body = chargebeeEvent(type, content(subscription({ status: "future" })));

@@ -35,6 +35,9 @@ describe("a subscription", () => {
     expect(paused.map(([event]) => event)).toEqual(["subscription_started", "subscription_paused"]);
     const canceled = await events("subscription.imported", subscription({ status: "canceled" }));
     expect(canceled.map(([event]) => event)).toEqual(["subscription_canceled"]);
+    const toEnd = await events("subscription.imported", ending());
+    expect(toEnd.map(([event]) => event)).toEqual(["subscription_started", "cancellation_scheduled"]);
+    expect(toEnd[1]?.[1].endsAt).toBe("2026-06-01T10:00:00.500Z");
   });
 
   test("subscription.trialing and subscription.activated begin and convert a trial", async () => {
@@ -159,6 +162,8 @@ describe("a payment", () => {
     expect(await events("transaction.payment_failed", unpaid())).toEqual([
       ["payment_failed", { ...paid, invoiceId: "txn_2", reason: "expired_card", attempt: 2 }],
     ]);
+    const change = { ...unpaid(), ...transaction({ origin: "subscription_payment_method_change" }, "0") };
+    expect(await ignored("paddle", notification("transaction.payment_failed", change))).toContain("amount 0");
     const overdue = await events("transaction.past_due", { ...unpaid(), invoice_id: "inv_2" });
     expect(overdue).toEqual([["payment_overdue", { ...paid, invoiceId: "inv_2" }]]);
   });

@@ -1,5 +1,6 @@
 /** RevenueCat's events, one test for each type, their prices and their users. */
 import { describe, expect, test } from "bun:test";
+import { presetTexts } from "../../../../dashboard/pages/sources/presets.ts";
 import { eventsOf, expectNoHarm, ignored, itemsOf, traitsOf, translated } from "../support.ts";
 import { anonymousId, endMs, refund, revenuecatEvent, startMs, trial } from "./payloads.ts";
 
@@ -35,6 +36,15 @@ describe("a purchase", () => {
       ["trial_converted", { ...state, ...price }],
       paid,
     ]);
+  });
+
+  test("the page of sources says what a RENEWAL becomes", async () => {
+    const renewals = [{}, { is_trial_conversion: true }, { store: "PLAY_STORE" }];
+    const found = (await Promise.all(renewals.map((more) => events("RENEWAL", more)))).flat();
+    const told = presetTexts.revenuecat.meanings
+      .filter(([theirs]) => theirs.includes("RENEWAL") || theirs === "purchases with a price")
+      .flatMap(([, ours]) => ours.split(", "));
+    expect([...new Set(told)].sort()).toEqual([...new Set(found.map(([event]) => event))].sort());
   });
 
   test("RENEWAL is a start, whatever the traits say, and resumes a subscription of Google's store", async () => {

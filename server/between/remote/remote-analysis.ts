@@ -1,15 +1,15 @@
 /** The analysis process as its callers see it: requests on its Unix socket, or to another node. */
 import { rm } from "node:fs/promises";
-import type { AccountReceipt, ErasureReceipt } from "../ledger/ledger.ts";
-import { AnswerBroken, CallFailed, type Peer, Unreachable, unfinishedPath } from "../process/process.ts";
-import type { ScoreProgress, ScoreSummary, ScoringService } from "../scoring/scoring.ts";
+import type { AccountReceipt, ErasureReceipt } from "../../ledger/ledger.ts";
+import { AnswerBroken, CallFailed, type Peer, Unreachable, unfinishedPath } from "../../process/process.ts";
+import type { ScoreProgress, ScoreSummary, ScoringService } from "../../scoring/scoring.ts";
 import type {
   AnalysisService,
   AnalysisStatus,
   BackupProgress,
   BackupRequest,
   BackupSummary,
-} from "../warehouse/warehouse.ts";
+} from "../../warehouse/warehouse.ts";
 import { readLines } from "./progress-lines.ts";
 
 /** How often it is asked whether it still lives while it works, how long that may take, and how often it may be silent. */

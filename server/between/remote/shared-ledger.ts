@@ -2,9 +2,9 @@
  * The ledger across the process boundary: intake answers on the control socket, analysis and the command
  * line call. The names listed here are all that can be asked for.
  */
-import type { Importer } from "../intake/intake.ts";
-import type { AskedErasure, Erasures, Ledger, SharedLedger, WarningKind } from "../ledger/ledger.ts";
-import { type Operations, remoteService } from "../process/process.ts";
+import type { Importer } from "../../intake/intake.ts";
+import type { AskedErasure, Erasures, Ledger, SharedLedger, WarningKind } from "../../ledger/ledger.ts";
+import { type Operations, remoteService } from "../../process/process.ts";
 
 const organizationReads = ["list", "find"] as const;
 const organizationChanges = ["create", "set", "eventsDropped"] as const;
@@ -23,8 +23,24 @@ const memberCalls = [
   ...(["list", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
   ...(["isClaimed", "makeOwner"] as const),
 ] as const;
+const segmentCalls = ["list", "numbers", "ofUser", "add", "change", "remove"] as const;
 const destinationCalls = ["list", "asking"] as const;
 const deliveryCalls = ["add", "list"] as const;
+const alertRuleCalls = ["list", "add", "change", "remove"] as const;
+const ruleDecisionCalls = [
+  ...([
+    "deciding",
+    "toDecide",
+    "states",
+    "holdOutSecret",
+    "named",
+    "sentOn",
+    "toldOpen",
+    "unsent",
+    "commitDecision",
+  ] as const),
+] as const;
+const alertCalls = ["list", "ofEntity", "fired", "controls"] as const;
 const workCalls = ["ofEntity", "all"] as const;
 const personDataCalls = ["identity", "rejectedEvents", "auditEntries"] as const;
 const workTimelineCalls = ["entries"] as const;
@@ -100,8 +116,10 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("audit", ledger.audit, auditCalls);
   // Removing a member revokes read keys.
   offer("members", ledger.members, memberCalls, forget);
+  offer("segments", ledger.segments, segmentCalls);
   offer("destinations", ledger.destinations, destinationCalls);
   offer("deliveries", ledger.deliveries, deliveryCalls);
+  offerAlerts(offer, ledger);
   offer("notes", ledger.notes, workCalls);
   offer("tasks", ledger.tasks, workCalls);
   offer("workTimeline", ledger.workTimeline, workTimelineCalls);
@@ -130,6 +148,18 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
     return pending;
   });
   return operations;
+}
+
+type Offer = <Part extends object>(
+  prefix: string,
+  part: Part,
+  names: readonly (keyof Part & string)[],
+) => void;
+
+function offerAlerts(offer: Offer, { alertRules, ruleDecisions, alerts }: Ledger): void {
+  offer("alertRules", alertRules, alertRuleCalls);
+  offer("ruleDecisions", ruleDecisions, ruleDecisionCalls);
+  offer("alerts", alerts, alertCalls);
 }
 
 /** Warnings and items of sources that were only counted so far are written down before they are read. */
@@ -200,8 +230,12 @@ export function remoteLedger(
     outages: remote<SharedLedger["outages"]>("outages", outageCalls),
     audit: remote<SharedLedger["audit"]>("audit", auditCalls),
     members: remote<SharedLedger["members"]>("members", memberCalls),
+    segments: remote<SharedLedger["segments"]>("segments", segmentCalls),
     destinations: remote<SharedLedger["destinations"]>("destinations", destinationCalls),
     deliveries: remote<SharedLedger["deliveries"]>("deliveries", deliveryCalls),
+    alertRules: remote<SharedLedger["alertRules"]>("alertRules", alertRuleCalls),
+    ruleDecisions: remote<SharedLedger["ruleDecisions"]>("ruleDecisions", ruleDecisionCalls),
+    alerts: remote<SharedLedger["alerts"]>("alerts", alertCalls),
     notes: remote<SharedLedger["notes"]>("notes", workCalls),
     tasks: remote<SharedLedger["tasks"]>("tasks", workCalls),
     personData: remote<SharedLedger["personData"]>("personData", personDataCalls),

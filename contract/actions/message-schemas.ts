@@ -1,0 +1,111 @@
+/** Messages that webhooks get, as JSON Schema. Fields may be added to them. */
+import Type from "typebox";
+import { riskModels } from "../api/model-names.ts";
+import { Field, nullable } from "../api/schema.ts";
+import { digestPeriods } from "../digest/digest.ts";
+import { senderNames } from "../sources.ts";
+import type { MessageType } from "./destinations.ts";
+import { alertClosings } from "./rules.ts";
+
+const entityKind = Field.oneOf(["user", "account"], "Users or accounts.");
+const source = Field.oneOf(senderNames, "api is the write API itself.");
+
+/** @param facts the fields of `data` beside the text and the link */
+function message(type: MessageType, summary: string, facts: Type.TProperties = {}) {
+  const schema = Type.Object({
+    type: Type.Literal(type),
+    timestamp: Field.instant("When the message was decided: the same for every attempt."),
+    data: Type.Object({
+      text: Field.text("The message as a sentence."),
+      link: Field.text("The address of the page to read on."),
+      ...facts,
+    }),
+  });
+  return { summary, schema };
+}
+
+const aboutAlert = {
+  rule: Type.Object({
+    id: Type.Integer({ minimum: 1 }),
+    name: Type.String(),
+    version: Field.integer("Grows with each change of condition or scope."),
+  }),
+  entity: Type.Union([
+    Type.Object({
+      kind: Type.Enum(["user", "account"]),
+      id: Field.textOrNull("userId or accountId."),
+      name: Field.text("The name, else the id. It is never an e-mail address."),
+      email: Type.Optional(
+        Field.textOrNull("Of a user, where the destination asks for e-mail addresses. Otherwise left out."),
+      ),
+    }),
+    Type.Object({ kind: Type.Literal("source"), source: Type.String() }),
+  ]),
+};
+
+/** The messages that are sent, by their types. */
+export const messages = {
+  "alert.fired": message("alert.fired", "A rule fired for a user, an account or a source.", {
+    ...aboutAlert,
+    day: Field.day("The day that it is about."),
+    before: nullable(Field.number("The value before: a risk, a health or a number of events.")),
+    after: nullable(Field.number("The value of the day.")),
+    risk: nullable(Field.number("The churn risk of the day.")),
+    expectedLoss: nullable(Field.number("Churn risk × MRR, in minor units. Null without revenue.")),
+    reasons: Type.Array(Type.String(), { description: "The most important first." }),
+  }),
+  "alert.resolved": message("alert.resolved", "An alert closed.", {
+    ...aboutAlert,
+    firedDay: Field.day("The day of the alert."),
+    day: Field.day("The day on which it closed."),
+    why: Type.Enum([...alertClosings].filter((why) => why !== "excluded")),
+  }),
+  "scores.completed": message("scores.completed", "The scores of a day are ready. Sent once a day.", {
+    day: Field.day("The day, in the organization's timezone."),
+    scores: Type.Array(
+      Type.Object({
+        kind: entityKind,
+        scored: Field.count("Users or accounts with a score."),
+        highRisk: nullable(Field.count("Those at high risk. Null when no model gives a churn risk.")),
+      }),
+    ),
+  }),
+  "source.silent": message("source.silent", "A source that usually sends has sent nothing for too long.", {
+    source,
+    since: Field.instant("When it was last heard of."),
+  }),
+  "source.resumed": message(
+    "source.resumed",
+    "A source sends again. Sent to destinations that were told of its silence.",
+    { source, since: Field.instant("As in the message of its silence.") },
+  ),
+  "model.changed": message("model.changed", "Churn risks come from another model than the day before.", {
+    kind: entityKind,
+    from: nullable(Type.Enum([...riskModels]), {
+      description: "The model before. Null when none gave churn risks.",
+    }),
+    to: nullable(Type.Enum([...riskModels]), {
+      description: "The model now. Null when none gives churn risks.",
+    }),
+  }),
+  digest: message("digest", "The digest of a day or a week. Sent at 07:00 if there is anything to say.", {
+    period: Field.oneOf(digestPeriods, "Daily, or weekly on Mondays."),
+    day: Field.day("The day of the digest, in the organization's timezone."),
+    scoredDay: nullable(Field.day("The day of the scores. Null before the first.")),
+    entered: Field.count("Users or accounts that entered high risk."),
+    left: Field.count("Users or accounts that left high risk."),
+    rows: Type.Array(
+      Type.Object({
+        name: Field.text(
+          "Of a user or an account, or what the line is about. It is never an e-mail address.",
+        ),
+        text: Field.text("The line."),
+        link: Field.text("The address of the page to read on."),
+      }),
+      { description: "The most important first." },
+    ),
+  }),
+  test: message("test", "A test message, sent by hand."),
+} satisfies Record<MessageType, DescribedMessage>;
+
+export type DescribedMessage = ReturnType<typeof message>;

@@ -1,0 +1,53 @@
+/** The routes about alert rules and alerts. Intake keeps them, and analysis lists alerts and previews rules. */
+import { analysisRoute, intakeRoute } from "../api/route.ts";
+import { RulePreviewAnswer, RulePreviewBody } from "./rule-preview.ts";
+import * as rules from "./rule-schemas.ts";
+
+/** Answered by intake. */
+export const ruleRoutes = {
+  "GET /api/alert-rules": intakeRoute.read({ summary: "Alert rules", answer: rules.AlertRulesAnswer }),
+  "POST /api/alert-rules": intakeRoute.manage({
+    summary: "Add an alert rule",
+    body: rules.AlertRuleBody,
+    status: 201,
+    answer: rules.AlertRuleAnswer,
+  }),
+  "PUT /api/alert-rules/:id": intakeRoute.manage({
+    summary: "Change an alert rule; another condition or scope makes a new version",
+    body: rules.AlertRuleBody,
+    answer: rules.AlertRuleAnswer,
+  }),
+  "DELETE /api/alert-rules/:id": intakeRoute.manage({
+    summary: "Delete an alert rule with its alerts",
+    status: 204,
+  }),
+  "POST /api/alert-rules/:id/pause": intakeRoute.manage({
+    summary: "Pause an alert rule: it is not decided",
+    answer: rules.AlertRuleAnswer,
+  }),
+  "POST /api/alert-rules/:id/resume": intakeRoute.manage({
+    summary: "Resume an alert rule: its next decision takes the present state over without alerts",
+    answer: rules.AlertRuleAnswer,
+  }),
+  "PATCH /api/alerts/:id": intakeRoute.manage({
+    summary: "Assign an alert, snooze it, say that it was handled or not useful, or write a note",
+    body: rules.AlertChangeBody,
+    answer: rules.AlertAnswer,
+  }),
+} as const;
+
+/** Answered by analysis. */
+export const alertFigures = {
+  "GET /api/alerts": analysisRoute.read({
+    summary: "Alerts of rules: open, snoozed, handled or closed",
+    query: rules.AlertsParameters,
+    answer: rules.AlertsAnswer,
+    table: "alerts",
+  }),
+  "POST /api/alert-rules/preview": analysisRoute.manage({
+    summary:
+      "How an alert rule would have done in the last 90 days: its alerts by week, and how many were followed by churn. Nothing is saved",
+    body: RulePreviewBody,
+    answer: RulePreviewAnswer,
+  }),
+} as const;

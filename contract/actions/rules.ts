@@ -1,0 +1,179 @@
+/** Alert rules: their conditions, limits and templates. Pages import values of it, so it has no import. */
+
+type JsonObject = import("../json.ts").JsonObject;
+type SenderName = import("../sources.ts").SenderName;
+
+export const ruleLimits = {
+  perOrganization: 100,
+  nameCharacters: 80,
+  /** Days that a rise or a fall spans. */
+  changeDays: 28,
+  /** Days of other conditions, and of the cooldown. */
+  days: 365,
+  destinations: 20,
+  /** Rows in one message to Slack or by e-mail. */
+  messageRows: 20,
+  defaultCap: 20,
+  maxCap: 1_000,
+  maxHoldOutShare: 0.9,
+  alertNoteCharacters: 1_000,
+  reasons: 5,
+  /** Alerts are kept so long after they fired. */
+  keptDays: 730,
+} as const;
+
+/** The entities of a rule: users or accounts, those of a segment if one is named. */
+export interface RuleScope {
+  readonly kind: "users" | "accounts";
+  /** The id of a segment of this kind. */
+  readonly segment?: number;
+}
+
+/** States that a rule may wait for. A churned entity never fires. */
+export const ruleStates = ["new", "active", "inactive", "canceling"] as const;
+
+/** A condition that holds on a day, or not. */
+export type StateCondition =
+  /** In this risk band or a higher one. */
+  | { readonly kind: "riskBand"; readonly band: "medium" | "high" }
+  | { readonly kind: "healthBelow"; readonly below: number }
+  /** The churn risk rose by so much: .1 are ten percentage points. */
+  | { readonly kind: "riskUp"; readonly by: number; readonly days: number }
+  /** Health fell by so many points. */
+  | { readonly kind: "healthDown"; readonly by: number; readonly days: number }
+  | { readonly kind: "state"; readonly state: (typeof ruleStates)[number] }
+  | { readonly kind: "inSegment"; readonly segment: number }
+  /** An event that the entity had done before was not done for so many days. */
+  | { readonly kind: "keyEventUnseen"; readonly event: string; readonly days: number }
+  /** Events of 28 days against the 28 days before. */
+  | { readonly kind: "usageDown"; readonly percent: number }
+  /** A source, or any source. The scope has no meaning: the entity is the source. */
+  | { readonly kind: "sourceSilent"; readonly source?: SenderName };
+
+/** Conditions that fire once per event and have no end. */
+export const moments = ["paymentFailed", "cancellationScheduled", "lastOwnerRemoved"] as const;
+export type Moment = (typeof moments)[number];
+
+export type RuleCondition = StateCondition | { readonly kind: Moment };
+
+/** The fields of each kind of condition. `source` may be left out. */
+export const fieldsOfCondition = {
+  riskBand: ["band"],
+  healthBelow: ["below"],
+  riskUp: ["by", "days"],
+  healthDown: ["by", "days"],
+  state: ["state"],
+  inSegment: ["segment"],
+  keyEventUnseen: ["event", "days"],
+  usageDown: ["percent"],
+  sourceSilent: ["source"],
+  paymentFailed: [],
+  cancellationScheduled: [],
+  lastOwnerRemoved: [],
+} as const satisfies Readonly<Record<RuleCondition["kind"], readonly string[]>>;
+
+/** Entities that get their alert without a draw, and are left out of results of the hold-out. */
+export interface RuleExemptions {
+  /** The id of a segment of the scope's kind. */
+  readonly segment?: number;
+  /** Accounts with a higher MRR, and their users, in minor units of the organization's currency. */
+  readonly mrrAbove?: number;
+}
+
+/** When Slack and e-mail get their message: at 08:00 in the organization's timezone, or at once. Webhooks get theirs at once. */
+export const ruleTimes = ["08:00", "at once"] as const;
+export type RuleTime = (typeof ruleTimes)[number];
+
+/** A rule as a team member saves it. */
+export interface AlertRuleSettings {
+  readonly name: string;
+  readonly scope: RuleScope;
+  readonly condition: RuleCondition;
+  /** Days from an alert on in which the rule does not fire again for the entity. Null: the churn horizon. */
+  readonly cooldownDays: number | null;
+  /** Messages a day, to each destination. It limits no alerts. */
+  readonly cap: number;
+  readonly when: RuleTime;
+  /** Ids of destinations. */
+  readonly destinations: readonly number[];
+  /** The share of entries without messages, to compare with. 0: none. */
+  readonly holdOutShare: number;
+  readonly exemptions: RuleExemptions;
+  readonly isPaused: boolean;
+  /** Whether entities that are inside when the rule is saved fire. It counts when the rule is made or gets a new version. */
+  readonly includeCurrent: boolean;
+}
+
+/** Whether a condition fires once per event. */
+export function isMoment(condition: RuleCondition): condition is { readonly kind: Moment } {
+  return (moments as readonly string[]).includes(condition.kind);
+}
+
+/** Why an alert fired: one line of a list. `values` are figures behind the text. */
+export interface AlertReason {
+  readonly text: string;
+  readonly values?: JsonObject;
+}
+
+/** The arm of an entry. `exempt`: it was left out before the draw. */
+export const alertArms = ["treated", "control", "exempt"] as const;
+export type AlertArm = (typeof alertArms)[number];
+
+/** Why an alert closed. `gone`: the account has no members. `excluded`: the user or the account counts in no figure. */
+export const alertClosings = ["resolved", "churned", "gone", "excluded"] as const;
+export type AlertClosing = (typeof alertClosings)[number];
+
+/** The words of team members about an alert. */
+export const alertVerdicts = ["handled", "notUseful"] as const;
+export type AlertVerdict = (typeof alertVerdicts)[number];
+
+/** A rule that a page offers. Nothing is on before it is saved. */
+export interface RuleTemplate {
+  readonly key: string;
+  readonly name: string;
+  readonly scope: RuleScope;
+  /** Of `keyEventUnseen` the event is chosen by the team member. */
+  readonly condition: RuleCondition | { readonly kind: "keyEventUnseen"; readonly days: number };
+}
+
+const accounts = { kind: "accounts" } as const;
+
+/** Templates of rules. */
+export const ruleTemplates: readonly RuleTemplate[] = [
+  {
+    key: "high-risk",
+    name: "Account enters high risk",
+    scope: accounts,
+    condition: { kind: "riskBand", band: "high" },
+  },
+  { key: "payment-failed", name: "Payment failed", scope: accounts, condition: { kind: "paymentFailed" } },
+  {
+    key: "cancellation",
+    name: "Cancellation scheduled",
+    scope: accounts,
+    condition: { kind: "cancellationScheduled" },
+  },
+  {
+    key: "key-event",
+    name: "Key event unused for 14 days",
+    scope: accounts,
+    condition: { kind: "keyEventUnseen", days: 14 },
+  },
+  {
+    key: "last-owner",
+    name: "Last owner removed",
+    scope: accounts,
+    condition: { kind: "lastOwnerRemoved" },
+  },
+  {
+    key: "usage-down",
+    name: "Usage down 50 % in 4 weeks",
+    scope: accounts,
+    condition: { kind: "usageDown", percent: 50 },
+  },
+  { key: "source-silent", name: "Source silent", scope: accounts, condition: { kind: "sourceSilent" } },
+];
+
+/** Which alerts a list has. `open`: not closed, not snoozed, and without a verdict. `handled`: with a verdict. */
+export const alertStates = ["open", "snoozed", "handled", "closed", "all"] as const;
+export type AlertState = (typeof alertStates)[number];

@@ -1,0 +1,45 @@
+/** The routes about segments. Intake keeps them, and analysis says who is in them. */
+import { analysisRoute, figure, intakeRoute } from "../api/route.ts";
+import * as schemas from "./segment-schemas.ts";
+import { segmentLimits } from "./segments.ts";
+
+const maxBodyBytes = segmentLimits.bodyBytes;
+
+/** Answered by intake. */
+export const segmentRoutes = {
+  "GET /api/segments": intakeRoute.read({
+    summary: "Segments: named filters over users or accounts, and fixed lists of them",
+    answer: schemas.SegmentsAnswer,
+  }),
+  "POST /api/segments": intakeRoute.manage({
+    summary: "Save a segment with a filter, or with the ids of its users or accounts",
+    body: schemas.SegmentCreateBody,
+    maxBodyBytes,
+    status: 201,
+    answer: schemas.SegmentSavedAnswer,
+  }),
+  "PATCH /api/segments/:id": intakeRoute.manage({
+    summary: "Rename a segment, or change its filter or its ids",
+    body: schemas.SegmentChangeBody,
+    maxBodyBytes,
+    answer: schemas.SegmentSavedAnswer,
+  }),
+  "DELETE /api/segments/:id": intakeRoute.manage({
+    summary: "Delete a segment that no other one has in its filter",
+    status: 204,
+  }),
+} as const;
+
+/** Answered by analysis. */
+export const segmentFigures = {
+  "GET /api/segment-sizes": figure({
+    summary: "How many users or accounts are in each segment now; the parameter `segment` of lists says who",
+    answer: schemas.SegmentSizesAnswer,
+    table: "segments",
+  }),
+  "POST /api/segments/preview": analysisRoute.manage({
+    summary: "How many users or accounts a filter would have as a segment. Nothing is saved",
+    body: schemas.SegmentPreviewBody,
+    answer: schemas.SegmentPreviewAnswer,
+  }),
+} as const;

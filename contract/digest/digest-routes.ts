@@ -1,0 +1,25 @@
+/** The routes about the digest. Analysis reads its content, and intake keeps which team members get it. */
+import { analysisRoute, intakeRoute } from "../api/route.ts";
+import { DigestAnswer, DigestParameters, OwnDigestAnswer, OwnDigestBody } from "./digest-schemas.ts";
+
+/** Answered by analysis. */
+export const digestFigures = {
+  "GET /api/digest": analysisRoute.read({
+    summary: "The digest: what entered and left high risk, what was done about alerts, and what changed",
+    query: DigestParameters,
+    answer: DigestAnswer,
+  }),
+} as const;
+
+/** Answered by intake. Every role has its own digest. */
+export const digestRoutes = {
+  "GET /api/own-digest": intakeRoute.read({
+    summary: "How often the team member gets the digest by e-mail",
+    answer: OwnDigestAnswer,
+  }),
+  "PUT /api/own-digest": intakeRoute.read({
+    summary: "Switch the digest by e-mail on or off, for oneself",
+    body: OwnDigestBody,
+    answer: OwnDigestAnswer,
+  }),
+} as const;

@@ -1,0 +1,128 @@
+/** One segment: its size, its filter in words, and what members do with it. */
+import { type ReactElement, useState } from "react";
+import { useChange } from "../../api/query.ts";
+import { PageLink, usePageNavigate } from "../../app/page-link.ts";
+import { useMayAs } from "../../app/session.ts";
+import { IconButton } from "../../parts/form/button.tsx";
+import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
+import { NameDialog } from "../../parts/form/name-dialog.tsx";
+import { listAddresses } from "../../parts/list/view-address.ts";
+import { Menu, MenuItem, MenuLine } from "../../parts/menu.tsx";
+import { addressOfFilter, fitsList } from "../../parts/segment/filter-address.ts";
+import type { Segment } from "../../parts/segment/segments.ts";
+import { RelativeTime } from "../../parts/time.tsx";
+import { useTell } from "../../parts/toast.tsx";
+import { counted, nothing } from "../../text/format.ts";
+import { FixedDialog } from "./fixed-dialog.tsx";
+
+interface RowProps {
+  readonly segment: Segment;
+  /** Its filter in words. */
+  readonly words: readonly string[];
+  /** Undefined until they are counted. */
+  readonly members: number | undefined;
+  readonly isCounting: boolean;
+}
+
+export function SegmentRow({ segment, words, members, isCounting }: RowProps): ReactElement {
+  const { id, kind, name, fixed, usedBy, createdBy, updatedAt } = segment;
+  const mayChange = useMayAs("member");
+  const one = kind === "users" ? "user" : "account";
+  return (
+    <li className="grid grid-cols-[minmax(0,1fr)_auto] items-start gap-x-4 gap-y-1 border-t border-line px-4 py-3 first:border-0">
+      <div className="grid min-w-0 gap-1.5 [overflow-wrap:anywhere]">
+        <div className="flex flex-wrap items-baseline gap-x-3">
+          <h2 className="min-w-0 text-base">
+            <PageLink to={listAddresses[kind]} search={{ segment: String(id) }} className="font-medium">
+              {name}
+            </PageLink>
+          </h2>
+          {members === undefined && isCounting ? (
+            <span className="skeleton inline-block h-4 w-20 self-center" />
+          ) : (
+            <span>{members === undefined ? `${nothing} ${kind}` : counted(members, one)}</span>
+          )}
+        </div>
+        {fixed === null ? (
+          <ul aria-label={`Filter of ${name}`} className="flex flex-wrap gap-1.5">
+            {words.map((text) => (
+              <li key={text} className="rounded border border-line bg-sunk px-2 py-0.5 text-sm">
+                {text}
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <p className="text-sm text-soft">Fixed list of {counted(fixed, one)}</p>
+        )}
+        <p className="text-sm text-soft">
+          {createdBy === null ? "Changed" : `Made by ${createdBy}, changed`}{" "}
+          <RelativeTime instant={updatedAt} />
+          {usedBy.length > 0 && ` · in the filter of ${usedBy.map((user) => user.name).join(", ")}`}
+        </p>
+      </div>
+      {mayChange && <Actions segment={segment} />}
+    </li>
+  );
+}
+
+function Actions({ segment }: { segment: Segment }): ReactElement {
+  const { id, kind, name, filter } = segment;
+  const [isOpen, setOpen] = useState<"name" | "ids">();
+  const navigate = usePageNavigate();
+  const deletion = useConfirmedChange("DELETE /api/segments/:id");
+  const remove = () =>
+    deletion.ask(
+      {
+        title: `Delete the segment “${name}”?`,
+        text: `Its ${kind} stay as they are. Links to lists and figures of this segment stop working.`,
+        action: "Delete the segment",
+        isDangerous: true,
+      },
+      { path: { id } },
+      `The segment “${name}” was deleted.`,
+    );
+  const changeFilter = () =>
+    filter !== null &&
+    void navigate({ to: listAddresses[kind], search: { ...addressOfFilter(filter), saves: String(id) } });
+  return (
+    <>
+      <Menu trigger={<IconButton isSmall icon="more" label={`Change ${name}`} />}>
+        <MenuItem onSelect={() => setOpen("name")}>Rename …</MenuItem>
+        {filter === null && <MenuItem onSelect={() => setOpen("ids")}>Replace ids …</MenuItem>}
+        {filter !== null && fitsList(filter) && <MenuItem onSelect={changeFilter}>Change filter</MenuItem>}
+        <MenuLine />
+        <MenuItem isDangerous onSelect={() => void remove()}>
+          Delete …
+        </MenuItem>
+      </Menu>
+      {isOpen === "name" && <Renamed segment={segment} onClose={() => setOpen(undefined)} />}
+      {isOpen === "ids" && <FixedDialog segment={segment} onClose={() => setOpen(undefined)} />}
+    </>
+  );
+}
+
+function Renamed({ segment, onClose }: { segment: Segment; onClose: () => void }): ReactElement {
+  const change = useChange("PATCH /api/segments/:id");
+  const tell = useTell();
+  const save = (name: string) =>
+    change.mutate(
+      { path: { id: segment.id }, body: { name } },
+      {
+        onSuccess: () => {
+          tell("The segment was renamed.");
+          onClose();
+        },
+      },
+    );
+  return (
+    <NameDialog
+      title={`Rename “${segment.name}”`}
+      about="Its members stay."
+      action="Rename"
+      name={segment.name}
+      change={change}
+      onName={save}
+      onClose={onClose}
+    />
+  );
+}

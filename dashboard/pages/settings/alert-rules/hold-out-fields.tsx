@@ -1,0 +1,69 @@
+/** The fields of a rule's hold-out: its share, and who is exempt from it. */
+import type { ReactElement } from "react";
+import { ruleLimits } from "../../../../contract/actions/rules.ts";
+import { currencyDigits } from "../../../../contract/billing/currencies.ts";
+import { useReportingCurrency } from "../../../parts/billing/reporting-currency.ts";
+import { Input, Select } from "../../../parts/form/field.tsx";
+import { useSegments } from "../../../parts/segment/segments.ts";
+import { choicesOfKind, type FieldsProps } from "./condition-fields.tsx";
+import { hasScope } from "./draft.ts";
+
+export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
+  return (
+    <>
+      <Input
+        label="Hold-out, %"
+        type="number"
+        required
+        min={0}
+        max={100 * ruleLimits.maxHoldOutShare}
+        step="any"
+        value={draft.holdOut}
+        help="This share gets no message and is in no list, to compare with."
+        onChange={({ target }) => onChange({ holdOut: target.value })}
+      />
+      {Number(draft.holdOut) > 0 && hasScope(draft) && <Exemptions draft={draft} onChange={onChange} />}
+    </>
+  );
+}
+
+/** Exempt users and accounts get the messages of the rule, and are not drawn. */
+function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
+  const segments = choicesOfKind(useSegments(), draft.scope);
+  const currency = useReportingCurrency();
+  const { segment, mrrAbove } = draft.exemptions;
+  const others = (name: "segment" | "mrrAbove") =>
+    Object.fromEntries(Object.entries(draft.exemptions).filter(([other]) => other !== name));
+  const exempt = (name: "segment" | "mrrAbove", value: number | undefined) =>
+    onChange({ exemptions: { ...others(name), ...(value !== undefined && { [name]: value }) } });
+  return (
+    <>
+      {segments.length > 0 && (
+        <Select
+          label="Exempt from the hold-out: a segment"
+          value={segment === undefined ? "" : String(segment)}
+          choices={[{ value: "", label: "None" }, ...segments]}
+          help="Its members always get their messages."
+          onChoose={(id) => exempt("segment", id === "" ? undefined : Number(id))}
+        />
+      )}
+      {currency !== null && (
+        <Input
+          label={`Exempt from the hold-out: an MRR above, in ${currency}`}
+          type="number"
+          min={0}
+          max={1e12}
+          step="any"
+          value={mrrAbove === undefined ? "" : mrrAbove / 10 ** currencyDigits(currency)}
+          help="Of the account, or of the user without one. Leave empty for none."
+          onChange={({ target: { value } }) =>
+            exempt(
+              "mrrAbove",
+              value === "" ? undefined : Math.round(Number(value) * 10 ** currencyDigits(currency)),
+            )
+          }
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+/** Alert rules and their previews in words. */
+import type { ruleStates } from "../../../../contract/actions/rules.ts";
+import type { Changes } from "../../../api/query.ts";
+import { counted, daysBetween, dayText, numbers } from "../../../text/format.ts";
+import { sourceName } from "../../../text/source-names.ts";
+import type { Kind, Rule } from "./draft.ts";
+
+type Preview = Changes["POST /api/alert-rules/preview"]["answer"];
+
+export const kindWords: Readonly<Record<Kind, string>> = {
+  riskBand: "Churn risk is in a band",
+  riskUp: "Churn risk rose",
+  healthBelow: "Health is below a value",
+  healthDown: "Health fell",
+  state: "Has a state",
+  inSegment: "Is in a segment",
+  keyEventUnseen: "An event was not done for some days",
+  usageDown: "Usage fell in 4 weeks",
+  sourceSilent: "A source is silent",
+  paymentFailed: "A payment failed",
+  cancellationScheduled: "A cancellation was scheduled",
+  lastOwnerRemoved: "The last owner of an account was removed",
+};
+
+export const stateWords: Readonly<Record<(typeof ruleStates)[number], string>> = {
+  new: "new",
+  active: "active",
+  inactive: "inactive",
+  canceling: "canceling",
+};
+
+/** Kinds of conditions that a rule may have. */
+export const kinds = Object.keys(kindWords) as readonly Kind[];
+
+/** The names of segments, by id. */
+type SegmentNames = ReadonlyMap<number, string>;
+
+/** The scope of a rule, in a few words. */
+export function scopeText({ kind, segment }: Rule["scope"], names: SegmentNames): string {
+  if (segment === undefined) return `All ${kind}`;
+  return `${kind === "users" ? "Users" : "Accounts"} of ${nameOf(segment, names)}`;
+}
+
+function nameOf(segment: number, names: SegmentNames): string {
+  return names.get(segment) ?? `segment ${segment}`;
+}
+
+/** The condition of a rule in one line. */
+export function conditionText({ condition }: Pick<Rule, "condition">, names: SegmentNames): string {
+  const { kind, band, below, by = 0, days = 0, state, event, percent, source, segment } = condition;
+  const within = `within ${counted(days, "day")}`;
+  const texts: Partial<Record<Kind, string>> = {
+    riskBand: band === "high" ? "Churn risk is high" : "Churn risk is medium or high",
+    riskUp: `Churn risk rose by ${numbers.decimal(100 * by)} percentage points ${within}`,
+    healthBelow: `Health is below ${numbers.decimal(below)}`,
+    healthDown: `Health fell by ${numbers.decimal(by)} points ${within}`,
+    state: `State is ${state}`,
+    keyEventUnseen: `${event} not done for ${counted(days, "day")}`,
+    usageDown: `Usage fell by ${numbers.decimal(percent)}% in 4 weeks`,
+    ...(segment !== undefined && { inSegment: `Is in ${nameOf(segment, names)}` }),
+    ...(source !== undefined && { sourceSilent: `The source ${sourceName(source)} is silent` }),
+  };
+  return texts[kind] ?? kindWords[kind];
+}
+
+/** A preview as sentences. @param thing user or account */
+export function previewSentences(preview: Preview, thing: "user" | "account"): readonly string[] {
+  const { fromDay, toDay, horizonDays, fired, entities, insideNow, precision, baseRate } = preview;
+  const { churnedEntities, missed, medianLeadDays, flapped } = preview;
+  if (fromDay === null || toDay === null) return ["No preview yet: it needs scores of past days."];
+  const weeks = Math.max(1, daysBetween(fromDay, toDay)) / 7;
+  const often = `${numbers.decimal(fired / weeks)} times a week`;
+  return [
+    `Would have fired ${often}: ${counted(fired, "alert")} for ${counted(entities, thing)}, from ${dayText(fromDay)} to ${dayText(toDay)}.`,
+    precisionSentence(precision, baseRate.rate, horizonDays),
+    ...(medianLeadDays === null
+      ? []
+      : [`Median lead time from alert to churn: ${numbers.decimal(medianLeadDays)} days.`]),
+    ...(churnedEntities === 0
+      ? []
+      : [
+          `${numbers.count(missed)} of ${counted(churnedEntities, `churned ${thing}`)} had no alert in the ${counted(horizonDays, "day")} before.`,
+        ]),
+    ...(flapped === 0 ? [] : [`${counted(flapped, "alert")} resolved within a week.`]),
+    `Inside now: ${counted(insideNow, thing)}.`,
+  ];
+}
+
+function precisionSentence(
+  { mature, rate, interval, steps }: Preview["precision"],
+  baseRate: number | null,
+  horizonDays: number,
+): string {
+  if (mature === 0 || rate === null) {
+    return `No alert is older than the churn horizon of ${counted(horizonDays, "day")}, so precision is unknown.`;
+  }
+  const range =
+    interval === null ? "" : ` (${numbers.wholeShare(interval.low)} to ${numbers.wholeShare(interval.high)})`;
+  const weekly = steps === "weekly" ? ", from the Mondays of a year" : "";
+  return `Of ${counted(mature, "alert")} whose churn horizon is over${weekly}, ${numbers.wholeShare(rate)} churned${range}. Base rate: ${numbers.wholeShare(baseRate)}.`;
+}

@@ -1,0 +1,80 @@
+/** The figures of an alert as text. */
+import type { Reads } from "../../api/query.ts";
+import { counted, numbers } from "../../text/format.ts";
+import type { Money } from "../../text/money.ts";
+
+/** An alert as the API answers it. */
+export type Alert = Reads["/api/alerts"]["answer"]["alerts"][number];
+type Rule = Reads["/api/alert-rules"]["answer"]["rules"][number];
+type Kind = Rule["condition"]["kind"];
+
+interface Figure {
+  /** The word with which reasons name it. */
+  readonly name: string;
+  readonly text: (value: number | null) => string;
+}
+
+const risk: Figure = { name: "Churn risk", text: numbers.wholeShare };
+const health: Figure = { name: "Health", text: numbers.score };
+const figures: Partial<Readonly<Record<Kind, Figure>>> = {
+  riskBand: risk,
+  riskUp: risk,
+  healthBelow: health,
+  healthDown: health,
+  usageDown: { name: "Volume of 28 days", text: numbers.count },
+};
+
+/** The values of an alert, and the reasons that do not repeat them. Without values if the rule has another condition by now.
+ * @param rule undefined until it is known */
+export function figuresOf(
+  { version, before, after, reasons }: Alert,
+  rule: Rule | undefined,
+): { readonly values: string | undefined; readonly reasons: readonly string[] } {
+  const figure = rule?.version === version ? figures[rule.condition.kind] : undefined;
+  if (figure === undefined || after === null) return { values: undefined, reasons };
+  const change = before === null ? figure.text(after) : `${figure.text(after)}, was ${figure.text(before)}`;
+  return {
+    values: `${figure.name} ${change}`,
+    reasons: reasons.filter((text) => !text.startsWith(figure.name)),
+  };
+}
+
+/** The figure by which alerts are ordered. Undefined for an alert without one. */
+export function weightText(
+  { expectedLoss, risk: share }: Alert,
+  money: Money | undefined,
+): string | undefined {
+  if (expectedLoss !== null && money !== undefined) return `${money.short(expectedLoss)} expected loss`;
+  return share === null ? undefined : `${numbers.risk(share)} churn risk`;
+}
+
+const closings: Readonly<Record<NonNullable<Alert["closedWhy"]>, string>> = {
+  resolved: "Resolved",
+  churned: "Churned",
+  gone: "No members any more",
+  excluded: "Excluded",
+};
+
+const verdicts: Readonly<Record<NonNullable<Alert["verdict"]>, string>> = {
+  handled: "Handled",
+  notUseful: "Not useful",
+};
+
+/** Why an alert closed. Undefined while it is open. */
+export function closingText({ closedWhy }: Alert): string | undefined {
+  return closedWhy === null ? undefined : closings[closedWhy];
+}
+
+/** The verdict and its author. Undefined without one. */
+export function verdictText({ verdict, verdictBy }: Alert): string | undefined {
+  if (verdict === null) return undefined;
+  return verdictBy === null ? verdicts[verdict] : `${verdicts[verdict]}, by ${verdictBy.name}`;
+}
+
+/** The place of a page of alerts among all of them. */
+export function placeText(total: number, offset: number, shown: number): string {
+  const all = counted(total, "alert");
+  return shown === 0 || shown === total
+    ? all
+    : `${numbers.count(offset + 1)} to ${numbers.count(offset + shown)} of ${all}`;
+}

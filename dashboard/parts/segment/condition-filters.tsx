@@ -1,0 +1,210 @@
+/** The conditions of a list on events and segments: each as a chip, and a button for one more. */
+import { type FormEvent, type ReactElement, useState } from "react";
+import { segmentLimits } from "../../../contract/actions/segments.ts";
+import { useRead } from "../../api/query.ts";
+import { Button } from "../form/button.tsx";
+import { Input, Select } from "../form/field.tsx";
+import { FilterChip } from "../list/filter-chip.tsx";
+import { Popover } from "../menu.tsx";
+import { eventWords, segmentWords } from "./condition-words.ts";
+import {
+  type ConditionValues,
+  type EventCondition,
+  type SegmentCondition,
+  segmentsOf,
+} from "./conditions.ts";
+import { type SegmentKind, segmentChoices, useSegmentNames, useSegments } from "./segments.ts";
+
+interface FiltersProps {
+  readonly kind: SegmentKind;
+  readonly values: ConditionValues;
+  readonly onChange: (changed: Partial<ConditionValues>) => void;
+}
+
+export function ConditionFilters(props: FiltersProps): ReactElement {
+  return (
+    <>
+      <EventFilters {...props} />
+      <SegmentFilters {...props} />
+    </>
+  );
+}
+
+function EventFilters({ kind, values: { events }, onChange }: FiltersProps): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  const change = (changed: EventCondition[]) => onChange({ events: changed });
+  return (
+    <>
+      {events.map((condition) => (
+        <FilterChip
+          key={JSON.stringify(condition)}
+          text={eventWords(condition)}
+          onRemove={() => change(events.filter((one) => one !== condition))}
+        />
+      ))}
+      {events.length < segmentLimits.events && (
+        <Popover
+          label="Filter by an event"
+          isOpen={isOpen}
+          onOpenChange={setOpen}
+          trigger={
+            <Button isSmall icon="plus" className="h-8! justify-self-start">
+              Event
+            </Button>
+          }
+        >
+          <EventForm
+            kind={kind}
+            onDone={(chosen) => {
+              setOpen(false);
+              const words = eventWords(chosen);
+              change([...events.filter((one) => eventWords(one) !== words), chosen]);
+            }}
+          />
+        </Popover>
+      )}
+    </>
+  );
+}
+
+const eventMatches = [
+  { value: "atLeast", label: "at least" },
+  { value: "fewerThan", label: "fewer than" },
+] as const;
+
+function EventForm({
+  kind,
+  onDone,
+}: {
+  kind: SegmentKind;
+  onDone: (condition: EventCondition) => void;
+}): ReactElement {
+  const names =
+    useRead("/api/events", { query: { limit: 500 } }).data?.events.map(({ event }) => event) ?? [];
+  const [event, setEvent] = useState("");
+  const [match, setMatch] = useState<"atLeast" | "fewerThan">("atLeast");
+  const [times, setTimes] = useState("1");
+  const [days, setDays] = useState("28");
+  const send = (submit: FormEvent) => {
+    submit.preventDefault();
+    onDone({
+      ...{ event, days: Number(days) },
+      ...(match === "fewerThan" && { match }),
+      ...(times !== "1" && { times: Number(times) }),
+    });
+  };
+  const whole = { type: "number", required: true, min: 1, step: 1, autoComplete: "off" } as const;
+  return (
+    <form onSubmit={send} className="grid gap-3">
+      <Input
+        label="Event"
+        required
+        autoComplete="off"
+        maxLength={256}
+        suggestions={names}
+        value={event}
+        onChange={({ target }) => setEvent(target.value)}
+        help={names[0] === undefined ? undefined : `For instance ${names[0]}.`}
+      />
+      <div className="grid grid-cols-[minmax(0,1fr)_5rem] gap-2">
+        <Select label="How often" value={match} choices={eventMatches} onChoose={setMatch} />
+        <Input
+          {...whole}
+          label="Times"
+          max={100_000}
+          value={times}
+          onChange={({ target }) => setTimes(target.value)}
+        />
+      </div>
+      <Input
+        {...whole}
+        label="Within days"
+        max={3_650}
+        value={days}
+        onChange={({ target }) => setDays(target.value)}
+        help="The last of them is today. Fewer than 1 time: not at all."
+      />
+      <Button type="submit" look="primary" isSmall>
+        Show these {kind}
+      </Button>
+    </form>
+  );
+}
+
+function SegmentFilters({ kind, values, onChange }: FiltersProps): ReactElement | null {
+  const [isOpen, setOpen] = useState(false);
+  const names = useSegmentNames();
+  const chosen = segmentsOf(values);
+  // Both parameters become one when one of them is changed.
+  const change = (segments: SegmentCondition[]) => onChange({ segment: undefined, segments });
+  const choices = segmentChoices(useSegments(), kind);
+  return (
+    <>
+      {chosen.map((condition) => (
+        <FilterChip
+          key={JSON.stringify(condition)}
+          text={segmentWords(condition, names)}
+          onRemove={() => change(chosen.filter((one) => one !== condition))}
+        />
+      ))}
+      {chosen.length < segmentLimits.segments && choices.length > 0 && (
+        <Popover
+          label="Filter by a segment"
+          isOpen={isOpen}
+          onOpenChange={setOpen}
+          trigger={
+            <Button isSmall icon="plus" className="h-8! justify-self-start">
+              Segment
+            </Button>
+          }
+        >
+          <SegmentForm
+            kind={kind}
+            choices={choices}
+            onDone={(condition) => {
+              setOpen(false);
+              const others = chosen.filter(({ segment }) => segment !== condition.segment);
+              change([...others, condition]);
+            }}
+          />
+        </Popover>
+      )}
+    </>
+  );
+}
+
+const segmentMatches = [
+  { value: "isIn", label: "in the segment" },
+  { value: "isNotIn", label: "not in the segment" },
+] as const;
+
+function SegmentForm({
+  kind,
+  choices,
+  onDone,
+}: {
+  kind: SegmentKind;
+  choices: ReturnType<typeof segmentChoices>;
+  onDone: (condition: SegmentCondition) => void;
+}): ReactElement {
+  const [segment, setSegment] = useState(choices[0]?.value ?? "");
+  const [match, setMatch] = useState<"isIn" | "isNotIn">("isIn");
+  const send = (submit: FormEvent) => {
+    submit.preventDefault();
+    onDone({ segment: Number(segment), ...(match === "isNotIn" && { match }) });
+  };
+  return (
+    <form onSubmit={send} className="grid gap-3">
+      <Select
+        label={kind === "users" ? "Users are" : "Accounts are"}
+        value={match}
+        choices={segmentMatches}
+        onChoose={setMatch}
+      />
+      <Select label="Segment" value={segment} choices={choices} onChoose={setSegment} />
+      <Button type="submit" look="primary" isSmall>
+        Show these {kind}
+      </Button>
+    </form>
+  );
+}

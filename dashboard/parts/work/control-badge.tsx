@@ -1,0 +1,14 @@
+/** Says until when a user or an account is a control of a hold-out. */
+import type { ReactElement } from "react";
+import { dayText } from "../../text/format.ts";
+import { Badge } from "../figure/health.tsx";
+
+/** Nothing for others. @param until the last day */
+export function ControlBadge({ until }: { until: string | null }): ReactElement | null {
+  if (until === null) return null;
+  return (
+    <span className="ml-2" title="A hold-out compares with it: do not work on it before this day is over">
+      <Badge>{`Control until ${dayText(until, "short")}`}</Badge>
+    </span>
+  );
+}

@@ -1,0 +1,170 @@
+/** The messages of alerts. They have ids and names of users and accounts. E-mail addresses are in them where a destination asks. Pure. */
+import { createHash } from "node:crypto";
+import { destinationLimits } from "../../../contract/actions/destinations.ts";
+import { type AlertReason, ruleLimits } from "../../../contract/actions/rules.ts";
+import { senderTitles } from "../../../contract/actions/sender-titles.ts";
+import { formatDay } from "../../calendar/calendar.ts";
+import {
+  type ClosedAlert,
+  type EntityInMessages,
+  keyOfEntity,
+  type OutgoingMessage,
+  type RuleEntity,
+  type RuleVersion,
+  type UnsentAlert,
+} from "../../ledger/ledger.ts";
+import type { MessageBody, MessageRow } from "../send/message-body.ts";
+
+type AlertMessageType = "alert.fired" | "alert.resolved";
+
+/** The parts that all messages of a run share. */
+export interface MessageGround {
+  readonly version: RuleVersion;
+  readonly names: Readonly<Record<string, EntityInMessages>>;
+  /** Whether the message has e-mail addresses of users. */
+  readonly hasEmails: boolean;
+  /** Of the pages: `https://rekindle.example.com/o/3`. */
+  readonly pages: string;
+  readonly nowMs: number;
+}
+
+/** An alert that fired, or that closed and may be told as resolved. */
+export type ToldAlert =
+  | { readonly type: "alert.fired"; readonly alert: UnsentAlert }
+  | { readonly type: "alert.resolved"; readonly alert: ClosedAlert };
+
+/** The message of one alert, for a webhook. */
+export function alertMessage(ground: MessageGround, told: ToldAlert): OutgoingMessage {
+  const { version, pages } = ground;
+  const { entity, ...values } = dataOf(ground, told);
+  const text = `${version.name}: ${nameOf(ground, told.alert.entity)} ${sentenceOf(told)}`;
+  return message(ground, told.type, keyOf(version, told), {
+    ...{ text, rule: { id: version.rule, name: version.name, version: version.version }, entity, ...values },
+    link: linkOf(ground, told.alert.entity) ?? `${pages}/overview`,
+  });
+}
+
+/** One message about the alerts of a run, for Slack and e-mail.
+ * @param sent the most important first
+ * @param total alerts that fired, those that the cap leaves out among them
+ * @returns undefined when nothing is sent */
+export function runMessage(
+  ground: MessageGround,
+  sent: readonly UnsentAlert[],
+  total: number,
+): OutgoingMessage | undefined {
+  if (sent.length === 0) return undefined;
+  const { version, pages } = ground;
+  const type = "alert.fired";
+  const told = sent.map((alert) => ({ type, alert }) as const);
+  const rows = rowsThatFit(
+    told.slice(0, ruleLimits.messageRows).map((one): MessageRow => {
+      const { entity } = one.alert;
+      const link = linkOf(ground, entity) ?? `${pages}/overview`;
+      return { name: rowName(ground, entity), text: sentenceOf(one), link };
+    }),
+  );
+  const left = total - rows.length;
+  const more = left > 0 ? ` The ${rows.length} most important are below, ${left} more are in the inbox.` : "";
+  const text = `${version.name}: ${total} ${total === 1 ? "alert" : "alerts"} fired.${more}`;
+  const key = told.map((one) => keyOf(version, one));
+  return message(ground, type, key, {
+    text,
+    rule: { id: version.rule, name: version.name },
+    rows,
+    link: pages,
+  });
+}
+
+/** The first rows, as far as a body has room for them. */
+function rowsThatFit(rows: readonly MessageRow[]): readonly MessageRow[] {
+  let bytes = 0;
+  return rows.filter((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(row)) + 1;
+    return bytes <= destinationLimits.bodyBytes - headBytes;
+  });
+}
+
+/** A body without its rows, at most. */
+const headBytes = 4_000;
+
+/** The entities that a run's message may name. */
+export function entitiesIn(sent: readonly UnsentAlert[]): readonly RuleEntity[] {
+  return sent.slice(0, ruleLimits.messageRows).map(({ entity }) => entity);
+}
+
+/** An alert is the same by its rule, version, entity and day, or event. */
+function keyOf({ rule, version }: RuleVersion, { type, alert }: ToldAlert): readonly unknown[] {
+  const day = type === "alert.fired" ? (alert.eventId ?? alert.day) : [alert.firedOn, alert.day];
+  return [rule, version, keyOfEntity(alert.entity), day];
+}
+
+function message(
+  { nowMs }: MessageGround,
+  type: AlertMessageType,
+  key: readonly unknown[],
+  data: MessageBody["data"],
+): OutgoingMessage {
+  const hash = createHash("sha256")
+    .update(JSON.stringify([type, ...key]))
+    .digest("hex");
+  const timestamp = new Date(nowMs).toISOString();
+  const body = JSON.stringify({ type, timestamp, data } satisfies MessageBody);
+  if (Buffer.byteLength(body) > destinationLimits.bodyBytes) throw new Error("The message is too long.");
+  return { messageId: `msg_${hash.slice(0, 32)}`, type, body };
+}
+
+function dataOf({ names, hasEmails }: MessageGround, { type, alert }: ToldAlert) {
+  const named = names[keyOfEntity(alert.entity)];
+  const entity =
+    alert.entity.kind === "source"
+      ? alert.entity
+      : {
+          ...{ kind: alert.entity.kind, id: named?.id ?? null, name: cut(named?.label ?? "") },
+          ...(hasEmails && alert.entity.kind === "user" && { email: named?.email ?? null }),
+        };
+  if (type === "alert.resolved") {
+    return { entity, firedDay: formatDay(alert.firedOn), day: formatDay(alert.day), why: alert.why };
+  }
+  const { before, after, risk, expectedLoss } = alert;
+  const reasons = alert.reasons.map(({ text }) => cut(text));
+  return { entity, day: formatDay(alert.day), before, after, risk, expectedLoss, reasons };
+}
+
+function sentenceOf({ type, alert }: ToldAlert): string {
+  if (type === "alert.resolved") {
+    return alert.why === "resolved" ? "is no longer in this state." : `closed: ${alert.why}.`;
+  }
+  return cut(reasonText(alert.reasons), sentenceCharacters);
+}
+
+function reasonText(reasons: readonly AlertReason[]): string {
+  const text = reasons.map((reason) => cut(reason.text)).join("; ");
+  return text === "" ? "needs attention." : text;
+}
+
+function nameOf({ names }: MessageGround, entity: RuleEntity): string {
+  if (entity.kind === "source") return senderTitles[entity.source];
+  return cut(names[keyOfEntity(entity)]?.label ?? `${entity.kind} ${entity.number}`);
+}
+
+/** A name in a list, with the e-mail address where it is asked for. */
+function rowName(ground: MessageGround, entity: RuleEntity): string {
+  const name = nameOf(ground, entity);
+  const email = ground.hasEmails ? ground.names[keyOfEntity(entity)]?.email : null;
+  return email == null ? name : cut(`${name} (${email})`);
+}
+
+function linkOf({ names, pages }: MessageGround, entity: RuleEntity): string | undefined {
+  if (entity.kind === "source") return `${pages}/sources`;
+  const named = names[keyOfEntity(entity)];
+  return named && `${pages}/${entity.kind}s/${encodeURIComponent(named.id)}`;
+}
+
+/** Bodies stay below their limit, whatever texts are in them. */
+const textCharacters = 200;
+const sentenceCharacters = 500;
+
+function cut(text: string, most = textCharacters): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}

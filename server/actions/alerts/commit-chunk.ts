@@ -1,0 +1,134 @@
+/** Commits what a rule decided: draws the hold-out, chooses the alerts that are sent, and makes their messages. */
+import {
+  type ClosedAlert,
+  type DecisionChunk,
+  type DecisionMessage,
+  type DestinationWithCounts,
+  type DrawnAlert,
+  keyOfEntity,
+  type RuleVersion,
+  type SharedLedger,
+  type UnsentAlert,
+  type Watermark,
+} from "../../ledger/ledger.ts";
+import { alertMessage, entitiesIn, type MessageGround, runMessage } from "./alert-messages.ts";
+import { armOf } from "./arm.ts";
+
+type Ledger = Pick<SharedLedger, "ruleDecisions" | "destinations">;
+
+/** The organization's clock, and where its pages are. */
+export interface ChunkGround {
+  /** Of the service, as people reach it. */
+  readonly address: string;
+  readonly nowMs: number;
+  /** The next 08:00 in the organization's timezone. */
+  readonly nextMorningMs: number;
+}
+
+/**
+ * Commits a chunk. The chunk that ends a run sends the messages of all its alerts, because only then the most important ones are known:
+ * one for each alert to webhooks, and one to Slack and by e-mail. Ends are told at once, to webhooks.
+ * @returns the watermark afterwards
+ * @throws Refusal when the rule was decided or changed meanwhile
+ */
+export async function commitChunk(
+  ledger: Ledger,
+  version: RuleVersion,
+  chunk: DecisionChunk,
+  ground: ChunkGround,
+): Promise<Watermark> {
+  const { organization, holdOutShare } = version;
+  const secret = holdOutShare === 0 ? "" : await ledger.ruleDecisions.holdOutSecret(organization);
+  const drawn = chunk.fired.map((alert): DrawnAlert => {
+    const arm = armOf(version, alert, secret);
+    const controlUntil = arm === "control" ? alert.day + chunk.horizonDays - 1 : null;
+    return { ...alert, arm, controlUntil, isSent: false };
+  });
+  const { sent, total } = chunk.next.part === null ? await sentOf(ledger, version, chunk, drawn) : noneSent;
+  const ended = await toldEnds(ledger, version, chunk.closed);
+  const entities = [...sent, ...ended].map(({ entity }) => entity);
+  const names = entities.length === 0 ? {} : await ledger.ruleDecisions.named(organization, entities);
+  const pages = `${ground.address}/o/${organization}`;
+  const about = { version, names, pages, nowMs: ground.nowMs };
+  const destinations = entities.length === 0 ? [] : await ledger.destinations.list(organization);
+  const to = destinations.filter(({ id }) => version.destinations.includes(id));
+  const dueAtMs = version.when === "at once" ? ground.nowMs : ground.nextMorningMs;
+  const messages = [
+    ...webhookMessages(about, to, sent, ended),
+    ...runMessages(about, to, sent, total, dueAtMs),
+  ];
+  const isSent = new Set<UnsentAlert>(sent);
+  const fired = drawn.map((alert) => ({ ...alert, isSent: isSent.has(alert) }));
+  const earlier = sent.filter((alert) => !drawn.some((one) => one === alert));
+  return ledger.ruleDecisions.commitDecision({ ...chunk, fired, earlier, messages }, ground.nowMs);
+}
+
+const noneSent = { sent: [], total: 0 } as const;
+
+/** The alerts of a run that are sent, the most important first: those with the highest expected loss, then those with the highest risk. */
+async function sentOf(
+  { ruleDecisions }: Ledger,
+  { organization, rule, cap }: RuleVersion,
+  { fired, next }: DecisionChunk,
+  drawn: readonly DrawnAlert[],
+): Promise<{ readonly sent: readonly UnsentAlert[]; readonly total: number }> {
+  const day = fired[0]?.day ?? next.decidedThrough;
+  if (day === null) return noneSent;
+  const earlier = await ruleDecisions.unsent(organization, rule, day);
+  const all: readonly UnsentAlert[] = [...earlier, ...drawn.filter(({ arm }) => arm !== "control")];
+  if (all.length === 0) return noneSent;
+  const room = Math.max(0, cap - (await ruleDecisions.sentOn(organization, rule, day)));
+  return { sent: all.toSorted(byImportance).slice(0, room), total: all.length };
+}
+
+/** Null comes behind every value, because none is negative. */
+function byImportance(a: UnsentAlert, b: UnsentAlert): number {
+  return (b.expectedLoss ?? -1) - (a.expectedLoss ?? -1) || (b.risk ?? -1) - (a.risk ?? -1);
+}
+
+/** Ends of alerts that were told. An alert about an excluded entity closes without a message. */
+async function toldEnds(
+  { ruleDecisions }: Ledger,
+  { organization, rule }: RuleVersion,
+  closed: readonly ClosedAlert[],
+): Promise<readonly ClosedAlert[]> {
+  const ends = closed.filter(({ why }) => why !== "excluded");
+  if (ends.length === 0) return [];
+  const wasTold = new Set(await ruleDecisions.toldOpen(organization, rule));
+  return ends.filter(({ entity }) => wasTold.has(keyOfEntity(entity)));
+}
+
+/** The parts that the messages to all destinations share. */
+type AllGround = Omit<MessageGround, "hasEmails">;
+
+function webhookMessages(
+  about: AllGround,
+  to: readonly DestinationWithCounts[],
+  sent: readonly UnsentAlert[],
+  ended: readonly ClosedAlert[],
+): DecisionMessage[] {
+  const told = [
+    ...sent.map((alert) => ({ type: "alert.fired", alert }) as const),
+    ...ended.map((alert) => ({ type: "alert.resolved", alert }) as const),
+  ];
+  const webhooks = to.filter(({ kind }) => kind === "webhook");
+  return webhooks.flatMap(({ id: destination, sendsEmails: hasEmails }) =>
+    told.map((one) => ({
+      ...{ destination, message: alertMessage({ ...about, hasEmails }, one), dueAtMs: about.nowMs },
+      entities: [one.alert.entity],
+    })),
+  );
+}
+
+function runMessages(
+  about: AllGround,
+  to: readonly DestinationWithCounts[],
+  sent: readonly UnsentAlert[],
+  total: number,
+  dueAtMs: number,
+): DecisionMessage[] {
+  return to.flatMap(({ id: destination, kind, sendsEmails: hasEmails }) => {
+    const message = kind === "webhook" ? undefined : runMessage({ ...about, hasEmails }, sent, total);
+    return message === undefined ? [] : [{ destination, message, dueAtMs, entities: entitiesIn(sent) }];
+  });
+}

@@ -1,0 +1,61 @@
+/** Decides alert rules: every ten seconds, of the organizations that have some. Most looks find no new day. */
+import { zoneOf } from "../../calendar/calendar.ts";
+import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type { SourceWatch } from "../../scoring/scoring.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { DecisionParts } from "../rules/decide.ts";
+import { decideRules } from "../rules/decide-rules.ts";
+import { mrrReader } from "../rules/mrr.ts";
+import { commitChunk } from "./commit-chunk.ts";
+import { nextMorningMs } from "./next-morning.ts";
+
+export interface RuleDeciderParts {
+  readonly ledger: Pick<
+    SharedLedger,
+    "ruleDecisions" | "destinations" | "organizations" | "settings" | "lastImportAtMs"
+  >;
+  readonly warehouse: Warehouse;
+  readonly sources: Pick<SourceWatch, "statuses">;
+  readonly segmentOf: DecisionParts["segmentOf"];
+  /** Of the service, as people reach it. */
+  readonly address: string;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+export class RuleDecider {
+  readonly #parts: RuleDeciderParts;
+
+  constructor(parts: RuleDeciderParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks once. */
+  async work(): Promise<void> {
+    const { ledger, log } = this.#parts;
+    for (const id of await ledger.ruleDecisions.deciding()) {
+      const organization = await ledger.organizations.find(id);
+      if (organization === undefined) continue;
+      // A rule that fails is tried again, and keeps no other back.
+      await decideRules(this.#partsOf(organization), organization, ({ version: { rule } }, error) =>
+        log.warn({ err: error, organization: id, rule }, "an alert rule is decided at the next look"),
+      );
+    }
+  }
+
+  #partsOf({ timezone }: Organization): DecisionParts {
+    const { ledger, warehouse, sources, segmentOf, address, nowMs } = this.#parts;
+    return {
+      ...{ warehouse, sources, segmentOf, nowMs, rules: ledger.ruleDecisions },
+      commit: (version, chunk) => {
+        const morningMs = nextMorningMs(zoneOf(timezone), nowMs());
+        const ground = { address, nowMs: nowMs(), nextMorningMs: morningMs };
+        return commitChunk(ledger, version, chunk, ground);
+      },
+      mrrOf: mrrReader(warehouse, ledger, nowMs),
+      lastImportAtMs: (id) => ledger.lastImportAtMs(id),
+      horizonOf: async ({ id }) => (await ledger.settings.get(id)).settings.churnHorizonDays,
+    };
+  }
+}

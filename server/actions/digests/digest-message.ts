@@ -1,0 +1,154 @@
+/** The digest as a message. It has ids and names of users and accounts, and no e-mail address. Pure. */
+import { createHash } from "node:crypto";
+import { destinationLimits } from "../../../contract/actions/destinations.ts";
+import { currencyDigits } from "../../../contract/billing/currencies.ts";
+import { formatDay } from "../../calendar/calendar.ts";
+import type { OutgoingMessage } from "../../ledger/ledger.ts";
+import { silenceSentence } from "../notices/notices.ts";
+import type { MessageBody, MessageRow } from "../send/message-body.ts";
+import type { Digest, DigestEntity } from "./digest.ts";
+
+export interface DigestGround {
+  readonly organization: { readonly id: number; readonly name: string };
+  /** Of the service, as people reach it. */
+  readonly address: string;
+  readonly nowMs: number;
+}
+
+/** The message. Its id follows from organization, period and day, so that a destination gets it once. */
+export function digestMessage(
+  digest: Digest,
+  { organization, address, nowMs }: DigestGround,
+): OutgoingMessage {
+  const pages = `${address}/o/${organization.id}`;
+  const { period, day, entered, left, scoredDay } = digest;
+  const what = `${period} digest of ${formatDay(day)}`;
+  const body: MessageBody = {
+    type: "digest",
+    timestamp: new Date(nowMs).toISOString(),
+    data: {
+      ...{ text: `${organization.name}: ${what}. ${summaryOf(digest)}`, link: `${pages}/overview` },
+      ...{ period, day: formatDay(day), scoredDay: scoredDay === null ? null : formatDay(scoredDay) },
+      ...{ entered: entered.total, left: left.total, rows: rowsOf(digest, pages) },
+    },
+  };
+  return {
+    ...{ messageId: digestId(organization.id, period, day), type: "digest" },
+    body: JSON.stringify(body),
+  };
+}
+
+/** The message id of a period's digest. */
+export function digestId(organization: number, period: Digest["period"], day: number): string {
+  const hash = createHash("sha256").update(JSON.stringify(["digest", organization, period, day]));
+  return `msg_${hash.digest("hex").slice(0, 32)}`;
+}
+
+function summaryOf({ kind, entered, left, scoredDay, data }: Digest): string {
+  if (data.stoppedSince !== null) return `Scores wait for data since ${formatDay(data.stoppedSince)}.`;
+  if (scoredDay === null) return "There are no scores yet.";
+  return `${counted(entered.total, kind)} entered high risk, ${left.total} left it.`;
+}
+
+/** The lines of a digest: the most important first. */
+function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
+  const { kind, entered, left, movedBySettings, top, changes, currency } = digest;
+  const line = (entity: DigestEntity, text: string): MessageRow => ({
+    ...{ name: cut(entity.label), text: `${text}${lossOf(entity, currency)}` },
+    link: `${pages}/${kind}s/${encodeURIComponent(entity.id)}`,
+  });
+  const about = (name: string, text: string, page: string): MessageRow => ({
+    name,
+    text,
+    link: `${pages}/${page}`,
+  });
+  const list = `${kind}s?riskBand=high`;
+  const rows = [
+    ...entered.named.map((one) => line(one, `entered high risk: ${risksOf(one)}`)),
+    ...moreOf(entered).map((text) => about("Entered high risk", text, list)),
+    ...left.named.map((one) =>
+      line(one, one.state === "churned" ? "churned" : `left high risk: ${risksOf(one)}`),
+    ),
+    ...moreOf(left).map((text) => about("Left high risk", text, `${kind}s`)),
+    ...(movedBySettings === 0
+      ? []
+      : [
+          about(
+            "By settings",
+            `${counted(movedBySettings, kind)} moved only by other settings or another model.`,
+            "model",
+          ),
+        ]),
+    ...top.map((one, at) =>
+      line(
+        one,
+        `number ${at + 1} by ${currency === "" ? "churn risk" : "expected loss"}: ${percent(one.risk)}`,
+      ),
+    ),
+    ...alertLines(digest).map((text) => about("Alerts", text, "alerts")),
+    ...changes.map((text) => about("Changed", cut(text), "settings")),
+    ...dataLines(digest).map((text) => about("Data", text, "sources")),
+  ];
+  let bytes = 0;
+  return rows.filter((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(row)) + 1;
+    return bytes <= destinationLimits.bodyBytes - headBytes;
+  });
+}
+
+/** A body without its rows, at most. */
+const headBytes = 2_000;
+
+/** Those without a name here are others and controls of a hold-out. */
+function moreOf({ total, named }: Digest["entered"]): readonly string[] {
+  const left = total - named.length;
+  return left === 0 ? [] : [`${named.length === 0 ? "" : "another "}${left}.`];
+}
+
+function alertLines({ alerts, precision }: Digest): readonly string[] {
+  const { fired, handled, notUseful, withTask, untouched, churned } = alerts;
+  const { mature, rate, interval } = precision;
+  const done = `${handled} handled, ${notUseful} not useful, ${withTask} with a task, ${untouched} untouched`;
+  return [
+    ...(fired === 0 ? [] : [`${counted(fired, "alert")} in the last 7 days: ${done}. ${churned} churned.`]),
+    ...(rate === null || interval === null
+      ? []
+      : [
+          `Precision so far: ${percent(rate)} of ${counted(mature, "untouched alert")} churned (${percent(interval.low)} to ${percent(interval.high)}).`,
+        ]),
+  ];
+}
+
+function dataLines({ data: { silent, stoppedSince, rejectedEvents } }: Digest): readonly string[] {
+  return [
+    ...(stoppedSince === null ? [] : [`Scores wait for data since ${formatDay(stoppedSince)}.`]),
+    ...silent.map(({ source, sinceMs }) => silenceSentence(source, new Date(sinceMs).toISOString())),
+    ...(rejectedEvents === 0 ? [] : [`${counted(rejectedEvents, "rejected event")} to look at.`]),
+  ];
+}
+
+function risksOf({ risk, riskBefore }: DigestEntity): string {
+  return `${percent(risk)}, was ${percent(riskBefore)}`;
+}
+
+function lossOf({ expectedLoss }: DigestEntity, currency: string): string {
+  if (expectedLoss === null || currency === "") return "";
+  const amount = (expectedLoss / 10 ** currencyDigits(currency)).toLocaleString("en-US", {
+    ...{ maximumFractionDigits: 0 },
+  });
+  return `, expected loss ${amount} ${currency} a month`;
+}
+
+function percent(share: number | null): string {
+  return share === null ? "unknown" : `${Math.floor(Number((share * 100).toPrecision(14)))} %`;
+}
+
+function counted(count: number, singular: string): string {
+  return `${count} ${singular}${count === 1 ? "" : "s"}`;
+}
+
+const textCharacters = 200;
+
+function cut(text: string): string {
+  return text.length <= textCharacters ? text : `${text.slice(0, textCharacters - 1)}…`;
+}

@@ -1,0 +1,268 @@
+/** Reads the content of a digest, from the warehouse and the ledger. */
+import { type DigestPeriod, digestDays, digestLimits } from "../../../contract/digest/digest.ts";
+import { hasPayers, mrrAtRisk, revenueQuestion } from "../../analytics/analytics.ts";
+import { formatDay, msPerDay, type Zone, zoneOf } from "../../calendar/calendar.ts";
+import { keyOfEntity, type Organization, type RuleEntity, type SharedLedger } from "../../ledger/ledger.ts";
+import {
+  type EntityKind,
+  highRiskMoves,
+  modelChanges,
+  nameOfRung,
+  newestRun,
+  type RunBody,
+  risksOfRun,
+  rowsOf,
+  rulesKey,
+  type ScoreRecord,
+  type SourceWatch,
+} from "../../scoring/scoring.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { type Controls, controlsOn } from "../alerts/controls.ts";
+import { modelSentences } from "../notices/notices.ts";
+import { insideByRules } from "../rules/as-before.ts";
+import { mrrReader } from "../rules/mrr.ts";
+import {
+  alertsOfWeek,
+  type Digest,
+  type DigestData,
+  type DigestEntity,
+  mostImportant,
+  type UnnamedEntity,
+} from "./digest.ts";
+import { livePrecision } from "./live-precision.ts";
+
+export interface DigestParts {
+  readonly warehouse: Warehouse;
+  readonly ledger: Pick<SharedLedger, "alerts" | "ruleDecisions" | "settings" | "rejectedEvents">;
+  readonly sources: Pick<SourceWatch, "silent" | "stoppedFor">;
+  readonly nowMs: () => number;
+}
+
+type Run = ScoreRecord<RunBody>;
+
+/** Shared by the parts of a digest. */
+interface Ground extends DigestParts {
+  readonly organization: Organization;
+  readonly zone: Zone;
+  readonly kind: EntityKind;
+  readonly day: number;
+  readonly now: Run | undefined;
+  /** They are counted and not named. */
+  readonly controls: Controls;
+}
+
+/** Entities that move in a day at most, of each direction. The counts end here. */
+const mostMoves = 10_000;
+/** Daily scores are kept so long, and they have the outcomes. */
+const precisionDays = 90;
+const mostAlerts = 20_000;
+
+/** The digest of a day. @param day in the organization's timezone, in days since 1970-01-01. @throws WarehouseError */
+export async function readDigest(
+  parts: DigestParts,
+  organization: Organization,
+  period: DigestPeriod,
+  day: number,
+): Promise<Digest> {
+  const { warehouse, ledger } = parts;
+  const { id } = organization;
+  const zone = zoneOf(organization.timezone);
+  const accounts = await newestRun(warehouse, id, "account", day);
+  const kind = accounts !== undefined && accounts.body.scored > 0 ? "account" : "user";
+  const now = kind === "account" ? accounts : await newestRun(warehouse, id, "user", day);
+  const controls = await controlsOn(parts, id, kind, day);
+  const ground: Ground = { ...parts, organization, zone, kind, day, now, controls };
+  const before = now && (await newestRun(warehouse, id, kind, day - digestDays[period]));
+  const since = now === undefined || before === undefined || before.day >= now.day ? undefined : before;
+  const { settings } = await ledger.settings.get(id);
+  const [moves, top, fired, data] = await Promise.all([
+    movesOf(ground, since),
+    topOf(ground),
+    ledger.alerts.fired(id, {
+      ...{
+        fromDay: day - precisionDays - settings.churnHorizonDays,
+        toDay: day,
+        today: day,
+        limit: mostAlerts,
+      },
+    }),
+    dataOf(ground),
+  ]);
+  const ofWeek = fired.filter(({ firedDay }) => firedDay < day && firedDay >= day - digestLimits.alertDays);
+  return {
+    ...{ period, day, kind, scoredDay: now?.day ?? null, sinceDay: since?.day ?? null },
+    ...{ ...moves, ...top },
+    alerts: alertsOfWeek(ofWeek),
+    precision: await livePrecision(
+      warehouse,
+      {
+        ...{ organization: { id, zone }, today: day, horizonDays: settings.churnHorizonDays },
+        outages: now?.body.outages ?? [],
+      },
+      fired,
+    ),
+    changes: await changesOf(ground, period),
+    data,
+  };
+}
+
+type Moves = Pick<Digest, "entered" | "left" | "movedBySettings">;
+const noMoves: Moves = {
+  ...{ entered: { total: 0, named: [] }, left: { total: 0, named: [] }, movedBySettings: 0 },
+};
+
+/** The entities that entered and left high risk since an earlier run. Those that did so only by other settings or another model are counted apart. */
+async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> {
+  const { warehouse, organization, zone, kind, now, controls } = ground;
+  if (now === undefined || before === undefined) return noMoves;
+  const withLimit = (run: Run) => ({
+    ...{ run: rowsOf(organization.id, kind, run), highRisk: run.body.riskScale.high },
+  });
+  const all = await highRiskMoves(warehouse, withLimit(now), withLimit(before), mostMoves);
+  const inside =
+    rulesKey(now) === rulesKey(before) || all.length === 0
+      ? undefined
+      : await insideByRules(
+          warehouse,
+          { kind: "riskBand", band: "high" },
+          {
+            ...{ organization: { id: organization.id, zone }, kind, now, rules: before },
+            entities: all.map(({ entity }) => entity),
+          },
+        );
+  const moved = all.filter(
+    ({ entity, direction }) => inside === undefined || inside.has(entity) === (direction === "entered"),
+  );
+  const mrrOf = mrrReader(warehouse, ground.ledger, ground.nowMs);
+  const mrrs = await mrrOf(
+    organization,
+    kind,
+    moved.map(({ entity }) => entity),
+  );
+  const side = async (direction: "entered" | "left") => {
+    const ofSide = moved.filter((move) => move.direction === direction);
+    const unnamed = ofSide.flatMap(({ entity: number, risk, riskBefore, state }) => {
+      if (controls.has(number)) return [];
+      const mrr = mrrs.get(number);
+      const atRisk = direction === "entered" ? risk : riskBefore;
+      const expectedLoss = mrr === undefined || atRisk === null ? null : atRisk * mrr;
+      return [{ number, risk, riskBefore, state, expectedLoss }];
+    });
+    return { total: ofSide.length, named: await withNames(ground, mostImportant(unnamed)) };
+  };
+  return {
+    ...{ entered: await side("entered"), left: await side("left") },
+    movedBySettings: all.length - moved.length,
+  };
+}
+
+/** The entities with the highest expected loss. Without revenue those with the highest risk, if it is high. */
+async function topOf(ground: Ground): Promise<Pick<Digest, "top" | "currency">> {
+  const { warehouse, ledger, organization, zone, kind, now, controls, nowMs } = ground;
+  const { id } = organization;
+  if (now === undefined || now.body.model === null) return { top: [], currency: "" };
+  const run = rowsOf(id, kind, now);
+  const highRisk = now.body.riskScale.high;
+  if (!(await hasPayers(warehouse, id, kind))) {
+    const { sql, parameters } = risksOfRun(run);
+    const rows = await warehouse.rows<{ entity: number; risk: number; state: string }>(
+      `SELECT entity, risk, toString(state) AS state FROM (${sql})
+       WHERE ifNull(risk >= {highRisk:Float64}, false) ORDER BY risk DESC, entity LIMIT {limit:UInt32}`,
+      { ...parameters, highRisk, limit: mostMoves },
+    );
+    const unnamed = rows.map(({ entity: number, risk, state }) => ({
+      ...{ number, risk, riskBefore: null, state, expectedLoss: null },
+    }));
+    const named = unnamed.filter(({ number }) => !controls.has(number)).slice(0, digestLimits.top);
+    return { top: await withNames(ground, named), currency: "" };
+  }
+  const { reportingCurrency, currencyRates } = (await ledger.settings.get(id)).settings;
+  const revenue = await revenueQuestion(warehouse, { organization: id, reportingCurrency, currencyRates });
+  const { rows } = await mrrAtRisk(warehouse, {
+    ...{
+      ...revenue,
+      kind,
+      highRisk,
+      nowMs: nowMs(),
+      limit: Math.min(mostMoves, digestLimits.top + controls.size),
+    },
+    scored: { run, atMs: zone.startOfDay(now.day), hasModel: true },
+    loss: { untilMs: nowMs() + now.body.settings.churnHorizonDays * msPerDay, calibration: null },
+  });
+  const numbers = await numbersOf(
+    ground,
+    rows.map((row) => row.id),
+  );
+  const unnamed = rows.flatMap(({ id: of, risk, expectedLoss }) => {
+    const number = numbers.get(of);
+    return number === undefined ? [] : [{ number, risk, riskBefore: null, state: "", expectedLoss }];
+  });
+  const named = unnamed.filter(({ number }) => !controls.has(number)).slice(0, digestLimits.top);
+  return { top: await withNames(ground, named), currency: revenue.reporting };
+}
+
+/** Their numbers, by id. */
+async function numbersOf({ warehouse, organization, kind }: Ground, ids: readonly string[]) {
+  const rows = await warehouse.rows<{ number: number; id: string }>(
+    `SELECT ${kind} AS number, ${kind}_id AS id FROM ${kind}s FINAL
+     WHERE organization = {organization:UInt32} AND id IN {ids:Array(String)}`,
+    { organization: organization.id, ids },
+  );
+  return new Map(rows.map(({ number, id }) => [id, number]));
+}
+
+/** The entities with their names. Those that were erased meanwhile have none. */
+async function withNames(
+  { ledger, organization, kind }: Ground,
+  unnamed: readonly UnnamedEntity[],
+): Promise<DigestEntity[]> {
+  if (unnamed.length === 0) return [];
+  const keyed = (number: number): RuleEntity => ({ kind, number });
+  const names = await ledger.ruleDecisions.named(
+    organization.id,
+    unnamed.map(({ number }) => keyed(number)),
+  );
+  return unnamed.flatMap((entity) => {
+    const name = names[keyOfEntity(keyed(entity.number))];
+    if (name === undefined) return [];
+    const { id, label } = name;
+    return [{ kind, id, label, ...entity }];
+  });
+}
+
+/** Changes of settings and models within the period, the oldest first. */
+async function changesOf({ warehouse, ledger, organization, zone, day }: Ground, period: DigestPeriod) {
+  const firstDay = day - digestDays[period];
+  const { id } = organization;
+  const versions = await ledger.settings.history(id, { limit: historyVersions });
+  const settings = versions.toReversed().flatMap(({ changedAtMs, changes }) => {
+    const on = zone.dayOf(changedAtMs);
+    if (on < firstDay || on >= day || changes.length === 0) return [];
+    return [`Settings changed on ${formatDay(on)}: ${changes.map(({ setting }) => setting).join(", ")}.`];
+  });
+  const models: string[] = [];
+  for (const kind of ["user", "account"] as const) {
+    const changes = await modelChanges(warehouse, { organization: id, kind });
+    for (const change of changes) {
+      if (change.day <= firstDay || change.day > day) continue;
+      const [from, to] = [nameOfRung(change.from), nameOfRung(change.to)];
+      models.push(modelSentences(kind, { from, to }));
+    }
+  }
+  return [...settings, ...models];
+}
+
+const historyVersions = 50;
+
+async function dataOf({ ledger, sources, organization: { id }, zone, day }: Ground): Promise<DigestData> {
+  const [silent, stopped, rejectedEvents] = await Promise.all([
+    sources.silent({ id, zone }),
+    sources.stoppedFor({ id, zone }, day),
+    ledger.rejectedEvents.count({ organization: id }),
+  ]);
+  return {
+    silent: silent.map(({ source, sinceMs }) => ({ source, sinceMs })),
+    stoppedSince: stopped === null ? null : zone.dayOf(stopped.sinceMs),
+    rejectedEvents,
+  };
+}

@@ -1,0 +1,36 @@
+/** When a digest is due, by the clocks of an organization. Pure. */
+import type { DigestPeriod } from "../../../contract/digest/digest.ts";
+import { msPerHour, type Zone } from "../../calendar/calendar.ts";
+import { timeOfDayMs } from "../alerts/next-morning.ts";
+
+/** A digest of a period. Its key is (recipient, period, day): it is sent once. */
+export interface DueDigest {
+  /** The day at whose morning it is due. Of a weekly one a Monday. */
+  readonly day: number;
+  /** Whether it waits no longer for the scores of its day. */
+  readonly isLate: boolean;
+}
+
+const morningHour = 7;
+/** A digest is sent up to so late: after a stop of the service, or an outage of the warehouse. */
+const lateMs = 24 * msPerHour;
+/** The scores of a day are usually there before. Without them it waits so long. */
+const waitsMs = 3 * msPerHour;
+
+/** The digest that may be sent now; undefined when there is none. The day counts, and not the hours since the last digest. So a clock that changes
+ * neither skips nor repeats one. */
+export function dueDigest(period: DigestPeriod, zone: Zone, nowMs: number): DueDigest | undefined {
+  const today = zone.dayOf(nowMs);
+  for (const day of [today, today - 1]) {
+    if (period === "weekly" && !isMonday(day)) continue;
+    const dueAtMs = timeOfDayMs(zone, day, morningHour);
+    if (nowMs < dueAtMs || nowMs >= dueAtMs + lateMs) continue;
+    return { day, isLate: nowMs >= dueAtMs + waitsMs };
+  }
+  return undefined;
+}
+
+/** 1970-01-01 was a Thursday. */
+function isMonday(day: number): boolean {
+  return (((day - 4) % 7) + 7) % 7 === 0;
+}

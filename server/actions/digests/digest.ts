@@ -1,0 +1,113 @@
+/** The content of a digest, and whether it says anything new. Pure. */
+import type { DigestPeriod } from "../../../contract/digest/digest.ts";
+import { digestLimits } from "../../../contract/digest/digest.ts";
+import type { SenderName } from "../../../contract/sources.ts";
+import type { FiredRecord, NamedEntity, RuleEntity } from "../../ledger/ledger.ts";
+import type { EntityKind } from "../../scoring/scoring.ts";
+import type { Precision } from "../rules/preview-figures.ts";
+
+/** A user or an account that is named. */
+export interface DigestEntity extends NamedEntity {
+  readonly number: number;
+  readonly risk: number | null;
+  readonly riskBefore: number | null;
+  /** Empty when it has no score now. */
+  readonly state: string;
+  /** Churn risk × MRR a month, in minor units of the currency. Null without revenue. */
+  readonly expectedLoss: number | null;
+}
+
+/** Entities that moved: all are counted, and some are named. */
+export interface DigestMoves {
+  readonly total: number;
+  readonly named: readonly DigestEntity[];
+}
+
+/** The alerts of a week. */
+export interface AlertsOfWeek {
+  readonly fired: number;
+  readonly handled: number;
+  readonly notUseful: number;
+  /** Without a verdict, and with a task that was added since. */
+  readonly withTask: number;
+  /** Without a verdict or a task. */
+  readonly untouched: number;
+  /** Closed because the user or the account churned. */
+  readonly churned: number;
+}
+
+/** The state of the data. */
+export interface DigestData {
+  /** The sources that are silent. */
+  readonly silent: readonly { readonly source: SenderName; readonly sinceMs: number }[];
+  /** The day since which scores wait for data. Null when they do not. */
+  readonly stoppedSince: number | null;
+  readonly rejectedEvents: number;
+}
+
+export interface Digest {
+  readonly period: DigestPeriod;
+  /** The day of the digest, in days since 1970-01-01. */
+  readonly day: number;
+  /** The kind of entities: accounts if any has a score, else users. */
+  readonly kind: EntityKind;
+  /** The day of the scores, and of the earlier ones that they are compared with. Null without. */
+  readonly scoredDay: number | null;
+  readonly sinceDay: number | null;
+  readonly currency: string;
+  readonly entered: DigestMoves;
+  readonly left: DigestMoves;
+  /** Entities that entered or left only by other settings or another model. */
+  readonly movedBySettings: number;
+  readonly top: readonly DigestEntity[];
+  readonly alerts: AlertsOfWeek;
+  readonly precision: Precision;
+  /** Settings and models that changed since the last digest, as sentences. */
+  readonly changes: readonly string[];
+  readonly data: DigestData;
+}
+
+/** Whether there is anything to say: a move, an alert without a verdict or a task, a change, or data that is missing. The top and the precision
+ * alone are none. */
+export function hasNews({ entered, left, movedBySettings, alerts, changes, data, period }: Digest): boolean {
+  return (
+    entered.total + left.total + movedBySettings + changes.length + data.silent.length > 0 ||
+    data.stoppedSince !== null ||
+    (period === "weekly" && alerts.fired > 0)
+  );
+}
+
+/** Sums up the alerts of a week. */
+export function alertsOfWeek(
+  fired: readonly Pick<FiredRecord, "verdict" | "tasks" | "closedWhy">[],
+): AlertsOfWeek {
+  const count = (counts: (one: (typeof fired)[number]) => boolean) => fired.filter(counts).length;
+  return {
+    fired: fired.length,
+    handled: count(({ verdict }) => verdict === "handled"),
+    notUseful: count(({ verdict }) => verdict === "notUseful"),
+    withTask: count(({ verdict, tasks }) => verdict === null && tasks > 0),
+    untouched: count(({ verdict, tasks }) => verdict === null && tasks === 0),
+    churned: count(({ closedWhy }) => closedWhy === "churned"),
+  };
+}
+
+/** An entity before it has a name. */
+export type UnnamedEntity = Omit<DigestEntity, keyof NamedEntity>;
+
+/** The most important entities: those with the highest expected loss, then those with the highest risk, now or before. */
+export function mostImportant<Entity extends UnnamedEntity>(
+  entities: readonly Entity[],
+  limit: number = digestLimits.moved,
+): Entity[] {
+  const riskOf = ({ risk, riskBefore }: Entity) => risk ?? riskBefore ?? -1;
+  return entities
+    .toSorted((a, b) => (b.expectedLoss ?? -1) - (a.expectedLoss ?? -1) || riskOf(b) - riskOf(a))
+    .slice(0, limit);
+}
+
+/** The users and accounts that a digest names. */
+export function entitiesOf({ kind, entered, left, top }: Digest): readonly RuleEntity[] {
+  const numbers = new Set([...entered.named, ...left.named, ...top].map(({ number }) => number));
+  return Array.from(numbers, (number) => ({ kind, number }));
+}

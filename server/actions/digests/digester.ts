@@ -1,0 +1,93 @@
+/** Sends digests: every ten seconds it looks whether one is due. */
+import { type DigestPeriod, digestPeriods } from "../../../contract/digest/digest.ts";
+import { zoneOf } from "../../calendar/calendar.ts";
+import type { DestinationWithCounts, Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
+import { type Digest, entitiesOf, hasNews } from "./digest.ts";
+import { digestId, digestMessage } from "./digest-message.ts";
+import { type DueDigest, dueDigest } from "./digest-times.ts";
+
+export interface DigesterParts {
+  readonly ledger: Pick<SharedLedger, "destinations" | "deliveries" | "organizations">;
+  readonly read: (organization: Organization, period: DigestPeriod, day: number) => Promise<Digest>;
+  /** Of the service, as people reach it. */
+  readonly address: string;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+export class Digester {
+  readonly #parts: DigesterParts;
+  /** Digests that were added or say nothing, with their day: destination and message id. A restart looks again, and the ledger adds none twice. */
+  readonly #done = new Map<string, number>();
+
+  constructor(parts: DigesterParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks once. */
+  async work(): Promise<void> {
+    const { ledger, log } = this.#parts;
+    const asking = (await ledger.destinations.asking()).filter(({ notices }) =>
+      digestPeriods.some((period) => notices.includes(`digest.${period}`)),
+    );
+    for (const [id, destinations] of Map.groupBy(asking, ({ organization }) => organization)) {
+      const organization = await ledger.organizations.find(id);
+      if (organization === undefined) continue;
+      // One organization that fails does not keep the digests of others back.
+      await this.#sendOf(organization, destinations).catch((error: unknown) => {
+        log.warn({ err: error, organization: id }, "the digest is sent at the next look");
+      });
+    }
+  }
+
+  async #sendOf(organization: Organization, destinations: readonly DestinationWithCounts[]): Promise<void> {
+    const nowMs = this.#parts.nowMs();
+    for (const period of digestPeriods) {
+      const due = dueDigest(period, zoneOf(organization.timezone), nowMs);
+      if (due === undefined) continue;
+      const id = digestId(organization.id, period, due.day);
+      const waiting = destinations.filter(
+        ({ notices, id: destination }) =>
+          notices.includes(`digest.${period}`) && !this.#done.has(`${destination} ${id}`),
+      );
+      const missing = await this.#missing(organization, waiting, id, due.day);
+      if (missing.length > 0) await this.#send(organization, period, due, missing);
+      for (const [key, day] of this.#done) if (day < due.day - 8) this.#done.delete(key);
+    }
+  }
+
+  /** Those that have not got the message yet: also after a restart no digest is read again. */
+  async #missing(
+    { id: organization }: Organization,
+    waiting: readonly DestinationWithCounts[],
+    messageId: string,
+    day: number,
+  ): Promise<readonly DestinationWithCounts[]> {
+    const missing: DestinationWithCounts[] = [];
+    for (const destination of waiting) {
+      const page = { destination: destination.id, messageId, limit: 1 };
+      const [sent] = await this.#parts.ledger.deliveries.list(organization, page);
+      if (sent === undefined) missing.push(destination);
+      else this.#done.set(`${destination.id} ${messageId}`, day);
+    }
+    return missing;
+  }
+
+  async #send(
+    organization: Organization,
+    period: DigestPeriod,
+    { day, isLate }: DueDigest,
+    destinations: readonly DestinationWithCounts[],
+  ): Promise<void> {
+    const { ledger, read, address, nowMs } = this.#parts;
+    const digest = await read(organization, period, day);
+    if (digest.scoredDay !== day && !isLate) return;
+    const message = digestMessage(digest, { organization, address, nowMs: nowMs() });
+    for (const { id } of destinations) {
+      if (hasNews(digest)) {
+        await ledger.deliveries.add(organization.id, id, message, nowMs(), entitiesOf(digest));
+      } else this.#done.set(`${id} ${message.messageId}`, day);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** How many of all entities churned within the horizon, beside which the precision of a rule is read. */
+import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
+
+export interface BaseRate {
+  readonly count: number;
+  readonly churned: number;
+}
+
+export interface BaseRateQuestion {
+  readonly organization: number;
+  readonly kind: EntityKind;
+  readonly runs: readonly ScoreRecord<RunBody>[];
+  readonly horizonDays: number;
+  /** Days of the runs, each with one a horizon later. */
+  readonly days: readonly number[];
+}
+
+/** Of entities that could churn on the Mondays among the days, or on the last day without one: those that had churned a horizon
+ * later. @throws WarehouseError */
+export async function baseRateOf(warehouse: Warehouse, question: BaseRateQuestion): Promise<BaseRate> {
+  const { organization, kind, runs, horizonDays, days } = question;
+  const mondays = days.filter((day) => day % 7 === 4);
+  const chosen = mondays.length > 0 ? mondays : days.slice(-1);
+  if (chosen.length === 0) return { count: 0, churned: 0 };
+  const versionOf = (day: number) => runs.find((run) => run.day === day)?.body.rowsVersion ?? 0;
+  const shown = kind === "user" ? isIncluded("user") : "true";
+  const rows = (name: string) => `
+    SELECT ${kind} AS entity, toInt32(day) AS ${name}Day, state, n FROM ${kind}_scores FINAL
+    WHERE organization = {organization:UInt32} AND ${shown}
+      AND day IN (SELECT addDays(toDate32('1970-01-01'), arrayJoin({${name}Days:Array(Int32)})))
+      AND version >= transform(toInt32(day), {${name}Days:Array(Int32)}, {${name}Versions:Array(UInt64)}, 0)`;
+  const later = chosen.map((day) => day + horizonDays);
+  const [row] = await warehouse.rows<BaseRate>(
+    `SELECT count() AS count, countIf(laterState = 'churned') AS churned
+     FROM (SELECT entity, earlyDay AS day FROM (${rows("early")}) WHERE state != 'churned' AND n >= 0) AS early
+     INNER JOIN (SELECT entity, laterDay - {horizonDays:Int32} AS day, state AS laterState FROM (${rows("later")})) AS later
+     USING (entity, day)`,
+    {
+      ...{ organization, horizonDays },
+      ...{ earlyDays: chosen, earlyVersions: chosen.map(versionOf) },
+      ...{ laterDays: later, laterVersions: later.map(versionOf) },
+    },
+  );
+  return row ?? { count: 0, churned: 0 };
+}

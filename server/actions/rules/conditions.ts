@@ -1,0 +1,134 @@
+/**
+ * Conditions on scores as expressions over a row of scores. `value` is the figure that the condition compares, `before` the same on
+ * an earlier day. The engine judges all rows with them, and a test compares them with plain TypeScript.
+ */
+import type { RuleCondition } from "../../../contract/actions/rules.ts";
+import { boundBitmap, type EntitySet } from "../../analytics/analytics.ts";
+import type { RunBody } from "../../scoring/scoring.ts";
+
+/** Conditions on the rows of scores. */
+export type ScoreCondition = Extract<
+  RuleCondition,
+  { kind: "riskBand" | "healthBelow" | "riskUp" | "healthDown" | "state" | "usageDown" }
+>;
+
+/** No entity is inside: for the standings alone, of the entities of moments. */
+interface Never {
+  readonly kind: "never";
+}
+
+/** A segment and its members now. */
+export interface SegmentNow {
+  readonly name: string;
+  readonly members: EntitySet;
+  /** When its filter or its ids were changed last, or those of a segment that its filter names. */
+  readonly changedAtMs: number;
+  /** Whether its members follow from scores, so that another model, other bands or other settings change them. */
+  readonly readsScores: boolean;
+}
+
+/** With the members of the segment. */
+type InSegment = Extract<RuleCondition, { kind: "inSegment" }> & { readonly of: SegmentNow };
+
+/** Conditions that are decided once a scored day. */
+export type DailyCondition =
+  | ScoreCondition
+  | InSegment
+  | Extract<RuleCondition, { kind: "keyEventUnseen" }>
+  | Never;
+
+/** Those of them that are judged by a row of scores. */
+export type JudgedCondition = ScoreCondition | InSegment | Never;
+
+export interface ConditionSql {
+  /** Over `entity`, `state`, `risk`, `health` and `volume28`. */
+  readonly value: string;
+  /** That `value` binds. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Over `value`, `before`, `inFrom` and `outFrom`. Neither holds for a value that is unknown. */
+  readonly inside: string;
+  readonly out: string;
+  /** The limits of a day, by its run. */
+  readonly limits: (run: Pick<RunBody, "riskScale">) => { readonly inFrom: number; readonly outFrom: number };
+  /** `before` is of the last scored day that is at least so many days earlier. 0: the condition has no `before`. */
+  readonly lookbackDays: number;
+}
+
+/** The margins that end an alert. Close to the end of the scale they are half of what is left of it, because no value could pass them. */
+const riskMargin = 0.05;
+const healthMargin = 5;
+/** Usage is compared with that of the four weeks before. */
+const usageDays = 28;
+
+/** How the engine judges a condition. */
+export function conditionSql(condition: JudgedCondition): ConditionSql {
+  switch (condition.kind) {
+    case "never":
+      return {
+        ...{ value: "toFloat64(0)", inside: "value < inFrom", out: "value >= outFrom" },
+        ...{ ...withoutBefore, limits: () => ({ inFrom: 0, outFrom: 0 }) },
+      };
+    case "riskBand":
+      return {
+        ...{ value: "risk", inside: "value >= inFrom", out: "value < outFrom" },
+        ...withoutBefore,
+        limits: ({ riskScale }) => {
+          const inFrom = riskScale[condition.band];
+          return { inFrom, outFrom: inFrom - Math.min(riskMargin, inFrom / 2) };
+        },
+      };
+    case "healthBelow": {
+      const inFrom = condition.below;
+      const limits = { inFrom, outFrom: inFrom + Math.min(healthMargin, (100 - inFrom) / 2) };
+      return {
+        ...{ value: "health", inside: "value < inFrom", out: "value >= outFrom" },
+        ...withoutBefore,
+        limits: () => limits,
+      };
+    }
+    case "state":
+      return {
+        value: "toFloat64(state = {ruleState:String})",
+        parameters: { ruleState: condition.state },
+        ...{ inside: "value >= inFrom", out: "value < outFrom", lookbackDays: 0 },
+        limits: () => ({ inFrom: 1, outFrom: 1 }),
+      };
+    case "inSegment":
+      return {
+        value: `toFloat64(bitmapContains(${boundBitmap("ruleMembers")}, entity))`,
+        parameters: { ruleMembers: condition.of.members.bitmap },
+        ...{ inside: "value >= inFrom", out: "value < outFrom", lookbackDays: 0 },
+        limits: () => ({ inFrom: 1, outFrom: 1 }),
+      };
+    case "riskUp":
+      return {
+        ...{ value: "risk", inside: "value - before >= inFrom", out: "value - before < outFrom" },
+        ...{ limits: () => halved(condition.by), lookbackDays: condition.days, parameters: {} },
+      };
+    case "healthDown":
+      return {
+        ...{ value: "health", inside: "before - value >= inFrom", out: "before - value < outFrom" },
+        ...{ limits: () => halved(condition.by), lookbackDays: condition.days, parameters: {} },
+      };
+    case "usageDown":
+      return {
+        value: "volume28",
+        inside: "before > 0 AND value <= before * (1 - inFrom)",
+        out: "value > before * (1 - outFrom)",
+        ...{ limits: () => halved(condition.percent / 100), lookbackDays: usageDays, parameters: {} },
+      };
+  }
+}
+
+const withoutBefore = { lookbackDays: 0, parameters: {} } as const;
+const halved = (limit: number) => ({ inFrom: limit, outFrom: limit / 2 });
+
+/** Whether a condition is judged by rows of scores. */
+export function isOfScores(condition: DailyCondition): condition is JudgedCondition {
+  return condition.kind !== "keyEventUnseen";
+}
+
+/** How many days before a decided day a condition reads scores. */
+export function lookbackOf(condition: DailyCondition): number {
+  return isOfScores(condition) ? conditionSql(condition).lookbackDays : 0;
+}

@@ -1,0 +1,36 @@
+/** Decides all rules of an organization that are due. */
+import type { Organization, RuleToDecide, Watermark } from "../../ledger/ledger.ts";
+import { type DecisionParts, decideDays } from "./decide.ts";
+import { decideBillingMoments, decideOwners, decideSources } from "./decide-moments.ts";
+
+/** One rule after another. A rule that fails does not keep the others back.
+ * @param failed is called with the error of a rule */
+export async function decideRules(
+  parts: DecisionParts,
+  organization: Organization,
+  failed: (rule: RuleToDecide, error: unknown) => void,
+): Promise<void> {
+  for (const rule of await parts.rules.toDecide(organization.id)) {
+    await decideRule(parts, organization, rule).catch((error: unknown) => failed(rule, error));
+  }
+}
+
+/** Decides one rule. @returns its watermark afterwards */
+async function decideRule(
+  parts: DecisionParts,
+  organization: Organization,
+  rule: RuleToDecide,
+): Promise<Watermark> {
+  const { condition } = rule.version;
+  switch (condition.kind) {
+    case "sourceSilent":
+      return decideSources(parts, organization, rule, condition.source);
+    case "paymentFailed":
+    case "cancellationScheduled":
+      return decideBillingMoments(parts, organization, rule, condition.kind);
+    case "lastOwnerRemoved":
+      return decideOwners(parts, organization, rule);
+    default:
+      return decideDays(parts, organization, rule, condition);
+  }
+}

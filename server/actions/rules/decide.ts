@@ -1,0 +1,335 @@
+/**
+ * Decides rules: computes the steps from a rule's watermark to today, and commits them in chunks. The watermark says what is next, so a decision
+ * that was cut off between two commits goes on where it stood. See docs/decisions/0086.
+ */
+import { zoneOf } from "../../calendar/calendar.ts";
+import type {
+  DecisionChunk,
+  EntityStateRow,
+  Organization,
+  RuleDecisions,
+  RuleToDecide,
+  RuleVersion,
+  Watermark,
+} from "../../ledger/ledger.ts";
+import {
+  type EntityKind,
+  newestRun,
+  type RunBody,
+  rulesKey,
+  runsBetween,
+  type ScoreRecord,
+  type SourceWatch,
+} from "../../scoring/scoring.ts";
+import { isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import { chunksOf, type EntityDecision } from "./chunks.ts";
+import { type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
+import { factsOf } from "./facts.ts";
+import { exitDaysOfScores } from "./preview.ts";
+import { readingsOf } from "./readings.ts";
+import {
+  type DailyRuleCondition,
+  exemptOf,
+  type OfSegments,
+  readingsByScope,
+  type SegmentParts,
+  segmentsOfRule,
+} from "./segments.ts";
+import { type EntityState, type Reading, type Step, step, unknownEntity } from "./step.ts";
+
+type Run = ScoreRecord<RunBody>;
+
+/** The stores of a decision, and its clock. */
+export interface DecisionParts extends SegmentParts {
+  readonly rules: Pick<RuleDecisions, "toDecide" | "states">;
+  /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the watermark */
+  readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;
+  /** MRR now by number, in minor units of the organization's currency. Entities without revenue are left out. */
+  readonly mrrOf: (
+    organization: Organization,
+    kind: EntityKind,
+    entities: readonly number[],
+  ) => Promise<ReadonlyMap<number, number>>;
+  /** When an import last stored rows, if there was one. */
+  readonly lastImportAtMs: (organization: number) => Promise<number | null>;
+  /** The churn horizon. */
+  readonly horizonOf: (organization: Organization) => Promise<number>;
+  readonly sources: Pick<SourceWatch, "statuses">;
+  readonly nowMs: () => number;
+}
+
+/** States that are read together. */
+const statesOfPage = 10_000;
+
+/** Decides one rule on all scored days after its watermark. Does nothing while no new day is scored. A new rule, and one that
+ * takes the state over, begins with the newest scored day. So does each decision of a rule about a segment, which is read as of now. */
+export async function decideDays(
+  parts: DecisionParts,
+  organization: Organization,
+  { version, watermark }: RuleToDecide,
+  saved: DailyRuleCondition,
+): Promise<Watermark> {
+  const zone = zoneOf(organization.timezone);
+  const today = zone.dayOf(parts.nowMs());
+  const kind: EntityKind = version.scope.kind === "users" ? "user" : "account";
+  const decidedThrough = watermark.decidedThrough ?? today - 1;
+  // A look each ten seconds reads one record.
+  const newest = await newestRun(parts.warehouse, organization.id, kind, today);
+  if (newest === undefined || newest.day <= decidedThrough) return watermark;
+  const segments = await segmentsOfRule(parts, organization, version, saved);
+  const { condition } = segments;
+  const firstDay = Math.min(decidedThrough, today - 1) - lookbackOf(condition) - earlierDays;
+  const runs = await runsBetween(
+    parts.warehouse,
+    { organization: organization.id, kind },
+    { fromDay: firstDay, toDay: today },
+  );
+  const due = runs.filter(({ day }) => day > decidedThrough);
+  const isNewestOnly =
+    watermark.takesOver ||
+    watermark.decidedThrough === null ||
+    condition.kind === "inSegment" ||
+    version.scope.segment !== undefined;
+  const days = isNewestOnly ? due.slice(-1) : due;
+  const importedAtMs = await parts.lastImportAtMs(organization.id);
+  const last = runs.findLast(({ day }) => day <= decidedThrough);
+  const changedAtMs = Math.max(importedAtMs ?? 0, segments.changedAtMs ?? 0);
+  const isAfterBulk = last !== undefined && hasChangedInBulk(runs, last, changedAtMs);
+  let now = watermark;
+  for (const [at, run] of days.entries()) {
+    const takesOver = now.takesOver || (at === 0 && isAfterBulk);
+    now = await decideDay(
+      parts,
+      organization,
+      { version, watermark: { ...now, takesOver } },
+      { segments, kind, run, runs },
+    );
+  }
+  return now;
+}
+
+/** Fewer days are scored again also for events that came late around midnight. */
+const bulkDays = 3;
+
+/** Whether there was a change in bulk, or scores of several earlier days changed, since the first run of the last decided day.
+ * @param last of the last decided day
+ * @param changedAtMs when an import or an edit of the rule's segments was last; 0 without one */
+export function hasChangedInBulk(
+  runs: readonly Run[],
+  { day: lastDay, body: { firstPublishedAtMs } }: Run,
+  changedAtMs: number,
+): boolean {
+  if (changedAtMs > firstPublishedAtMs) return true;
+  const changed = runs.filter(
+    ({ day, stale, body }) => day < lastDay && (stale || body.finishedAtMs > firstPublishedAtMs),
+  );
+  return changed.length >= bulkDays;
+}
+
+/** As far back as readings look for the last decided day. */
+const earlierDays = 28;
+
+interface DayQuestion {
+  readonly segments: OfSegments;
+  readonly kind: EntityKind;
+  /** Of the day. */
+  readonly run: Run;
+  /** The runs before it, too. */
+  readonly runs: readonly Run[];
+}
+
+async function decideDay(
+  parts: DecisionParts,
+  organization: Organization,
+  { version, watermark }: RuleToDecide,
+  question: DayQuestion,
+): Promise<Watermark> {
+  const { segments, kind, run, runs } = question;
+  const { condition } = segments;
+  const { day } = run;
+  const states = await statesOf(parts.rules, version);
+  const { entities } = await readingsOf(parts.warehouse, {
+    ...{ organization: { id: organization.id, zone: zoneOf(organization.timezone) }, kind, condition },
+    ...{ fromDay: day, toDay: day, decidedThrough: watermark.decidedThrough },
+    ...{ takesOver: watermark.takesOver, followed: [...states.keys()] },
+  });
+  const readings = new Map(
+    [...entities].flatMap(({ entity, readings: [reading] }) =>
+      reading === undefined ? [] : ([[entity, reading]] as const),
+    ),
+  );
+  const missing = [...states.keys()].filter((number) => !readings.has(number));
+  for (const number of await excludedAmong(parts.warehouse, organization.id, kind, missing)) {
+    readings.set(number, excludedOn(day));
+  }
+  const from = watermark.part?.day === day ? watermark.part.uptoNumber : -1;
+  const rule = {
+    cooldownDays: version.cooldownDays ?? run.body.settings.churnHorizonDays,
+    exitDays: condition.kind === "inSegment" ? 1 : exitDaysOfScores,
+  };
+  const last = runs.findLast((one) => one.day <= (watermark.decidedThrough ?? day - 1));
+  const areRulesOther = last !== undefined && rulesKey(last) !== rulesKey(run);
+  const steps = [...readingsByScope(readings, segments, { followed: states, areRulesOther })]
+    .filter(([number]) => number > from)
+    .sort(([a], [b]) => a - b)
+    .map(([number, reading]) => stepOf(rule, number, states, reading))
+    .filter((one) => one !== undefined);
+  const decisions = await described(parts, organization, version, question, steps);
+  let now = watermark;
+  for (const { uptoNumber, ...contents } of chunksOf(decisions)) {
+    const isLast = uptoNumber === null;
+    now = await parts.commit(version, {
+      ...{ organization: organization.id, rule: version.rule, version: version.version, after: now.sequence },
+      next: {
+        decidedThrough: isLast ? day : now.decidedThrough,
+        part: isLast ? null : { day, uptoNumber },
+        cursor: now.cursor,
+      },
+      horizonDays: run.body.settings.churnHorizonDays,
+      ...contents,
+    });
+  }
+  return now;
+}
+
+/** All states of a rule, by number. */
+async function statesOf(
+  rules: DecisionParts["rules"],
+  { organization, rule }: RuleVersion,
+): Promise<ReadonlyMap<number, EntityStateRow>> {
+  const states = new Map<number, EntityStateRow>();
+  for (let after = -1; ; ) {
+    const page = await rules.states(organization, rule, after, statesOfPage);
+    for (const state of page) {
+      if (state.entity.kind === "source") continue;
+      states.set(state.entity.number, state);
+      after = state.entity.number;
+    }
+    if (page.length < statesOfPage) return states;
+  }
+}
+
+/** Those of the users who are excluded. Accounts without a row of the day are not known to be: their state stands still. */
+async function excludedAmong(
+  warehouse: Warehouse,
+  organization: number,
+  kind: EntityKind,
+  numbers: readonly number[],
+): Promise<readonly number[]> {
+  if (kind === "account" || numbers.length === 0) return [];
+  const rows = await warehouse.rows<{ number: number }>(
+    `SELECT number FROM (SELECT arrayJoin({numbers:Array(UInt32)}) AS number) WHERE ${isExcluded("number")}`,
+    { organization, numbers },
+  );
+  return rows.map(({ number }) => number);
+}
+
+function excludedOn(day: number): Reading {
+  return { day, isInside: false, isInsideAsBefore: false, isOut: false, standing: "excluded" };
+}
+
+interface EntityStep {
+  readonly number: number;
+  readonly before: EntityState;
+  readonly step: Step;
+}
+
+/** Undefined for an entity whose state stays. */
+function stepOf(
+  rule: Parameters<typeof step>[0],
+  number: number,
+  states: ReadonlyMap<number, EntityStateRow>,
+  reading: Reading,
+): EntityStep | undefined {
+  const row = states.get(number);
+  const before: EntityState =
+    row === undefined
+      ? unknownEntity
+      : {
+          ...{ hasLeft: row.hasLeft, daysOut: row.daysOut },
+          ...{ restsUntil: row.restsUntil, firedOn: row.firedOn },
+        };
+  const decided = step(rule, before, reading);
+  const state = settled(decided.state, reading);
+  const isSame = (Object.keys(state) as (keyof EntityState)[]).every((name) => state[name] === before[name]);
+  const isForgotten =
+    row === undefined && state.hasLeft && state.firedOn === null && state.restsUntil === null;
+  if (decided.outcomes.length === 0 && (isSame || isForgotten)) return undefined;
+  return { number, before, step: { ...decided, state } };
+}
+
+/** A rest that is over by the next day is none. An excluded entity that is included again is taken over: it fires when it has left. */
+function settled(state: EntityState, { day, standing }: Reading): EntityState {
+  const rests = state.restsUntil !== null && state.restsUntil > day + 1;
+  return {
+    ...state,
+    restsUntil: rests ? state.restsUntil : null,
+    ...(standing === "excluded" && { hasLeft: false }),
+  };
+}
+
+/** The steps with the figures of their alerts. */
+async function described(
+  parts: DecisionParts,
+  organization: Organization,
+  { exemptions }: RuleVersion,
+  { segments: { condition }, kind, run, runs }: DayQuestion,
+  steps: readonly EntityStep[],
+): Promise<EntityDecision[]> {
+  const firing = steps.filter(({ step: { outcomes } }) => outcomes.some(({ what }) => what === "fired"));
+  const facts = await factsOf(parts.warehouse, {
+    ...{ organization: organization.id, kind, condition, run },
+    before: comparedRun(condition, run, runs),
+    entities: steps.map(({ number }) => number),
+  });
+  const accounts = firing.flatMap(({ number }) => facts.get(number)?.account ?? []);
+  const fired = firing.map(({ number }) => number);
+  const own = await parts.mrrOf(organization, kind, fired);
+  const ofAccounts = await parts.mrrOf(organization, "account", [...new Set(accounts)]);
+  const isExempt = await exemptOf(parts, organization, exemptions, fired);
+  return steps.map(({ number, before: was, step: { state, outcomes } }) => {
+    const entity = { kind, number };
+    const {
+      before = null,
+      after = null,
+      risk = null,
+      account = null,
+      reasons = [],
+    } = facts.get(number) ?? {};
+    const mrr = own.get(number);
+    const mrrOfAccount = account === null ? undefined : ofAccounts.get(account);
+    return {
+      number,
+      state: isKept(state) || isKept(was) ? { entity, ...state, value: after } : null,
+      fired: outcomes.flatMap((outcome) =>
+        outcome.what !== "fired"
+          ? []
+          : [
+              {
+                ...{ entity, day: outcome.day, eventId: null, before, after },
+                ...{ reasons, risk, account },
+                expectedLoss: mrr === undefined || risk === null ? null : risk * mrr,
+                isExempt: isExempt(number, mrrOfAccount ?? mrr),
+              },
+            ],
+      ),
+      closed: outcomes.flatMap((outcome) => {
+        if (outcome.what !== "closed") return [];
+        const { day, firedOn, why } = outcome;
+        return [{ entity, day, firedOn, why }];
+      }),
+      insideBySettings: outcomes.filter(({ what }) => what === "inside by settings").length,
+    };
+  });
+}
+
+/** Entities in the other states have no row. */
+function isKept({ hasLeft, firedOn, restsUntil }: EntityState): boolean {
+  return !hasLeft || firedOn !== null || restsUntil !== null;
+}
+
+/** The last run before, or that of the day which a change is compared with. */
+function comparedRun(condition: DailyCondition, { day }: Run, runs: readonly Run[]): Run | undefined {
+  const lookback = isOfScores(condition) ? lookbackOf(condition) : 0;
+  return runs.findLast((run) => (lookback === 0 ? run.day < day : run.day <= day - lookback));
+}

@@ -1,0 +1,189 @@
+/**
+ * The judgements of a condition for all entities and days, in one statement for a range of entities. Only entities that are ever inside
+ * leave the engine, or that are followed: of 9 million rows those are a few megabytes.
+ */
+
+import type { EntityKind, Outages } from "../../scoring/scoring.ts";
+import { daysWithin, windowStart } from "../../scoring/scoring.ts";
+import { dayParameter, isIncluded, type Parameter } from "../../warehouse/warehouse.ts";
+import { conditionSql, type DailyCondition, isOfScores, type JudgedCondition } from "./conditions.ts";
+
+/** A scored day. */
+export interface JudgedDay {
+  readonly day: number;
+  readonly rowsVersion: number;
+  readonly inFrom: number;
+  readonly outFrom: number;
+  /** The place of the day that `before` is of, from 1. 0 without one. */
+  readonly base: number;
+}
+
+export interface JudgementsQuestion {
+  readonly organization: number;
+  readonly kind: EntityKind;
+  readonly condition: DailyCondition;
+  /** In order, at most 255. */
+  readonly days: readonly JudgedDay[];
+  /** The place, from 1, of the first day that the rule decides. Those before are compared with. */
+  readonly fromPlace: number;
+  readonly outages: Outages;
+  /** The range of their numbers. */
+  readonly numbers: { readonly from: number; readonly below: number };
+  /** Numbers of entities that are read although they are never inside. */
+  readonly followed: readonly number[];
+  /** Whether entities are read that churned on one of the days. */
+  readonly withChurned: boolean;
+}
+
+/** Of one day of an entity. `newInside`: it is inside, and has no row of the scored day before because it is new. */
+export const judgements = { neither: "0", inside: "1", out: "2", churned: "3", newInside: "4" } as const;
+
+/** The days of an entity that have a row: a digit of `judgements` each. */
+export interface Judged {
+  readonly entity: number;
+  readonly codes: string;
+  /** The places of the days, or only the first one where none is missing. */
+  readonly places: readonly number[];
+}
+
+interface Query {
+  readonly sql: string;
+  readonly parameters: Record<string, Parameter>;
+}
+
+/** Rows of `Judged`. */
+export function judgementsQuery(question: JudgementsQuestion): Query {
+  const { organization, days, fromPlace, numbers, followed, withChurned, condition } = question;
+  const { inside, newInside, churned } = judgements;
+  const judged = isOfScores(condition) ? ofScores(question, condition) : ofEvent(question, condition);
+  return {
+    sql: `
+      SELECT entity, arrayStringConcat(arrayMap(each -> toString(each), codesOfDays)) AS codes,
+        if(length(placesOfDays) = placesOfDays[-1] - placesOfDays[1] + 1, [placesOfDays[1]], placesOfDays) AS places
+      FROM (SELECT entity, codes AS codesOfDays, places AS placesOfDays FROM (${judged.sql}))
+      WHERE arrayExists((code, place) -> code IN (${inside}, ${newInside}) AND place >= {fromPlace:UInt8}, codesOfDays, placesOfDays)
+        ${withChurned ? `OR (has(codesOfDays, ${churned}) AND arrayExists(code -> code != ${churned}, codesOfDays))` : ""}
+        OR entity IN {followed:Array(UInt32)}`,
+    parameters: {
+      ...judged.parameters,
+      ...{ organization, fromPlace, followed: followed.filter((one) => isWithin(one, numbers)) },
+      ...{ numbersFrom: numbers.from, numbersBelow: numbers.below },
+      firstDay: days[0]?.day ?? 0,
+      lastDay: days.at(-1)?.day ?? 0,
+      days: days.map(({ day }) => day),
+      places: days.map((_, at) => at + 1),
+      versions: days.map(({ rowsVersion }) => rowsVersion),
+    },
+  };
+}
+
+function isWithin(number: number, { from, below }: JudgementsQuestion["numbers"]): boolean {
+  return number >= from && number < below;
+}
+
+/** Rows (entity, place, state, risk, health, volume28, tenureDays) of the days. */
+function rowsSql(kind: EntityKind): string {
+  return `
+    SELECT ${kind} AS entity, toUInt8(transform(toInt32(day), {days:Array(Int32)}, {places:Array(UInt8)}, 0)) AS place,
+      state, risk, health, volume_28 AS volume28, tenure_days AS tenureDays
+    FROM ${kind}_scores FINAL
+    WHERE organization = {organization:UInt32}
+      AND day >= ${dayParameter("firstDay")} AND day <= ${dayParameter("lastDay")}
+      AND ${kind} >= {numbersFrom:UInt32} AND ${kind} < {numbersBelow:UInt32}
+      AND place > 0 AND version >= {versions:Array(UInt64)}[place]
+      ${kind === "user" ? `AND ${isIncluded("user")}` : ""}`;
+}
+
+/** The days of an entity as one array of pairs, packed into a number each, so that they are sorted as numbers. */
+function ofScores({ kind, days }: JudgementsQuestion, condition: JudgedCondition): Query {
+  const { value, inside, out, lookbackDays, parameters } = conditionSql(condition);
+  const code = codeSql(inside, out);
+  const rows = `
+    SELECT entity, place, state = 'churned' AS isChurned, ifNull(${value}, nan) AS value, tenureDays
+    FROM (${rowsSql(kind)})`;
+  if (lookbackDays === 0) {
+    return {
+      sql: `
+        SELECT entity, arraySort(groupArray(toUInt16(place * 256 + code))) AS packed,
+          arrayMap(each -> toUInt8(intDiv(each, 256)), packed) AS places, arrayMap(each -> toUInt8(each % 256), packed) AS codes
+        FROM (
+          SELECT entity, place, ${code} AS judged,
+            if(judged = ${judgements.inside} AND tenureDays <= {gaps:Array(Int32)}[place], ${judgements.newInside}, judged) AS code
+          FROM (
+            SELECT *, {inFroms:Array(Float64)}[place] AS inFrom, {outFroms:Array(Float64)}[place] AS outFrom, 0. AS before
+            FROM (${rows})))
+        GROUP BY entity`,
+      parameters: {
+        ...parameters,
+        inFroms: days.map(({ inFrom }) => inFrom),
+        outFroms: days.map(({ outFrom }) => outFrom),
+        gaps: days.map(({ day }, at) => day - (days[at - 1]?.day ?? 0)),
+      },
+    };
+  }
+  // A change has the same limits on all days.
+  const [{ inFrom, outFrom } = { inFrom: 0, outFrom: 0 }] = days;
+  return {
+    sql: `
+      WITH {inFrom:Float64} AS inFrom, {outFrom:Float64} AS outFrom
+      SELECT entity, places, ${beforesSql} AS befores,
+        arrayMap((value, before, isChurned) -> ${code}, figures, befores, churned) AS codes
+      FROM (
+        SELECT entity, groupArray(toUInt16(place * 2 + isChurned)) AS read, arraySort(read) AS marks,
+          arraySort((value, mark) -> mark, groupArray(value), read) AS figures,
+          arrayMap(mark -> toUInt8(intDiv(mark, 2)), marks) AS places, arrayMap(mark -> toBool(mark % 2), marks) AS churned,
+          length(places) = places[-1] - places[1] + 1 AS isDense
+        FROM (${rows}) GROUP BY entity)`,
+    parameters: { ...parameters, inFrom, outFrom, bases: days.map(({ base }) => base) },
+  };
+}
+
+const base = "{bases:Array(UInt8)}[place]";
+/** Of an entity without missing days a place is an index. Looking it up takes as many steps as there are days, so only the others do. */
+const beforesSql = `arrayConcat(
+  arrayMap(place -> if(${base} < places[1], nan, figures[toInt16(${base}) - places[1] + 1]), if(isDense, places, [])),
+  arrayMap(place -> if(has(places, ${base}), figures[indexOf(places, ${base})], nan), if(isDense, [], places)))`;
+
+function codeSql(inside: string, out: string): string {
+  const { neither, churned } = judgements;
+  return `toUInt8(multiIf(isChurned, ${churned}, isNaN(value) OR isNaN(before), ${neither},
+    ${inside}, ${judgements.inside}, ${out}, ${judgements.out}, ${neither}))`;
+}
+
+/** An event that was done before is unseen when the observed days since then are enough. */
+function ofEvent(
+  { kind, days, outages }: JudgementsQuestion,
+  { event, days: unseenDays }: Extract<DailyCondition, { kind: "keyEventUnseen" }>,
+): Query {
+  const [firstDay = 0, lastDay = 0] = [days[0]?.day, days.at(-1)?.day];
+  // Earlier days count as this one: the event is unseen for long enough since each of them.
+  const earliestDay = windowStart(firstDay, unseenDays, outages);
+  const observed = (cutoffDay: number) => cutoffDay - daysWithin(outages, earliestDay, cutoffDay);
+  const { inside, out, churned } = judgements;
+  return {
+    sql: `
+      SELECT entity, places,
+        arrayMap(place -> arrayLast(each -> each < {days:Array(Int32)}[place], doneDays), places) AS lastDone,
+        arrayMap((place, last, isChurned) -> toUInt8(multiIf(isChurned, ${churned}, last = 0, ${out},
+          {cutoffs:Array(Int32)}[place] - {observed:Array(Int32)}[last - {earliestDay:Int32} + 1] >= {unseenDays:UInt16}, ${inside},
+          ${out})), places, lastDone, churned) AS codes
+      FROM (
+        SELECT entity, groupArray(place) AS read, arraySort(read) AS places,
+          arraySort((isChurned, place) -> place, groupArray(state = 'churned'), read) AS churned
+        FROM (${rowsSql(kind)}) GROUP BY entity) AS scored
+      LEFT JOIN (
+        SELECT ${kind} AS entity, arraySort(groupUniqArray(greatest(toInt32(day), {earliestDay:Int32}))) AS doneDays
+        FROM user_event_days
+        WHERE organization = {organization:UInt32} AND event = {ruleEvent:String} AND day < ${dayParameter("lastDay")}
+          AND ${kind} >= {numbersFrom:UInt32} AND ${kind} < {numbersBelow:UInt32} AND ${isIncluded("user")}
+        GROUP BY entity) AS doings USING (entity)`,
+    parameters: {
+      ...{ ruleEvent: event, unseenDays, earliestDay },
+      cutoffs: days.map(({ day }) => observed(day)),
+      observed: Array.from(
+        { length: lastDay - earliestDay + 1 },
+        (_, at) => observed(earliestDay + at + 1) - 1,
+      ),
+    },
+  };
+}

@@ -1,0 +1,274 @@
+/**
+ * The readings of a rule's condition on scored days, from the daily rows of scores. Days without scores have none. The nightly
+ * decision reads one day, or a few, and the preview 90.
+ */
+import {
+  type EntityKind,
+  type Outages,
+  type RunBody,
+  rulesKey,
+  runsBetween,
+  type ScoredOrganization,
+  type ScoreRecord,
+} from "../../scoring/scoring.ts";
+import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
+import { insideByRules } from "./as-before.ts";
+import { conditionSql, type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
+import { type Judged, type JudgedDay, judgements, judgementsQuery } from "./readings-query.ts";
+import { type Absent, absentAccounts } from "./standing.ts";
+import type { Reading, Standing } from "./step.ts";
+
+type Run = ScoreRecord<RunBody>;
+
+export interface ReadingsQuestion {
+  readonly organization: Omit<ScoredOrganization, "settings">;
+  readonly kind: EntityKind;
+  readonly condition: DailyCondition;
+  /** The first day whose reading is asked for, and the last one. */
+  readonly fromDay: number;
+  readonly toDay: number;
+  /** The last decided day before `fromDay`. Null: the last scored one. */
+  readonly decidedThrough: number | null;
+  /** Whether the first day is taken over without alerts. */
+  readonly takesOver: boolean;
+  /** Numbers of entities whose readings are asked for although they are never inside. */
+  readonly followed?: readonly number[];
+  /** Whether those of entities are asked for that churned on one of the days. */
+  readonly withChurned?: boolean;
+  /** Whether only Mondays count as scored days. */
+  readonly onlyMondays?: boolean;
+}
+
+/** All readings of an entity that is ever inside, or followed, in the order of days. */
+export interface EntityReadings {
+  readonly entity: number;
+  readonly readings: readonly Reading[];
+}
+
+export interface Readings {
+  /** The runs of the days that are read, in order. */
+  readonly runs: readonly ScoreRecord<RunBody>[];
+  /** In the order of the entities' numbers. They are made one by one: all together are some hundred bytes a day and entity. */
+  readonly entities: Iterable<EntityReadings>;
+}
+
+/** Days before the first one in which the last decided day, or the earlier value of a rise, is looked for. */
+const earlierDays = 28;
+/** Entities of a statement: 90 days of them are 1.5 million rows. */
+const entitiesOfStatement = 16_384;
+
+/** Reads a condition. @throws WarehouseError */
+export async function readingsOf(warehouse: Warehouse, question: ReadingsQuestion): Promise<Readings> {
+  const days = await daysOf(warehouse, question);
+  const wanted = days.slice(days.findIndex(({ isWanted }) => isWanted));
+  const runs = wanted.filter(({ isWanted }) => isWanted).map(({ run }) => run);
+  if (runs.length === 0) return { runs, entities: [] };
+  const judged = await judgedEntities(warehouse, question, days);
+  const absent =
+    question.kind === "account" ? await absentAccounts(warehouse, question.organization) : undefined;
+  const traces = judged.map((one) => traceOf(one, days, absent));
+  const changed = await byRulesOfBefore(warehouse, question, days, traces);
+  return { runs, entities: entitiesOf(traces, days, changed, question.takesOver) };
+}
+
+/** A scored day that is read. */
+interface ReadDay {
+  readonly run: Run;
+  readonly isWanted: boolean;
+  /** The run whose rules make the difference between a change of the entity and one of rules; undefined for the first. */
+  readonly before: Run | undefined;
+}
+
+async function daysOf(warehouse: Warehouse, question: ReadingsQuestion): Promise<readonly ReadDay[]> {
+  const { organization, kind, condition, fromDay, toDay, decidedThrough, onlyMondays = false } = question;
+  const lookback = lookbackOf(condition);
+  const firstDay = Math.min(fromDay - lookback, decidedThrough ?? fromDay) - earlierDays;
+  const stored = await runsBetween(
+    warehouse,
+    { organization: organization.id, kind },
+    { fromDay: firstDay, toDay },
+  );
+  const runs = onlyMondays ? stored.filter(({ day }) => isMonday(day)) : stored;
+  const isBefore = (day: number) => (decidedThrough === null ? day < fromDay : day <= decidedThrough);
+  const last = runs.findLast(({ day }) => isBefore(day));
+  const wanted = runs.filter(({ day }) => day >= fromDay);
+  const bases = lookback === 0 ? [] : wanted.map(({ day }) => baseOf(runs, day, lookback));
+  const read = runs.filter((run) => run.day >= fromDay || run === last || bases.includes(run));
+  return read.map((run) => {
+    const isWanted = run.day >= fromDay;
+    const previous = read.findLast(({ day }) => day < run.day);
+    const base = lookback === 0 ? previous : baseOf(read, run.day, lookback);
+    return { run, isWanted, before: isWanted ? base : undefined };
+  });
+}
+
+/** 1970-01-01 was a Thursday. */
+function isMonday(day: number): boolean {
+  return day % 7 === 4;
+}
+
+/** The last scored day that is so many days earlier. */
+function baseOf(runs: readonly Run[], day: number, lookback: number): Run | undefined {
+  return runs.findLast((run) => run.day <= day - lookback && run.day >= day - lookback - earlierDays);
+}
+
+async function judgedEntities(
+  warehouse: Warehouse,
+  question: ReadingsQuestion,
+  days: readonly ReadDay[],
+): Promise<Judged[]> {
+  const { organization, kind, condition, followed = [], withChurned = false } = question;
+  const ask = {
+    ...{ organization: organization.id, kind, condition, followed, withChurned },
+    days: days.map(({ run }) => judgedDay(run, condition, days)),
+    fromPlace: days.findIndex(({ isWanted }) => isWanted) + 1,
+    outages: outagesOf(days),
+  };
+  const judged: Judged[] = [];
+  for (const from of await partsOf(warehouse, ask)) {
+    const numbers = { from, below: from + entitiesOfStatement };
+    const { sql, parameters } = judgementsQuery({ ...ask, numbers });
+    judged.push(...(await warehouse.rows<Judged>(`${sql} ORDER BY entity`, parameters)));
+  }
+  return judged;
+}
+
+/** The newest run knows the outages of all days before it. */
+function outagesOf(days: readonly ReadDay[]): Outages {
+  return days.at(-1)?.run.body.outages ?? [];
+}
+
+function judgedDay({ day, body }: Run, condition: DailyCondition, days: readonly ReadDay[]): JudgedDay {
+  const { rowsVersion } = body;
+  if (!isOfScores(condition)) return { day, rowsVersion, inFrom: 0, outFrom: 0, base: 0 };
+  const { limits, lookbackDays } = conditionSql(condition);
+  const base = lookbackDays === 0 ? undefined : baseOf(runsOf(days), day, lookbackDays);
+  return {
+    ...{ day, rowsVersion, ...limits(body) },
+    base: days.findIndex(({ run }) => run === base) + 1,
+  };
+}
+
+const runsOf = (days: readonly ReadDay[]) => days.map(({ run }) => run);
+
+/** Where the ranges of numbers begin that have rows. */
+async function partsOf(
+  warehouse: Warehouse,
+  { organization, kind, days }: { organization: number; kind: EntityKind; days: readonly JudgedDay[] },
+): Promise<number[]> {
+  const rows = await warehouse.rows<{ from: number }>(
+    `SELECT DISTINCT toUInt64(intDiv(${kind}, ${entitiesOfStatement})) * ${entitiesOfStatement} AS from
+     FROM ${kind}_scores
+     WHERE organization = {organization:UInt32} AND day >= ${dayParameter("firstDay")} AND day <= ${dayParameter("lastDay")}
+     ORDER BY from`,
+    { organization, firstDay: days[0]?.day ?? 0, lastDay: days.at(-1)?.day ?? 0 },
+  );
+  return rows.map(({ from }) => from);
+}
+
+/** The days of an entity as a text: a letter for each day that is read, or a blank without a row. */
+interface Trace {
+  readonly entity: number;
+  readonly letters: string;
+}
+
+const letters = {
+  neither: "m",
+  inside: "i",
+  newInside: "n",
+  out: "o",
+  churned: "c",
+  gone: "g",
+  excluded: "x",
+  returned: "r",
+  none: " ",
+} as const;
+const letterOfCode: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(judgements).map(([name, code]) => [code, letters[name as keyof typeof judgements]]),
+);
+
+function traceOf({ entity, codes, places }: Judged, days: readonly ReadDay[], absent?: Absent): Trace {
+  const byPlace = new Array<string>(days.length).fill(letters.none);
+  const [first = 1] = places;
+  const goneSince = absent?.goneSince.get(entity) ?? Number.POSITIVE_INFINITY;
+  const isExcluded = absent?.excluded.has(entity) === true;
+  for (const [at, code] of [...codes].entries()) {
+    const place = (places.length === codes.length ? places[at] : first + at) ?? first;
+    const day = days[place - 1]?.run.day ?? 0;
+    const isGone = day >= goneSince && code !== judgements.churned;
+    const letter = isExcluded ? letters.excluded : isGone ? letters.gone : letterOfCode[code];
+    byPlace[place - 1] = letter ?? letters.none;
+  }
+  // Without a row of the day before, an entity is new, or it was excluded until then.
+  for (const [at, letter] of byPlace.entries()) {
+    const isReturned = at > 0 && letter === letters.inside && byPlace[at - 1] === letters.none;
+    if (isReturned) byPlace[at] = letters.returned;
+    if (letter === letters.newInside) byPlace[at] = letters.inside;
+  }
+  return { entity, letters: byPlace.join("") };
+}
+
+/** By day, the entities that came inside and would not be there by the rules of the day that theirs are compared with. */
+type BySettings = ReadonlyMap<number, ReadonlySet<number>>;
+
+/** Only a day on which an entity comes inside can fire. On the first day the ledger knows better who was inside: the day before
+ * may have been scored again since. */
+function mayFire({ letters: all }: Trace, at: number, first: number): boolean {
+  return (
+    all[at] === letters.inside && (at === first || all.slice(first, at).trimEnd().at(-1) !== letters.inside)
+  );
+}
+
+async function byRulesOfBefore(
+  warehouse: Warehouse,
+  { organization, kind, condition, takesOver }: ReadingsQuestion,
+  days: readonly ReadDay[],
+  traces: readonly Trace[],
+): Promise<BySettings> {
+  const changed = new Map<number, ReadonlySet<number>>();
+  // Members of a segment are known as of now only: the decision says whether rules of scores changed them.
+  if (!isOfScores(condition) || condition.kind === "never" || condition.kind === "inSegment") return changed;
+  const first = days.findIndex(({ isWanted }) => isWanted);
+  for (const [at, { run, before, isWanted }] of days.entries()) {
+    if (!isWanted || before === undefined || rulesKey(before) === rulesKey(run)) continue;
+    if (takesOver && at === first) continue;
+    const entities = traces.filter((trace) => mayFire(trace, at, first)).map(({ entity }) => entity);
+    if (entities.length === 0) continue;
+    const inside = await insideByRules(warehouse, condition, {
+      ...{ organization, kind, now: run, rules: before, entities },
+    });
+    changed.set(run.day, new Set(entities.filter((entity) => !inside.has(entity))));
+  }
+  return changed;
+}
+
+function* entitiesOf(
+  traces: readonly Trace[],
+  days: readonly ReadDay[],
+  changed: BySettings,
+  takesOver: boolean,
+): Iterable<EntityReadings> {
+  const first = days.find(({ isWanted }) => isWanted)?.run.day;
+  for (const { entity, letters: all } of traces) {
+    const readings = days.flatMap(({ run: { day }, isWanted }, at) => {
+      const letter = all[at] ?? letters.none;
+      if (!isWanted || letter === letters.none) return [];
+      const isInside = letter === letters.inside || letter === letters.returned;
+      const isAdopted = letter === letters.returned || (takesOver && day === first);
+      return [
+        {
+          ...{ day, isInside, isOut: letter === letters.out },
+          isInsideAsBefore: isInside && changed.get(day)?.has(entity) !== true,
+          standing: standings[letter] ?? (isAdopted ? "adopted" : "present"),
+        },
+      ];
+    });
+    yield { entity, readings };
+  }
+}
+
+const standings: Readonly<Record<string, Standing>> = {
+  [letters.churned]: "churned",
+  [letters.gone]: "gone",
+  [letters.excluded]: "excluded",
+};

@@ -1,0 +1,67 @@
+/** The steps of a rule over readings of the past: pure. The preview is made of them. */
+import { type Outcome, type Reading, type StepRule, step, unknownEntity } from "./step.ts";
+
+/** The alerts and the churns of an entity. Days are whole days since 1970-01-01. */
+export interface Replayed {
+  readonly entity: number;
+  readonly fired: readonly FiredInPast[];
+  /** Days at whose start the entity had churned, and had not on the scored day before. */
+  readonly churns: readonly number[];
+  /** The states of the scored days that the entity has a row of. */
+  readonly hasChurnedOn: ReadonlyMap<number, boolean>;
+  readonly insideBySettings: number;
+  /** The last day with a row, if the condition holds on it; else null. */
+  readonly lastInside: number | null;
+}
+
+export interface FiredInPast {
+  readonly day: number;
+  /** When the alert closed; null while it is open. */
+  readonly closed: Pick<Extract<Outcome, { what: "closed" }>, "day" | "why"> | null;
+}
+
+/** Steps through the readings of an entity, from the state of an unknown one. */
+export function replay(rule: StepRule, entity: number, readings: readonly Reading[]): Replayed {
+  const outcomes: Outcome[] = [];
+  let state = unknownEntity;
+  for (const reading of readings) {
+    const decided = step(rule, state, reading);
+    state = decided.state;
+    outcomes.push(...decided.outcomes);
+  }
+  const fired = outcomes.flatMap((outcome) => {
+    if (outcome.what !== "fired") return [];
+    const closing = outcomes.find((other) => other.what === "closed" && other.firedOn === outcome.day);
+    const closed = closing?.what === "closed" ? { day: closing.day, why: closing.why } : null;
+    return [{ day: outcome.day, closed }];
+  });
+  return {
+    ...{ entity, fired, ...churnsOf(readings) },
+    insideBySettings: outcomes.filter(({ what }) => what === "inside by settings").length,
+  };
+}
+
+/** The replay of a moment: an alert for each of these days, which has no end. */
+export function replayMoments(
+  entity: number,
+  days: readonly number[],
+  readings: readonly Reading[],
+): Replayed {
+  return {
+    ...{ entity, ...churnsOf(readings), insideBySettings: 0 },
+    fired: days.map((day) => ({ day, closed: null })),
+  };
+}
+
+function churnsOf(readings: readonly Reading[]): Pick<Replayed, "churns" | "hasChurnedOn" | "lastInside"> {
+  const last = readings.at(-1);
+  const churns = readings.flatMap(({ standing, day }, at) => {
+    const before = readings[at - 1]?.standing;
+    return standing === "churned" && before !== undefined && before !== "churned" ? [day] : [];
+  });
+  return {
+    churns,
+    hasChurnedOn: new Map(readings.map(({ day, standing }) => [day, standing === "churned"])),
+    lastInside: last?.isInside === true ? last.day : null,
+  };
+}

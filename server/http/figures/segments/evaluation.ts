@@ -1,0 +1,179 @@
+/**
+ * The users or accounts of segments, as of now. An evaluation reads the segments of an organization once, counts the events of all conditions
+ * in one pass, and evaluates each segment once.
+ */
+import type { EventCondition, Filter } from "../../../../contract/actions/filters.ts";
+import type { SegmentKind } from "../../../../contract/actions/segments.ts";
+import { ApiError } from "../../../../contract/refusal.ts";
+import {
+  accountSet,
+  type EntitySet,
+  type EventsDone,
+  eventSets,
+  type SetCondition,
+  setOfNumbers,
+  userSet,
+  withinSet,
+} from "../../../analytics/analytics.ts";
+import type { Segment } from "../../../ledger/ledger.ts";
+import type { EntityKind } from "../../../scoring/scoring.ts";
+import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import { today, usersQuestion } from "../days.ts";
+import { accountsSelection, type SelectionContext, usersSelection } from "./selection.ts";
+
+/** The conditions of a filter that need other sets. */
+type SetsOfFilter = Pick<Filter, "events" | "segments">;
+
+interface Asked {
+  readonly kind: EntityKind;
+  readonly filter: SetsOfFilter;
+}
+
+const kindOf: Readonly<Record<SegmentKind, EntityKind>> = { users: "user", accounts: "account" };
+
+/** Prepares the evaluation of filters, with all segments below them. @throws ApiError when there is no such segment */
+export async function evaluationOf(
+  context: SelectionContext,
+  asked: readonly Asked[],
+): Promise<Pick<Evaluation, "conditions" | "set" | "withThoseBelow">> {
+  const isAny = asked.some(({ filter }) => (filter.events?.length ?? 0) + (filter.segments?.length ?? 0) > 0);
+  const segments = isAny ? await context.ledger.segments.list(context.organization.id) : [];
+  const evaluation = new Evaluation(context, segments);
+  await evaluation.countEvents(asked);
+  return evaluation;
+}
+
+/** The conditions of a list on events and segments. @throws ApiError when there is no such segment */
+export async function setsOfList(
+  context: SelectionContext,
+  kind: EntityKind,
+  { segment, segments = [], events }: SetsOfFilter & { readonly segment?: number | undefined },
+): Promise<readonly SetCondition[]> {
+  const filter = {
+    ...(events !== undefined && { events }),
+    segments: [...(segment === undefined ? [] : [{ segment }]), ...segments],
+  };
+  return (await evaluationOf(context, [{ kind, filter }])).conditions(kind, filter);
+}
+
+/** The warehouse for figures about the users of a segment. @param segment undefined for all users
+ * @throws ApiError when there is no such segment */
+export async function warehouseWithin(
+  context: SelectionContext,
+  segment: number | undefined,
+): Promise<Warehouse> {
+  if (segment === undefined) return context.warehouse;
+  const filter = { segments: [{ segment }] };
+  const evaluation = await evaluationOf(context, [{ kind: "user", filter }]);
+  const set = await evaluation.set(segment);
+  return withinSet(context.warehouse, set.of === "user" ? set : await usersOfAccounts(context, set));
+}
+
+async function usersOfAccounts(context: SelectionContext, set: EntitySet): Promise<EntitySet> {
+  return userSet(context.warehouse, {
+    ...(await usersQuestion(context, today(context))),
+    ...{ run: undefined, earlier: undefined, search: "", sets: [{ set, isIn: true }] },
+  });
+}
+
+class Evaluation {
+  readonly #context: SelectionContext;
+  readonly #segments: ReadonlyMap<number, Segment>;
+  readonly #sets = new Map<number, Promise<EntitySet>>();
+  readonly #events = new Map<string, EntitySet>();
+
+  constructor(context: SelectionContext, segments: readonly Segment[]) {
+    this.#context = context;
+    this.#segments = new Map(segments.map((segment) => [segment.id, segment]));
+  }
+
+  /** Counts the events of these filters and of all segments below them, in one pass for each kind. */
+  async countEvents(asked: readonly Asked[]): Promise<void> {
+    const all = [...asked];
+    const seen = new Set<number>();
+    for (const { kind, filter } of all) {
+      for (const { segment: id } of filter.segments ?? []) {
+        const segment = this.#segmentFor(kind, id);
+        if (seen.has(id) || segment.filter === null) continue;
+        seen.add(id);
+        all.push({ kind: kindOf[segment.kind], filter: segment.filter });
+      }
+    }
+    for (const kind of ["user", "account"] as const) {
+      const conditions = all.filter((one) => one.kind === kind).flatMap(({ filter }) => filter.events ?? []);
+      const done = [...new Map(conditions.map((one) => [keyOf(kind, one), doneOf(one)]))];
+      const toDay = today(this.#context);
+      const { warehouse, organization } = this.#context;
+      const sets = await eventSets(warehouse, kind, {
+        ...{ organization: organization.id, toDay, conditions: done.map(([, condition]) => condition) },
+      });
+      for (const [index, [key]] of done.entries()) {
+        const set = sets[index];
+        if (set !== undefined) this.#events.set(key, set);
+      }
+    }
+  }
+
+  /** The conditions on events and segments. */
+  async conditions(kind: EntityKind, { events = [], segments = [] }: SetsOfFilter): Promise<SetCondition[]> {
+    const conditions = events.map((condition) => {
+      const set = this.#events.get(keyOf(kind, condition));
+      if (set === undefined) throw new Error("The events of a condition were not counted.");
+      return { set, isIn: condition.match !== "fewerThan" };
+    });
+    for (const { segment, match } of segments) {
+      conditions.push({ set: await this.set(segment), isIn: match !== "isNotIn" });
+    }
+    return conditions;
+  }
+
+  /** The users or accounts of a segment, without excluded users. */
+  set(id: number): Promise<EntitySet> {
+    const known = this.#sets.get(id);
+    if (known !== undefined) return known;
+    const set = this.#evaluated(this.#segment(id));
+    this.#sets.set(id, set);
+    return set;
+  }
+
+  /** A segment, and those that its filter names, on all levels. */
+  withThoseBelow(id: number): readonly [Segment, ...Segment[]] {
+    const own = this.#segment(id);
+    const below = own.filter?.segments ?? [];
+    return [own, ...below.flatMap(({ segment }) => this.withThoseBelow(segment))];
+  }
+
+  async #evaluated({ id, kind, filter }: Segment): Promise<EntitySet> {
+    const { warehouse, ledger, organization } = this.#context;
+    if (filter === null) {
+      const numbers = await ledger.segments.numbers(organization.id, id);
+      return setOfNumbers(warehouse, kindOf[kind], { organization: organization.id, numbers });
+    }
+    const sets = await this.conditions(kindOf[kind], filter);
+    if (kind === "users") {
+      return userSet(warehouse, (await usersSelection(this.#context, filter, sets)).selection);
+    }
+    return accountSet(warehouse, (await accountsSelection(this.#context, filter, sets)).selection);
+  }
+
+  #segmentFor(kind: EntityKind, id: number): Segment {
+    const segment = this.#segment(id);
+    if (kind === "user" || segment.kind === "accounts") return segment;
+    throw new ApiError("validation_error", `segment is not valid: ${segment.name} is a segment of users.`);
+  }
+
+  #segment(id: number): Segment {
+    const segment = this.#segments.get(id);
+    if (segment !== undefined) return segment;
+    throw new ApiError("validation_error", `segment is not valid: there is no segment with the id ${id}.`);
+  }
+}
+
+function doneOf({ event, times = 1, days }: EventCondition): EventsDone {
+  return { event, times, days };
+}
+
+function keyOf(kind: EntityKind, condition: EventCondition): string {
+  const { event, times, days } = doneOf(condition);
+  return JSON.stringify([kind, event, times, days]);
+}

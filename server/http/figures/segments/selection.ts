@@ -1,0 +1,159 @@
+/** The questions of lists and of segments, by their filters. */
+import type { Filter } from "../../../../contract/actions/filters.ts";
+import type { RouteQuery } from "../../../../contract/api/routes.ts";
+import { ApiError } from "../../../../contract/refusal.ts";
+import type { Controls } from "../../../actions/actions.ts";
+import type {
+  AccountListQuestion,
+  Owners,
+  SetCondition,
+  TraitFilter,
+  UserListQuestion,
+} from "../../../analytics/analytics.ts";
+import { maxActiveDays } from "../../../ledger/ledger.ts";
+import type { EntityKind } from "../../../scoring/scoring.ts";
+import type { OrganizationContext } from "../../api/context.ts";
+import { questionOfCalls } from "../calls.ts";
+import { dayOfParameter, today, usersQuestion } from "../days.ts";
+import { billingOf } from "../revenue/payers.ts";
+import { accountsRun, riskScaleOfRun } from "../score-context.ts";
+import { bothRuns, monthDays } from "../score-lists.ts";
+import { ownerFilterOf, ownersOfOrganization } from "../work/owners.ts";
+
+type UserQuery = RouteQuery<"GET /api/users">;
+
+/** The part of a handler's context that filters need. */
+export type SelectionContext = Pick<
+  OrganizationContext,
+  "warehouse" | "ledger" | "organization" | "zone" | "nowMs" | "sources" | "passiveEvents" | "actor"
+>;
+
+/** The filters of a segment, and those that only lists have. */
+export type ListFilter = Filter &
+  Partial<
+    Pick<
+      UserQuery,
+      | "search"
+      | "since"
+      | "account"
+      | "activeInAccount"
+      | "excluded"
+      | "trait"
+      | "match"
+      | "value"
+      | "segment"
+    >
+  > & {
+    /** Of a list: `toCall` leaves them out. A segment has them, because a rule draws its controls from it. */
+    readonly controls?: Controls;
+  };
+
+type Selection<Question> = Omit<Question, "limit" | "offset" | "sort" | "descending"> & {
+  readonly owners: Owners;
+};
+
+/** The question for users, with the runs and the payers that it reads.
+ * @param sets the filter's conditions on events and segments
+ * @throws ApiError when a filter is not valid */
+export async function usersSelection(
+  context: SelectionContext,
+  filter: ListFilter,
+  sets: readonly SetCondition[],
+) {
+  const { scores, ...rest } = await scoresOf(context, "user", filter);
+  const owners = await ownersOfOrganization(context);
+  const selection: Selection<UserListQuestion> = {
+    ...filter,
+    search: filter.search ?? "",
+    ...ownerFilterOf(context, owners, filter.owner),
+    ...scores,
+    payers: rest.billing.payers,
+    ...(await usersQuestion(context, today(context))),
+    accountId: filter.account,
+    traits: traitFilters(filter),
+    activity: activityOf(filter),
+    sets,
+  };
+  return { selection, ...rest };
+}
+
+/** The same for accounts. @throws ApiError when a filter is not valid */
+export async function accountsSelection(
+  context: SelectionContext,
+  filter: ListFilter,
+  sets: readonly SetCondition[],
+) {
+  const { scores, ...rest } = await scoresOf(context, "account", filter);
+  const owners = await ownersOfOrganization(context);
+  const selection: Selection<AccountListQuestion> = {
+    ...filter,
+    search: filter.search ?? "",
+    ...ownerFilterOf(context, owners, filter.owner),
+    ...scores,
+    payers: rest.billing.payers,
+    ...(await usersQuestion(context, today(context))),
+    traits: traitFilters(filter),
+    sets,
+  };
+  return { selection, ...rest };
+}
+
+async function scoresOf(context: SelectionContext, kind: EntityKind, filter: ListFilter) {
+  const { since, toCall, controls = new Map() } = filter;
+  const { runs, newest, head } = await bothRuns(context, kind, since, monthDays);
+  const ofAccounts =
+    kind === "user" && runs !== undefined ? await accountsRun(context, runs.run.day) : undefined;
+  const call =
+    toCall === undefined ? {} : { call: { is: toCall, by: await questionOfCalls(context, kind, controls) } };
+  const riskLimits = riskScaleOfRun(newest);
+  const billing = await billingOf(context, kind, newest);
+  return {
+    scores: { ...{ run: undefined, earlier: undefined, ...runs }, ofAccounts, riskLimits, ...call },
+    newest,
+    head,
+    billing,
+  };
+}
+
+/** @throws ApiError when the days are not both there, or do not follow each other */
+function activityOf(query: ListFilter): UserListQuestion["activity"] {
+  const { activeFrom, activeTo, lifecycle, activeInAccount: inAccount } = query;
+  if ([activeFrom, activeTo, lifecycle, inAccount].every((sent) => sent === undefined)) return undefined;
+  if (activeFrom === undefined || activeTo === undefined) {
+    throw new ApiError(
+      "validation_error",
+      `${activeFrom === undefined ? "activeFrom" : "activeTo"} is missing: send activeFrom and activeTo together.`,
+    );
+  }
+  const fromDay = dayOfParameter("activeFrom", activeFrom);
+  const toDay = dayOfParameter("activeTo", activeTo);
+  if (toDay < fromDay || toDay - fromDay >= maxActiveDays) {
+    const why = toDay < fromDay ? "it is before activeFrom" : `send at most ${maxActiveDays} days`;
+    throw new ApiError("validation_error", `activeTo is not valid: ${why}.`);
+  }
+  return { fromDay, toDay, lifecycle, inAccount };
+}
+
+interface TraitQuery {
+  readonly trait?: string | undefined;
+  readonly match?: TraitFilter["match"] | undefined;
+  readonly value?: string | undefined;
+}
+
+/** @throws ApiError when a part of one is missing */
+function traitFilters({ traits = [], trait, match = "is", value }: ListFilter): TraitFilter[] {
+  const isNone = trait === undefined && value === undefined && match === "is";
+  return [
+    ...(isNone ? [] : [traitFilter("trait", { trait, match, value })]),
+    ...traits.map((each) => traitFilter("traits", each)),
+  ];
+}
+
+/** @param parameter where it was sent @throws ApiError when a part of it is missing */
+function traitFilter(parameter: string, { trait, match = "is", value }: TraitQuery): TraitFilter {
+  const needsValue = match !== "isEmpty" && match !== "isNotEmpty";
+  if (trait === undefined || (needsValue && value === undefined)) {
+    throw new ApiError("validation_error", `${parameter} is not valid: send trait and value together.`);
+  }
+  return { key: trait, match, value: value ?? "" };
+}

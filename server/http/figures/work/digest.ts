@@ -1,0 +1,33 @@
+/** The digest as the API answers it. */
+import { hasNews, readDigest } from "../../../actions/actions.ts";
+import { formatDay } from "../../../calendar/calendar.ts";
+import type { AnalysisHandlers } from "../../api/context.ts";
+import { today } from "../days.ts";
+import { dayOrNull, instant } from "../rows.ts";
+
+export const digestHandlers = {
+  "GET /api/digest": async (context) => {
+    const digest = await readDigest(context, context.organization, context.query.period, today(context));
+    const { entered, left, top, precision, changes, data, alerts } = digest;
+    const { period, kind, currency, movedBySettings } = digest;
+    return {
+      ...{ period, day: formatDay(digest.day), kind, currency, movedBySettings, hasNews: hasNews(digest) },
+      ...{ scoredDay: dayOrNull(digest.scoredDay), sinceDay: dayOrNull(digest.sinceDay) },
+      entered: { total: entered.total, named: entered.named.map(entityAnswer) },
+      left: { total: left.total, named: left.named.map(entityAnswer) },
+      ...{ top: top.map(entityAnswer), alerts: { ...alerts }, changes: [...changes] },
+      precision: { ...precision, interval: precision.interval === null ? null : { ...precision.interval } },
+      data: {
+        ...data,
+        silent: data.silent.map(({ source, sinceMs }) => ({ source, since: instant(sinceMs) })),
+        stoppedSince: dayOrNull(data.stoppedSince),
+      },
+    };
+  },
+} satisfies Partial<AnalysisHandlers>;
+
+type Entity = Awaited<ReturnType<typeof readDigest>>["top"][number];
+
+function entityAnswer({ number: _, ...entity }: Entity) {
+  return entity;
+}

@@ -1,0 +1,49 @@
+/** The preview of an alert rule: how it would have done. */
+
+import { conditionOf, whyNotCondition } from "../../../../contract/actions/rule-condition.ts";
+import { errorMessages } from "../../../../contract/errors.ts";
+import { ApiError } from "../../../../contract/refusal.ts";
+import { previewRule } from "../../../actions/actions.ts";
+import { formatDay } from "../../../calendar/calendar.ts";
+import type { AnalysisHandlers } from "../../api/context.ts";
+import { today } from "../days.ts";
+import { dayOrNull } from "../rows.ts";
+
+const retryAfterSeconds = 5;
+/** Organizations that wait for a preview: it reads the scores of 90 days. */
+const inHand = new Set<number>();
+
+export const rulePreviewHandlers = {
+  /** @throws ApiError while another preview of the organization is computed, and Refusal for rules without a past */
+  "POST /api/alert-rules/preview": async (context) => {
+    const { warehouse, ledger, organization, zone, body } = context;
+    const { id } = organization;
+    const invalid = whyNotCondition(body.condition);
+    if (invalid !== undefined) throw new ApiError("validation_error", invalid);
+    if (inHand.has(id)) {
+      throw new ApiError("rate_limit_exceeded", errorMessages.rulePreviewInHand, retryAfterSeconds);
+    }
+    inHand.add(id);
+    try {
+      const { settings } = await ledger.settings.get(id);
+      const horizonDays = settings.churnHorizonDays;
+      const { days, weeks, precision, baseRate, ...counts } = await previewRule(warehouse, {
+        ...{ organization: { id, zone }, horizonDays, today: today(context) },
+        ...{ scope: body.scope, condition: conditionOf(body.condition) },
+        cooldownDays: body.cooldownDays ?? null,
+      });
+      return {
+        ...{ fromDay: dayOrNull(days[0] ?? null), toDay: dayOrNull(days.at(-1) ?? null) },
+        ...{ scoredDays: days.length, horizonDays, ...counts },
+        weeks: weeks.map(({ monday, fired }) => ({ monday: formatDay(monday), fired })),
+        precision: {
+          ...precision,
+          interval: precision.interval === null ? null : { ...precision.interval },
+        },
+        baseRate: { ...baseRate, rate: baseRate.count === 0 ? null : baseRate.churned / baseRate.count },
+      };
+    } finally {
+      inHand.delete(id);
+    }
+  },
+} satisfies Partial<AnalysisHandlers>;

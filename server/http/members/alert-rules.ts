@@ -1,0 +1,120 @@
+/** Alert rules and changes of alerts. The right to read shows rules. Changes need the right to manage. */
+import {
+  conditionOf,
+  type SentCondition,
+  whyNotCondition,
+} from "../../../contract/actions/rule-condition.ts";
+import { type AlertRuleSettings, isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
+import { ApiError, noSuch } from "../../../contract/refusal.ts";
+import { formatDay, parseDay, zoneOf } from "../../calendar/calendar.ts";
+import type { AlertChange, AlertRule, Organization } from "../../ledger/ledger.ts";
+import { idIn } from "../api/request.ts";
+import { instant } from "../figures/rows.ts";
+import { alertAnswer } from "../figures/work/alerts.ts";
+import type { Place } from "./gate.ts";
+import type { IntakeHandlers, IntakeParts } from "./intake-api.ts";
+
+type RuleBody = Pick<AlertRuleSettings, "name" | "scope"> &
+  Partial<Omit<AlertRuleSettings, "isPaused" | "condition">> & { readonly condition: SentCondition };
+
+export const alertRuleHandlers = {
+  "GET /api/alert-rules": async ({ ledger, place: { organization }, nowMs }) => {
+    const rules = await ledger.alertRules.list(organization.id, todayOf(organization, nowMs));
+    return { answer: { rules: rules.map(ruleAnswer) } };
+  },
+
+  "POST /api/alert-rules": async ({ ledger, place: { organization, actor }, body, nowMs }) => {
+    const settings = { ...settingsOf(body), isPaused: false };
+    return { answer: ruleAnswer(await ledger.alertRules.add(organization.id, settings, actor, nowMs)) };
+  },
+
+  "PUT /api/alert-rules/:id": async (context) => change(context, context.path.id, settingsOf(context.body)),
+
+  "POST /api/alert-rules/:id/pause": async (context) => change(context, context.path.id, { isPaused: true }),
+  "POST /api/alert-rules/:id/resume": async (context) =>
+    change(context, context.path.id, { isPaused: false }),
+
+  "DELETE /api/alert-rules/:id": async ({ ledger, place: { organization, actor }, path, nowMs }) => {
+    const isGone = await ledger.alertRules.remove(organization.id, ruleId(path.id), actor, nowMs);
+    if (!isGone) throw noSuch("alert rule");
+    return {};
+  },
+
+  "PATCH /api/alerts/:id": async ({ ledger, place: { organization, actor }, path, body, nowMs }) => {
+    const { assignee, snoozedUntil, verdict, note } = body;
+    const wanted: AlertChange = {
+      ...(assignee !== undefined && { assignee }),
+      ...(snoozedUntil !== undefined && { snoozedUntil: snoozeDay(snoozedUntil) }),
+      ...(verdict !== undefined && { verdict }),
+      ...(note !== undefined && { note }),
+    };
+    const today = todayOf(organization, nowMs);
+    const id = idIn(path.id, "alert");
+    const alert = await ledger.alerts.change(organization.id, id, wanted, actor, today, nowMs);
+    if (alert === undefined) throw noSuch("alert");
+    return { answer: alertAnswer(alert) };
+  },
+} satisfies Partial<IntakeHandlers>;
+
+interface Changing extends Pick<IntakeParts, "ledger"> {
+  readonly place: Place;
+  readonly nowMs: number;
+}
+
+async function change(
+  { ledger, place: { organization, actor }, nowMs }: Changing,
+  id: string,
+  wanted: Partial<AlertRuleSettings>,
+) {
+  const rule = await ledger.alertRules.change(organization.id, ruleId(id), wanted, actor, nowMs);
+  if (rule === undefined) throw noSuch("alert rule");
+  return { answer: ruleAnswer(rule) };
+}
+
+/** Settings with their defaults. A change keeps whether the rule is paused.
+ * @throws ApiError for a condition with fields of another kind */
+function settingsOf(body: RuleBody): Omit<AlertRuleSettings, "isPaused"> {
+  const invalid = whyNotCondition(body.condition);
+  if (invalid !== undefined) throw new ApiError("validation_error", invalid);
+  const condition = conditionOf(body.condition);
+  if (condition.kind === "sourceSilent" && body.scope.segment !== undefined) {
+    throw new ApiError("validation_error", "scope.segment does not belong to sourceSilent: leave it out.");
+  }
+  return {
+    ...{ name: body.name.trim(), scope: body.scope, condition },
+    ...{ cooldownDays: body.cooldownDays ?? null, cap: body.cap ?? ruleLimits.defaultCap },
+    ...{ when: body.when ?? "08:00", destinations: body.destinations ?? [] },
+    ...{ holdOutShare: body.holdOutShare ?? 0, exemptions: body.exemptions ?? {} },
+    // A moment has no present state: older events are passed over.
+    includeCurrent: !isMoment(condition) && (body.includeCurrent ?? false),
+  };
+}
+
+function ruleAnswer(rule: AlertRule) {
+  const { experiment: _, decidedThrough, createdAtMs, updatedAtMs, destinations, ...shown } = rule;
+  return {
+    ...{ ...shown, destinations: [...destinations] },
+    decidedThrough: decidedThrough === null ? null : formatDay(decidedThrough),
+    ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
+  };
+}
+
+function snoozeDay(text: string | null): number | null {
+  if (text === null) return null;
+  const day = parseDay(text);
+  if (day === undefined) {
+    throw new ApiError(
+      "validation_error",
+      "snoozedUntil is not valid: send a date, 2027-03-31 say, or null.",
+    );
+  }
+  return day;
+}
+
+function ruleId(text: string): number {
+  return idIn(text, "alert rule");
+}
+
+function todayOf({ timezone }: Organization, nowMs: number): number {
+  return zoneOf(timezone).dayOf(nowMs);
+}

@@ -1,0 +1,127 @@
+/** Alerts: what rules found, and what team members did about it. */
+import type {
+  AlertArm,
+  AlertClosing,
+  AlertReason,
+  AlertState,
+  AlertVerdict,
+} from "../../../../contract/actions/rules.ts";
+import type { SenderName } from "../../../../contract/sources.ts";
+import type { Actor, AuditNote } from "../audit.ts";
+import type { RuleEntity } from "./rule-entities.ts";
+import { type EntityNumbers, type EntityRef, type NamedEntity, type NamedPerson, numberOf } from "./work.ts";
+
+/** The entity of an alert. */
+export type AlertedEntity = NamedEntity | { readonly kind: "source"; readonly source: SenderName };
+
+export interface Alert {
+  readonly id: number;
+  readonly rule: { readonly id: number; readonly name: string };
+  readonly version: number;
+  readonly entity: AlertedEntity;
+  /** The day that the alert is about. */
+  readonly firedDay: number;
+  readonly firedAtMs: number;
+  readonly eventId: string | null;
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly reasons: readonly AlertReason[];
+  readonly risk: number | null;
+  /** In minor units of the organization's currency. */
+  readonly expectedLoss: number | null;
+  readonly arm: AlertArm | null;
+  /** Of a control: the last day on which it was not named. */
+  readonly controlUntil: number | null;
+  readonly isSent: boolean;
+  readonly closedDay: number | null;
+  readonly closedWhy: AlertClosing | null;
+  readonly assignee: NamedPerson | null;
+  /** The first day on which it is open again. */
+  readonly snoozedUntil: number | null;
+  readonly verdict: AlertVerdict | null;
+  readonly verdictBy: NamedPerson | null;
+  readonly verdictAtMs: number | null;
+  readonly note: string | null;
+}
+
+export interface AlertQuestion {
+  readonly state: AlertState;
+  /** Today in the organization's timezone. */
+  readonly today: number;
+  readonly rule?: number | undefined;
+  readonly entity?: EntityRef | undefined;
+  /** A person's id, or null for alerts of nobody. */
+  readonly assignee?: number | null | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export type AlertChange = Partial<{
+  /** The person's id. */
+  readonly assignee: number | null;
+  readonly snoozedUntil: number | null;
+  readonly verdict: AlertVerdict | null;
+  readonly note: string | null;
+}>;
+
+/** The alerts of days, as figures about them need them. */
+export interface FiredQuestion {
+  readonly fromDay: number;
+  readonly toDay: number;
+  /** Today in the organization's timezone. */
+  readonly today: number;
+  /** The newest so many. */
+  readonly limit: number;
+}
+
+/** An alert that fired, as figures need it. */
+export interface FiredRecord extends Pick<Alert, "firedDay" | "closedWhy" | "verdict"> {
+  readonly rule: number;
+  readonly entity: RuleEntity;
+  /** Tasks about its user or account that were added since it fired. */
+  readonly tasks: number;
+}
+
+/** A user or an account that is not to be worked on yet, because it is a control of a hold-out. */
+export interface Control {
+  readonly kind: "user" | "account";
+  readonly number: number;
+  /** The last day on which it is one. */
+  readonly untilDay: number;
+}
+
+/** Controls are in no list before their horizon is over. Every change and its entry in the audit log are one commit. */
+export interface AlertStore {
+  /** The highest expected loss first, then the highest risk, then the newest. */
+  list(
+    organization: number,
+    question: AlertQuestion,
+  ): Promise<{ readonly total: number; readonly alerts: readonly Alert[] }>;
+  /** All of one user or account, those of controls among them, in the order of their ids. @param after only ids above it */
+  ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
+  /** Alerts that fired on some days, the newest first. */
+  fired(organization: number, question: FiredQuestion): Promise<readonly FiredRecord[]>;
+  /** The controls of today, each once. The account that was drawn for a user is one, too: its other users follow it.
+   * @param today in the organization's timezone */
+  controls(organization: number, today: number): Promise<readonly Control[]>;
+  /** @returns undefined when the organization has no such alert, or only of a control
+   * @throws Refusal when the assignee is no team member */
+  change(
+    organization: number,
+    id: number,
+    change: AlertChange,
+    by: Actor,
+    today: number,
+    nowMs: number,
+  ): Promise<Alert | undefined>;
+}
+
+/** The entry of a changed alert. The note is not in the log: it may name a person. */
+export function alertNote(id: number, entity: EntityNumbers, fields: readonly string[]): AuditNote {
+  const whose = entity.user > 0 ? "a user" : entity.account > 0 ? "an account" : "a source";
+  return {
+    action: "alert.changed",
+    summary: `Changed ${fields.join(", ")} of an alert about ${whose}`,
+    detail: { alert: id, ...(entity.user + entity.account > 0 && numberOf(entity)), fields: [...fields] },
+  };
+}

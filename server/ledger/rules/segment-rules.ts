@@ -1,0 +1,111 @@
+/** Rules for the filters of segments, and for segments that are conditions of others. */
+import { accountFilters, type Filter } from "../../../contract/actions/filters.ts";
+import { type SegmentKind, segmentLimits } from "../../../contract/actions/segments.ts";
+import { Refusal } from "../../../contract/refusal.ts";
+import { parseDay } from "../../calendar/calendar.ts";
+
+/** A segment among others. */
+export interface SegmentNode {
+  readonly id: number;
+  readonly kind: SegmentKind;
+  readonly name: string;
+  /** Null for a fixed segment. */
+  readonly filter: Filter | null;
+}
+
+/** Traits whose values name one user. */
+const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone"]);
+
+/** Whether a condition on a trait has a value that may name a user: an erasure would not find it in a saved filter. */
+export function mayNameUser({
+  trait,
+  value,
+}: {
+  readonly trait?: unknown;
+  readonly value?: unknown;
+}): boolean {
+  return typeof trait === "string" && naming.has(trait.toLowerCase()) && typeof value === "string";
+}
+
+/** @throws Refusal when a filter has a condition that its kind does not have, or one that is not whole */
+export function refuseInvalidFilter(kind: SegmentKind, filter: Filter): void {
+  const unknown = Object.keys(filter).find(
+    (key) => kind === "accounts" && !Object.hasOwn(accountFilters, key),
+  );
+  if (unknown !== undefined) throw notValid(unknown, "accounts have no such condition");
+  for (const condition of filter.traits ?? []) {
+    const { match = "is", value } = condition;
+    if (match !== "isEmpty" && match !== "isNotEmpty" && value === undefined) {
+      throw notValid("traits", "send trait and value together");
+    }
+    if (mayNameUser(condition)) throw notValid("traits", "leave out values of names, which may name a user");
+  }
+  if (filter.owner === "me") throw notValid("owner", "send the id of a team member, or nobody");
+  refuseInvalidDays(filter);
+}
+
+/** Longest period of a filter by activity. */
+export const maxActiveDays = 800;
+
+function refuseInvalidDays({ activeFrom, activeTo, lifecycle }: Filter): void {
+  if (activeFrom === undefined && activeTo === undefined) {
+    if (lifecycle !== undefined) throw notValid("lifecycle", "send activeFrom and activeTo with it");
+    return;
+  }
+  const [from, to] = [parseDay(activeFrom ?? ""), parseDay(activeTo ?? "")];
+  if (from === undefined || to === undefined || to < from || to - from >= maxActiveDays) {
+    throw notValid("activeTo", `send activeFrom and activeTo, dates of at most ${maxActiveDays} days`);
+  }
+}
+
+function notValid(condition: string, why: string): Refusal {
+  return new Refusal(`filter.${condition} is not valid: ${why}.`);
+}
+
+/**
+ * Checks the segments of an organization as they will be.
+ * @throws Refusal when a filter has a segment that is not there or is of another kind, when segments lead back to themselves,
+ * or when they lead over too many levels
+ */
+export function refuseInvalidSegments(segments: readonly SegmentNode[]): void {
+  const byId = new Map(segments.map((segment) => [segment.id, segment]));
+  const levels = new Map<number, number>();
+  const levelsOf = (segment: SegmentNode, above: readonly number[]): number => {
+    const known = levels.get(segment.id);
+    if (known !== undefined) return known;
+    const below = (segment.filter?.segments ?? []).map(({ segment: id }) => {
+      const found = byId.get(id);
+      if (found === undefined) throw notValid("segments", `there is no segment with the id ${id}`);
+      if (segment.kind === "accounts" && found.kind === "users") {
+        throw notValid("segments", `${found.name} is a segment of users`);
+      }
+      if (id === segment.id || above.includes(id)) {
+        throw notValid("segments", `${found.name} would lead back to itself`);
+      }
+      return 1 + levelsOf(found, [...above, segment.id]);
+    });
+    const own = Math.max(0, ...below);
+    if (own > segmentLimits.levels) {
+      throw notValid("segments", `${segment.name} would lead over more than ${segmentLimits.levels} levels`);
+    }
+    levels.set(segment.id, own);
+    return own;
+  };
+  for (const segment of segments) levelsOf(segment, []);
+}
+
+/** The segments whose filters have this one. */
+export function segmentsWith<Node extends SegmentNode>(
+  segments: readonly Node[],
+  id: number,
+): readonly Node[] {
+  return segments.filter(({ filter }) => filter?.segments?.some(({ segment }) => segment === id) ?? false);
+}
+
+/** @throws Refusal when a filter has the segment */
+export function refuseUsedSegment(segments: readonly SegmentNode[], id: number): void {
+  const [user] = segmentsWith(segments, id);
+  if (user !== undefined) {
+    throw new Refusal(`The segment ${user.name} has it in its filter: change that one first.`);
+  }
+}

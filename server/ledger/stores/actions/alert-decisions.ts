@@ -1,0 +1,214 @@
+/** Stores the decisions of alert rules: watermarks, states, alerts and their messages, a chunk in one commit. */
+import { randomBytes } from "node:crypto";
+import type { JsonObject } from "../../../../contract/json.ts";
+import type { SenderName } from "../../../../contract/sources.ts";
+import { keyOfEntity } from "../../ports/actions/rule-entities.ts";
+import {
+  chunkAlerts,
+  chunkRefused,
+  type DecisionChunk,
+  type DrawnChunk,
+  type EntityStateRow,
+  type RuleDecisions,
+  type RuleToDecide,
+  type Watermark,
+} from "../../ports/actions/rules.ts";
+import { forUpdate } from "../engine/dialect.ts";
+import type { Engine } from "../engine/engine.ts";
+import {
+  count,
+  flag,
+  integer,
+  Json,
+  json,
+  nullable,
+  part,
+  RowOf,
+  real,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "../engine/sql.ts";
+import { lockOrganization } from "../organization-rows.ts";
+import { addAlerts, closeAlerts, findUnsent, markSent } from "./alert-rows.ts";
+import { bit, destinationsOf, type RuleRow, ruleColumns } from "./alert-rules.ts";
+import { deleteStates, entityOfNumbers, existing, isForgotten, keepStates } from "./alert-states.ts";
+import { addDelivery, nameEntities } from "./deliveries.ts";
+import { findNamed } from "./work-rows.ts";
+
+interface DecidedRow extends RuleRow {
+  readonly sequence: number;
+  readonly takesOver: boolean;
+  readonly partDay: number | null;
+  readonly partNumber: number | null;
+  readonly cursor: JsonObject | null;
+}
+const decidedRow = new RowOf<DecidedRow>({
+  ...ruleColumns,
+  sequence: integer(),
+  takesOver: flag(),
+  partDay: nullable(integer()),
+  partNumber: nullable(integer()),
+  cursor: nullable(json()),
+});
+
+interface EntityRow {
+  readonly userNumber: number;
+  readonly accountNumber: number;
+  readonly source: SenderName | "";
+}
+const entityFields = { userNumber: integer(), accountNumber: integer(), source: word<EntityRow["source"]>() };
+const entityRow = new RowOf<EntityRow>(entityFields);
+const stateRow = new RowOf<Omit<EntityStateRow, "entity"> & EntityRow>({
+  ...entityFields,
+  hasLeft: flag(),
+  daysOut: integer(),
+  restsUntil: nullable(integer()),
+  firedOn: nullable(integer()),
+  value: nullable(real()),
+});
+const organizationRow = new RowOf<{ readonly organization: number }>({ organization: integer() });
+const secretRow = new RowOf<{ readonly secret: string }>({ secret: text() });
+
+/** The store of decisions. */
+export function ruleDecisions(engine: Engine): RuleDecisions {
+  return {
+    deciding: () =>
+      engine.alone(
+        (function* () {
+          const rows = yield* select(organizationRow)`
+            FROM alert_rules WHERE is_paused = 0 GROUP BY organization ORDER BY organization`;
+          return rows.map(({ organization }) => organization);
+        })(),
+      ),
+
+    toDecide: (organization) => engine.snapshot(toDecide(organization)),
+
+    states: (organization, rule, afterNumber, limit) =>
+      engine.alone(
+        (function* () {
+          const rows = yield* select(stateRow)`
+            FROM alert_states WHERE organization = ${organization} AND rule = ${rule}
+              AND user_number + account_number > ${afterNumber}
+            ORDER BY user_number, account_number, source LIMIT ${limit}`;
+          return rows.map(({ userNumber, accountNumber, source, ...state }) => ({
+            ...{ ...state, entity: entityOfNumbers(userNumber, accountNumber, source) },
+          }));
+        })(),
+      ),
+
+    holdOutSecret: (organization) =>
+      engine.transaction(function* () {
+        yield* run`
+          INSERT INTO hold_out_secrets (organization, secret) VALUES (${organization}, ${randomBytes(32).toString("hex")})
+          ON CONFLICT (organization) DO NOTHING`;
+        const [row] = yield* select(secretRow)`FROM hold_out_secrets WHERE organization = ${organization}`;
+        if (row === undefined) throw new Error("The secret of draws is not there.");
+        return row.secret;
+      }),
+
+    sentOn: (organization, rule, day) =>
+      engine.alone(count`
+        FROM alerts WHERE organization = ${organization} AND rule = ${rule} AND fired_day = ${day} AND is_sent = 1`),
+
+    unsent: (organization, rule, day) => engine.alone(findUnsent(organization, rule, day)),
+
+    toldOpen: (organization, rule) =>
+      engine.alone(
+        (function* () {
+          const rows = yield* select(entityRow)`
+            FROM alerts WHERE organization = ${organization} AND rule = ${rule} AND closed_day IS NULL AND is_sent = 1`;
+          return rows.map(({ userNumber, accountNumber, source }) =>
+            keyOfEntity(entityOfNumbers(userNumber, accountNumber, source)),
+          );
+        })(),
+      ),
+
+    named: (organization, entities) => engine.alone(findNamed(organization, entities)),
+
+    commitDecision: async (chunk, atMs) => {
+      const nowMs = await engine.sharedNowMs(atMs);
+      return engine.leadingTransaction(() => commit(chunk, nowMs));
+    },
+  };
+}
+
+/** The next decision of all rules takes the present state over. */
+export function takeOverRules() {
+  return run`
+    UPDATE alert_rules SET takes_over = 1, sequence = sequence + 1, part_day = NULL, part_number = NULL`;
+}
+
+function* toDecide(organization: number): Work<readonly RuleToDecide[]> {
+  const rows = yield* select(decidedRow)`
+    FROM alert_rules WHERE organization = ${organization} AND is_paused = 0 ORDER BY id`;
+  const pairs = Map.groupBy(yield* destinationsOf(organization), ({ rule }) => rule);
+  return rows.map((row) => {
+    const { id: rule, name, version, experiment, createdAtMs, settings } = row;
+    const { includeCurrent: _, ...kept } = settings;
+    const destinations = (pairs.get(rule) ?? []).map(({ destination }) => destination);
+    return {
+      version: { ...kept, organization, rule, name, version, experiment, createdAtMs, destinations },
+      watermark: watermarkOf(row),
+    };
+  });
+}
+
+function watermarkOf(row: DecidedRow): Watermark {
+  const { sequence, version, decidedThrough, takesOver, cursor, partDay: day, partNumber } = row;
+  const inPart = day === null || partNumber === null ? null : { day, uptoNumber: partNumber };
+  return { sequence, version, decidedThrough, takesOver, cursor, part: inPart };
+}
+
+function* commit(chunk: DrawnChunk, nowMs: number): Work<Watermark> {
+  const { organization, rule, next, fired, closed } = chunk;
+  if (fired.length > chunkAlerts || closed.length > chunkAlerts) {
+    throw new Error(`A chunk has more than ${chunkAlerts} alerts.`);
+  }
+  yield* lockOrganization(organization);
+  const which = part`FROM alert_rules WHERE organization = ${organization} AND id = ${rule}`;
+  const [before] = yield* select(decidedRow)`${which} ${forUpdate}`;
+  const follows = before?.sequence === chunk.after && before.version === chunk.version && !before.isPaused;
+  if (before === undefined || !follows) throw chunkRefused();
+  yield* keepChunk(chunk, before.experiment, nowMs);
+  yield* run`
+    UPDATE alert_rules SET sequence = sequence + 1, decided_through = ${next.decidedThrough},
+      part_day = ${next.part?.day ?? null}, part_number = ${next.part?.uptoNumber ?? null},
+      takes_over = ${bit(before.takesOver && next.part !== null)},
+      cursor = ${next.cursor === null ? null : Json.of(next.cursor)}
+    WHERE id = ${rule}`;
+  const [after] = yield* select(decidedRow)`${which}`;
+  if (after === undefined) throw new Error("The rule of a chunk is not there.");
+  return watermarkOf(after);
+}
+
+/** Entities that an erasure deleted meanwhile get neither states nor alerts nor messages. */
+function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<void> {
+  const { organization, rule, version, states, closed } = chunk;
+  const messages = chunk.messages.map(({ entities }) => entities);
+  const named = [...states, ...chunk.fired].map(({ entity }) => entity);
+  const isThere = yield* existing(organization, [...named, ...messages.flat()]);
+  const kept = states.filter(({ entity }) => isThere(entity));
+  const [forgotten, changed] = [
+    kept.filter((state) => isForgotten(state, dayOf(chunk))),
+    kept.filter((state) => !isForgotten(state, dayOf(chunk))),
+  ];
+  yield* deleteStates(rule, forgotten);
+  yield* keepStates(organization, rule, changed);
+  const fired = chunk.fired.filter(({ entity }) => isThere(entity));
+  yield* addAlerts({ organization, rule, version, experiment }, fired, nowMs);
+  yield* markSent(rule, chunk.earlier);
+  yield* closeAlerts(organization, rule, closed, nowMs);
+  for (const { destination, message, dueAtMs, entities } of chunk.messages) {
+    if (!entities.every(isThere)) continue;
+    const delivery = yield* addDelivery(organization, destination, message, dueAtMs, nowMs);
+    if (delivery !== undefined) yield* nameEntities(organization, delivery, entities);
+  }
+}
+
+/** The day that a chunk decides. */
+function dayOf({ next }: Pick<DecisionChunk, "next">): number {
+  return next.part?.day ?? next.decidedThrough ?? 0;
+}

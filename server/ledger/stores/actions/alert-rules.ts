@@ -1,0 +1,248 @@
+/** Stores alert rules, as team members keep them. */
+import type { AlertRuleSettings } from "../../../../contract/actions/rules.ts";
+import {
+  type AlertRule,
+  type AlertRuleStore,
+  effectsOf,
+  noSuchDestinations,
+  refuseTooManyRules,
+  ruleChangedNote,
+  ruleNameTaken,
+  ruleNote,
+} from "../../ports/actions/rule-settings.ts";
+import type { Actor } from "../../ports/audit.ts";
+import type { AuditLog } from "../engine/audit-log.ts";
+import { forUpdate, ids as idsAsRows } from "../engine/dialect.ts";
+import type { Engine } from "../engine/engine.ts";
+import {
+  count,
+  exists,
+  flag,
+  integer,
+  Json,
+  json,
+  nullable,
+  part,
+  RowOf,
+  returningOne,
+  run,
+  select,
+  text,
+  type Work,
+} from "../engine/sql.ts";
+import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
+import { refuseForeignSegments } from "./segments-of-rules.ts";
+
+/** The settings that are one JSON document. */
+type StoredSettings = Omit<AlertRuleSettings, "name" | "isPaused" | "destinations">;
+
+/** A rule as it is stored. */
+export interface RuleRow extends Omit<AlertRule, keyof AlertRuleSettings | "openAlerts"> {
+  readonly name: string;
+  readonly isPaused: boolean;
+  readonly settings: StoredSettings;
+}
+
+/** The columns of a rule. */
+export const ruleColumns = {
+  id: integer("alert_rules.id"),
+  name: text("alert_rules.name"),
+  isPaused: flag(),
+  settings: json<StoredSettings>(),
+  version: integer("alert_rules.version"),
+  experiment: integer("alert_rules.experiment"),
+  decidedThrough: nullable(integer()),
+  createdAtMs: integer("alert_rules.created_at_ms"),
+  updatedAtMs: integer("alert_rules.updated_at_ms"),
+};
+
+const ruleRow = new RowOf<RuleRow>(ruleColumns);
+const idRow = new RowOf<{ readonly id: number }>({ id: integer() });
+const pairRow = new RowOf<{ readonly rule: number; readonly destination: number }>({
+  rule: integer(),
+  destination: integer(),
+});
+const openRow = new RowOf<{ readonly rule: number; readonly open: number }>({
+  rule: integer(),
+  open: integer("count(*)"),
+});
+
+/** The store of alert rules. */
+export function alertRuleStore(engine: Engine): AlertRuleStore {
+  const at = (nowMs: number) => Math.floor(nowMs / 86_400_000);
+  return {
+    list: (organization, today) =>
+      engine.snapshot(
+        findRules(organization, part`WHERE organization = ${organization} ORDER BY name`, today),
+      ),
+
+    find: (organization, id, today) => engine.snapshot(findRule(organization, id, today)),
+
+    add: (organization, settings, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockKnownOrganization(organization);
+        refuseTooManyRules(yield* count`FROM alert_rules WHERE organization = ${organization}`);
+        yield* refuseName(organization, settings.name);
+        yield* refuseForeignSegments(organization, settings);
+        const { id } = yield* returningOne(idRow)`
+          INSERT INTO alert_rules (organization, name, settings, is_paused, version, experiment, sequence, takes_over,
+            created_at_ms, updated_at_ms)
+          VALUES (${organization}, ${settings.name}, ${storedSettings(settings)}, ${bit(settings.isPaused)}, 1, 1, 1,
+            ${bit(!settings.includeCurrent)}, ${nowMs}, ${nowMs})`;
+        yield* addVersion(id, 1, settings, nowMs);
+        yield* setDestinations(organization, id, settings.destinations);
+        yield* audit.note(
+          organization,
+          ruleNote("alert_rule.created", { id, name: settings.name }),
+          by,
+          nowMs,
+        );
+        return yield* known(organization, id, at(nowMs));
+      }),
+
+    change: (organization, id, change, by, nowMs) =>
+      engine.transaction((audit) =>
+        changeRule(audit, { organization, id, today: at(nowMs) }, change, by, nowMs),
+      ),
+
+    remove: (organization, id, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        const before = yield* lockRule(organization, id);
+        if (before === undefined) return false;
+        yield* run`DELETE FROM alert_rules WHERE id = ${id}`;
+        yield* audit.note(organization, ruleNote("alert_rule.deleted", before), by, nowMs);
+        return true;
+      }),
+  };
+}
+
+function* changeRule(
+  audit: AuditLog,
+  { organization, id, today }: { readonly organization: number; readonly id: number; readonly today: number },
+  change: Partial<AlertRuleSettings>,
+  by: Actor,
+  nowMs: number,
+): Work<AlertRule | undefined> {
+  if ((yield* lockRule(organization, id)) === undefined) return undefined;
+  const before = yield* known(organization, id, today);
+  const after: AlertRuleSettings = { ...settingsOf(before), ...change };
+  const effects = effectsOf(settingsOf(before), after);
+  if (effects.fields.length === 0) return before;
+  if (after.name !== before.name) yield* refuseName(organization, after.name);
+  if (effects.isNewVersion || effects.fields.includes("exemptions")) {
+    yield* refuseForeignSegments(organization, after);
+  }
+  const version = before.version + (effects.isNewVersion ? 1 : 0);
+  const anew = part`decided_through = NULL, part_day = NULL, part_number = NULL, takes_over = ${bit(effects.takesOver)},`;
+  yield* run`
+    UPDATE alert_rules SET name = ${after.name}, settings = ${storedSettings(after)}, is_paused = ${bit(after.isPaused)},
+      version = ${version}, experiment = experiment + ${bit(effects.isNewExperiment)}, sequence = sequence + 1,
+      ${effects.beginsAnew ? anew : part``} ${effects.isNewVersion ? part`cursor = NULL,` : part``} updated_at_ms = ${nowMs}
+    WHERE id = ${id}`;
+  if (effects.isNewVersion) {
+    yield* addVersion(id, version, after, nowMs);
+    // Entities without an open alert start outside, so that those inside fire.
+    if (!effects.takesOver) {
+      yield* run`UPDATE alert_states SET has_left = 1, days_out = 0 WHERE rule = ${id} AND fired_on IS NULL`;
+    }
+  }
+  if (effects.fields.includes("destinations")) yield* setDestinations(organization, id, after.destinations);
+  yield* audit.note(organization, ruleChangedNote(before, after, effects.fields), by, nowMs);
+  return yield* known(organization, id, today);
+}
+
+function* addVersion(
+  rule: number,
+  version: number,
+  { scope, condition }: AlertRuleSettings,
+  nowMs: number,
+): Work<void> {
+  yield* run`
+    INSERT INTO alert_rule_versions (rule, version, scope, condition, created_at_ms)
+    VALUES (${rule}, ${version}, ${Json.of(scope)}, ${Json.of(condition)}, ${nowMs})`;
+}
+
+function* setDestinations(organization: number, rule: number, destinations: readonly number[]): Work<void> {
+  const there = yield* select(idRow)`
+    FROM destinations WHERE organization = ${organization} AND id IN (SELECT id FROM ${idsAsRows(destinations)})`;
+  const missing = destinations.filter((id) => !there.some((one) => one.id === id));
+  if (missing.length > 0) throw noSuchDestinations(missing);
+  yield* run`DELETE FROM alert_rule_destinations WHERE rule = ${rule}`;
+  yield* run`
+    INSERT INTO alert_rule_destinations (rule, destination)
+    SELECT CAST(${rule} AS bigint), id FROM ${idsAsRows(destinations)}`;
+}
+
+/** Locks the organization and its rule: a decision may be committed at the same time. */
+function* lockRule(organization: number, id: number): Work<RuleRow | undefined> {
+  yield* lockOrganization(organization);
+  const [row] = yield* select(ruleRow)`
+    FROM alert_rules WHERE organization = ${organization} AND id = ${id} ${forUpdate}`;
+  return row;
+}
+
+function* findRules(
+  organization: number,
+  which: ReturnType<typeof part>,
+  today: number,
+): Work<readonly AlertRule[]> {
+  const rows = yield* select(ruleRow)`FROM alert_rules ${which}`;
+  const pairs = Map.groupBy(yield* destinationsOf(organization), ({ rule }) => rule);
+  const open = yield* select(openRow)`
+    FROM alerts WHERE organization = ${organization} AND ${isOpen(today)} GROUP BY rule`;
+  return rows.map(({ settings, ...row }) => ({
+    ...{ ...row, ...settings, destinations: (pairs.get(row.id) ?? []).map(({ destination }) => destination) },
+    openAlerts: open.find(({ rule }) => rule === row.id)?.open ?? 0,
+  }));
+}
+
+/** Destinations of all rules of an organization, by their ids. */
+export function destinationsOf(organization: number) {
+  return select(pairRow)`
+    FROM alert_rule_destinations WHERE rule IN (SELECT id FROM alert_rules WHERE organization = ${organization})
+    ORDER BY rule, destination`;
+}
+
+/** Alerts of the inbox. Controls are not among them before their horizon is over. */
+export const isNamed = (today: number) => part`(control_until IS NULL OR control_until < ${today})`;
+/** Alerts that are not closed, have no verdict and are not snoozed. */
+export const isOpen = (today: number) => part`
+  closed_day IS NULL AND verdict IS NULL AND (snoozed_until IS NULL OR snoozed_until <= ${today}) AND ${isNamed(today)}`;
+
+function* findRule(organization: number, id: number, today: number): Work<AlertRule | undefined> {
+  const [rule] = yield* findRules(
+    organization,
+    part`WHERE organization = ${organization} AND id = ${id}`,
+    today,
+  );
+  return rule;
+}
+
+function* known(organization: number, id: number, today: number): Work<AlertRule> {
+  const rule = yield* findRule(organization, id, today);
+  if (rule === undefined) throw new Error("An alert rule that was just written is not there.");
+  return rule;
+}
+
+function settingsOf(rule: AlertRule): AlertRuleSettings {
+  const { name, scope, condition, cooldownDays, cap, when, destinations, holdOutShare } = rule;
+  const { exemptions, isPaused, includeCurrent } = rule;
+  return {
+    ...{ name, scope, condition, cooldownDays, cap, when, destinations, holdOutShare },
+    ...{ exemptions, isPaused, includeCurrent },
+  };
+}
+
+function storedSettings({ name: _, isPaused: __, destinations: ___, ...settings }: AlertRuleSettings): Json {
+  return Json.of(settings satisfies StoredSettings);
+}
+
+/** Both engines store booleans of these tables as 0 or 1. */
+export function bit(is: boolean): 0 | 1 {
+  return is ? 1 : 0;
+}
+
+function* refuseName(organization: number, name: string): Work<void> {
+  const isTaken = yield* exists`FROM alert_rules WHERE organization = ${organization} AND name = ${name}`;
+  if (isTaken) throw ruleNameTaken(name);
+}

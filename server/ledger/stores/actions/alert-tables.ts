@@ -1,0 +1,118 @@
+/** The tables of alert rules and alerts, as the migration creates them on both engines. Never edit a released text. */
+import type { TableTypes } from "../tables.ts";
+
+/**
+ * Rules with their watermarks, the states that they keep, alerts, and the entities that a delivery names. Entities are named by
+ * their numbers, which no other one gets. Of a source both numbers are 0.
+ */
+export function alertTables({ id, integer, real, text, ordered, end, keyed }: TableTypes): string {
+  const ofOrganization = `organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE`;
+  const ofRule = `rule ${integer} NOT NULL REFERENCES alert_rules (id) ON DELETE CASCADE`;
+  const entity = `
+    user_number ${integer} NOT NULL,
+    account_number ${integer} NOT NULL,
+    source ${text} NOT NULL`;
+  return `
+  CREATE TABLE alert_rules (
+    id ${id},
+    ${ofOrganization},
+    name ${ordered} NOT NULL,
+    settings ${text} NOT NULL,
+    is_paused ${integer} NOT NULL,
+    version ${integer} NOT NULL,
+    experiment ${integer} NOT NULL,
+    sequence ${integer} NOT NULL,
+    decided_through ${integer},
+    part_day ${integer},
+    part_number ${integer},
+    takes_over ${integer} NOT NULL,
+    cursor ${text},
+    created_at_ms ${integer} NOT NULL,
+    updated_at_ms ${integer} NOT NULL,
+    UNIQUE (organization, name)
+  )${end};
+
+  CREATE TABLE alert_rule_destinations (
+    ${ofRule},
+    destination ${integer} NOT NULL REFERENCES destinations (id) ON DELETE CASCADE,
+    PRIMARY KEY (rule, destination)
+  )${keyed};
+  CREATE INDEX alert_rule_destinations_by_destination ON alert_rule_destinations (destination);
+
+  CREATE TABLE alert_rule_versions (
+    ${ofRule},
+    version ${integer} NOT NULL,
+    scope ${text} NOT NULL,
+    condition ${text} NOT NULL,
+    created_at_ms ${integer} NOT NULL,
+    PRIMARY KEY (rule, version)
+  )${keyed};
+
+  CREATE TABLE alert_states (
+    ${ofOrganization},
+    ${ofRule},${entity},
+    has_left ${integer} NOT NULL,
+    days_out ${integer} NOT NULL,
+    rests_until ${integer},
+    fired_on ${integer},
+    value ${real},
+    PRIMARY KEY (rule, user_number, account_number, source)
+  )${keyed};
+  CREATE INDEX alert_states_of_entity ON alert_states (organization, user_number, account_number);
+
+  CREATE TABLE alerts (
+    id ${id},
+    ${ofOrganization},
+    ${ofRule},
+    version ${integer} NOT NULL,
+    experiment ${integer} NOT NULL,${entity},
+    fired_day ${integer} NOT NULL,
+    fired_at_ms ${integer} NOT NULL,
+    event_id ${text} NOT NULL,
+    before_value ${real},
+    after_value ${real},
+    reasons ${text} NOT NULL,
+    risk ${real},
+    expected_loss ${real},
+    drawn_account ${integer},
+    arm ${text},
+    control_until ${integer},
+    is_sent ${integer} NOT NULL,
+    closed_day ${integer},
+    closed_why ${text},
+    closed_at_ms ${integer},
+    assignee ${integer} REFERENCES people (id) ON DELETE SET NULL,
+    snoozed_until ${integer},
+    verdict ${text},
+    verdict_by ${integer} REFERENCES people (id) ON DELETE SET NULL,
+    verdict_at_ms ${integer},
+    note ${text}
+  )${end};
+  CREATE UNIQUE INDEX alerts_once ON alerts (rule, user_number, account_number, source, fired_day, event_id);
+  CREATE UNIQUE INDEX alerts_of_event ON alerts (rule, event_id) WHERE event_id <> '';
+  CREATE INDEX alerts_of_entity ON alerts (organization, user_number, account_number, id);
+  CREATE INDEX alerts_open ON alerts (organization, rule) WHERE closed_day IS NULL AND verdict IS NULL;
+  CREATE INDEX alerts_by_age ON alerts (fired_at_ms);
+  CREATE INDEX alerts_of_assignee ON alerts (assignee);
+  CREATE INDEX alerts_verdict_by ON alerts (verdict_by);
+
+  CREATE TABLE hold_out_secrets (
+    organization ${integer} PRIMARY KEY REFERENCES organizations (id) ON DELETE CASCADE,
+    secret ${text} NOT NULL
+  )${end};
+
+  CREATE TABLE delivery_entities (
+    ${ofOrganization},
+    delivery ${integer} NOT NULL REFERENCES deliveries (id) ON DELETE CASCADE,
+    user_number ${integer} NOT NULL,
+    account_number ${integer} NOT NULL,
+    PRIMARY KEY (delivery, user_number, account_number)
+  )${keyed};
+  CREATE INDEX delivery_entities_of_entity ON delivery_entities (organization, user_number, account_number);
+`;
+}
+
+/** Controls are read for each list. Most alerts are of none. */
+export const alertsOfControls = `
+  CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;
+`;

@@ -1,0 +1,236 @@
+/** Stores alerts as team members work with them. */
+import type { AlertReason } from "../../../../contract/actions/rules.ts";
+import type { SenderName } from "../../../../contract/sources.ts";
+import {
+  type Alert,
+  type AlertChange,
+  type AlertQuestion,
+  type AlertStore,
+  alertNote,
+  type Control,
+  type FiredQuestion,
+  type FiredRecord,
+} from "../../ports/actions/alerts.ts";
+import type { Actor } from "../../ports/audit.ts";
+import type { AuditLog } from "../engine/audit-log.ts";
+import type { Engine } from "../engine/engine.ts";
+import {
+  count,
+  type Fragment,
+  flag,
+  integer,
+  nullable,
+  part,
+  RowOf,
+  real,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "../engine/sql.ts";
+import { lockOrganization } from "../organization-rows.ts";
+import { isNamed, isOpen } from "./alert-rules.ts";
+import { entityOfNumbers } from "./alert-states.ts";
+import {
+  type EntityOfRow,
+  entityColumns,
+  entityOf,
+  isOfEntity,
+  namedEntity,
+  namedPerson,
+  refuseStranger,
+} from "./work-rows.ts";
+
+interface AlertRow
+  extends EntityOfRow,
+    Omit<Alert, "rule" | "entity" | "eventId" | "reasons" | "assignee" | "verdictBy"> {
+  readonly ruleId: number;
+  readonly ruleName: string;
+  readonly source: SenderName | "";
+  readonly eventId: string;
+  readonly reasons: string;
+  readonly assigneeId: number | null;
+  readonly assigneeName: string | null;
+  readonly judgeId: number | null;
+  readonly judge: string | null;
+}
+
+const alertRow = new RowOf<AlertRow>({
+  ...entityColumns,
+  id: integer("alerts.id"),
+  ruleId: integer("alerts.rule"),
+  ruleName: text("alert_rules.name"),
+  version: integer("alerts.version"),
+  source: word("alerts.source"),
+  firedDay: integer(),
+  firedAtMs: integer(),
+  eventId: text(),
+  before: nullable(real("before_value")),
+  after: nullable(real("after_value")),
+  reasons: text(),
+  risk: nullable(real()),
+  expectedLoss: nullable(real()),
+  arm: nullable(word()),
+  controlUntil: nullable(integer()),
+  isSent: flag(),
+  closedDay: nullable(integer()),
+  closedWhy: nullable(word()),
+  assigneeId: nullable(integer("assigned.id")),
+  assigneeName: nullable(text("assigned.name")),
+  snoozedUntil: nullable(integer()),
+  verdict: nullable(word()),
+  judgeId: nullable(integer("judges.id")),
+  judge: nullable(text("judges.name")),
+  verdictAtMs: nullable(integer()),
+  note: nullable(text("alerts.note")),
+});
+const joined = part`FROM alerts JOIN alert_rules ON alert_rules.id = alerts.rule ${entityOf("alerts")}
+  LEFT JOIN people AS assigned ON assigned.id = alerts.assignee
+  LEFT JOIN people AS judges ON judges.id = alerts.verdict_by`;
+
+const controlRow = new RowOf<{ readonly user: number; readonly account: number; readonly untilDay: number }>({
+  user: integer("user_number"),
+  account: integer("coalesce(drawn_account, account_number)"),
+  untilDay: integer("max(control_until)"),
+});
+
+/** The store of alerts. */
+export function alertStore(engine: Engine): AlertStore {
+  return {
+    list: (organization, question) =>
+      engine.snapshot(
+        (function* () {
+          const where = part`WHERE alerts.organization = ${organization} AND ${isAsked(organization, question)}`;
+          const total = yield* count`FROM alerts ${where}`;
+          const alerts = yield* findAlerts(part`
+            ${where} ORDER BY expected_loss IS NULL, expected_loss DESC, risk IS NULL, risk DESC, alerts.id DESC
+            LIMIT ${question.limit} OFFSET ${question.offset}`);
+          return { total, alerts };
+        })(),
+      ),
+
+    ofEntity: (organization, entity, after, limit) =>
+      engine.alone(
+        findAlerts(part`
+          WHERE ${isOfEntity(organization, "alerts", entity)} AND alerts.id > ${after} ORDER BY alerts.id LIMIT ${limit}`),
+      ),
+
+    fired: (organization, question) => engine.alone(findFired(organization, question)),
+
+    controls: (organization, today) => engine.alone(findControls(organization, today)),
+
+    change: (organization, id, change, by, today, nowMs) =>
+      engine.transaction((audit) => changeAlert(audit, { organization, id, today }, change, by, nowMs)),
+  };
+}
+
+function* findControls(organization: number, today: number): Work<readonly Control[]> {
+  const rows = yield* select(controlRow)`
+    FROM alerts WHERE organization = ${organization} AND control_until >= ${today}
+    GROUP BY user_number, coalesce(drawn_account, account_number)`;
+  const controls = new Map<string, Control>();
+  const add = (kind: Control["kind"], number: number, untilDay: number) => {
+    const known = controls.get(`${kind} ${number}`)?.untilDay ?? untilDay;
+    if (number > 0) controls.set(`${kind} ${number}`, { kind, number, untilDay: Math.max(known, untilDay) });
+  };
+  for (const { user, account, untilDay } of rows) {
+    add("user", user, untilDay);
+    add("account", account, untilDay);
+  }
+  return [...controls.values()];
+}
+
+function isAsked(organization: number, { state, today, rule, entity, assignee }: AlertQuestion): Fragment {
+  const states: Readonly<Record<AlertQuestion["state"], Fragment>> = {
+    open: isOpen(today),
+    snoozed: part`closed_day IS NULL AND verdict IS NULL AND snoozed_until > ${today}`,
+    handled: part`verdict IS NOT NULL`,
+    closed: part`closed_day IS NOT NULL`,
+    all: part`true`,
+  };
+  return part`${states[state]} AND ${isNamed(today)}
+    ${rule === undefined ? part`` : part`AND alerts.rule = ${rule}`}
+    ${entity === undefined ? part`` : part`AND ${isOfEntity(organization, "alerts", entity)}`}
+    ${assignee === undefined ? part`` : assignee === null ? part`AND assignee IS NULL` : part`AND assignee = ${assignee}`}`;
+}
+
+interface FiredRow extends Omit<FiredRecord, "entity"> {
+  readonly userNumber: number;
+  readonly accountNumber: number;
+  readonly source: SenderName | "";
+}
+const firedRow = new RowOf<FiredRow>({
+  rule: integer(),
+  userNumber: integer(),
+  accountNumber: integer(),
+  source: word(),
+  firedDay: integer(),
+  closedWhy: nullable(word()),
+  verdict: nullable(word()),
+  tasks: integer(`(SELECT count(*) FROM tasks WHERE tasks.organization = alerts.organization
+    AND tasks.user_number = alerts.user_number AND tasks.account_number = alerts.account_number
+    AND tasks.created_at_ms >= alerts.fired_at_ms)`),
+});
+
+function* findFired(
+  organization: number,
+  { fromDay, toDay, today, limit }: FiredQuestion,
+): Work<readonly FiredRecord[]> {
+  const rows = yield* select(firedRow)`
+    FROM alerts WHERE organization = ${organization} AND fired_day BETWEEN ${fromDay} AND ${toDay} AND ${isNamed(today)}
+    ORDER BY id DESC LIMIT ${limit}`;
+  return rows.map(({ userNumber, accountNumber, source, ...record }) => ({
+    ...{ ...record, entity: entityOfNumbers(userNumber, accountNumber, source) },
+  }));
+}
+
+function* changeAlert(
+  audit: AuditLog,
+  { organization, id, today }: { readonly organization: number; readonly id: number; readonly today: number },
+  change: AlertChange,
+  by: Actor,
+  nowMs: number,
+): Work<Alert | undefined> {
+  yield* lockOrganization(organization);
+  const where = part`WHERE alerts.organization = ${organization} AND alerts.id = ${id} AND ${isNamed(today)}`;
+  const [row] = yield* select(alertRow)`${joined} ${where}`;
+  if (row === undefined) return undefined;
+  const before = {
+    ...{ assignee: row.assigneeId, snoozedUntil: row.snoozedUntil, verdict: row.verdict, note: row.note },
+  };
+  const after = { ...before, ...change };
+  const names = Object.keys(before) as (keyof typeof before)[];
+  const fields = names.filter((name) => before[name] !== after[name]);
+  if (fields.length === 0) return alertOf(row);
+  if (fields.includes("assignee")) yield* refuseStranger(organization, after.assignee);
+  const judged = part`verdict_by = ${after.verdict === null ? null : (by.person?.id ?? null)},
+    verdict_at_ms = ${after.verdict === null ? null : nowMs},`;
+  yield* run`
+    UPDATE alerts SET ${fields.includes("verdict") ? judged : part``} assignee = ${after.assignee},
+      snoozed_until = ${after.snoozedUntil}, verdict = ${after.verdict}, note = ${after.note}
+    WHERE id = ${id}`;
+  const numbers = { user: row.userNumber, account: row.accountNumber };
+  yield* audit.note(organization, alertNote(id, numbers, fields), by, nowMs);
+  const [changed] = yield* findAlerts(where);
+  return changed;
+}
+
+/** Alerts. @param which the end of the statement, from WHERE on */
+export function* findAlerts(which: Fragment): Work<readonly Alert[]> {
+  return (yield* select(alertRow)`${joined} ${which}`).map(alertOf);
+}
+
+function alertOf(row: AlertRow): Alert {
+  const { id, version, firedDay, firedAtMs, before, after, risk, expectedLoss, arm, controlUntil } = row;
+  const { isSent, closedDay, closedWhy, snoozedUntil, verdict, verdictAtMs, note, source } = row;
+  return {
+    ...{ id, rule: { id: row.ruleId, name: row.ruleName }, version, firedDay, firedAtMs },
+    entity: source === "" ? namedEntity(row) : { kind: "source", source },
+    ...{ eventId: row.eventId === "" ? null : row.eventId, before, after, risk, expectedLoss },
+    reasons: JSON.parse(row.reasons) as readonly AlertReason[],
+    ...{ arm, controlUntil, isSent, closedDay, closedWhy, snoozedUntil, verdict, verdictAtMs, note },
+    assignee: namedPerson(row.assigneeId, row.assigneeName),
+    verdictBy: namedPerson(row.judgeId, row.judge),
+  };
+}

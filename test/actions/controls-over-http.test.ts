@@ -1,0 +1,119 @@
+/** Controls of a hold-out over HTTP: to-call lists, the overview and the win-back list do not name them before their horizon is over. */
+import { beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import { remoteLedger } from "../../server/between/remote/remote.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
+import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { ownServer } from "../own-server.ts";
+import { joined } from "../people/support.ts";
+import type { Server } from "../server.ts";
+
+const organization = "Holding";
+const server: Server = await ownServer(() => server);
+let olga: Awaited<ReturnType<typeof joined>>;
+let ledger: SharedLedger;
+const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}organization=${olga.organization}`;
+const today = todayIn(quietZone);
+
+beforeAll(async () => {
+  const token = await server.organization(organization, "--timezone", quietZone);
+  olga = await joined(server, organization, "owner", "Olga Owner");
+  const absent = () => Promise.reject(new Error("is not asked for here"));
+  ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
+  await sendAll(server, token, [
+    ...["ada", "bob", "cal", "dee"].map((who) => identify(who)),
+    ...["ada", "bob"].flatMap((who) =>
+      Array.from({ length: 20 }, (_, week) => track(who, "opened", daysAgo(33 + week * 3))),
+    ),
+    // Their health falls sharply within the week.
+    ...["cal", "dee"].flatMap((who) =>
+      Array.from({ length: 60 }, (_, day) => track(who, "opened", daysAgo(10 + day))),
+    ),
+  ]);
+  await server.exported("events", organization);
+  for (const days of [9, 0]) {
+    const day = formatDay(today - days);
+    await server.command("score", "--organization", organization, "--as-of", day, "--even-if-stopped");
+  }
+  const rule = { name: "Held out", scope: { kind: "users" }, condition: { kind: "riskBand", band: "high" } };
+  await olga.json("POST", at("/api/alert-rules"), { ...rule, holdOutShare: 0.9 }, 201);
+}, 300_000);
+
+/** Fires for a user until the draw makes it a control. Its account number is that of no account. */
+async function drawControl(userId: string, day: number): Promise<void> {
+  const number = (await ledger.findUser(olga.organization, userId))?.user.number ?? 0;
+  const [toDecide] = await ledger.ruleDecisions.toDecide(olga.organization);
+  if (toDecide === undefined) throw new Error("The rule is not decided.");
+  const { version, watermark } = toDecide;
+  const entity = { kind: "user", number } as const;
+  const secret = { ...ledger.ruleDecisions, holdOutSecret: async () => "0" };
+  await commitChunk(
+    { ...ledger, ruleDecisions: secret },
+    { ...version, holdOutShare: 1 },
+    {
+      ...{ organization: olga.organization, rule: version.rule, version: version.version },
+      ...{ after: watermark.sequence, horizonDays: 28 },
+      next: { decidedThrough: day, part: null, cursor: null },
+      ...{ states: [], closed: [], insideBySettings: 0 },
+      fired: [
+        {
+          ...{ entity, day, eventId: null, before: null, after: null, reasons: [], risk: 0.9 },
+          ...{ expectedLoss: null, account: null, isExempt: false },
+        },
+      ],
+    },
+    { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now() },
+  );
+}
+
+const untilOf = async () => {
+  const { users } = await olga.json<{ users: { userId: string; controlUntil: string | null }[] }>(
+    ...(["GET", at("/api/users?sort=userId&order=ascending")] as const),
+  );
+  return users.map(({ userId, controlUntil }) => [userId, controlUntil]);
+};
+const winBack = async () => {
+  const { churned } = await olga.json<{ churned: { id: string }[] }>(
+    ...(["GET", at("/api/win-back?kind=user&days=30")] as const),
+  );
+  return churned.map(({ id }) => id).toSorted();
+};
+
+test("a control is in no alert and no win-back list, and other lists say until when", async () => {
+  expect(await winBack()).toEqual(["ada", "bob"]);
+  await drawControl("ada", today);
+  const until = formatDay(today + 27);
+  expect(await winBack()).toEqual(["bob"]);
+  expect(await untilOf()).toEqual([
+    ["ada", until],
+    ["bob", null],
+    ["cal", null],
+    ["dee", null],
+  ]);
+  expect(await olga.json("GET", at("/api/users/ada"))).toMatchObject({ controlUntil: until });
+  expect(await olga.json("GET", at("/api/alerts?state=all"))).toMatchObject({ total: 0 });
+});
+
+test("a control is not to be called, neither in the list nor first", async () => {
+  const called = async () => {
+    const { users } = await olga.json<{ users: { userId: string }[] }>(
+      ...(["GET", at("/api/users?toCall=true&sort=userId&order=ascending")] as const),
+    );
+    const { callFirst, callTotal } = await olga.json<{ callFirst: { id: string }[]; callTotal: number }>(
+      ...(["GET", at("/api/week-summary")] as const),
+    );
+    return [users.map(({ userId }) => userId), callFirst.map(({ id }) => id).toSorted(), callTotal];
+  };
+  expect(await called()).toEqual([["cal", "dee"], ["cal", "dee"], 2]);
+  await drawControl("cal", today);
+  expect(await called()).toEqual([["dee"], ["dee"], 1]);
+});
+
+test("after its horizon it is named again", async () => {
+  await drawControl("bob", today - 28);
+  expect(await winBack()).toEqual(["bob"]);
+  expect(await olga.json("GET", at("/api/alerts?state=all"))).toMatchObject({ total: 1 });
+});

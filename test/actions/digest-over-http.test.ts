@@ -1,0 +1,183 @@
+/** The digest from the front door: a member switches it on, agrees, gets it once by e-mail and unsubscribes; a channel gets it, too. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import { remoteLedger } from "../../server/between/remote/remote.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
+import { commandLine, type DecisionChunk, type SharedLedger } from "../../server/ledger/ledger.ts";
+import { todayIn } from "../far-from-midnight.ts";
+import { company } from "../people/support.ts";
+import { until } from "../people/watching.ts";
+import { Server } from "../server.ts";
+import { type MailServer, startMailServer } from "./mail-server.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+let [server, receiver, mails]: [Server, Receiver, MailServer] = [] as never;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  mails = await startMailServer();
+  server = await Server.start({
+    env: {
+      ALLOW_PRIVATE_DESTINATIONS: receiver.allowed,
+      SMTP_URL: mails.url(),
+      MAIL_FROM: "Rekindle <rekindle@example.com>",
+      PUBLIC_URL: "https://rekindle.example.com",
+    },
+  });
+  await server.ready();
+}, 600_000);
+afterAll(async () => {
+  await server.stop();
+  receiver.stop();
+  await mails.stop();
+});
+
+/** Here it is between 08:00 and 22:00. */
+const zone =
+  ["UTC", "Etc/GMT-8", "Etc/GMT+8"].find((name) => {
+    const hour = (Date.now() - new Zone(name).startOfDay(todayIn(name))) / msPerHour;
+    return hour >= 8 && hour < 22;
+  }) ?? "UTC";
+const today = todayIn(zone);
+
+type Company = Awaited<ReturnType<typeof company>>;
+
+/** A company with two scored users, whose settings changed yesterday. */
+async function scoredCompany(): Promise<{ readonly ours: Company; readonly ledger: SharedLedger }> {
+  const ours = await company(server, "Digested", "--timezone", zone);
+  const items = ["ada", "bob"].flatMap((userId) => [
+    { type: "identify", userId, email: `${userId}@example.com`, properties: { name: `Name of ${userId}` } },
+    ...[40, 12, 3].map((days) => ({
+      ...{ type: "track", userId, event: "opened" },
+      timestamp: new Date(Date.now() - days * msPerDay).toISOString(),
+    })),
+  ]);
+  expect((await server.post("/batch", ours.token, { batch: items })).status).toBe(201);
+  await server.command("score", "--organization", ours.name);
+  const absent = () => Promise.reject(new Error("is not asked for here"));
+  const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
+  const { organization } = ours.owner;
+  await ledger.settings.change(organization, { churnHorizonDays: 56 }, commandLine, Date.now() - msPerDay);
+  return { ours, ledger };
+}
+
+/** A rule whose hold-out has drawn an alert of yesterday: of bob, who is a control, and of ada, who is none. */
+async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Promise<void> {
+  const { organization } = owner;
+  const rule = {
+    ...{ name: "High risk", scope: { kind: "users" }, condition: { kind: "riskBand", band: "high" } },
+    ...{ holdOutShare: 0.5, exemptions: {} },
+  };
+  await owner.json("POST", at("/api/alert-rules"), rule, 201);
+  const [toDecide] = await ledger.ruleDecisions.toDecide(organization);
+  if (toDecide === undefined) throw new Error("The rule is not decided.");
+  const { version, watermark } = toDecide;
+  const firedOf = async (userId: string, isExempt: boolean) => {
+    const number = (await ledger.findUser(organization, userId))?.user.number ?? 0;
+    const entity = { kind: "user", number } as const;
+    return {
+      ...{ entity, day: today - 1, eventId: null, before: 0.2, after: 0.7, reasons: [], risk: 0.7 },
+      ...{ expectedLoss: null, account: null, isExempt },
+    };
+  };
+  const chunk: DecisionChunk = {
+    ...{ organization, rule: version.rule, version: version.version, after: watermark.sequence },
+    ...{ horizonDays: 28, next: { decidedThrough: today, part: null, cursor: null } },
+    ...{ states: [], closed: [], insideBySettings: 0 },
+    fired: [await firedOf("ada", true), await firedOf("bob", false)],
+  };
+  const ground = { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now() };
+  // The draw of bob is by a secret: with a share of 1 he is a control.
+  await commitChunk(ledger, { ...version, holdOutShare: 1 }, chunk, ground);
+}
+
+/** A member's own digest, switched on by the member and agreed to by the link. */
+async function agreedDigest({ viewer, at }: Company): Promise<Own> {
+  expect(await viewer.json<Own>("GET", at("/api/own-digest"))).toMatchObject({ period: "off", state: null });
+  const wanted = await viewer.json<Own>("PUT", at("/api/own-digest"), { period: "daily" });
+  expect(wanted).toMatchObject({ period: "daily", state: "unconfirmed" });
+  const [asking] = mailsTo(wanted);
+  const [, id, code] = /\/agree#(\d+)\/([A-Za-z0-9_-]{43})/.exec(plain(asking?.text)) ?? [];
+  await viewer.json("POST", "/api/destinations/agree", { destination: Number(id), code });
+  return wanted;
+}
+
+test("the digest comes once, to those who want it and agreed, and names no control", async () => {
+  const { ours, ledger } = await scoredCompany();
+  const { owner, viewer, at } = ours;
+  await ruleThatFired(ours, ledger);
+  const digest = await viewer.json<Digest>("GET", `${at("/api/digest")}&period=daily`);
+  expect(digest).toMatchObject({
+    ...{ period: "daily", day: formatDay(today), kind: "user", scoredDay: formatDay(today), hasNews: true },
+    ...{ alerts: { fired: 1, untouched: 1 }, entered: { total: 0, named: [] }, precision: { mature: 0 } },
+    changes: [`Settings changed on ${formatDay(today - 1)}: churnHorizonDays.`],
+  });
+  expect((await owner.ask("GET", `${at("/api/digest")}&period=hourly`)).status).toBe(400);
+
+  const own = await agreedDigest(ours);
+  const address = receiver.address("/slack");
+  const slack = { kind: "slack", name: "team", address, notices: ["digest.daily"] };
+  await owner.json("POST", at("/api/destinations"), slack, 201);
+  await until(() => mailsTo(own).length === 2 && receiver.got.length === 1);
+  const [text, said] = [plain(mailsTo(own)[1]?.text), receiver.got[0]?.body ?? ""];
+  const { day, entered, left, alerts, changes } = digest;
+  for (const line of [
+    `daily digest of ${day}. ${entered.total} users entered high risk, ${left.total} left it.`,
+    `${alerts.fired} alert in the last 7 days: ${alerts.handled} handled, 0 not useful, 0 with a task, ${alerts.untouched} untouched.`,
+    ...changes,
+  ]) {
+    expect([text.includes(line), said.includes(line), line]).toEqual([true, true, line]);
+  }
+  expect(text).toContain("Auto-Submitted: auto-generated");
+  expect(text).toContain("List-Unsubscribe-Post: List-Unsubscribe=One-Click");
+  expect([text, said, JSON.stringify(digest)].join()).not.toContain("Name of bob");
+  // Two more looks send nothing again.
+  await Bun.sleep(21_000);
+  expect([mailsTo(own).length, receiver.got.length]).toEqual([2, 1]);
+  await unsubscribes(ours, text);
+}, 600_000);
+
+/** The mail's own link ends the digest, by POST only. Wanted again, it needs the other link again. */
+async function unsubscribes({ viewer, at }: Company, mail: string): Promise<void> {
+  const [, path] = /List-Unsubscribe: <https?:\/\/[^/]+(\/[^>]+)>/.exec(mail) ?? [];
+  const state = async () => (await viewer.json<Own>("GET", at("/api/own-digest"))).state;
+  const follow = (method: string) =>
+    fetch(server.url + path, {
+      method,
+      headers: { Host: "rekindle.example.com", "Content-Type": "application/x-www-form-urlencoded" },
+      ...(method === "POST" && { body: "List-Unsubscribe=One-Click" }),
+    });
+  expect((await follow("GET")).ok).toBe(false);
+  expect(await state()).toBe("active");
+  expect((await follow("POST")).ok).toBe(true);
+  expect(await state()).toBe("disabled");
+  const choose = (period: string) => viewer.json<Own>("PUT", at("/api/own-digest"), { period });
+  expect(await choose("weekly")).toMatchObject({ period: "weekly", state: "unconfirmed" });
+  expect(await choose("off")).toMatchObject({ period: "off", state: null });
+}
+
+/** Without the invitation to the company. */
+function mailsTo({ address }: Own) {
+  return mails.received.filter(
+    ({ to, text }) => to.includes(address) && !text.includes("Subject: Invitation"),
+  );
+}
+
+interface Own {
+  readonly period: string;
+  readonly address: string;
+  readonly state: string | null;
+}
+interface Digest {
+  readonly day: string;
+  readonly entered: { readonly total: number };
+  readonly left: { readonly total: number };
+  readonly alerts: { readonly fired: number; readonly handled: number; readonly untouched: number };
+  readonly changes: readonly string[];
+}
+
+/** A mail with its long lines joined. */
+function plain(text = ""): string {
+  return text.replaceAll("=\r\n", "").replaceAll("=3D", "=").replaceAll("\r\n ", " ");
+}

@@ -1,0 +1,147 @@
+/** The content of a digest, read from stored scores and the ledger: moves, the top, controls that are hidden, and the precision. */
+
+import { expect, test } from "bun:test";
+import { defaultSettings } from "../../contract/settings.ts";
+import { type DigestParts, readDigest } from "../../server/actions/digests/digest-reader.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import type { Organization } from "../../server/ledger/ledger.ts";
+import { keepRecord } from "../../server/scoring/run/records.ts";
+import { scoreDay } from "../../server/scoring/run/score-day.ts";
+import { newestRun } from "../../server/scoring/run/status.ts";
+import { store } from "../analytics/revenue-support.ts";
+import { all } from "../scoring/run-support.ts";
+import { insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+
+const subject = new WarehouseUnderTest();
+const today = 20_000;
+
+const nowMs = () => (today + 0.5) * msPerDay;
+
+/** An organization with four users without accounts, whose risks moved since yesterday. */
+async function movedUsers(): Promise<Organization> {
+  const { warehouse } = subject;
+  const id = subject.newOrganization();
+  const events = all(id, 4, [today - 40, today - 12, today - 3]);
+  await insertEvents(
+    subject,
+    events.map((event) => ({ ...event, account: 0 })),
+  );
+  for (const day of [today - 1, today]) {
+    const scored = { id, name: "Engines", timezone: "UTC", zone: new Zone("UTC"), settings: defaultSettings };
+    await scoreDay(warehouse, { organization: scored, day, nowMs, report: () => undefined });
+    await withRisks(
+      id,
+      day,
+      day === today ? { 1: 0.9, 2: 0.8, 3: 0.1, 4: 0.7 } : { 1: 0.1, 2: 0.1, 3: 0.9, 4: 0.8 },
+    );
+  }
+  return { id, name: "Engines", timezone: "UTC" } as Organization;
+}
+
+/** A user who is a control today. */
+function control(number: number) {
+  return { kind: "user", number, untilDay: today } as const;
+}
+
+/** The parts of a digest, with two alerts. */
+function partsOf(controls: readonly ReturnType<typeof control>[] = []): DigestParts {
+  const fired = [
+    {
+      ...({ rule: 1, entity: { kind: "user", number: 1 }, firedDay: today - 2 } as const),
+      ...{ closedWhy: null, verdict: "handled", tasks: 0 },
+    },
+    {
+      ...({ rule: 1, entity: { kind: "user", number: 2 }, closedWhy: null, tasks: 0 } as const),
+      ...{ firedDay: today - defaultSettings.churnHorizonDays, verdict: null },
+    },
+  ];
+  const named = async (_: number, entities: readonly { kind: "user"; number: number }[]) =>
+    Object.fromEntries(
+      entities.map(({ kind, number }) => [
+        `${kind} ${number}`,
+        { kind, id: `u${number}`, label: `User ${number}`, email: `u${number}@example.com` },
+      ]),
+    );
+  return {
+    ...{ warehouse: subject.warehouse, nowMs },
+    ledger: {
+      alerts: { fired: async () => fired, controls: async () => controls },
+      ruleDecisions: { named },
+      settings: { get: async () => ({ version: 1, settings: defaultSettings }), history: async () => [] },
+      rejectedEvents: { count: async () => 2 },
+    },
+    sources: { silent: async () => [], stoppedFor: async () => null },
+  } as object as DigestParts;
+}
+
+test("a digest tells of moves since yesterday, and names no control", async () => {
+  const organization = await movedUsers();
+  const digest = await readDigest(partsOf(), organization, "daily", today);
+  expect(digest).toMatchObject({
+    ...{ kind: "user", scoredDay: today, sinceDay: today - 1, movedBySettings: 0, currency: "" },
+    entered: { total: 2, named: [{ id: "u1", risk: 0.9, riskBefore: 0.1 }, { id: "u2" }] },
+    left: { total: 1, named: [{ id: "u3", risk: 0.1, riskBefore: 0.9 }] },
+    ...{ alerts: { fired: 1, handled: 1 }, precision: { mature: 1, churned: 0, rate: 0 } },
+    top: [{ id: "u1", risk: 0.9 }, { id: "u2" }, { id: "u4", riskBefore: null }],
+    data: { silent: [], stoppedSince: null, rejectedEvents: 2 },
+  });
+  expect(JSON.stringify(digest)).not.toContain("@example.com");
+  const hidden = await readDigest(partsOf([control(1)]), organization, "daily", today);
+  expect(hidden.entered).toMatchObject({ total: 2, named: [{ id: "u2" }] });
+  expect(JSON.stringify(hidden)).not.toContain("u1");
+  // Scores of a week before are not there.
+  expect(await readDigest(partsOf(), organization, "weekly", today)).toMatchObject({
+    ...{ sinceDay: null, entered: { total: 0 }, left: { total: 0 } },
+  });
+}, 400_000);
+
+test("with revenue the highest expected loss is first, also of a payer with a low risk", async () => {
+  const { warehouse } = subject;
+  const organization = await movedUsers();
+  const { id } = organization;
+  await warehouse.command(
+    `INSERT INTO users (organization, user, user_id, traits, account, first_identified_at, updated_at, version)
+     SELECT {id:UInt32}, number, concat('u', toString(number)), '{}', 0, now64(3), now64(3), 1 FROM numbers(1, 4)`,
+    { id },
+  );
+  const pays = (user: number, mrr: number) => ({
+    ...{ subscription: `s${user}`, payer: `user ${user}`, account: 0, user, plan: "Team", mrr },
+    ...{ fromMs: (today - 90) * msPerDay, currency: "USD", isInvoluntary: false },
+  });
+  await store(warehouse, id, [pays(1, 1_000), pays(2, 2_000), pays(3, 100_000)]);
+  const digest = await readDigest(partsOf(), organization, "daily", today);
+  expect(digest).toMatchObject({
+    currency: "USD",
+    entered: {
+      named: [
+        { id: "u2", expectedLoss: 1_600 },
+        { id: "u1", expectedLoss: 900 },
+      ],
+    },
+    left: { named: [{ id: "u3", expectedLoss: 90_000 }] },
+    top: [{ id: "u3", risk: 0.1, expectedLoss: 10_000 }, { id: "u2" }, { id: "u1", expectedLoss: 900 }],
+  });
+  const hidden = await readDigest(partsOf([control(3)]), organization, "daily", today);
+  expect(hidden.top.map((one) => one.id)).toEqual(["u2", "u1"]);
+}, 400_000);
+
+/** Gives the scores of a day churn risks, as a model would. */
+async function withRisks(organization: number, day: number, risks: Readonly<Record<number, number>>) {
+  const { warehouse } = subject;
+  const run = await newestRun(warehouse, organization, "user", day);
+  if (run === undefined) throw new Error("There is no run of users.");
+  const version = run.version + 1;
+  const users = Object.keys(risks).map(Number);
+  await warehouse.rows(
+    `INSERT INTO user_scores
+     SELECT * REPLACE (transform(user, {users:Array(UInt32)}, {risks:Array(Float64)}, 0.) AS risk, toUInt64({version:UInt64}) AS version)
+     FROM user_scores FINAL
+     WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32})`,
+    { organization, day, version, users, risks: users.map((user) => risks[user] ?? 0) },
+  );
+  await keepRecord(
+    warehouse,
+    { organization, kind: "user", what: "run" },
+    { day, version, body: { ...run.body, rowsVersion: version, model: run.body.model ?? ({} as never) } },
+  );
+}

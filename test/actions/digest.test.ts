@@ -1,0 +1,227 @@
+/** The digest: when it is due, which destinations get it, and what it says. */
+import { describe, expect, test } from "bun:test";
+import type { NoticeType } from "../../contract/actions/destinations.ts";
+import type { DigestPeriod } from "../../contract/digest/digest.ts";
+import {
+  alertsOfWeek,
+  type Digest,
+  entitiesOf,
+  hasNews,
+  mostImportant,
+} from "../../server/actions/digests/digest.ts";
+import { digestMessage } from "../../server/actions/digests/digest-message.ts";
+import { dueDigest } from "../../server/actions/digests/digest-times.ts";
+import { Digester } from "../../server/actions/digests/digester.ts";
+import { countedAlerts } from "../../server/actions/digests/live-precision.ts";
+import { type MessageBody, slackBody } from "../../server/actions/send/message-body.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
+import type { DestinationWithCounts, Organization } from "../../server/ledger/ledger.ts";
+import type { Logger } from "../../server/telemetry/telemetry.ts";
+import { ada, monday, quiet } from "./sample-digest.ts";
+
+describe("a digest is due", () => {
+  /** Each minute of these days: the days whose digest is due, in the order of their first minutes. */
+  function daysDue(period: DigestPeriod, zoneName: string, from: string, days: number) {
+    const zone = new Zone(zoneName);
+    const found = new Map<number, number>();
+    for (let ms = Date.parse(from); ms < Date.parse(from) + days * msPerDay; ms += 60_000) {
+      const due = dueDigest(period, zone, ms);
+      if (due !== undefined && !found.has(due.day)) found.set(due.day, ms);
+    }
+    const clock = new Intl.DateTimeFormat("en-GB", { timeZone: zoneName, timeStyle: "short" });
+    return [...found].map(([day, ms]) => `${formatDay(day)} ${clock.format(ms)}`);
+  }
+
+  test("once on each day at 07:00, also when clocks change, midnight is skipped, or a day is shorter", () => {
+    for (const [zone, from] of [
+      ["Europe/Paris", "2026-03-27T06:30:00Z"],
+      ["Europe/Paris", "2026-10-23T06:30:00Z"],
+      ["America/Sao_Paulo", "2018-11-02T12:30:00Z"],
+      ["Australia/Lord_Howe", "2026-04-02T00:30:00Z"],
+      ["Asia/Kathmandu", "2026-05-01T05:30:00Z"],
+    ] as const) {
+      const due = daysDue("daily", zone, from, 4);
+      // The first is the one that was due before the first minute.
+      expect(due.slice(1).map((one) => one.slice(11))).toEqual(Array(4).fill("07:00"));
+      expect(new Set(due.map((one) => one.slice(0, 10))).size).toBe(5);
+    }
+  });
+
+  test("on Mondays if it is weekly, and up to 24 hours late", () => {
+    const zone = new Zone("Europe/Paris");
+    expect(daysDue("weekly", zone.name, "2026-10-21T00:00:00Z", 14)).toEqual([
+      "2026-10-26 07:00",
+      "2026-11-02 07:00",
+    ]);
+    const at = (text: string) => dueDigest("weekly", zone, Date.parse(text));
+    expect(at("2026-10-26T08:59:00Z")).toMatchObject({ isLate: false });
+    expect(at("2026-10-27T05:59:00Z")).toMatchObject({ isLate: true });
+    expect(at("2026-10-27T06:00:00Z")).toBeUndefined();
+  });
+});
+
+/** A digester, its ledger, and a clock that is at 07:01 of a Monday. */
+function ground(notices: readonly NoticeType[], digest: Partial<Digest> = {}) {
+  const state = { nowMs: monday * msPerDay + 7 * msPerHour + 60_000, reads: 0, digest };
+  const added: { to: number; messageId: string; entities: unknown }[] = [];
+  const destinations = [3, 4].map(
+    (id) => ({ id, organization: 1, notices }) as object as DestinationWithCounts,
+  );
+  const ledger = {
+    destinations: { asking: async () => destinations },
+    organizations: { find: async () => ({ id: 1, name: "Acme", timezone: "UTC" }) as Organization },
+    deliveries: {
+      list: async (_: number, { destination, messageId }: { destination?: number; messageId?: string }) =>
+        added.filter(({ to, messageId: id }) => to === destination && id === messageId),
+      add: async (
+        _: number,
+        to: number,
+        { messageId }: { messageId: string },
+        __: number,
+        entities: unknown,
+      ) => {
+        added.push({ to, messageId, entities });
+      },
+    },
+  };
+  const start = () =>
+    new Digester({
+      ledger: ledger as object as ConstructorParameters<typeof Digester>[0]["ledger"],
+      read: async (_, period, day) => {
+        state.reads += 1;
+        return {
+          ...quiet,
+          scoredDay: day,
+          entered: { total: 1, named: [ada] },
+          period,
+          day,
+          ...state.digest,
+        };
+      },
+      ...{ address: "https://rekindle.example.com", nowMs: () => state.nowMs, log: {} as Logger },
+    });
+  return { state, added, start };
+}
+
+describe("a digester", () => {
+  test("sends each destination one digest a day, also after a restart, and names its entities", async () => {
+    const { state, added, start } = ground(["digest.daily"]);
+    const first = start();
+    await first.work();
+    await first.work();
+    await start().work();
+    expect(added.map(({ to }) => to)).toEqual([3, 4]);
+    expect(added[0]?.entities).toEqual([{ kind: "account", number: 7 }]);
+    expect(state.reads).toBe(1);
+    state.nowMs += msPerDay;
+    await first.work();
+    expect(new Set(added.map(({ messageId }) => messageId)).size).toBe(2);
+    expect(added).toHaveLength(4);
+  });
+
+  test("sends a weekly one on a Monday, beside the daily one, and none to others", async () => {
+    const both = ground(["digest.daily", "digest.weekly", "scores.completed"]);
+    await both.start().work();
+    expect(both.added).toHaveLength(4);
+    const none = ground(["scores.completed"]);
+    await none.start().work();
+    expect([none.added, none.state.reads]).toEqual([[], 0]);
+  });
+
+  test("waits three hours for the scores of the day", async () => {
+    const { state, added, start } = ground(["digest.daily"], { scoredDay: monday - 1 });
+    const digester = start();
+    await digester.work();
+    expect(added).toEqual([]);
+    state.nowMs += 3 * msPerHour;
+    await digester.work();
+    expect(added).toHaveLength(2);
+  });
+
+  test("sends nothing when there is nothing to say, and reads that once", async () => {
+    const { state, added, start } = ground(["digest.daily"], { entered: quiet.entered });
+    const digester = start();
+    await digester.work();
+    await digester.work();
+    expect([added, state.reads]).toEqual([[], 1]);
+  });
+});
+
+describe("the content", () => {
+  test("is news when something moved, changed or is missing, and not by the top alone", () => {
+    expect(hasNews({ ...quiet, top: [ada] })).toBe(false);
+    expect(hasNews({ ...quiet, left: { total: 1, named: [] } })).toBe(true);
+    expect(hasNews({ ...quiet, movedBySettings: 1 })).toBe(true);
+    expect(hasNews({ ...quiet, changes: ["Settings changed."] })).toBe(true);
+    expect(hasNews({ ...quiet, data: { ...quiet.data, stoppedSince: 1 } })).toBe(true);
+    const alerts = alertsOfWeek([{ verdict: null, tasks: 1, closedWhy: "churned" }]);
+    expect(alerts).toEqual({ fired: 1, handled: 0, notUseful: 0, withTask: 1, untouched: 0, churned: 1 });
+    expect([hasNews({ ...quiet, alerts }), hasNews({ ...quiet, alerts, period: "weekly" })]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test("puts the highest expected loss first, then the highest risk", () => {
+    const rows = [
+      { ...ada, number: 1, expectedLoss: null, risk: 0.9 },
+      { ...ada, number: 2, expectedLoss: 5, risk: 0.1 },
+      { ...ada, number: 3, expectedLoss: null, risk: null, riskBefore: 0.95 },
+    ];
+    expect(mostImportant(rows).map(({ number }) => number)).toEqual([2, 3, 1]);
+    expect(mostImportant(rows, 1)).toHaveLength(1);
+  });
+
+  test("counts alerts for the precision that nobody touched, one of a rule, an entity and a horizon", () => {
+    const fired = (number: number, firedDay: number, more: object = {}) => ({
+      ...({ rule: 1, entity: { kind: "user", number }, closedWhy: null, verdict: null, tasks: 0 } as const),
+      ...{ firedDay, ...more },
+    });
+    const question = { today: 100, horizonDays: 28, outages: [{ from: 50, to: 52 }] };
+    const alerts = [
+      ...[fired(1, 60), fired(1, 55), fired(2, 90), fired(3, 60, { verdict: "handled" as const })],
+      ...[fired(4, 60, { tasks: 1 }), fired(5, 40), fired(6, 60, { rule: 2 })],
+    ];
+    expect(countedAlerts(question, "user", alerts)).toEqual([
+      { number: 1, day: 55 },
+      { number: 6, day: 60 },
+    ]);
+    expect(countedAlerts(question, "account", alerts)).toEqual([]);
+  });
+
+  test("is a message with names, lines and links, within its limit", () => {
+    const digest: Digest = {
+      ...quiet,
+      ...{ entered: { total: 3, named: [ada] }, left: { total: 1, named: [{ ...ada, state: "churned" }] } },
+      ...{ top: [ada], movedBySettings: 2, changes: ["Settings changed on 2026-11-29: riskBands."] },
+      alerts: alertsOfWeek([{ verdict: "handled", tasks: 0, closedWhy: null }]),
+      precision: { mature: 10, churned: 4, rate: 0.4, interval: { low: 0.168, high: 0.687 } },
+      data: { silent: [{ source: "segment", sinceMs: 0 }], stoppedSince: null, rejectedEvents: 1 },
+    };
+    const about = { organization: { id: 3, name: "Acme" }, address: "https://r.example", nowMs: 0 };
+    const message = digestMessage(digest, about);
+    const { type, data } = JSON.parse(message.body) as MessageBody;
+    expect(type).toBe("digest");
+    expect(data.text).toBe("Acme: daily digest of 2026-11-30. 3 accounts entered high risk, 1 left it.");
+    expect(data.rows?.map(({ name, text }) => `${name}: ${text}`)).toEqual([
+      "Ada & Co: entered high risk: 62 %, was 30 %, expected loss 1,201 EUR a month",
+      "Entered high risk: another 2.",
+      "Ada & Co: churned, expected loss 1,201 EUR a month",
+      "By settings: 2 accounts moved only by other settings or another model.",
+      "Ada & Co: number 1 by expected loss: 62 %, expected loss 1,201 EUR a month",
+      "Alerts: 1 alert in the last 7 days: 1 handled, 0 not useful, 0 with a task, 0 untouched. 0 churned.",
+      "Alerts: Precision so far: 40 % of 10 untouched alerts churned (16 % to 68 %).",
+      "Changed: Settings changed on 2026-11-29: riskBands.",
+      "Data: Segment has sent no data since 1 Jan 1970, 00:00 UTC.",
+      "Data: 1 rejected event to look at.",
+    ]);
+    expect(data.rows?.[0]?.link).toBe("https://r.example/o/3/accounts/ada%20%26%20co");
+    expect(slackBody({ type, data, timestamp: "" })).toContain("Ada &amp; Co");
+    expect(digestMessage({ ...digest, top: [] }, about).messageId).toBe(message.messageId);
+    expect(entitiesOf(digest)).toEqual([{ kind: "account", number: 7 }]);
+    const long = { ...ada, id: "\u{1F600}".repeat(60), label: "\u{1F600}".repeat(300) };
+    const huge = digestMessage({ ...digest, entered: { total: 90, named: Array(90).fill(long) } }, about);
+    expect(Buffer.byteLength(huge.body)).toBeLessThan(20_000);
+  });
+});

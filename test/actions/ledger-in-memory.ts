@@ -1,0 +1,133 @@
+/** The ledger's part in decisions of one rule, and a process that may die beside each commit. */
+import { expect } from "bun:test";
+import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
+import type { DecisionParts } from "../../server/actions/rules/decide.ts";
+import { decideRules } from "../../server/actions/rules/decide-rules.ts";
+import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
+import type {
+  ClosedAlert,
+  DecisionChunk,
+  EntityStateRow,
+  FiredAlert,
+  Organization,
+  RuleToDecide,
+  Watermark,
+} from "../../server/ledger/ledger.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import type { Random } from "../../simulation/random.ts";
+
+class Killed extends Error {}
+
+interface Options {
+  readonly random?: Random;
+  readonly scope?: RuleScope["kind"];
+  /** The segment of the scope. */
+  readonly segment?: number;
+}
+
+/** The ledger's part: it takes a chunk that follows the last one, and no other. */
+export class LedgerInMemory {
+  readonly fired: FiredAlert[] = [];
+  readonly closed: ClosedAlert[] = [];
+  readonly #states = new Map<string, EntityStateRow>();
+  watermark: Watermark = {
+    ...{ sequence: 1, version: 1, decidedThrough: null, part: null, takesOver: true, cursor: null },
+  };
+  commits = 0;
+  importedAtMs: number | null = null;
+  /** The process dies before or after some commits. */
+  readonly #random: Random | undefined;
+  readonly #organization: number;
+  readonly #condition: RuleCondition;
+
+  readonly #scope: RuleScope;
+  /** The members of the segment that the rule names. */
+  members: readonly number[] = [];
+  sources: DecisionParts["sources"] = { statuses: async () => [] };
+
+  constructor(
+    organization: number,
+    condition: RuleCondition,
+    { random, scope = "users", segment }: Options = {},
+  ) {
+    this.#organization = organization;
+    this.#condition = condition;
+    this.#random = random;
+    this.#scope = { kind: scope, ...(segment !== undefined && { segment }) };
+  }
+
+  /** One look at this time, again after each death. */
+  async decide(warehouse: Warehouse, atMs: number): Promise<void> {
+    const parts: DecisionParts = {
+      ...{ warehouse, rules: this, sources: this.sources },
+      commit: (_, chunk) => this.commit(chunk),
+      mrrOf: async () => new Map<number, number>(),
+      horizonOf: async () => 14,
+      segmentOf: async () => ({
+        ...{ name: "A segment", changedAtMs: 0, readsScores: false },
+        members: await setOfNumbers(warehouse, this.#scope.kind === "users" ? "user" : "account", {
+          ...{ organization: this.#organization, numbers: this.members },
+        }),
+      }),
+      lastImportAtMs: async () => this.importedAtMs,
+      nowMs: () => atMs,
+    };
+    const organization = { id: this.#organization, timezone: "UTC", name: "Acme" } as Organization;
+    for (let isDone = false; !isDone; ) {
+      isDone = true;
+      await decideRules(parts, organization, (_, error) => {
+        if (!(error instanceof Killed)) throw error;
+        isDone = false;
+      });
+    }
+  }
+
+  get rule(): RuleToDecide {
+    return {
+      version: {
+        ...{
+          organization: this.#organization,
+          rule: 1,
+          version: 1,
+          name: "A rule",
+          condition: this.#condition,
+        },
+        ...({ scope: this.#scope, exemptions: {}, cooldownDays: null, cap: 20 } as const),
+        ...({ when: "at once", destinations: [], holdOutShare: 0, experiment: 1, createdAtMs: 0 } as const),
+      },
+      watermark: this.watermark,
+    };
+  }
+
+  readonly toDecide = async () => [this.rule];
+
+  readonly states = async (_: number, __: number, after: number, limit: number) =>
+    [...this.#states.values()]
+      .filter(({ entity }) => numberOf(entity) > after)
+      .sort((a, b) => numberOf(a.entity) - numberOf(b.entity))
+      .slice(0, limit);
+
+  readonly commit = async (chunk: DecisionChunk): Promise<Watermark> => {
+    if (this.#random?.chance(0.2) === true) throw new Killed();
+    if (chunk.after !== this.watermark.sequence) throw new Error("The chunk does not follow the last one.");
+    expect(Math.max(chunk.fired.length, chunk.closed.length)).toBeLessThanOrEqual(100);
+    this.fired.push(...chunk.fired);
+    this.closed.push(...chunk.closed);
+    for (const state of chunk.states) {
+      const { hasLeft, firedOn, restsUntil } = state;
+      const key = JSON.stringify(state.entity);
+      if (hasLeft && firedOn === null && restsUntil === null) this.#states.delete(key);
+      else this.#states.set(key, state);
+    }
+    const { sequence, takesOver } = this.watermark;
+    const isOver = chunk.next.part === null;
+    this.watermark = { ...chunk.next, version: 1, sequence: sequence + 1, takesOver: takesOver && !isOver };
+    this.commits += 1;
+    if (this.#random?.chance(0.2) === true) throw new Killed();
+    return this.watermark;
+  };
+}
+
+function numberOf(entity: EntityStateRow["entity"]): number {
+  return entity.kind === "source" ? 0 : entity.number;
+}

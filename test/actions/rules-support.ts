@@ -1,0 +1,194 @@
+/** The parts that tests of alert rules share: rows of scores as runs store them, and the readings that follow from them. */
+
+import { defaultSettings } from "../../contract/settings.ts";
+import type { ScoreCondition } from "../../server/actions/rules/conditions.ts";
+import type { Reading } from "../../server/actions/rules/step.ts";
+import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
+import type { RunBody } from "../../server/scoring/run/record-bodies.ts";
+import { keepRecord } from "../../server/scoring/run/records.ts";
+import { absoluteRiskScale, type RiskScale } from "../../server/scoring/scores/risk-scale.ts";
+import type { State } from "../../server/scoring/scores/state.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import type { Random } from "../../simulation/random.ts";
+import type { WarehouseUnderTest } from "../warehouse/support.ts";
+
+/** A row of scores. */
+export interface ScoreRow {
+  readonly entity: number;
+  readonly day: number;
+  readonly state: State;
+  readonly risk: number | null;
+  readonly health: number | null;
+  readonly volume28: number;
+}
+
+type Horizon = RunBody["settings"]["churnHorizonDays"];
+
+export interface StoredDays {
+  readonly organization: number;
+  readonly kind: EntityKind;
+  /** Days with a finished run. */
+  readonly days: readonly number[];
+  readonly rows: readonly ScoreRow[];
+  readonly riskScale?: RiskScale;
+  readonly horizonDays?: Horizon;
+}
+
+const version = 1_000;
+
+/** Stores finished runs of days with these rows. Rows of other days are those of runs that were cut off. */
+export async function storeDays(
+  { warehouse }: WarehouseUnderTest,
+  { organization, kind, days, rows, riskScale = absoluteRiskScale, horizonDays = 28 }: StoredDays,
+): Promise<void> {
+  const firstDays = new Map<number, number>();
+  for (const { entity, day } of rows) firstDays.set(entity, Math.min(day, firstDays.get(entity) ?? day));
+  const line = ({ entity, day, state, risk, health, volume28 }: ScoreRow) => {
+    const tenureDays = day - (firstDays.get(entity) ?? day) + 1;
+    return JSON.stringify([
+      ...[organization, isoDay(day), entity, version, state, "watch", risk, health, volume28, tenureDays],
+    ]);
+  };
+  await warehouse.insertInto(
+    `${kind}_scores`,
+    [
+      ...["organization", "day", kind, "version", "state", "colour", "risk", "health"],
+      ...["volume_28", "tenure_days"],
+    ],
+    { rows: rows.length, token: crypto.randomUUID(), body: Buffer.from(rows.map(line).join("\n")) },
+  );
+  await storeRuns(warehouse, { organization, kind, days, riskScale, horizonDays });
+}
+
+/** Stores the records of finished runs. Their rows have the version 1,000. */
+export async function storeRuns(
+  warehouse: Warehouse,
+  { organization, kind, days, riskScale = absoluteRiskScale, horizonDays = 28 }: Omit<StoredDays, "rows">,
+): Promise<void> {
+  for (const day of days) {
+    const body = bodyOf(riskScale, horizonDays);
+    await keepRecord(warehouse, { organization, kind, what: "run" }, { day, version, body });
+  }
+}
+
+const isoDay = (day: number) => new Date(day * 86_400_000).toISOString().slice(0, 10);
+
+/** A run without a model. */
+function bodyOf(riskScale: RiskScale, churnHorizonDays: Horizon): RunBody {
+  const nothing = {
+    ...{
+      scale: { scale: {} },
+      scaleDay: 0,
+      model: null,
+      bgbb: {},
+      counts: {},
+      choice: { rung: null, why: "" },
+    },
+    ...{ trainedDay: 0, backtest: { results: [] }, entities: 0, scored: 0, finishedAtMs: 0, tookMs: 0 },
+  } as object as RunBody;
+  return {
+    ...nothing,
+    ...{
+      rowsVersion: version,
+      settings: { ...defaultSettings, churnHorizonDays },
+      settingsKey: "{} ",
+      outages: [],
+    },
+    ...{ declaredOutages: "[]", riskScale, firstPublishedAtMs: 0 },
+  };
+}
+
+/** Rows of random walks, some of them with days missing at the start, churns and returns. */
+export function randomRows(random: Random, entities: number, days: readonly number[]): ScoreRow[] {
+  return Array.from({ length: entities }, (_, index) => {
+    const first = random.pick([0, 0, 0, random.between(0, days.length - 1)]);
+    let [risk, health, volume, isChurned] = [
+      random.next(),
+      100 * random.next(),
+      random.between(0, 200),
+      false,
+    ];
+    const pace = random.pick([0.02, 0.1, 0.3]);
+    return days.slice(first).flatMap((day) => {
+      risk = Math.min(1, Math.max(0, risk + random.normal(0, pace)));
+      health = Math.min(100, Math.max(0, health + random.normal(0, 100 * pace)));
+      volume = Math.max(0, Math.round(volume * random.within(0.7, 1.4)));
+      isChurned = isChurned ? random.chance(0.7) : random.chance(0.02);
+      if (random.chance(0.01)) return [];
+      const state: State = isChurned ? "churned" : random.pick(["active", "active", "new", "inactive"]);
+      return [
+        {
+          ...{ entity: index + 1, day, state, volume28: volume },
+          risk: isChurned || random.chance(0.02) ? null : risk,
+          health: isChurned ? 0 : random.chance(0.02) ? null : health,
+        },
+      ];
+    });
+  }).flat();
+}
+
+/** The readings of an entity by plain arithmetic, under the same rules on all days. @param rows of the entity, with all days before */
+export function plainReadings(
+  condition: ScoreCondition,
+  rows: readonly ScoreRow[],
+  {
+    scored,
+    fromDay,
+    riskScale = absoluteRiskScale,
+  }: { scored: readonly number[]; fromDay: number; riskScale?: RiskScale },
+): Reading[] {
+  const rowOn = (day: number | undefined) => rows.find((row) => row.day === day);
+  const earlier = (day: number, days: number) =>
+    rowOn(scored.findLast((each) => each <= day - days && each >= day - days - 28));
+  return scored.flatMap((day) => {
+    const row = rowOn(day);
+    if (row === undefined || day < fromDay) return [];
+    const [isInside, isOut] = judge(condition, row, (days) => earlier(day, days), riskScale);
+    const isChurned = row.state === "churned";
+    // The entity is older than the scored day before, and has no row of it: it was excluded.
+    const before = scored.findLast((each) => each < day) ?? 0;
+    const isBack = rows.some((each) => each.day < before) && rowOn(before) === undefined;
+    const standing = isChurned ? "churned" : isBack && isInside ? "adopted" : "present";
+    return [
+      {
+        ...{ day, isInside: isInside && !isChurned, isInsideAsBefore: isInside && !isChurned },
+        ...({ isOut: isOut && !isChurned, standing } as const),
+      },
+    ];
+  });
+}
+
+function judge(
+  condition: ScoreCondition,
+  { state, risk, health, volume28 }: ScoreRow,
+  earlier: (days: number) => ScoreRow | undefined,
+  riskScale: RiskScale,
+): [isInside: boolean, isOut: boolean] {
+  const unknown: [boolean, boolean] = [false, false];
+  switch (condition.kind) {
+    case "riskBand": {
+      const limit = riskScale[condition.band];
+      return risk === null ? unknown : [risk >= limit, risk < limit - 0.05];
+    }
+    case "healthBelow":
+      return health === null ? unknown : [health < condition.below, health >= condition.below + 5];
+    case "state":
+      return [state === condition.state, state !== condition.state];
+    case "riskUp": {
+      const before = earlier(condition.days)?.risk ?? null;
+      if (risk === null || before === null) return unknown;
+      return [risk - before >= condition.by, risk - before < condition.by / 2];
+    }
+    case "healthDown": {
+      const before = earlier(condition.days)?.health ?? null;
+      if (health === null || before === null) return unknown;
+      return [before - health >= condition.by, before - health < condition.by / 2];
+    }
+    case "usageDown": {
+      const before = earlier(28)?.volume28;
+      if (before === undefined) return unknown;
+      const [down, half] = [1 - condition.percent / 100, 1 - condition.percent / 200];
+      return [before > 0 && volume28 <= before * down, volume28 > before * half];
+    }
+  }
+}

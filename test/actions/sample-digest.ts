@@ -1,0 +1,18 @@
+/** A digest for tests, and what it is about. */
+import { alertsOfWeek, type Digest } from "../../server/actions/digests/digest.ts";
+
+/** A Monday, in days since 1970-01-01. */
+export const monday = 20_787;
+/** An account that a digest names. */
+export const ada = {
+  ...({ kind: "account", number: 7, id: "ada & co", label: "Ada & Co" } as const),
+  ...{ risk: 0.62, riskBefore: 0.3, state: "active", expectedLoss: 120_050 },
+};
+/** A digest that says nothing. */
+export const quiet: Digest = {
+  ...({ period: "daily", day: monday, kind: "account", scoredDay: monday, sinceDay: monday - 1 } as const),
+  ...{ currency: "EUR", entered: { total: 0, named: [] }, left: { total: 0, named: [] }, movedBySettings: 0 },
+  ...{ top: [], alerts: alertsOfWeek([]), changes: [] },
+  precision: { mature: 0, churned: 0, rate: null, interval: null },
+  data: { silent: [], stoppedSince: null, rejectedEvents: 0 },
+};

@@ -1,0 +1,161 @@
+/** Alert rules about segments, from events and a rule that is saved to alerts that fire and end. */
+import { beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import { remoteLedger } from "../../server/between/remote/remote.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { ownServer } from "../own-server.ts";
+import { joined } from "../people/support.ts";
+import { until } from "../people/watching.ts";
+import type { Server } from "../server.ts";
+
+interface Alert {
+  readonly entityId: string;
+  readonly reasons: readonly string[];
+  readonly arm: string | null;
+  readonly closedWhy: string | null;
+}
+
+const organization = "Segmented";
+const server: Server = await ownServer(() => server);
+const today = todayIn(quietZone);
+let olga: Awaited<ReturnType<typeof joined>>;
+let token = "";
+let segment = 0;
+/** The ids of the rules. */
+let [ofMembers, ofSilentMembers, withExempt] = [0, 0, 0];
+
+const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}organization=${olga.organization}`;
+const ofPlan = (userId: string, plan: string) => identify(userId, { properties: { plan } });
+const silent = { condition: { kind: "keyEventUnseen", event: "opened", days: 4 } } as const;
+
+async function saved(path: string, body: object): Promise<number> {
+  return (await olga.json<{ id: number }>("POST", at(path), body, 201)).id;
+}
+
+/** The alerts of a rule, with those that ended, sorted by user. */
+async function alertsOf(rule: number): Promise<readonly Alert[]> {
+  const { alerts } = await olga.json<{ alerts: readonly Alert[] }>(
+    ...(["GET", at(`/api/alerts?state=all&rule=${rule}`)] as const),
+  );
+  return alerts.toSorted((a, b) => (a.entityId < b.entityId ? -1 : 1));
+}
+
+const ends = async (rule: number) =>
+  (await alertsOf(rule)).map(({ entityId, closedWhy }) => [entityId, closedWhy]);
+
+async function decided(): Promise<void> {
+  await until(async () => {
+    const { rules } = await olga.json<{ rules: readonly { decidedThrough: string | null }[] }>(
+      ...(["GET", at("/api/alert-rules")] as const),
+    );
+    return rules.every(({ decidedThrough }) => decidedThrough === formatDay(today));
+  });
+}
+
+/** Decides today as if it were the next day: all rules count as decided through yesterday. */
+async function decidedAgain(): Promise<void> {
+  const absent = () => Promise.reject(new Error("is not asked for here"));
+  const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
+  for (const { version, watermark } of await ledger.ruleDecisions.toDecide(olga.organization)) {
+    const chunk = {
+      ...{ organization: olga.organization, rule: version.rule, version: version.version, horizonDays: 28 },
+      ...{ after: watermark.sequence, next: { decidedThrough: today - 1, part: null, cursor: null } },
+      ...{ states: [], fired: [], closed: [], insideBySettings: 0 },
+    };
+    const ground = { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now() };
+    await commitChunk(ledger, version, chunk, ground);
+  }
+  await decided();
+}
+
+async function members(): Promise<readonly string[]> {
+  const { users } = await olga.json<{ users: readonly { userId: string }[] }>(
+    ...(["GET", at(`/api/users?segment=${segment}`)] as const),
+  );
+  return users.map(({ userId }) => userId).toSorted();
+}
+
+beforeAll(async () => {
+  token = await server.organization(organization, "--timezone", quietZone);
+  olga = await joined(server, organization, "owner", "Olga Owner");
+  // Ada and Cal do nothing for eight days, Bob and Dee come daily.
+  const days = (who: string) => (who === "ada" || who === "cal" ? [40, 12, 8] : [40, 12, 4, 3, 2, 1, 0.1]);
+  await sendAll(server, token, [
+    ...[ofPlan("ada", "pro"), ofPlan("bob", "pro"), ofPlan("cal", "free"), ofPlan("dee", "free")],
+    ...["ada", "bob", "cal", "dee"].flatMap((who) =>
+      days(who).map((ago) => track(who, "opened", daysAgo(ago))),
+    ),
+  ]);
+  await server.exported("events", organization);
+  for (const day of [today - 1, today]) {
+    const asOf = ["--as-of", formatDay(day), "--even-if-stopped"];
+    await server.command("score", "--organization", organization, ...asOf);
+  }
+  const filter = { traits: [{ trait: "plan", value: "pro" }] };
+  segment = await saved("/api/segments", { kind: "users", name: "Pro", filter });
+  const rule = { scope: { kind: "users" }, includeCurrent: true };
+  ofMembers = await saved("/api/alert-rules", {
+    ...{ ...rule, name: "Is pro", condition: { kind: "inSegment", segment } },
+  });
+  ofSilentMembers = await saved("/api/alert-rules", {
+    ...{ ...rule, ...silent, name: "Silent and pro", scope: { kind: "users", segment } },
+  });
+  withExempt = await saved("/api/alert-rules", {
+    ...{ ...rule, ...silent, name: "Silent", holdOutShare: 0.5, exemptions: { segment } },
+  });
+  await decided();
+}, 300_000);
+
+test("a rule fires for members of its segment, looks at members alone, and draws no exempt ones", async () => {
+  expect(await ends(ofMembers)).toEqual([
+    ["ada", null],
+    ["bob", null],
+  ]);
+  expect((await alertsOf(ofMembers))[0]?.reasons[0]).toBe("In the segment Pro");
+  expect(await ends(ofSilentMembers)).toEqual([["ada", null]]);
+  const [ada, cal] = await alertsOf(withExempt);
+  expect([ada?.entityId, ada?.arm]).toEqual(["ada", "exempt"]);
+  // A control is in no list.
+  expect(cal?.arm ?? "control").not.toBe("exempt");
+});
+
+test("an alert ends when its user leaves the segment, and a user who enters fires", async () => {
+  await sendAll(server, token, [ofPlan("ada", "free"), ofPlan("cal", "pro")]);
+  await until(async () => (await members()).join() === "bob,cal");
+  await decidedAgain();
+  expect(await ends(ofMembers)).toEqual([
+    ["ada", "resolved"],
+    ["bob", null],
+    ["cal", null],
+  ]);
+  expect(await ends(ofSilentMembers)).toEqual([
+    ["ada", null],
+    ["cal", null],
+  ]);
+}, 600_000);
+
+test("an edit of the segment fires nothing", async () => {
+  const filter = { traits: [{ trait: "plan", match: "isNotEmpty" }] };
+  await olga.json("PATCH", at(`/api/segments/${segment}`), { filter });
+  await until(async () => (await members()).join() === "ada,bob,cal,dee");
+  await decidedAgain();
+  expect((await ends(ofMembers)).map(([who]) => who)).toEqual(["ada", "bob", "cal"]);
+}, 600_000);
+
+test("a segment of a rule is checked when the rule is saved, and is not deleted while the rule uses it", async () => {
+  const rule = (scope: object, more = {}) => ({ ...silent, name: "Another", scope, ...more });
+  const refused = async (body: object) => (await olga.ask("POST", at("/api/alert-rules"), body)).status;
+  expect(await refused(rule({ kind: "users", segment: 9_999 }))).toBe(400);
+  expect(await refused(rule({ kind: "accounts", segment }))).toBe(400);
+  expect(await refused(rule({ kind: "users" }, { exemptions: { segment: 9_999 } }))).toBe(400);
+  expect(await refused(rule({ kind: "users", segment }, { condition: { kind: "sourceSilent" } }))).toBe(400);
+  const kept = await olga.ask("DELETE", at(`/api/segments/${segment}`));
+  expect([kept.status, await kept.text()]).toEqual([409, expect.stringContaining("Is pro")]);
+  for (const id of [ofMembers, ofSilentMembers, withExempt]) {
+    expect((await olga.ask("DELETE", at(`/api/alert-rules/${id}`))).status).toBe(204);
+  }
+  expect((await olga.ask("DELETE", at(`/api/segments/${segment}`))).status).toBe(204);
+});

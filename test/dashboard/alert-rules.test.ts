@@ -1,0 +1,168 @@
+/** Alert rules in the settings: added from a template with its preview, changed, paused, resumed and deleted. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { quietZone } from "../far-from-midnight.ts";
+import { company } from "../people/support.ts";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import {
+  axe,
+  notedMessages,
+  openPage,
+  phone,
+  settled,
+  sidewaysPixels,
+  signInAs,
+  type WatchedPage,
+} from "./support.ts";
+
+type People = Awaited<ReturnType<typeof company>>;
+interface Rules {
+  readonly rules: readonly Record<string, unknown>[];
+}
+
+const keySegment = "Key accounts";
+const longName = "Key event unused ".repeat(5).slice(0, 80).trim();
+let [server, browser, people]: [Server, Browser, People] = [] as never;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  people = await company(server, "Ruled", "--timezone", quietZone);
+  const batch = ["ada", "eve"].flatMap((userId) => [
+    { type: "identify", userId, email: `${userId}@example.com`, account: { id: "acme", name: "Acme" } },
+    ...[40, 12, 6].map((days) => ({
+      ...{ type: "track", userId, event: "opened" },
+      timestamp: new Date(Date.now() - days * 86_400_000).toISOString(),
+    })),
+  ]);
+  expect((await server.post("/batch", people.token, { batch })).status).toBe(201);
+  await server.command("score", "--organization", people.name);
+  const segment = { name: keySegment, kind: "accounts", filter: { healthBand: "healthy" } };
+  await people.owner.json("POST", people.at("/api/segments"), segment, 201);
+}, 300_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function openRules(somebody: People["owner"]): Promise<WatchedPage> {
+  const watched = await openPage(browser);
+  await signInAs(watched.page, server, somebody);
+  await watched.page.goto(`${server.url}/o/${people.organization}/settings/alert-rules`);
+  await watched.page.getByRole("heading", { name: "Alert rules", exact: true }).waitFor();
+  await settled(watched.page);
+  return watched;
+}
+
+const savedRules = async () => (await people.owner.json<Rules>("GET", people.at("/api/alert-rules"))).rules;
+
+async function isRightOnPhones(page: Page): Promise<void> {
+  await settled(page);
+  expect(await axe(page)).toEqual([]);
+  await page.setViewportSize(phone);
+  expect(await sidewaysPixels(page)).toBe(0);
+}
+
+test("a rule is added from a template, after its preview says how it would have done", async () => {
+  const { page, complaints } = await openRules(people.member);
+  await page.getByText("No rule yet").waitFor();
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByLabel("Begin with").selectOption({ label: "Key event unused for 14 days" });
+  await page.getByLabel("Event", { exact: true }).fill("opened");
+  await page.getByLabel("Days", { exact: true }).fill("5");
+  await page.getByLabel("Name", { exact: true }).fill(longName);
+  await page.getByLabel("Alerts a day in messages, at most").fill("7");
+  expect(await page.getByLabel(/^Exempt from the hold-out/).count()).toBe(0);
+  await page.getByLabel("Hold-out, %").fill("20");
+  await page.getByLabel("Exempt from the hold-out: a segment").selectOption({ label: keySegment });
+  await page.getByLabel("Exempt from the hold-out: an MRR above, in USD").fill("512.5");
+  const preview = page.getByRole("region", { name: "Preview" });
+  await preview.getByRole("button", { name: "Preview" }).click();
+  await preview.getByText(/^Would have fired [\d.]+ times a week: /).waitFor();
+  await preview.getByText("Inside now: 1 account.").waitFor();
+  await isRightOnPhones(page);
+  await page.getByRole("button", { name: "Save rule" }).click();
+  const rules = page.getByRole("list", { name: "Alert rules" });
+  await rules.getByText("opened not done for 5 days").waitFor();
+  await rules.getByText(`hold-out 20%, not of ${keySegment} or an MRR above $512.50`).waitFor();
+  expect(await savedRules()).toMatchObject([
+    {
+      ...{ name: longName, scope: { kind: "accounts" }, cap: 7, when: "08:00", holdOutShare: 0.2 },
+      exemptions: { segment: expect.any(Number), mrrAbove: 51_250 },
+      ...{ condition: { kind: "keyEventUnseen", event: "opened", days: 5 }, cooldownDays: null },
+      includeCurrent: false,
+    },
+  ]);
+  await isRightOnPhones(page);
+  expect(complaints).toEqual([]);
+});
+
+test("another condition makes a version, another name does not", async () => {
+  const { page, complaints } = await openRules(people.owner);
+  const open = () => page.getByRole("button", { name: `Change ${longName}` }).click();
+  await open();
+  await page.getByLabel("Cooldown, days").fill("9");
+  expect(await page.getByText("Saving makes version 2").count()).toBe(0);
+  await page.getByLabel("Condition").selectOption({ label: "Churn risk rose" });
+  await page.getByLabel("By at least, percentage points").fill("15");
+  await page.getByText("Saving makes version 2").waitFor();
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await page.getByText("Churn risk rose by 15 percentage points within 5 days").waitFor();
+  const condition = { kind: "riskUp", by: 0.15, days: 5 };
+  expect(await savedRules()).toMatchObject([{ version: 2, cooldownDays: 9, condition }]);
+  await open();
+  await page.getByLabel("Condition").selectOption({ label: "The last owner of an account was removed" });
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.getByRole("alert").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  expect(complaints).toEqual([]);
+});
+
+test("a rule is paused, resumed and deleted, and viewers only read", async () => {
+  const viewing = await openRules(people.viewer);
+  await viewing.page.getByText("Only members and owners can change them.").waitFor();
+  expect(await viewing.page.getByRole("main").getByRole("button").count()).toBe(0);
+  const { page, complaints } = await openRules(people.member);
+  const noted = await notedMessages(page);
+  await page.getByRole("button", { name: `Pause ${longName}` }).click();
+  await page.getByText("paused", { exact: true }).waitFor();
+  expect(await savedRules()).toMatchObject([{ isPaused: true }]);
+  await page.getByRole("button", { name: `Resume ${longName}` }).click();
+  await noted(`${longName} is on. Its next decision fires nothing.`);
+  await page.getByRole("link", { name: "0 open alerts" }).click();
+  await page.getByText("No alert matches").waitFor();
+  await page.goBack();
+  await page.getByRole("button", { name: `Delete ${longName}` }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete rule" }).click();
+  await page.getByText("No rule yet").waitFor();
+  expect(await savedRules()).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("a rule is about the accounts of a segment, and stays so when its name is changed", async () => {
+  const filter = { seenWithinDays: 90 };
+  const { id } = await people.owner.json<{ id: number }>(
+    ...(["POST", people.at("/api/segments"), { kind: "accounts", name: "Seen", filter }, 201] as const),
+  );
+  const { page, complaints } = await openRules(people.member);
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Of a segment");
+  await page.getByLabel("Only those of a segment").selectOption({ label: "Seen" });
+  await page.getByLabel("Condition", { exact: true }).selectOption({ label: "Is in a segment" });
+  await page.getByLabel("Segment", { exact: true }).selectOption({ label: "Seen" });
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.getByRole("alert").getByText("has no preview").waitFor();
+  await isRightOnPhones(page);
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await page.getByText("Is in Seen").waitFor();
+  await page.getByText("Accounts of Seen").waitFor();
+  await page.getByRole("button", { name: "Change Of a segment" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Of the same segment");
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await page.getByRole("heading", { name: "Of the same segment" }).waitFor();
+  expect(await savedRules()).toMatchObject([
+    { version: 1, scope: { kind: "accounts", segment: id }, condition: { kind: "inSegment", segment: id } },
+  ]);
+  expect(complaints).toEqual([]);
+});

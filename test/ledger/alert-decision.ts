@@ -1,0 +1,55 @@
+/** A rule, and decisions of it, for tests of the ledger. */
+import type { AlertRuleSettings } from "../../contract/actions/rules.ts";
+import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
+import type { DrawnAlert, DrawnChunk } from "../../server/ledger/ports/actions/rules.ts";
+
+/** A rule about users of high risk. */
+export const alertRule: AlertRuleSettings = {
+  name: "High risk",
+  scope: { kind: "users" },
+  condition: { kind: "riskBand", band: "high" },
+  cooldownDays: 7,
+  cap: 20,
+  when: "at once",
+  destinations: [],
+  holdOutShare: 0,
+  exemptions: {},
+  isPaused: false,
+  includeCurrent: true,
+};
+
+/** An alert that fires. */
+export function firedAlert(entity: RuleEntity, day: number, more: Partial<DrawnAlert> = {}): DrawnAlert {
+  return {
+    ...{ entity, day, eventId: null, before: 0.2, after: 0.6, reasons: [{ text: "Silent \\0 for 9 days" }] },
+    ...{ risk: 0.6, expectedLoss: 12_000.5, account: null, isExempt: false, arm: null, controlUntil: null },
+    ...{ isSent: true, ...more },
+  };
+}
+
+/** The first chunk of a rule: an entity fires. @param messages ids of destinations */
+export function decision({
+  organization,
+  rule,
+  entity,
+  day,
+  messages = [],
+}: {
+  readonly organization: number;
+  readonly rule: number;
+  readonly entity: RuleEntity;
+  readonly day: number;
+  readonly messages?: readonly number[];
+}): DrawnChunk {
+  const state = { entity, hasLeft: false, daysOut: 0, restsUntil: day + 7, firedOn: day, value: 0.6 };
+  return {
+    ...{ organization, rule, version: 1, after: 1, horizonDays: 28, closed: [], insideBySettings: 0 },
+    next: { decidedThrough: day, part: null, cursor: { of: "\\0" } },
+    ...{ states: [state], fired: [firedAlert(entity, day)] },
+    earlier: [],
+    messages: messages.map((destination) => ({
+      ...{ destination, entities: [entity], dueAtMs: 5 },
+      message: { messageId: `msg_${day}`, type: "alert.fired", body: '{"text":"\\\\0"}' },
+    })),
+  };
+}

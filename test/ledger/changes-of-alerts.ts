@@ -1,0 +1,57 @@
+/** The methods of the ledger about alert rules and alerts, with their kinds. */
+import { commandLine as by } from "../../server/ledger/ports/audit.ts";
+import { alertRule, decision } from "./alert-decision.ts";
+import { type Kinds, read, service } from "./change-kinds.ts";
+import { user, writePeople } from "./writes.ts";
+
+/** Those of rules. */
+export const alertRules: Kinds["alertRules"] = {
+  ...{ list: read, find: read },
+  add: async ({ ledger, nowMs }) => ({
+    action: "alert_rule.created",
+    of: (of) => ledger.alertRules.add(of, alertRule, by, nowMs),
+  }),
+  change: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.alertRules.add(organization, alertRule, by, nowMs);
+    return {
+      action: "alert_rule.changed",
+      of: (of) => ledger.alertRules.change(of, id, { cap: 3 }, by, nowMs),
+    };
+  },
+  remove: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.alertRules.add(organization, alertRule, by, nowMs);
+    return { action: "alert_rule.deleted", of: (of) => ledger.alertRules.remove(of, id, by, nowMs) };
+  },
+};
+
+/** Those of alerts. */
+export const alerts: Kinds["alerts"] = {
+  ...{ list: read, ofEntity: read, fired: read, controls: read },
+  change: async (ground) => {
+    const { ledger, id: organization, nowMs } = ground;
+    await writePeople(ledger, { users: [user(organization, "ada")] });
+    const { id: rule } = await ledger.alertRules.add(organization, alertRule, by, nowMs);
+    const entity = { kind: "user", number: 1 } as const;
+    await ledger.ruleDecisions.commitDecision(decision({ organization, rule, entity, day: 20_000 }), nowMs);
+    const question = { state: "all", today: 20_000, limit: 1, offset: 0 } as const;
+    const [alert] = (await ledger.alerts.list(organization, question)).alerts;
+    return {
+      action: "alert.changed",
+      of: (of) => ledger.alerts.change(of, alert?.id ?? 0, { verdict: "handled" }, by, 20_000, nowMs),
+    };
+  },
+};
+
+/** Decisions are the service's own. */
+export const ruleDecisions: Kinds["ruleDecisions"] = {
+  ...{
+    deciding: read,
+    toDecide: read,
+    states: read,
+    named: read,
+    sentOn: read,
+    toldOpen: read,
+    unsent: read,
+  },
+  ...{ holdOutSecret: service, commitDecision: service },
+};

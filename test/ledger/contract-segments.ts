@@ -1,0 +1,189 @@
+/** The part of the contract about segments. */
+import { describe, expect, test } from "bun:test";
+import type { Filter } from "../../contract/actions/filters.ts";
+import { type SegmentKind, segmentLimits } from "../../contract/actions/segments.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
+import { account, user, writePeople } from "./writes.ts";
+
+/** Characters that a store may take for its own: none of them is lost. */
+const hostile = "a\0b\\0c\\d 'e' \"f\" {g} ünïcode 😀";
+const risky: Filter = { riskBand: "high", traits: [{ trait: hostile, match: "contains", value: hostile }] };
+
+/** An organization with Ada, a user of odd name and an account. */
+async function ground(subject: LedgerUnderTest, name?: string) {
+  const { id } = await subject.organization(name);
+  await writePeople(subject.ledger, {
+    accounts: [account(id, "engines")],
+    users: [
+      user(id, "ada", { number: 1, account: 1 }),
+      user(id, hostile, { number: 2, email: "b@example.com" }),
+      user(id, "eve", { number: 3, email: "e@example.com" }),
+    ],
+  });
+  const save = async (name: string, filter: Filter, kind: SegmentKind = "users") =>
+    (await subject.ledger.segments.add(id, { kind, name, content: { filter } }, commandLine, subject.nowMs))
+      .segment;
+  const fix = (name: string, ids: readonly string[], kind: SegmentKind = "users") =>
+    subject.ledger.segments.add(id, { kind, name, content: { ids } }, commandLine, subject.nowMs);
+  return { id, ledger: subject.ledger, save, fix };
+}
+
+/** Declares the tests of segments. */
+export function segmentsContract(subject: LedgerUnderTest): void {
+  describe("segments", () => {
+    kept(subject);
+    fixed(subject);
+    refused(subject);
+    nested(subject);
+  });
+}
+
+function kept(subject: LedgerUnderTest): void {
+  test("are listed by name, changed and deleted by their own organization only, and the log has no filter", async () => {
+    const { id, save } = await ground(subject);
+    const other = await ground(subject, "other");
+    await save("b", risky);
+    await save(hostile, { healthBand: "none" }, "accounts");
+    await other.save("b", risky);
+    await subject.reopen();
+    const { segments, audit } = subject.ledger;
+    const [odd, saved] = await segments.list(id);
+    const times = { createdAtMs: subject.nowMs, updatedAtMs: subject.nowMs, contentAtMs: subject.nowMs };
+    expect(odd).toMatchObject({ name: hostile, kind: "accounts", filter: { healthBand: "none" } });
+    expect(saved).toMatchObject({ name: "b", kind: "users", filter: risky, fixed: null, createdBy: null });
+    expect(saved).toMatchObject(times);
+    const later = subject.nowMs + 1;
+    const change = (organization: number, what: object) =>
+      segments.change(organization, saved?.id ?? 0, what, commandLine, later);
+    expect(await change(other.id, { name: "c" })).toBeUndefined();
+    expect((await change(id, { name: "c" }))?.segment).toMatchObject({
+      ...times,
+      name: "c",
+      updatedAtMs: later,
+    });
+    const content = { filter: { state: "churned" } } as const;
+    expect((await change(id, { content }))?.segment).toMatchObject({
+      filter: content.filter,
+      contentAtMs: later,
+    });
+    expect(await segments.remove(other.id, saved?.id ?? 0, commandLine, later)).toBe(false);
+    expect(await segments.remove(id, saved?.id ?? 0, commandLine, later)).toBe(true);
+    expect((await segments.list(id)).map(({ name }) => name)).toEqual([hostile]);
+    const entries = await audit.list(id, { limit: 4 });
+    expect(entries.map(({ summary }) => summary)).toEqual([
+      "Deleted the segment c of users",
+      "Changed the segment c of users",
+      "The segment b of users is called c now",
+      `Saved the segment ${hostile} of accounts`,
+    ]);
+    expect(JSON.stringify(entries)).not.toContain("state");
+  });
+
+  test("have a name of their own, and there are so many at most", async () => {
+    const { id, ledger, save } = await ground(subject);
+    const { id: first } = await save("a", risky);
+    await save("b", risky, "accounts");
+    await expect(save("b", risky)).rejects.toThrow("name is taken: there is a segment called b already.");
+    const rename = ledger.segments.change(id, first, { name: "b" }, commandLine, 1);
+    await expect(rename).rejects.toThrow("name is taken");
+    for (let n = 2; n < segmentLimits.perOrganization; n++) await save(`segment ${n}`, risky);
+    await expect(save("one more", risky)).rejects.toThrow("There are 200 segments already");
+  });
+}
+
+function fixed(subject: LedgerUnderTest): void {
+  test("of fixed ids have the numbers of those that are known, until an erasure", async () => {
+    const { id, ledger, fix } = await ground(subject);
+    const people = await fix("people", [hostile, "ada", "nobody", "ada"]);
+    const firms = await fix("firms", ["engines"], "accounts");
+    expect(people).toMatchObject({ segment: { fixed: 2, filter: null }, unknownIds: ["nobody"] });
+    const numbersOf = (segment: number) => subject.ledger.segments.numbers(id, segment);
+    expect(await numbersOf(people.segment.id)).toEqual([1, 2]);
+    expect(await numbersOf(firms.segment.id)).toEqual([1]);
+    const ofAda = { id: people.segment.id, name: "people" };
+    expect(await ledger.segments.ofUser(id, 1)).toEqual([ofAda]);
+    await subject.reopen();
+    await subject.ledger.erasures.begin(id, "ada");
+    expect(await subject.ledger.segments.ofUser(id, 1)).toEqual([]);
+    await subject.ledger.erasures.beginAccount(id, "engines");
+    expect([await numbersOf(people.segment.id), await numbersOf(firms.segment.id)]).toEqual([[2], []]);
+    const content = { ids: ["eve"] };
+    await subject.ledger.segments.change(id, people.segment.id, { content }, commandLine, subject.nowMs);
+    expect(await numbersOf(people.segment.id)).toEqual([3]);
+    expect(await ledger.segments.numbers(id + 1, people.segment.id).catch(() => [])).toEqual([]);
+  });
+
+  test("stay fixed, or stay a filter, and a fixed one needs an id that is known", async () => {
+    const { id, ledger, save, fix } = await ground(subject);
+    const { id: filtered } = await save("filtered", risky);
+    const { segment } = await fix("fixed", ["ada"]);
+    const change = (which: number, content: { filter: Filter } | { ids: string[] }) =>
+      ledger.segments.change(id, which, { content }, commandLine, 1);
+    await expect(change(filtered, { ids: ["ada"] })).rejects.toThrow("ids cannot be set");
+    await expect(change(segment.id, { filter: risky })).rejects.toThrow("filter cannot be set");
+    await expect(change(segment.id, { ids: ["nobody"] })).rejects.toThrow(
+      "none of them is the id of a user.",
+    );
+    expect(await ledger.segments.numbers(id, segment.id)).toEqual([1]);
+  });
+}
+
+function refused(subject: LedgerUnderTest): void {
+  test("refuse conditions that are not whole, that accounts do not have, or that name a user", async () => {
+    const { save } = await ground(subject);
+    const days = { activeFrom: "2026-01-01", activeTo: "2026-01-07" };
+    const attempts = [
+      [() => save("a", days, "accounts"), "filter.activeFrom is not valid: accounts have no such condition."],
+      [
+        () => save("b", { activeTo: "2026-01-07" }),
+        "filter.activeTo is not valid: send activeFrom and activeTo",
+      ],
+      [() => save("h", { ...days, activeTo: "2025-12-31" }), "filter.activeTo is not valid"],
+      [() => save("c", { lifecycle: "new" }), "filter.lifecycle is not valid"],
+      [
+        () => save("d", { traits: [{ trait: "plan" }] }),
+        "filter.traits is not valid: send trait and value together.",
+      ],
+      [() => save("e", { traits: [{ trait: "Email", value: "ada" }] }), "leave out values of names"],
+      [() => save("f", { owner: "me" }), "filter.owner is not valid"],
+    ] as const;
+    for (const [attempt, why] of attempts) await expect(attempt()).rejects.toThrow(why);
+    await save("g", { traits: [{ trait: "email", match: "isEmpty" }] });
+  });
+}
+
+function nested(subject: LedgerUnderTest): void {
+  const inside = (segment: number): Filter => ({ segments: [{ segment }] });
+
+  test("may be conditions of others over three levels, without a way back", async () => {
+    const { id, ledger, save } = await ground(subject);
+    const a = await save("a", risky);
+    const b = await save("b", inside(a.id));
+    const c = await save("c", inside(b.id));
+    const d = await save("d", inside(c.id));
+    await expect(save("e", inside(d.id))).rejects.toThrow("e would lead over more than 3 levels");
+    const change = (which: number, filter: Filter) =>
+      ledger.segments.change(id, which, { content: { filter } }, commandLine, 1);
+    await expect(change(a.id, inside(d.id))).rejects.toThrow("would lead back to itself");
+    await expect(change(a.id, inside(a.id))).rejects.toThrow("a would lead back to itself");
+    await expect(ledger.segments.remove(id, b.id, commandLine, 1)).rejects.toThrow(
+      "The segment c has it in its filter: change that one first.",
+    );
+    const deeper = await save("deeper", risky);
+    await expect(change(a.id, inside(deeper.id))).rejects.toThrow("d would lead over more than 3 levels");
+  });
+
+  test("have no segment that is not there, and accounts none of users", async () => {
+    const { save } = await ground(subject);
+    const other = await ground(subject, "other");
+    const theirs = await other.save("theirs", risky);
+    await expect(save("a", inside(theirs.id))).rejects.toThrow(
+      `there is no segment with the id ${theirs.id}`,
+    );
+    const users = await save("users", risky);
+    await expect(save("b", inside(users.id), "accounts")).rejects.toThrow("users is a segment of users");
+    const accounts = await save("accounts", { riskBand: "low" }, "accounts");
+    expect(await save("members", inside(accounts.id))).toMatchObject({ kind: "users" });
+  });
+}
