@@ -1,5 +1,5 @@
 /** Runs files of tests in a process of their own and judges what it reports. */
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
@@ -19,6 +19,7 @@ export interface Limits {
   readonly fileTimeoutMs: number;
 }
 
+/** The processes of files that run, each with the group of all that it started. */
 const groups = new Set<number>();
 
 /**
@@ -56,15 +57,20 @@ export async function runFile(
       stdin: "ignore",
       stdout: outputFile,
       stderr: outputFile,
-      timeout: limits.fileTimeoutMs,
-      killSignal: "SIGKILL",
     },
   );
   groups.add(child.pid);
+  let atLimit: string | undefined;
+  const limit = setTimeout(() => {
+    atLimit = `SIGKILL after ${limits.fileTimeoutMs / 60_000} minutes, while these ran:\n${processesOf(child.pid)}\n`;
+    killGroup(child.pid);
+  }, limits.fileTimeoutMs);
   await child.exited;
+  clearTimeout(limit);
   killGroup(child.pid);
   closeSync(outputFile);
-  const ending = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
+  const ended = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
+  const ending = atLimit ?? ended;
   const judged = judge(readReport(report), child.exitCode === 0, ending, readFileSync(outputPath, "utf8"));
   return { ...judged, cpuSeconds: cpuSecondsOf(child) };
 }
@@ -79,13 +85,39 @@ const clockTicksASecond = 100;
 /** The processor time of a process that runs, and of those that it waited for. 0 when it has ended. */
 export function cpuSecondsUntilNow(pid: number | undefined): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / clockTicksASecond;
+    const ticks = statOf(pid).slice(11, 15);
+    return ticks.reduce((sum, each) => sum + Number(each), 0) / clockTicksASecond;
   } catch {
     return 0;
   }
+}
+
+/** The processes of a group, a line each: state, processor time and command. They say what a file that hangs waits for. */
+function processesOf(group: number): string {
+  return processIds()
+    .flatMap((pid) => {
+      try {
+        const [state, , processGroup] = statOf(pid);
+        if (Number(processGroup) !== group) return [];
+        const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").slice(0, 200);
+        return [`${state} ${cpuSecondsUntilNow(Number(pid)).toFixed(1)} s ${command}`];
+      } catch {
+        return [];
+      }
+    })
+    .join("\n");
+}
+
+/** None on a system without `/proc`. */
+function processIds(): string[] {
+  return existsSync("/proc") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
+}
+
+/** The fields of `/proc/PID/stat` behind the command's name: state, parent, group. */
+function statOf(pid: number | string | undefined): string[] {
+  return readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
 }
 
 /** Kills all files that run. */

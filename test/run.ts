@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { builtPages } from "../cli/pages.ts";
 import { check } from "./check.ts";
 import { testVariables } from "./engines.ts";
-import { killRunningFiles, runFile } from "./file-process.ts";
+import { killRunningFiles, type Limits, runFile } from "./file-process.ts";
 import { temporaryFilesInMemory } from "./memory-folder.ts";
 import { PostgresServer } from "./postgres.ts";
 import {
@@ -32,7 +32,11 @@ const root = join(import.meta.dir, "..");
 const timingsFile = join(import.meta.dir, "timings.json");
 /** More files run at once than a small machine has cores, because they wait for commits, loaders and pages. Long files wait more. */
 const ordinary = { filesAtOnce: 3, testTimeoutMs: 180_000, fileTimeoutMs: 15 * 60_000 };
-const long = { filesAtOnce: 4, testTimeoutMs: 20 * 60_000, fileTimeoutMs: 60 * 60_000 };
+const long = { filesAtOnce: 4, testTimeoutMs: 15 * 60_000, fileTimeoutMs: 30 * 60_000 };
+/** For several files in one process, which are quick. */
+const several = { testTimeoutMs: 5 * 60_000, fileTimeoutMs: 60 * 60_000 };
+/** How often a run names the files that take long: a run that is stopped from outside has then said where it was. */
+const namingMs = 5 * 60_000;
 
 interface Options {
   readonly isLong: boolean;
@@ -107,9 +111,12 @@ async function runAll(
   const waiting = [...runs];
   const servers = Array.from({ length: options.filesAtOnce }, () => new SharedServer());
   for (const shared of servers) sharedServers.add(shared);
+  const running = new Map<string, number>();
+  const naming = setInterval(() => printRunning(running), namingMs);
   const work = async (shared: SharedServer) => {
     for (let run = waiting.shift(); run !== undefined && !isInterrupted; run = waiting.shift()) {
       const startedMs = performance.now();
+      running.set(run.name, startedMs);
       const serverBefore = shared.cpuSeconds();
       const folder = join(reports, `${run.file} ${run.nodes}`.replaceAll(/[/ ]/g, "-"));
       mkdirSync(folder);
@@ -117,11 +124,12 @@ async function runAll(
       const own = await runFile(
         [run.file, ...(run.beside ?? [])],
         folder,
-        options.isLong ? long : ordinary,
+        limitsOf(run, options, timings),
         env,
       );
       const result = { ...own, cpuSeconds: own.cpuSeconds + shared.cpuSeconds() - serverBefore };
       rmSync(folder, { recursive: true });
+      running.delete(run.name);
       add(total, result);
       const milliseconds = performance.now() - startedMs;
       if (run.nodes === 0 && run.beside === undefined) timings.set(run.file, Math.round(milliseconds));
@@ -135,10 +143,29 @@ async function runAll(
     await Promise.all(servers.map((shared) => shared.stop()));
     total.failed += complainOfSharedNames(servers);
   } finally {
+    clearInterval(naming);
     rmSync(reports, { recursive: true });
     await Promise.all([...servers.map((shared) => shared.stop()), postgres?.stop()]);
   }
   return measured;
+}
+
+/** A file that hangs must not hold up the run: it gets ten minutes and four times what it took in an earlier run. */
+function limitsOf({ file, beside }: Run, { isLong }: Options, timings: ReadonlyMap<string, number>): Limits {
+  if (!isLong) return ordinary;
+  if (beside !== undefined) return several;
+  const earlierMs = timings.get(file) ?? long.fileTimeoutMs;
+  const fileTimeoutMs = Math.min(long.fileTimeoutMs, 10 * 60_000 + 4 * earlierMs);
+  return { fileTimeoutMs, testTimeoutMs: Math.min(long.testTimeoutMs, fileTimeoutMs / 2) };
+}
+
+/** Prints the runs that have taken long, each with its minutes. @param running when each began */
+function printRunning(running: ReadonlyMap<string, number>): void {
+  const nowMs = performance.now();
+  const lines = [...running]
+    .filter(([, startedMs]) => nowMs - startedMs > namingMs)
+    .map(([name, startedMs]) => `runs for ${Math.floor((nowMs - startedMs) / 60_000)} minutes: ${name}`);
+  if (lines.length > 0) console.log(lines.join("\n"));
 }
 
 /** Two files whose organizations have one name fail only when they get the same server by chance. This check

@@ -359,6 +359,9 @@ export class Server {
   }
 }
 
+/** A server that neither takes requests nor ends would stop the run of all files. */
+const startTimeoutMs = 5 * 60_000;
+
 async function startServing(dataDir: string, options: ServerOptions): Promise<Started> {
   // One file for both streams, so that the lines stay in order. The file is complete when the process has
   // ended.
@@ -375,7 +378,9 @@ async function startServing(dataDir: string, options: ServerOptions): Promise<St
     },
   );
   const output = () => readFileSync(`/proc/self/fd/${file}`, "utf8");
+  const endMs = performance.now() + startTimeoutMs;
   while (true) {
+    if (performance.now() > endMs) child.kill("SIGKILL");
     const hasEnded = child.exitCode !== null || child.signalCode !== null;
     const url = /"address":"([^"]+)"/.exec(output())?.[1];
     if (url !== undefined)

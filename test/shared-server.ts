@@ -20,6 +20,9 @@ interface Running {
   readonly folder: string;
 }
 
+/** A server that does not end would stop the run of all files. */
+const stopTimeoutMs = 2 * 60_000;
+
 /** Started for the first file that asks for `Server.shared()`, and again for the first one on other engines. */
 export class SharedServer {
   #running: Running | undefined;
@@ -54,7 +57,12 @@ export class SharedServer {
     if (this.#running === undefined) return;
     if (!this.#hasEnded) await this.#listOrganizations(this.#running);
     const { server, clickhouse, folder } = this.#running;
+    const limit = setTimeout(() => {
+      this.complaints.push(`a shared server did not end:\n${server.output()}`);
+      server.kill("SIGKILL");
+    }, stopTimeoutMs);
     await server.stop();
+    clearTimeout(limit);
     this.#earlierCpuSeconds = this.cpuSeconds();
     this.#running = undefined;
     clickhouse?.process.kill();

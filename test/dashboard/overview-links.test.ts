@@ -1,7 +1,7 @@
 /** Figures of the overview lead to the counted users: every link, and every bar, on the demonstration. */
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { becomes, openPage, settled, signedIn } from "./support.ts";
+import { becomes, openPage, patienceMs, settled, signedIn } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();
@@ -126,6 +126,29 @@ function drawn(page: Page): Promise<unknown> {
   return page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
 }
 
+/**
+ * Clicks on a bar until something has happened. The drawing is no link while its figures are asked for again, as after another
+ * tab has closed: then the pointer moves on the bar, and clicks again.
+ * @param seen waits for it so many milliseconds, and is undefined without it
+ */
+async function click<T>(
+  page: Page,
+  [x, y]: readonly [number, number],
+  button: "left" | "middle",
+  seen: (timeout: number) => Promise<T>,
+): Promise<T> {
+  const endMs = performance.now() + patienceMs;
+  while (performance.now() < endMs) {
+    const seeing = seen(5_000).catch(() => undefined);
+    await page.mouse.click(x, y, { button });
+    const result = await seeing;
+    if (result !== undefined) return result;
+    await page.mouse.move(x, y + 1);
+    await drawn(page);
+  }
+  throw new Error(`a click with the ${button} button at ${x}, ${y} does nothing`);
+}
+
 test("a bar of a chart is a link: it opens its list here, and in a new tab", async () => {
   const { page } = await overview();
   for (const title of ["Active users", "User lifecycle", "Health of users"]) {
@@ -136,26 +159,29 @@ test("a bar of a chart is a link: it opens its list here, and in a new tab", asy
     if (box === null) throw new Error(`${title} has no drawing`);
     const link = panel.locator("a:has([role=img])");
     let href: string | null = null;
+    let x = 0;
+    const y = box.y + box.height * 0.7;
     for (let across = 0.5; href === null && across < 1; across += 0.01) {
-      await page.mouse.move(box.x + box.width * across, box.y + box.height * 0.7);
+      x = box.x + box.width * across;
+      await page.mouse.move(x, y);
       await drawn(page);
       href = await link.getAttribute("href");
     }
     const inTable = panel.locator("details").locator(`a[href="${href}"]`).first();
     expect([title, await inTable.count()]).toEqual([title, 1]);
-    const tab = page.context().waitForEvent("page");
-    await page.mouse.down({ button: "middle" });
-    await page.mouse.up({ button: "middle" });
-    const opened = await tab;
+    const opened = await click(page, [x, y], "middle", (timeout) =>
+      page.context().waitForEvent("page", { timeout }),
+    );
     await opened.waitForURL(`**${href}`, { waitUntil: "commit" });
     await opened.close();
     // The pointer of a page in the background is answered late, or never.
     await page.bringToFront();
     expect(page.url()).toContain("/overview");
     if (title === "Active users") continue;
-    await page.mouse.down();
-    await page.mouse.up();
-    await page.waitForURL(`**${href}`);
+    await click(page, [x, y], "left", async (timeout) => {
+      await page.waitForURL(`**${href}`, { timeout });
+      return href;
+    });
     await page.goBack();
     await settled(page);
   }
