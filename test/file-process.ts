@@ -1,6 +1,7 @@
 /** Runs files of tests in a process of their own and judges what it reports. */
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { endOf } from "./server-process.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -65,13 +66,14 @@ export async function runFile(
     atLimit = `SIGKILL after ${limits.fileTimeoutMs / 60_000} minutes, while these ran:\n${processesOf(child.pid)}\n`;
     killGroup(child.pid);
   }, limits.fileTimeoutMs);
-  await child.exited;
+  const exitCode = await endOf(child);
   clearTimeout(limit);
   killGroup(child.pid);
   closeSync(outputFile);
   const ended = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
   const ending = atLimit ?? ended;
-  const judged = judge(readReport(report), child.exitCode === 0, ending, readFileSync(outputPath, "utf8"));
+  const isGood = exitCode === 0 || (exitCode === null && atLimit === undefined);
+  const judged = judge(readReport(report), isGood, ending, readFileSync(outputPath, "utf8"));
   return { ...judged, cpuSeconds: cpuSecondsOf(child) };
 }
 

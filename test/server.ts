@@ -20,7 +20,7 @@ import {
 import { cpuSecondsOf, cpuSecondsUntilNow } from "./file-process.ts";
 import { type CommandResult, printedBy } from "./printed-by.ts";
 import { fillWithTables, programEntry } from "./program.ts";
-import { foreign, isAlive, type ServerProcess } from "./server-process.ts";
+import { endOf, foreign, isAlive, type ServerProcess } from "./server-process.ts";
 
 /** The environment of a started process: ours, without what would configure Rekindle. On PostgreSQL, something must have
  * run on the data folder before. */
@@ -102,8 +102,12 @@ function start(command: string[], options: RunOptions): StartedCommand {
   const result = Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
-    child.exited,
-  ]).then(([stdout, stderr, exitCode]) => ({ exitCode, stdout, stderr: stderr.replaceAll(progress, "") }));
+    endOf(child),
+  ]).then(([stdout, stderr, exitCode]) => ({
+    exitCode: exitCode ?? Number.NaN,
+    stdout,
+    stderr: stderr.replaceAll(progress, ""),
+  }));
   return { process: child, result };
 }
 
@@ -296,13 +300,14 @@ export class Server {
 
   /** Waits until figures can be asked for. */
   async ready(): Promise<void> {
-    const sayAtMs = performance.now() + 60_000;
-    for (let isSaid = false; ; await Bun.sleep(50)) {
-      const answers = await Promise.all(this.#urls.map((url) => fetch(`${url}/readyz`)));
-      if (answers.every(({ ok }) => ok)) return;
-      if (isSaid || performance.now() < sayAtMs) continue;
-      isSaid = true;
-      console.log(`analysis is not ready after a minute:\n${this.output()}`);
+    const endMs = performance.now() + startTimeoutMs;
+    const isReady = async (url: string) => {
+      const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(startTimeoutMs) });
+      return answer.ok;
+    };
+    while (!(await Promise.all(this.#urls.map(isReady))).every((ready) => ready)) {
+      if (performance.now() > endMs) throw new Error(`analysis does not get ready:\n${this.output()}`);
+      await Bun.sleep(50);
     }
   }
 
@@ -338,7 +343,7 @@ export class Server {
     for (const other of this.#others) await other.crash();
     this.#process.kill("SIGKILL");
     if (analysis !== undefined) process.kill(analysis, "SIGKILL");
-    await this.#process.exited;
+    await endOf(this.#process);
     while (analysis !== undefined && isAlive(analysis)) await Bun.sleep(5);
   }
 
@@ -347,7 +352,7 @@ export class Server {
     const ended = this.#others.map((other) => (signal === "SIGTERM" ? other.stop() : other.kill(signal)));
     this.#process.kill(signal);
     await Promise.all(ended);
-    return this.#process.exited;
+    return (await endOf(this.#process)) ?? Number.NaN;
   }
 
   /** Stops the server in order and removes a folder that was made for it. A shared one runs on. */

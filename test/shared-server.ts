@@ -11,6 +11,7 @@ import {
 } from "./engines.ts";
 import { cpuSecondsUntilNow } from "./file-process.ts";
 import { rekindle, Server } from "./server.ts";
+import { endOf } from "./server-process.ts";
 
 interface Running {
   readonly server: Server;
@@ -55,18 +56,18 @@ export class SharedServer {
 
   async stop(): Promise<void> {
     if (this.#running === undefined) return;
-    if (!this.#hasEnded) await this.#listOrganizations(this.#running);
     const { server, clickhouse, folder } = this.#running;
     const limit = setTimeout(() => {
       this.complaints.push(`a shared server did not end:\n${server.output()}`);
       server.kill("SIGKILL");
     }, stopTimeoutMs);
+    if (!this.#hasEnded) await this.#listOrganizations(this.#running);
     await server.stop();
     clearTimeout(limit);
     this.#earlierCpuSeconds = this.cpuSeconds();
     this.#running = undefined;
-    clickhouse?.process.kill();
-    await clickhouse?.process.exited;
+    clickhouse?.process.kill("SIGKILL");
+    if (clickhouse !== undefined) await endOf(clickhouse.process);
     rmSync(folder, { recursive: true, force: true });
   }
 

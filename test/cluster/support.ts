@@ -116,12 +116,14 @@ export class TestCluster {
   }
 }
 
-/** Waits until a condition holds, as long as the test may take. @param what names the condition in the error */
+/** Longer than a slow machine takes, and shorter than a test may: one that waits in vain says for what. */
+const patienceMs = 4 * 60_000;
+
+/** Waits until a condition holds. @param what names the condition in the error */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const saying = setTimeout(() => console.log(`still waiting: ${what}`), 60_000);
-  try {
-    while (!(await isSo())) await Bun.sleep(50);
-  } finally {
-    clearTimeout(saying);
+  const endMs = performance.now() + patienceMs;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw new Error(`waited in vain: ${what}`);
+    await Bun.sleep(50);
   }
 }

@@ -44,7 +44,7 @@ const html = `<!doctype html><title>Shop</title>
 
 async function openShop(): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
-  page.setDefaultTimeout(0);
+  page.setDefaultTimeout(150_000);
   await page.goto(`${shop.url}products?color=red`);
   await page.waitForFunction("globalThis.AnalyticsBrowser !== undefined");
   return page;
