@@ -92,7 +92,8 @@ async function untilQuiet(key: string, importedAtMs: number): Promise<ScoredRun[
   while (Date.now() < untilMs) {
     const runs = runsOf(bench.server.output()).filter(({ atMs }) => atMs > importedAtMs);
     busyAtMs = Math.max(busyAtMs, ...runs.map(({ atMs }) => atMs));
-    if ((await hasDaysToScore(key)) || runs.length === 0) busyAtMs = Date.now();
+    const isTodayScored = runs.some(({ day }) => day === formatDay(today));
+    if ((await hasDaysToScore(key)) || !isTodayScored) busyAtMs = Date.now();
     if (Date.now() - busyAtMs > quietMs) return runs;
     await Bun.sleep(pollMs);
   }
@@ -111,7 +112,7 @@ async function storedMondays(): Promise<SnapshotRecord[]> {
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(bench.dataDir) });
   try {
     return await warehouse.rows<SnapshotRecord>(
-      `SELECT kind, JSONExtractUInt(body, 'rowsVersion') AS atMs FROM score_records FINAL
+      `SELECT kind, version AS atMs FROM score_records FINAL
        WHERE what = 'snapshot' AND NOT stale AND toDayOfWeek(day) = 1
          AND day > addDays(toDate32('1970-01-01'), {fromDay:Int32})`,
       { fromDay: today - 7 * mondays },
