@@ -1,7 +1,15 @@
 /** All that analysis does by itself on a warehouse: one machine's for ever, a cluster's while it leads. */
-import { Digester, Looks, Notifier, OrganizationReader, RuleDecider, readDigest } from "./actions/actions.ts";
+import {
+  Digester,
+  Looks,
+  Notifier,
+  OrganizationReader,
+  RuleDecider,
+  readDigest,
+  SegmentKeeper,
+} from "./actions/actions.ts";
 import type { StartedAnalysis } from "./between/between.ts";
-import { segmentsForRules } from "./http/http.ts";
+import { segmentsForKeeper, segmentsForRules } from "./http/http.ts";
 import type { SharedLedger } from "./ledger/ledger.ts";
 import { type EarlierScores, Scheduler, Scoring, SourceWatch } from "./scoring/scoring.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
@@ -49,9 +57,11 @@ export class AnalysisWork {
   readonly sources: SourceWatch;
   readonly scoring: Scoring;
   readonly scheduler: Scheduler;
+  readonly #segments: SegmentKeeper;
   readonly #looks: readonly Looks[];
 
-  /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules and digests; loading and upkeep have begun with analysis.
+  /** Begins the nightly checks, the scheduled scores, the messages about organizations, alert rules, digests and the record of
+   * who is in segments; loading and upkeep have begun with analysis.
    * @param address of the service, as people reach it */
   constructor(analysis: Analysis, ledger: SharedLedger, address: string, log: Logger) {
     this.analysis = analysis;
@@ -69,7 +79,10 @@ export class AnalysisWork {
       ...parts,
       read: (organization, period, day) => readDigest(parts, organization, period, day),
     });
-    this.#looks = [notifier, ruleDecider, digester].map((looking) => new Looks(looking, log));
+    const evaluate = segmentsForKeeper(parts);
+    this.#segments = new SegmentKeeper({ ...parts, host: analysis, evaluate });
+    const looking = [notifier, ruleDecider, digester, this.#segments];
+    this.#looks = looking.map((one) => new Looks(one, log));
     analysis.nightly.start();
     this.scheduler.start();
     for (const looks of this.#looks) looks.start();
@@ -101,6 +114,7 @@ export class AnalysisWork {
   /** Finishes what is in hand, and closes the warehouse. */
   async stop(): Promise<void> {
     this.scoring.stop();
+    this.#segments.stop();
     await Promise.all([this.scheduler.stop(), ...this.#looks.map((looks) => looks.stop())]);
     await this.analysis.close();
   }

@@ -15,6 +15,17 @@ export const segmentLimits = {
   segments: 8,
 } as const;
 
+/**
+ * Why users or accounts entered or left. `change`: their own data, or the time that passed. `edit`: the segment, or one below it, was
+ * edited. `scores`: another model, other bands or other settings of scores. `bulk`: an import, exclusions or settings. `first`: members
+ * of the first evaluation. Only changes of `change` may start anything.
+ */
+export const segmentCauses = ["change", "edit", "scores", "bulk", "first"] as const;
+export type SegmentCause = (typeof segmentCauses)[number];
+
+/** Limits of what is read about members in the past. */
+export const segmentHistoryLimits = { days: 365, changes: 100 } as const;
+
 /** The entities of a segment. */
 export const segmentKinds = ["users", "accounts"] as const;
 export type SegmentKind = (typeof segmentKinds)[number];

@@ -9,6 +9,7 @@ export { Looks } from "./looks.ts";
 export { Notifier } from "./notices/notifier.ts";
 export { OrganizationReader } from "./notices/organization-now.ts";
 export { previewRule } from "./rules/preview.ts";
+export { SegmentKeeper, type SegmentKeeperParts } from "./segments/segment-keeper.ts";
 export { destinationUrl } from "./send/allowed-address.ts";
 export { invitationMail, passwordMail } from "./send/link-mails.ts";
 export { failureOfMail, type Mail, sendMail } from "./send/mail.ts";

@@ -18,6 +18,7 @@ export {
   accountWithId,
 } from "./entities/account-list.ts";
 export {
+  bitmapText,
   boundBitmap,
   type EntitySet,
   numbersOfSet,

@@ -8,7 +8,7 @@ export { openApiDocument } from "./docs/openapi.ts";
 export { referencePage } from "./docs/reference-page.ts";
 export { analysisHandlers } from "./figures/handlers.ts";
 export { wholeLists } from "./figures/lists.ts";
-export { segmentsForRules } from "./figures/segments/for-rules.ts";
+export { segmentsForKeeper, segmentsForRules } from "./figures/segments/for-actions.ts";
 export { documents } from "./figures/work/person.ts";
 export { PeopleGate } from "./members/gate.ts";
 export { intakeHandlers } from "./members/handlers.ts";

@@ -78,6 +78,7 @@ export {
 } from "./queries/lists/to-call.ts";
 export { usualChange } from "./queries/lists/usual-change.ts";
 export { readFolds } from "./queries/snapshots.ts";
+export { clocksDifferMs } from "./run/changed-days.ts";
 export {
   changeBetween,
   departureOf,
@@ -97,6 +98,7 @@ export { runsBetween, type ScoreRecord } from "./run/records.ts";
 export { defaultRests, type EarlierScores, Scheduler } from "./run/scheduler.ts";
 export { type ScoreProgress, type ScoreSummary, Scoring, type ScoringService } from "./run/scoring.ts";
 export { newestRun } from "./run/status.ts";
+export { statementByStatement } from "./run/turns.ts";
 export type { Explanation } from "./scores/explain.ts";
 export type { HealthBand } from "./scores/health.ts";
 export { cutoffBefore, daysWithin, type Outages, windowStart } from "./scores/observed-days.ts";

@@ -214,6 +214,11 @@ export class Analysis implements ServedAnalysis {
     return this.#parts.loadedDays.take(organization);
   }
 
+  /** How many batches with rows of an organization were loaded since the start. */
+  loadedBatches(organization: number): number {
+    return this.#parts.loadedDays.batches(organization);
+  }
+
   status(): AnalysisStatus {
     return {
       state: this.#upkeep.isRebuilding ? "rebuilding" : "ready",

@@ -64,6 +64,7 @@ export {
 } from "./schema/engagement.ts";
 export { accountsLeftOut, included, isExcluded, isIncluded, withinUsers } from "./schema/included.ts";
 export { refuseOtherLedger } from "./schema/ledger-identity.ts";
+export { segmentChanges } from "./schema/segment-tables.ts";
 export { warehouseSize } from "./schema/size.ts";
 export { countsAsActivity } from "./schema/tables.ts";
 export { acknowledgedOf, checkOrganization, describeDifference } from "./upkeep/check.ts";

@@ -5,7 +5,7 @@ import { type Kinds, read } from "./change-kinds.ts";
 const riskySegment = { kind: "users", name: "risky", content: { filter: { riskBand: "high" } } } as const;
 
 export const segments: Kinds["segments"] = {
-  ...{ list: read, numbers: read, ofUser: read },
+  ...{ organizations: read, list: read, numbers: read, ofUser: read },
   add: async ({ ledger, nowMs }) => ({
     action: "segment.created",
     of: (organization) => ledger.segments.add(organization, riskySegment, by, nowMs),

@@ -23,7 +23,7 @@ const memberCalls = [
   ...(["list", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
   ...(["isClaimed", "makeOwner"] as const),
 ] as const;
-const segmentCalls = ["list", "numbers", "ofUser", "add", "change", "remove"] as const;
+const segmentCalls = ["organizations", "list", "numbers", "ofUser", "add", "change", "remove"] as const;
 const destinationCalls = ["list", "asking"] as const;
 const deliveryCalls = ["add", "list"] as const;
 const alertRuleCalls = ["list", "add", "change", "remove"] as const;

@@ -62,6 +62,18 @@ function notValid(condition: string, why: string): Refusal {
   return new Refusal(`filter.${condition} is not valid: ${why}.`);
 }
 
+/** A segment, and those that its filter names, on all levels. None for an id that is not among them. */
+export function segmentWithThoseBelow<Node extends SegmentNode>(
+  segments: readonly Node[],
+  id: number,
+): readonly Node[] {
+  const own = segments.find((segment) => segment.id === id);
+  const below = own?.filter?.segments ?? [];
+  return own === undefined
+    ? []
+    : [own, ...below.flatMap(({ segment }) => segmentWithThoseBelow(segments, segment))];
+}
+
 /**
  * Checks the segments of an organization as they will be.
  * @throws Refusal when a filter has a segment that is not there or is of another kind, when segments lead back to themselves,

@@ -8,6 +8,7 @@ import { Retries } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
 import { applyExclusions } from "./exclusions.ts";
+import { organizationsOf } from "./loaded-days.ts";
 
 /** How soon a change is noticed. */
 const pollMs = 1_000;
@@ -179,17 +180,3 @@ export class ExclusionKeeper {
   }
 }
 
-/** The organizations that rows are of: the first number of each line. */
-function organizationsOf(body: Buffer): Set<number> {
-  const organizations = new Set<number>();
-  for (let start = 0; start < body.length; ) {
-    const comma = body.indexOf(commaCode, start);
-    const end = body.indexOf(newlineCode, start);
-    organizations.add(Number(body.toString("latin1", start + 1, comma)));
-    start = end === -1 ? body.length : end + 1;
-  }
-  return organizations;
-}
-
-const commaCode = ",".charCodeAt(0);
-const newlineCode = "\n".charCodeAt(0);

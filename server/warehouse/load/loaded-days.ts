@@ -1,4 +1,5 @@
-/** The earliest day of the events that were loaded, by organization: by it, new events of days before today are noticed. */
+/** What was loaded, by organization: the earliest day of events, by which new events of days before today are noticed, and how many
+ * batches. */
 import type { FrozenBatch } from "../../ledger/ledger.ts";
 
 /** The organization and the day of an event's row: its first and sixth value. The fourth is a text. */
@@ -6,9 +7,13 @@ export const organizationAndDay = /^\[(\d+),\d+,\d+,"(?:[^"\\]|\\.)*",-?\d+,(-?\
 
 export class LoadedDays {
   readonly #earliest = new Map<number, number>();
+  readonly #batches = new Map<number, number>();
 
   /** Called with every batch that is in the warehouse now. */
   batchLoaded({ table }: Pick<FrozenBatch, "table">, body: Buffer): void {
+    for (const organization of organizationsOf(body)) {
+      this.#batches.set(organization, this.batches(organization) + 1);
+    }
     if (table !== "events") return;
     for (const [, id, text] of body.toString("latin1").matchAll(organizationAndDay)) {
       const [organization, day] = [Number(id), Number(text)];
@@ -25,4 +30,24 @@ export class LoadedDays {
     this.#earliest.delete(organization);
     return day;
   }
+
+  /** How many batches with rows of an organization were loaded since the start. */
+  batches(organization: number): number {
+    return this.#batches.get(organization) ?? 0;
+  }
 }
+
+/** The organizations that rows are of: the first number of each line. */
+export function organizationsOf(body: Buffer): Set<number> {
+  const organizations = new Set<number>();
+  for (let start = 0; start < body.length; ) {
+    const comma = body.indexOf(commaCode, start);
+    const end = body.indexOf(newlineCode, start);
+    organizations.add(Number(body.toString("latin1", start + 1, comma)));
+    start = end === -1 ? body.length : end + 1;
+  }
+  return organizations;
+}
+
+const commaCode = ",".charCodeAt(0);
+const newlineCode = "\n".charCodeAt(0);

@@ -16,6 +16,7 @@ import {
   recordKeyColumns,
   scoreTables,
 } from "./score-tables.ts";
+import { segmentTables } from "./segment-tables.ts";
 import { snapshotTables } from "./snapshot-tables.ts";
 import {
   accounts,
@@ -170,6 +171,10 @@ const migrations: readonly Migration[] = [
       ),
       `ALTER TABLE account_scores ${accountTraitColumns.map((column) => `ADD COLUMN IF NOT EXISTS ${column}`).join(", ")}`,
     ],
+  },
+  {
+    name: "members of segments, and when they entered and left",
+    statements: (topology) => segmentTables.map((table) => createTable(table, topology)),
   },
 ];
 

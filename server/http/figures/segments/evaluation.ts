@@ -15,7 +15,7 @@ import {
   userSet,
   withinSet,
 } from "../../../analytics/analytics.ts";
-import type { Segment } from "../../../ledger/ledger.ts";
+import { type Segment, segmentWithThoseBelow } from "../../../ledger/ledger.ts";
 import type { EntityKind } from "../../../scoring/scoring.ts";
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { today, usersQuestion } from "../days.ts";
@@ -35,7 +35,7 @@ const kindOf: Readonly<Record<SegmentKind, EntityKind>> = { users: "user", accou
 export async function evaluationOf(
   context: SelectionContext,
   asked: readonly Asked[],
-): Promise<Pick<Evaluation, "conditions" | "set" | "withThoseBelow">> {
+): Promise<Pick<Evaluation, "segments" | "conditions" | "set" | "withThoseBelow">> {
   const isAny = asked.some(({ filter }) => (filter.events?.length ?? 0) + (filter.segments?.length ?? 0) > 0);
   const segments = isAny ? await context.ledger.segments.list(context.organization.id) : [];
   const evaluation = new Evaluation(context, segments);
@@ -78,12 +78,15 @@ async function usersOfAccounts(context: SelectionContext, set: EntitySet): Promi
 
 class Evaluation {
   readonly #context: SelectionContext;
+  /** Those of the organization, as they were read. */
+  readonly segments: readonly Segment[];
   readonly #segments: ReadonlyMap<number, Segment>;
   readonly #sets = new Map<number, Promise<EntitySet>>();
   readonly #events = new Map<string, EntitySet>();
 
   constructor(context: SelectionContext, segments: readonly Segment[]) {
     this.#context = context;
+    this.segments = segments;
     this.#segments = new Map(segments.map((segment) => [segment.id, segment]));
   }
 
@@ -138,9 +141,8 @@ class Evaluation {
 
   /** A segment, and those that its filter names, on all levels. */
   withThoseBelow(id: number): readonly [Segment, ...Segment[]] {
-    const own = this.#segment(id);
-    const below = own.filter?.segments ?? [];
-    return [own, ...below.flatMap(({ segment }) => this.withThoseBelow(segment))];
+    const [, ...below] = segmentWithThoseBelow(this.segments, id);
+    return [this.#segment(id), ...below];
   }
 
   async #evaluated({ id, kind, filter }: Segment): Promise<EntitySet> {

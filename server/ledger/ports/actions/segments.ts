@@ -38,6 +38,8 @@ export interface SavedSegment {
 
 /** Every change and its entry in the audit log are one commit. An erasure takes the user or the account out of fixed segments. */
 export interface SegmentStore {
+  /** The ids of organizations with segments, ascending. */
+  organizations(): Promise<readonly number[]>;
   /** Sorted by name. */
   list(organization: number): Promise<readonly Segment[]>;
   /** The numbers of the users or accounts of a fixed segment, ascending; none of any other segment. */

@@ -52,6 +52,7 @@ const segmentRow = new RowOf<Segment>({
   contentAtMs: integer("segments.content_at_ms"),
 });
 const withCreator = part`FROM segments LEFT JOIN people ON people.id = created_by`;
+const organizationRow = new RowOf<{ readonly organization: number }>({ organization: integer() });
 const segmentId = new RowOf<Pick<Segment, "id">>({ id: integer() });
 const namedRow = new RowOf<Pick<Segment, "id" | "name">>({
   id: integer("segments.id"),
@@ -66,6 +67,14 @@ const foundRow = new RowOf<{ readonly id: string; readonly number: number }>({
 /** The store of segments. */
 export function segmentStore(engine: Engine): SegmentStore {
   return {
+    organizations: () =>
+      engine.alone(
+        (function* () {
+          const rows = yield* select(organizationRow)`FROM segments GROUP BY organization ORDER BY organization`;
+          return rows.map(({ organization }) => organization);
+        })(),
+      ),
+
     list: (organization) => engine.alone(all(organization)),
 
     numbers: async (organization, id) => {

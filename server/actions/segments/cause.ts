@@ -1,0 +1,52 @@
+/** When a segment is evaluated, and why its members changed. Pure. */
+import type { SegmentCause } from "../../../contract/actions/segments.ts";
+import { clocksDifferMs } from "../../scoring/scoring.ts";
+import type { Evaluation, EvaluationGround } from "./evaluations.ts";
+
+/** Of one segment, from the end of an evaluation to the next for new data. */
+const betweenMs = 15 * 60_000;
+
+/** What is known beside the ground of an evaluation. */
+export interface Moment {
+  readonly nowMs: number;
+  /** Whether data has stopped, so that scores wait: then only edits are evaluated. */
+  readonly isStopped: boolean;
+  /** Whether events or people may have been loaded since the last evaluation. */
+  readonly hasNewData: boolean;
+}
+
+/** Whether a segment is to be evaluated.
+ * @param last its last evaluation; undefined before the first */
+export function isDue(
+  last: Evaluation | undefined,
+  now: Omit<EvaluationGround, "loadedUptoMs">,
+  moment: Moment,
+): boolean {
+  if (last === undefined || last.content !== now.content) return true;
+  if (moment.isStopped) return false;
+  if (last.day !== now.day || last.scoredDay !== now.scoredDay) return true;
+  const hasNews =
+    moment.hasNewData ||
+    last.scoredAtMs !== now.scoredAtMs ||
+    last.rules !== now.rules ||
+    last.ground !== now.ground;
+  // A clock that was set back must not delay it.
+  return hasNews && Math.abs(moment.nowMs - last.atMs) >= betweenMs;
+}
+
+/** Why members changed since the last evaluation. Every doubt is for a cause that starts nothing.
+ * @param readsScores whether scores decide who is a member
+ * @param importedAtMs when an import last stored rows, if there was one */
+export function causeOf(
+  last: Evaluation | undefined,
+  now: EvaluationGround,
+  { readsScores, importedAtMs }: { readonly readsScores: boolean; readonly importedAtMs: number | null },
+): SegmentCause {
+  if (last === undefined) return "first";
+  if (last.content !== now.content) return "edit";
+  if (readsScores && last.rules !== now.rules) return "scores";
+  // Scores follow an import later than its rows.
+  const knownUptoMs = readsScores ? Math.min(last.loadedUptoMs, last.scoredAtMs) : last.loadedUptoMs;
+  const isAfterImport = importedAtMs !== null && importedAtMs >= knownUptoMs - clocksDifferMs;
+  return isAfterImport || last.ground !== now.ground ? "bulk" : "change";
+}

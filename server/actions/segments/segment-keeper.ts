@@ -1,0 +1,280 @@
+/**
+ * Records who enters and leaves segments: after the day's first scores, at midnight, after an edit, and every 15 minutes while data is
+ * loaded. Its memory follows from the stored evaluations, so after a kill it goes on where they end. See docs/decisions/0092.
+ */
+import { createHash } from "node:crypto";
+import { zoneOf } from "../../calendar/calendar.ts";
+import type { EntitySet } from "../../analytics/analytics.ts";
+import { type Organization, type Segment, type SharedLedger, segmentWithThoseBelow } from "../../ledger/ledger.ts";
+import { Retries } from "../../process/process.ts";
+import { newestRun, rulesKey, type SourceWatch, statementByStatement } from "../../scoring/scoring.ts";
+import type { Logger } from "../../telemetry/telemetry.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { causeOf, isDue } from "./cause.ts";
+import {
+  deleteEvaluations,
+  differenceOf,
+  type Evaluation,
+  type EvaluationGround,
+  organizationsWithEvaluations,
+  storedEvaluations,
+  storeEvaluation,
+} from "./evaluations.ts";
+
+/** Segments as they are now. */
+export interface SegmentsNow {
+  /** Those of the organization, as the evaluation read them. */
+  readonly segments: readonly Segment[];
+  /** @throws ApiError when there is no such segment */
+  readonly membersOf: (segment: number) => Promise<EntitySet>;
+  /** Whether scores decide who is a member. */
+  readonly readsScores: (segment: number) => boolean;
+}
+
+export interface SegmentKeeperParts {
+  readonly ledger: Pick<
+    SharedLedger,
+    "segments" | "organizations" | "rebuildsPending" | "settings" | "exclusions" | "lastImportAtMs" | "freshness"
+  >;
+  readonly warehouse: Warehouse;
+  readonly host: {
+    drain(): Promise<void>;
+    whileNothingChanges<Result>(work: () => Promise<Result>): Promise<Result>;
+    loadedBatches(organization: number): number;
+  };
+  /** Prepares the evaluation of segments: the events of all their conditions are counted in one pass. */
+  readonly evaluate: (
+    organization: Organization,
+    segments: readonly number[],
+    warehouse: Warehouse,
+  ) => Promise<SegmentsNow>;
+  readonly sources: Pick<SourceWatch, "stoppedFor">;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+/** From a look at scores, settings and sources of an organization to the next: for each organization with segments, and at most. */
+const looks = { eachMs: 100, longestMs: 60_000 };
+/** After an evaluation, rest this many times as long as it took, and at most so long: it takes a tenth of a core. */
+const restFactor = 9;
+const longestRestMs = 15 * 60_000;
+const restsAfterFailure = { firstMs: 60_000, longestMs: 3_600_000 };
+
+/** The last evaluation of a segment, and how many batches were loaded before; undefined after a start. */
+interface Kept {
+  readonly evaluation: Evaluation;
+  readonly batches: number | undefined;
+}
+
+/** The known state of an organization. After a failure it is read again. */
+interface Memory {
+  readonly last: Map<number, Kept>;
+  /** Segments of which there are rows. */
+  readonly stored: Set<number>;
+  /** Of the monotonic clock: when scores, settings and sources are looked at next. */
+  looksAgainMs: number;
+  /** The same for anything. */
+  restsUntilMs: number;
+}
+
+export class SegmentKeeper {
+  readonly #parts: SegmentKeeperParts;
+  readonly #memories = new Map<number, Memory>();
+  readonly #failures = new Retries<number>(restsAfterFailure);
+  /** Organizations with rows; undefined until they are read. */
+  #withRows: Set<number> | undefined;
+  #isStopping = false;
+
+  constructor(parts: SegmentKeeperParts) {
+    this.#parts = parts;
+  }
+
+  /** Ends after the segment in hand. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Looks once, at one organization after another. One that fails rests and does not stop the others. */
+  async work(): Promise<void> {
+    const { ledger, log, warehouse } = this.#parts;
+    this.#withRows ??= new Set(await organizationsWithEvaluations(warehouse));
+    const ids = new Set([...(await ledger.segments.organizations()), ...this.#withRows]);
+    const rebuilding = await ledger.rebuildsPending();
+    const restMs = Math.min(looks.longestMs, looks.eachMs * ids.size);
+    for (const id of ids) {
+      if (this.#isStopping) return;
+      if (rebuilding.includes(id) || this.#failures.isResting(id)) continue;
+      try {
+        await this.#lookAt(id, restMs);
+        this.#failures.succeeded(id);
+      } catch (error) {
+        this.#memories.delete(id);
+        if (this.#isStopping) return;
+        if (this.#failures.failed(id)) {
+          log.warn({ err: error, organization: id }, "segments are evaluated at a later look");
+        }
+      }
+    }
+  }
+
+  async #lookAt(id: number, restMs: number): Promise<void> {
+    const { ledger, warehouse } = this.#parts;
+    const organization = await ledger.organizations.find(id);
+    // The rows of an organization that is being deleted go with it.
+    if (organization === undefined) return this.#forget(id);
+    const memory = this.#memories.get(id) ?? (await remembered(warehouse, id));
+    this.#memories.set(id, memory);
+    const segments = await ledger.segments.list(id);
+    await this.#deleteOthers(id, memory, segments);
+    if (segments.length === 0) return this.#forget(id);
+    this.#withRows?.add(id);
+    const nowMs = performance.now();
+    const isEdited = segments.some((one) => memory.last.get(one.id)?.evaluation.content !== contentKey(segments, one));
+    if (nowMs < memory.restsUntilMs || (nowMs < memory.looksAgainMs && !isEdited)) return;
+    memory.looksAgainMs = nowMs + restMs;
+    const due = await this.#due(organization, memory, segments);
+    if (due.segments.length === 0) return;
+    await this.#parts.host.drain();
+    const beganMs = performance.now();
+    await this.#evaluate(organization, memory, due);
+    const endedMs = performance.now();
+    memory.restsUntilMs = endedMs + Math.min(longestRestMs, restFactor * (endedMs - beganMs));
+  }
+
+  #forget(organization: number): void {
+    this.#memories.delete(organization);
+    this.#withRows?.delete(organization);
+  }
+
+  /** Deletes the rows of segments that were deleted. */
+  async #deleteOthers(id: number, memory: Memory, segments: readonly Segment[]): Promise<void> {
+    const gone = [...memory.stored].filter((one) => !segments.some((segment) => segment.id === one));
+    if (gone.length === 0) return;
+    const { warehouse, host } = this.#parts;
+    await host.whileNothingChanges(() => deleteEvaluations(warehouse, id, gone));
+    for (const segment of gone) {
+      memory.stored.delete(segment);
+      memory.last.delete(segment);
+    }
+  }
+
+  async #due(organization: Organization, memory: Memory, segments: readonly Segment[]): Promise<Due> {
+    const { host, sources, nowMs } = this.#parts;
+    const zone = zoneOf(organization.timezone);
+    const day = zone.dayOf(nowMs());
+    const isStopped = (await sources.stoppedFor({ id: organization.id, zone }, day)) !== null;
+    const ground = await this.#ground(organization, day);
+    const batches = host.loadedBatches(organization.id);
+    return {
+      ground,
+      segments: segments.flatMap((segment) => {
+        const kept = memory.last.get(segment.id);
+        const content = contentKey(segments, segment);
+        const moment = { nowMs: nowMs(), isStopped, hasNewData: kept?.batches !== batches };
+        return isDue(kept?.evaluation, { ...ground, content }, moment) ? [segment.id] : [];
+      }),
+    };
+  }
+
+  async #ground({ id, timezone }: Organization, day: number): Promise<Due["ground"]> {
+    const { ledger, warehouse } = this.#parts;
+    const { version } = await ledger.settings.get(id);
+    const { revision } = await ledger.exclusions.rules(id);
+    const runs = [];
+    for (const kind of ["user", "account"] as const) {
+      const run = await newestRun(warehouse, id, kind, day);
+      if (run !== undefined) runs.push(run);
+    }
+    const began = runs.map(({ body }) => body.finishedAtMs - body.tookMs);
+    return {
+      day,
+      ground: keyOf([version, revision, timezone]),
+      rules: keyOf(runs.map(rulesKey)),
+      scoredDay: runs.length === 0 ? -1 : Math.min(...runs.map((run) => run.day)),
+      scoredAtMs: began.length === 0 ? 0 : Math.max(0, Math.floor(Math.min(...began))),
+    };
+  }
+
+  /** Evaluates the due segments, then records their changes one by one. */
+  async #evaluate(organization: Organization, memory: Memory, { ground, segments }: Due): Promise<void> {
+    const { ledger, host, warehouse, evaluate } = this.#parts;
+    const { id } = organization;
+    const { loadedUptoMs } = await ledger.freshness(id);
+    const batches = host.loadedBatches(id);
+    const importedAtMs = await ledger.lastImportAtMs(id);
+    const inTurns = statementByStatement(warehouse, (work) => host.whileNothingChanges(work));
+    const now = await evaluate(organization, segments, inTurns);
+    const found: { readonly segment: Segment; readonly members: EntitySet }[] = [];
+    for (const segment of now.segments.filter((one) => segments.includes(one.id))) {
+      if (this.#isStopping) return;
+      found.push({ segment, members: await now.membersOf(segment.id) });
+    }
+    // Members of a segment that was edited meanwhile may be of before or of after.
+    const present = await ledger.segments.list(id);
+    for (const { segment, members } of found) {
+      const content = contentKey(now.segments, segment);
+      if (content !== contentKey(present, segment)) continue;
+      const last = memory.last.get(segment.id)?.evaluation;
+      const whole = { ...ground, content, loadedUptoMs: loadedUptoMs ?? 0 };
+      const cause = causeOf(last, whole, { readsScores: now.readsScores(segment.id), importedAtMs });
+      const evaluation = await this.#record(id, last, { segment: segment.id, members, ...whole }, cause);
+      memory.stored.add(segment.id);
+      memory.last.set(segment.id, { evaluation, batches });
+    }
+  }
+
+  /** Compares and stores while no user is erased, or a member that was read before would be stored after the erasure. */
+  #record(
+    organization: number,
+    last: Evaluation | undefined,
+    { members, ...ground }: EvaluationGround & { readonly segment: number; readonly members: EntitySet },
+    cause: ReturnType<typeof causeOf>,
+  ): Promise<Evaluation> {
+    const { ledger, host, warehouse, nowMs } = this.#parts;
+    return host.whileNothingChanges(async () => {
+      if (this.#isStopping) throw new Error("the service is stopping");
+      if ((await ledger.organizations.find(organization)) === undefined) {
+        throw new Error("the organization is being deleted");
+      }
+      const difference = await differenceOf(warehouse, { organization, segment: ground.segment }, members);
+      const sequence = last?.sequence ?? 0;
+      const atMs = nowMs();
+      const isSame = difference.entries + difference.leaves === 0 && last !== undefined && isSameGround(last, ground);
+      if (isSame) return { ...ground, sequence, atMs };
+      const evaluation = { ...ground, sequence: sequence + 1, atMs };
+      await storeEvaluation(warehouse, { ...evaluation, organization, of: members.of, cause }, difference);
+      return evaluation;
+    });
+  }
+}
+
+/** The segments that are to be evaluated, and on which ground. */
+interface Due {
+  readonly ground: Omit<EvaluationGround, "content" | "loadedUptoMs">;
+  readonly segments: readonly number[];
+}
+
+async function remembered(warehouse: Warehouse, organization: number): Promise<Memory> {
+  const { last, segments } = await storedEvaluations(warehouse, organization);
+  return {
+    last: new Map([...last].map(([id, evaluation]) => [id, { evaluation, batches: undefined }])),
+    stored: new Set(segments),
+    ...{ looksAgainMs: Number.NEGATIVE_INFINITY, restsUntilMs: Number.NEGATIVE_INFINITY },
+  };
+}
+
+/** Without changes, an evaluation is stored when something is different that a later one compares. */
+function isSameGround(last: EvaluationGround, now: EvaluationGround): boolean {
+  return (["day", "content", "ground", "rules", "scoredDay"] as const).every((name) => last[name] === now[name]);
+}
+
+/** Another key for another content of the segment, or of one below it. */
+function contentKey(segments: readonly Segment[], { id }: Pick<Segment, "id">): string {
+  return keyOf(
+    segmentWithThoseBelow(segments, id).map((one) => [one.id, one.contentAtMs, JSON.stringify(one.filter)]),
+  );
+}
+
+function keyOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+}

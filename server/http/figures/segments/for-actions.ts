@@ -1,0 +1,67 @@
+/** Segments for work that is no request: for decisions of alert rules, and for the record of their members. */
+import type { Filter } from "../../../../contract/actions/filters.ts";
+import type { RuleDeciderParts, SegmentKeeperParts } from "../../../actions/actions.ts";
+import { zoneOf } from "../../../calendar/calendar.ts";
+import { type Organization, type Segment, type SharedLedger, serviceItself } from "../../../ledger/ledger.ts";
+import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import type { ApiParts } from "../../api/context.ts";
+import { PassiveEventsOfOrganizations } from "../passive-events.ts";
+import { evaluationOf } from "./evaluation.ts";
+import type { SelectionContext } from "./selection.ts";
+
+interface Stores {
+  readonly warehouse: Warehouse;
+  readonly ledger: SharedLedger;
+  readonly sources: ApiParts["sources"];
+  readonly nowMs: () => number;
+}
+
+/** The conditions that follow from scores. */
+const ofScores = [
+  ...(["verdict", "state", "healthBand", "riskBand", "isPresent"] as const),
+  ...(["healthBandBefore", "moved", "toCall"] as const),
+] satisfies readonly (keyof Filter)[];
+
+/** Reads a segment of a rule, evaluated as for a list. */
+export function segmentsForRules(stores: Stores): RuleDeciderParts["segmentOf"] {
+  const contextOf = contextsOf(stores);
+  return async (organization, segment) => {
+    const filter = { segments: [{ segment }] };
+    const evaluation = await evaluationOf(contextOf(organization), [{ kind: "user", filter }]);
+    const [own, ...below] = evaluation.withThoseBelow(segment);
+    return {
+      name: own.name,
+      members: await evaluation.set(segment),
+      changedAtMs: Math.max(...[own, ...below].map(({ contentAtMs }) => contentAtMs)),
+      readsScores: readsScores([own, ...below]),
+    };
+  };
+}
+
+/** Evaluates segments for the record of their members. */
+export function segmentsForKeeper(stores: Stores): SegmentKeeperParts["evaluate"] {
+  const contextOf = contextsOf(stores);
+  return async (organization, segments, warehouse) => {
+    const filter = { segments: segments.map((segment) => ({ segment })) };
+    const context = { ...contextOf(organization), warehouse };
+    const evaluation = await evaluationOf(context, [{ kind: "user", filter }]);
+    return {
+      segments: evaluation.segments,
+      membersOf: (segment) => evaluation.set(segment),
+      readsScores: (segment) => readsScores(evaluation.withThoseBelow(segment)),
+    };
+  };
+}
+
+function contextsOf(stores: Stores): (organization: Organization) => SelectionContext {
+  const passive = new PassiveEventsOfOrganizations();
+  return (organization) => ({
+    ...{ ...stores, organization, zone: zoneOf(organization.timezone), actor: serviceItself },
+    passiveEvents: () => passive.of(stores, organization.id),
+  });
+}
+
+/** Whether scores decide who is in one of the segments. */
+function readsScores(segments: readonly Pick<Segment, "filter">[]): boolean {
+  return segments.some(({ filter }) => ofScores.some((name) => filter?.[name] !== undefined));
+}
