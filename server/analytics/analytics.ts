@@ -82,6 +82,12 @@ export {
   subscriptionsOf,
 } from "./revenue/subscriptions-of.ts";
 export { unratedMrr } from "./revenue/unrated-mrr.ts";
+export {
+  type ChangePosition,
+  segmentChangesOf,
+  segmentDays,
+  segmentEvaluated,
+} from "./segments/members-history.ts";
 export type { UsersQuestion } from "./sql/sql.ts";
 export { movementReason } from "./week/move-words.ts";
 export { type Part, partsOf } from "./week/sentence.ts";

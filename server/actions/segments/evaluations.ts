@@ -24,6 +24,7 @@ export interface Evaluation extends EvaluationGround {
   /** Counts the evaluations of the segment, from 1. */
   readonly sequence: number;
   readonly atMs: number;
+  readonly size: number;
 }
 
 /** The last evaluation of each segment of an organization, and the segments of which there are rows. */
@@ -46,7 +47,7 @@ export async function storedEvaluations(
   organization: number,
 ): Promise<StoredEvaluations> {
   const rows = await warehouse.rows<Evaluation>(
-    `SELECT segment, sequence, toUnixTimestamp64Milli(at) AS atMs, toInt32(day) AS day, content, ground, rules,
+    `SELECT segment, sequence, toUnixTimestamp64Milli(at) AS atMs, size, toInt32(day) AS day, content, ground, rules,
        scored_day AS scoredDay, scored_at_ms AS scoredAtMs, loaded_upto_ms AS loadedUptoMs
      FROM (
        SELECT * FROM segment_evaluations FINAL WHERE organization = {organization:UInt32}
@@ -126,8 +127,8 @@ export interface NewEvaluation extends Evaluation {
  * that was cut off and by a clock that went back. Users who are excluded by now did not leave by themselves. */
 export async function storeEvaluation(
   warehouse: Warehouse,
-  { organization, segment, of, cause, atMs, sequence, ...ground }: NewEvaluation,
-  { size, entries, leaves, now, before, newest }: Difference,
+  { organization, segment, of, cause, atMs, sequence, size, ...ground }: NewEvaluation,
+  { entries, leaves, now, before, newest }: Difference,
 ): Promise<void> {
   const evaluation = Math.max(atMs, newest + 1);
   const whose = { organization, segment, evaluation, atMs, cause };

@@ -51,13 +51,22 @@ export interface SegmentKeeperParts {
   readonly sources: Pick<SourceWatch, "stoppedFor">;
   readonly nowMs: () => number;
   readonly log: Logger;
+  readonly rests?: Rests;
 }
 
-/** From a look at scores, settings and sources of an organization to the next: for each organization with segments, and at most. */
-const looks = { eachMs: 100, longestMs: 60_000 };
-/** After an evaluation, rest this many times as long as it took, and at most so long: it takes a tenth of a core. */
-const restFactor = 9;
-const longestRestMs = 15 * 60_000;
+/** How long an organization rests. */
+interface Rests {
+  /** From a look at scores, settings and sources to the next: for each organization with segments, and at most. */
+  readonly betweenLooks: { readonly eachMs: number; readonly longestMs: number };
+  /** After an evaluation: this many times as long as it took, and at most. */
+  readonly afterEvaluation: { readonly times: number; readonly longestMs: number };
+}
+
+/** Evaluations take a tenth of a core at most. */
+const defaultRests: Rests = {
+  betweenLooks: { eachMs: 100, longestMs: 60_000 },
+  afterEvaluation: { times: 9, longestMs: 15 * 60_000 },
+};
 const restsAfterFailure = { firstMs: 60_000, longestMs: 3_600_000 };
 
 /** The last evaluation of a segment, and how many batches were loaded before; undefined after a start. */
@@ -79,6 +88,7 @@ interface Memory {
 
 export class SegmentKeeper {
   readonly #parts: SegmentKeeperParts;
+  readonly #rests: Rests;
   readonly #memories = new Map<number, Memory>();
   readonly #failures = new Retries<number>(restsAfterFailure);
   /** Organizations with rows; undefined until they are read. */
@@ -87,6 +97,7 @@ export class SegmentKeeper {
 
   constructor(parts: SegmentKeeperParts) {
     this.#parts = parts;
+    this.#rests = parts.rests ?? defaultRests;
   }
 
   /** Ends after the segment in hand. */
@@ -100,7 +111,8 @@ export class SegmentKeeper {
     this.#withRows ??= new Set(await organizationsWithEvaluations(warehouse));
     const ids = new Set([...(await ledger.segments.organizations()), ...this.#withRows]);
     const rebuilding = await ledger.rebuildsPending();
-    const restMs = Math.min(looks.longestMs, looks.eachMs * ids.size);
+    const { eachMs, longestMs } = this.#rests.betweenLooks;
+    const restMs = Math.min(longestMs, eachMs * ids.size);
     for (const id of ids) {
       if (this.#isStopping) return;
       if (rebuilding.includes(id) || this.#failures.isResting(id)) continue;
@@ -138,7 +150,8 @@ export class SegmentKeeper {
     const beganMs = performance.now();
     await this.#evaluate(organization, memory, due);
     const endedMs = performance.now();
-    memory.restsUntilMs = endedMs + Math.min(longestRestMs, restFactor * (endedMs - beganMs));
+    const { times, longestMs } = this.#rests.afterEvaluation;
+    memory.restsUntilMs = endedMs + Math.min(longestMs, times * (endedMs - beganMs));
   }
 
   #forget(organization: number): void {
@@ -237,11 +250,11 @@ export class SegmentKeeper {
         throw new Error("the organization is being deleted");
       }
       const difference = await differenceOf(warehouse, { organization, segment: ground.segment }, members);
-      const sequence = last?.sequence ?? 0;
-      const atMs = nowMs();
-      const isSame = difference.entries + difference.leaves === 0 && last !== undefined && isSameGround(last, ground);
-      if (isSame) return { ...ground, sequence, atMs };
-      const evaluation = { ...ground, sequence: sequence + 1, atMs };
+      const { size, entries, leaves } = difference;
+      const evaluation = { ...ground, size, sequence: (last?.sequence ?? 0) + 1, atMs: nowMs() };
+      if (entries + leaves === 0 && last !== undefined && isSame(last, evaluation)) {
+        return { ...evaluation, sequence: last.sequence };
+      }
       await storeEvaluation(warehouse, { ...evaluation, organization, of: members.of, cause }, difference);
       return evaluation;
     });
@@ -264,8 +277,9 @@ async function remembered(warehouse: Warehouse, organization: number): Promise<M
 }
 
 /** Without changes, an evaluation is stored when something is different that a later one compares. */
-function isSameGround(last: EvaluationGround, now: EvaluationGround): boolean {
-  return (["day", "content", "ground", "rules", "scoredDay"] as const).every((name) => last[name] === now[name]);
+function isSame(last: Evaluation, now: Evaluation): boolean {
+  const names = ["size", "day", "content", "ground", "rules", "scoredDay"] as const;
+  return names.every((name) => last[name] === now[name]);
 }
 
 /** Another key for another content of the segment, or of one below it. */

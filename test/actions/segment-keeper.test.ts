@@ -1,0 +1,369 @@
+/** The record of who is in segments: evaluations that come due, the causes of changes, and a keeper that is killed. */
+import { expect, test } from "bun:test";
+import type { SegmentCause } from "../../contract/actions/segments.ts";
+import { SegmentKeeper, type SegmentKeeperParts } from "../../server/actions/segments/segment-keeper.ts";
+import { setOfNumbers } from "../../server/analytics/analytics.ts";
+import { segmentChangesOf, segmentDays } from "../../server/analytics/segments/members-history.ts";
+import type { Segment } from "../../server/ledger/ledger.ts";
+import { createLogger } from "../../server/telemetry/log.ts";
+import { absoluteRiskScale } from "../../server/scoring/scores/risk-scale.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
+import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+import { storeRuns } from "./rules-support.ts";
+
+const subject = new WarehouseUnderTest();
+const today = 20_000;
+const quarterMs = 15 * 60_000;
+const log = createLogger("test", "silent");
+const segmentId = 7;
+const none = { eachMs: 0, longestMs: 0 };
+
+/** An organization with one segment of users, whose members a test sets. */
+class World {
+  readonly organization = subject.newOrganization();
+  nowMs = today * msPerDay + 3_600_000;
+  members: number[] = [];
+  batches = 0;
+  importedAtMs: number | null = null;
+  revision = 1;
+  isStopped = false;
+  readsScores = false;
+  segments: Segment[] = [segmentOf(this.organization)];
+  evaluations = 0;
+  #keeper = this.#keeperOf(subject.warehouse);
+
+  async fill(users = 6): Promise<this> {
+    await subject.warehouse.command(
+      `INSERT INTO users (organization, user, user_id, traits, account, first_identified_at, updated_at, version)
+       SELECT {organization:UInt32}, number, concat('u', toString(number)), '{}', 0, now64(3), now64(3), 1
+       FROM numbers(1, {users:UInt32})`,
+      { organization: this.organization, users },
+    );
+    return this;
+  }
+
+  /** Looks once, as a keeper that knows nothing yet. */
+  async look(warehouse: Warehouse = subject.warehouse): Promise<void> {
+    this.#keeper = this.#keeperOf(warehouse);
+    await this.lookAgain();
+  }
+
+  /** Looks once more, with the memory of the keeper that looked last. */
+  lookAgain(): Promise<void> {
+    return this.#keeper.work();
+  }
+
+  /** New data, and a quarter of an hour. */
+  load(...members: readonly number[]): void {
+    this.members = [...members];
+    this.batches += 1;
+    this.nowMs += quarterMs;
+  }
+
+  edit(): void {
+    this.segments = this.segments.map((one) => ({ ...one, contentAtMs: one.contentAtMs + 1 }));
+  }
+
+  async changes(): Promise<[user: number, entered: boolean, cause: SegmentCause][]> {
+    const question = { organization: this.organization, segment: segmentId, of: "user", limit: 100 } as const;
+    const rows = await segmentChangesOf(subject.warehouse, question);
+    return rows.map(({ entity, entered, cause }) => [entity, entered, cause]);
+  }
+
+  days(): Promise<Awaited<ReturnType<typeof segmentDays>>> {
+    const period = { fromDay: today - 10, toDay: today + 10 };
+    return segmentDays(subject.warehouse, { organization: this.organization, segment: segmentId, ...period });
+  }
+
+  async size(): Promise<number | undefined> {
+    return (await this.days()).at(-1)?.size;
+  }
+
+  rows(table: string): Promise<number> {
+    return subject.count(table, this.organization);
+  }
+
+  #keeperOf(warehouse: Warehouse): SegmentKeeper {
+    const parts = {
+      ...{ warehouse, log, nowMs: () => this.nowMs },
+      rests: { betweenLooks: none, afterEvaluation: { times: 0, longestMs: 0 } },
+      ledger: {
+        segments: { organizations: async () => [this.organization], list: async () => this.segments },
+        organizations: { find: async (id: number) => (id === this.organization ? { id, timezone: "UTC" } : undefined) },
+        rebuildsPending: async () => [],
+        settings: { get: async () => ({ version: 1 }) },
+        exclusions: { rules: async () => ({ revision: this.revision }) },
+        lastImportAtMs: async () => this.importedAtMs,
+        freshness: async () => ({ loadedUptoMs: this.nowMs }),
+      },
+      host: {
+        drain: async () => undefined,
+        whileNothingChanges: <Result>(work: () => Promise<Result>) => work(),
+        loadedBatches: () => this.batches,
+      },
+      sources: { stoppedFor: async () => (this.isStopped ? { source: null, sinceMs: 0 } : null) },
+      evaluate: async (_: unknown, segments: readonly number[], read: Warehouse) => {
+        this.evaluations += segments.length;
+        const numbers = { organization: this.organization, numbers: this.members };
+        return {
+          segments: this.segments,
+          membersOf: () => setOfNumbers(read, "user", numbers),
+          readsScores: () => this.readsScores,
+        };
+      },
+    };
+    return new SegmentKeeper(parts as object as SegmentKeeperParts);
+  }
+}
+
+function segmentOf(organization: number): Segment {
+  return {
+    ...{ id: segmentId, kind: "users", name: `Segment ${organization}`, filter: { state: "active" }, fixed: null },
+    ...{ createdBy: null, createdAtMs: 1, updatedAtMs: 1, contentAtMs: 1 },
+  };
+}
+
+/** A world whose segment has been evaluated for the first time. */
+async function begun(...members: readonly number[]): Promise<World> {
+  const world = await new World().fill();
+  world.members = [...members];
+  await world.look();
+  return world;
+}
+
+test("members of the first evaluation did not enter; later ones enter and leave", async () => {
+  const world = await begun(1, 2);
+  expect(await world.changes()).toEqual([]);
+  expect(await world.days()).toEqual([{ day: today, size: 2, entered: 0, left: 0, causes: ["first"] }]);
+  world.load(2, 3);
+  await world.lookAgain();
+  expect(await world.changes()).toEqual([
+    [3, true, "change"],
+    [1, false, "change"],
+  ]);
+  world.load(1, 2, 3);
+  await world.lookAgain();
+  expect((await world.changes())[0]).toEqual([1, true, "change"]);
+  const causes = ["change", "first"];
+  expect(await world.days()).toEqual([{ day: today, size: 3, entered: 2, left: 1, causes }]);
+});
+
+test("without new data there is no evaluation before midnight, and with it one in a quarter of an hour", async () => {
+  const world = await begun(1);
+  world.members = [];
+  world.nowMs += 10 * quarterMs;
+  await world.lookAgain();
+  expect(world.evaluations).toBe(1);
+  world.nowMs -= 9 * quarterMs + 1;
+  world.batches += 1;
+  await world.lookAgain();
+  expect(world.evaluations).toBe(1);
+  world.nowMs += 1;
+  await world.lookAgain();
+  expect([world.evaluations, await world.changes()]).toEqual([2, [[1, false, "change"]]]);
+  // "Not in m days" changes without an event.
+  world.members = [4];
+  world.nowMs = (today + 1) * msPerDay;
+  await world.lookAgain();
+  expect(await world.changes()).toEqual([
+    [4, true, "change"],
+    [1, false, "change"],
+  ]);
+  expect((await world.days()).map(({ day, size }) => [day, size])).toEqual([
+    [today, 0],
+    [today + 1, 1],
+  ]);
+});
+
+test("a clock that goes back delays nothing, and later changes stay the newest", async () => {
+  const world = await begun();
+  world.load(1);
+  await world.lookAgain();
+  world.nowMs -= 30 * msPerDay;
+  world.members = [];
+  await world.lookAgain();
+  expect(await world.changes()).toEqual([
+    [1, false, "change"],
+    [1, true, "change"],
+  ]);
+});
+
+test("the day's first scores are a reason, and another model marks the changes of segments that scores decide", async () => {
+  const world = await begun(1);
+  const { organization } = world;
+  const stored = (riskScale: typeof absoluteRiskScale) =>
+    storeRuns(subject.warehouse, { organization, kind: "user", days: [today], riskScale });
+  world.readsScores = true;
+  world.members = [2];
+  await stored(absoluteRiskScale);
+  await world.lookAgain();
+  // Before, there were no scores at all.
+  expect((await world.changes()).map(([, , cause]) => cause)).toEqual(["scores", "scores"]);
+  world.load(3);
+  await world.lookAgain();
+  expect((await world.changes()).slice(0, 2).map(([, , cause]) => cause)).toEqual(["change", "change"]);
+  await stored({ ...absoluteRiskScale, high: absoluteRiskScale.high + 0.1 });
+  world.load(4);
+  await world.lookAgain();
+  expect((await world.changes()).slice(0, 2)).toEqual([
+    [4, true, "scores"],
+    [3, false, "scores"],
+  ]);
+});
+
+test("changes by an edit, by an import and by exclusions are marked", async () => {
+  const world = await begun(1);
+  world.members = [2];
+  world.edit();
+  await world.lookAgain();
+  world.importedAtMs = world.nowMs + 1;
+  world.load(3);
+  await world.lookAgain();
+  world.nowMs += 60_000;
+  world.load(4);
+  await world.lookAgain();
+  world.revision += 1;
+  world.load(5);
+  await world.lookAgain();
+  expect(await world.changes()).toEqual([
+    ...([[5, true, "bulk"], [4, false, "bulk"], [4, true, "change"], [3, false, "change"]] as const),
+    ...([[3, true, "bulk"], [2, false, "bulk"], [2, true, "edit"], [1, false, "edit"]] as const),
+  ] as never);
+});
+
+test("a user who is excluded leaves marked, beside others who leave by themselves", async () => {
+  const world = await begun(1, 2, 3);
+  await subject.warehouse.command(
+    `INSERT INTO excluded_users (organization, users, revision)
+     SELECT {organization:UInt32}, groupBitmapState(toUInt32(1)), 1`,
+    { organization: world.organization },
+  );
+  world.load(1, 3);
+  await world.lookAgain();
+  expect(await world.changes()).toEqual([
+    [2, false, "change"],
+    [1, false, "bulk"],
+  ]);
+});
+
+test("while data has stopped only edits are evaluated", async () => {
+  const world = await begun(1, 2);
+  world.isStopped = true;
+  world.load();
+  world.nowMs += msPerDay;
+  await world.lookAgain();
+  expect([await world.changes(), await world.size()]).toEqual([[], 2]);
+  world.edit();
+  world.members = [2];
+  await world.lookAgain();
+  expect(await world.changes()).toEqual([[1, false, "edit"]]);
+  world.isStopped = false;
+  world.load(2, 3);
+  await world.lookAgain();
+  expect((await world.changes())[0]).toEqual([3, true, "change"]);
+});
+
+/** Fails at one of its commands, before it or after it. */
+function failing(at: number, isAfter: boolean): Warehouse {
+  const { warehouse } = subject;
+  let commands = 0;
+  return new Proxy(warehouse, {
+    get(target, name) {
+      if (name !== "command") {
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      }
+      return async (...statement: Parameters<Warehouse["command"]>) => {
+        const isHit = commands === at;
+        commands += 1;
+        if (isHit && !isAfter) throw new Error("killed");
+        await target.command(...statement);
+        if (isHit) throw new Error("killed");
+      };
+    },
+  });
+}
+
+test("a keeper that is killed at any point loses no change and doubles none", async () => {
+  for (const at of [0, 1]) {
+    for (const isAfter of [false, true]) {
+      const world = await new World().fill();
+      world.members = [1, 2];
+      await world.look(failing(at, isAfter));
+      await world.look();
+      expect([await world.changes(), await world.size()]).toEqual([[], 2]);
+      world.load(2, 3);
+      await world.look(failing(at, isAfter));
+      // Other members than at the time of the kill.
+      const isDone = at === 1 && isAfter;
+      world.load(2, 4);
+      await world.look();
+      const undone = [
+        [4, true],
+        [3, false],
+        [3, true],
+        [1, false],
+      ];
+      expect((await world.changes()).map(([user, entered]) => [user, entered])).toEqual(
+        isDone ? undone : [[4, true], [1, false]],
+      );
+      expect(await world.size()).toBe(2);
+    }
+  }
+});
+
+test("an evaluation that lands after its repetition counts once", async () => {
+  const world = await begun(1);
+  world.load(1, 2);
+  await world.lookAgain();
+  // The same place in the order, with a lower number: a statement that the server went on with.
+  await subject.warehouse.command(
+    `INSERT INTO segment_evaluations SELECT * REPLACE (evaluation - 1 AS evaluation, 9 AS entries)
+     FROM segment_evaluations WHERE organization = {organization:UInt32} AND sequence = 2`,
+    { organization: world.organization },
+  );
+  expect((await world.days()).map(({ entered }) => entered)).toEqual([1]);
+  expect(await world.changes()).toEqual([[2, true, "change"]]);
+});
+
+test("an edit between the evaluation and its record is not taken for the customers' change", async () => {
+  const world = await begun(1);
+  world.load(2);
+  const list = world.segments;
+  let reads = 0;
+  Object.defineProperty(world, "segments", {
+    get: () => {
+      reads += 1;
+      return reads > 2 ? list.map((one) => ({ ...one, contentAtMs: 99 })) : list;
+    },
+  });
+  await world.lookAgain();
+  expect(await world.changes()).toEqual([]);
+});
+
+test("an erased user leaves no row, and is not written again", async () => {
+  const world = await begun(1, 2);
+  world.load(2, 3);
+  await world.lookAgain();
+  const { organization } = world;
+  await eraseUsers(subject.warehouse, [
+    { organization, user: 1 },
+    { organization, user: 2 },
+  ]);
+  expect(await world.changes()).toEqual([[3, true, "change"]]);
+  // The evaluation had read user 2 before.
+  world.load(2, 3);
+  await world.lookAgain();
+  expect([await world.changes(), await world.size()]).toEqual([[[3, true, "change"]], 1]);
+});
+
+test("the rows of a deleted segment go with it, also those of an evaluation that was cut off", async () => {
+  const world = await new World().fill();
+  world.members = [1, 2];
+  await world.look(failing(0, true));
+  expect(await world.rows("user_segment_changes")).toBe(2);
+  world.segments = [];
+  await world.look();
+  expect([await world.rows("user_segment_changes"), await world.rows("segment_evaluations")]).toEqual([0, 0]);
+});
