@@ -90,6 +90,10 @@ const long: ReadonlyMap<string, string> = new Map([
     specification/sources warehouse/backup warehouse/crash`,
   ),
   [
+    "actions/segment-history-over-http",
+    "it waits for looks of ten seconds; actions/segment-keeper has the evaluations and their causes",
+  ],
+  [
     "actions/segment-rules-over-http",
     "it waits for looks of ten seconds; actions/segments-of-rules has the readings",
   ],

@@ -24,6 +24,11 @@ export const EverythingAnswer = Type.Object(
     activeSpan: Type.Optional(rows("The first and the last day of activity.")),
     scores: Type.Optional(rows("Scores of each day, with the features behind them.")),
     features: Type.Optional(rows("Features of days, from which scores are computed.")),
+    segmentChanges: Type.Optional(
+      rows(
+        "When the user entered and left segments, by the segment's id. With the cause `first` they were in it when it was evaluated first.",
+      ),
+    ),
     notes: rows("Notes of team members."),
     tasks: rows("Tasks of team members."),
     segments: rows("Fixed segments that have the user."),

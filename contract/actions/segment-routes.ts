@@ -37,6 +37,18 @@ export const segmentFigures = {
     answer: schemas.SegmentSizesAnswer,
     table: "segments",
   }),
+  "GET /api/segments/:id/history": figure({
+    summary: "How many users or accounts were in a segment on each day, and how many entered and left",
+    query: schemas.SegmentHistoryParameters,
+    answer: schemas.SegmentHistoryAnswer,
+    table: "days",
+  }),
+  "GET /api/segments/:id/changes": figure({
+    summary: "Who entered and left a segment, when and why",
+    query: schemas.SegmentChangesParameters,
+    answer: schemas.SegmentChangesAnswer,
+    table: "changes",
+  }),
   "POST /api/segments/preview": analysisRoute.manage({
     summary: "How many users or accounts a filter would have as a segment. Nothing is saved",
     body: schemas.SegmentPreviewBody,

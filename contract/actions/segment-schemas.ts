@@ -1,9 +1,9 @@
 /** Segments, as JSON Schema: bodies and answers. */
 import Type from "typebox";
-import { closedObject, Field, listOf, nullable } from "../api/schema.ts";
+import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
 import { FilterSchema } from "./filters.ts";
-import { segmentKinds, segmentLimits } from "./segments.ts";
+import { segmentCauses, segmentHistoryLimits, segmentKinds, segmentLimits } from "./segments.ts";
 
 const name = Type.String({
   ...nameRules,
@@ -77,3 +77,61 @@ export const SegmentAnswer = Type.Object(segmentFields);
 export const SegmentSavedAnswer = Type.Object({ ...segmentFields, unknownIds });
 
 export const SegmentsAnswer = Type.Object({ segments: listOf("By name.", segmentFields) });
+
+const causeText =
+  "Why members changed. change: their own data, or the time that passed. edit: the segment, or one in its filter, was edited. scores: another model, other bands or other settings of scores. bulk: an import, exclusions or settings. first: members of the first evaluation.";
+
+const ofSegment = {
+  segment: Type.Object({
+    id: Type.Integer({ minimum: 1 }),
+    kind: Type.Enum([...segmentKinds]),
+    name: Type.String(),
+  }),
+  firstEvaluatedAt: nullable(Field.instant("When its members were recorded first."), {
+    description: "Null while they have not been.",
+  }),
+  lastEvaluatedAt: nullable(
+    Field.instant("When its members, or what decides on them, were different last."),
+    {
+      description: "Null before the first evaluation.",
+    },
+  ),
+};
+
+export const SegmentHistoryParameters = closedObject({
+  days: Parameter.positive(segmentHistoryLimits.days, 90, "So many days, which end today."),
+});
+
+export const SegmentHistoryAnswer = Type.Object({
+  ...ofSegment,
+  days: listOf("In order. Days without an evaluation are left out: while data has stopped there is none.", {
+    day: Field.day("A day in the organization's timezone."),
+    size: Field.count("Members at the last evaluation of the day, without excluded users."),
+    entered: Field.count("Who entered on this day. Members of the first evaluation did not."),
+    left: Field.count("Who left on this day. Erased users are not counted."),
+    causes: Type.Array(Type.Enum([...segmentCauses]), { description: causeText }),
+  }),
+});
+
+export const SegmentChangesParameters = closedObject({
+  limit: Parameter.positive(segmentHistoryLimits.changes, segmentHistoryLimits.changes, "At most this many."),
+  before: Type.Optional(
+    Type.String({
+      pattern: "^[0-9]{1,15}-[0-9]{1,10}$",
+      description: "`next` of a page, for the changes before it.",
+      "x-send": "the `next` of a page",
+    }),
+  ),
+});
+
+export const SegmentChangesAnswer = Type.Object({
+  ...ofSegment,
+  changes: listOf("The newest first, without members of the first evaluation.", {
+    entityId: Field.text("The userId or the accountId."),
+    entityLabel: Field.text("A name, else an e-mail address, else the id."),
+    at: Field.instant("When the evaluation noticed it."),
+    change: Field.oneOf(["entered", "left"], "Whether they became a member."),
+    cause: Field.oneOf([...segmentCauses], causeText),
+  }),
+  next: Field.textOrNull("To be sent as `before` for older changes; null at the end."),
+});

@@ -162,7 +162,13 @@ export {
 } from "./ports/warnings.ts";
 export { emailKey } from "./rules/email-key.ts";
 export { failedByContent } from "./rules/failed-by-content.ts";
-export { maxActiveDays, mayNameUser, refuseInvalidFilter, segmentsWith, segmentWithThoseBelow } from "./rules/segment-rules.ts";
+export {
+  maxActiveDays,
+  mayNameUser,
+  refuseInvalidFilter,
+  segmentsWith,
+  segmentWithThoseBelow,
+} from "./rules/segment-rules.ts";
 export {
   accountRow,
   accountVersionRow,

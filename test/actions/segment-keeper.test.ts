@@ -5,8 +5,8 @@ import { SegmentKeeper, type SegmentKeeperParts } from "../../server/actions/seg
 import { setOfNumbers } from "../../server/analytics/analytics.ts";
 import { segmentChangesOf, segmentDays } from "../../server/analytics/segments/members-history.ts";
 import type { Segment } from "../../server/ledger/ledger.ts";
-import { createLogger } from "../../server/telemetry/log.ts";
 import { absoluteRiskScale } from "../../server/scoring/scores/risk-scale.ts";
+import type { Logger } from "../../server/telemetry/telemetry.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
@@ -15,7 +15,7 @@ import { storeRuns } from "./rules-support.ts";
 const subject = new WarehouseUnderTest();
 const today = 20_000;
 const quarterMs = 15 * 60_000;
-const log = createLogger("test", "silent");
+const log = { warn: () => undefined } as object as Logger;
 const segmentId = 7;
 const none = { eachMs: 0, longestMs: 0 };
 
@@ -90,7 +90,9 @@ class World {
       rests: { betweenLooks: none, afterEvaluation: { times: 0, longestMs: 0 } },
       ledger: {
         segments: { organizations: async () => [this.organization], list: async () => this.segments },
-        organizations: { find: async (id: number) => (id === this.organization ? { id, timezone: "UTC" } : undefined) },
+        organizations: {
+          find: async (id: number) => (id === this.organization ? { id, timezone: "UTC" } : undefined),
+        },
         rebuildsPending: async () => [],
         settings: { get: async () => ({ version: 1 }) },
         exclusions: { rules: async () => ({ revision: this.revision }) },
@@ -119,7 +121,13 @@ class World {
 
 function segmentOf(organization: number): Segment {
   return {
-    ...{ id: segmentId, kind: "users", name: `Segment ${organization}`, filter: { state: "active" }, fixed: null },
+    ...{
+      id: segmentId,
+      kind: "users",
+      name: `Segment ${organization}`,
+      filter: { state: "active" },
+      fixed: null,
+    },
     ...{ createdBy: null, createdAtMs: 1, updatedAtMs: 1, contentAtMs: 1 },
   };
 }
@@ -145,7 +153,7 @@ test("members of the first evaluation did not enter; later ones enter and leave"
   world.load(1, 2, 3);
   await world.lookAgain();
   expect((await world.changes())[0]).toEqual([1, true, "change"]);
-  const causes = ["change", "first"];
+  const causes: SegmentCause[] = ["change", "first"];
   expect(await world.days()).toEqual([{ day: today, size: 3, entered: 2, left: 1, causes }]);
 });
 
@@ -227,8 +235,18 @@ test("changes by an edit, by an import and by exclusions are marked", async () =
   world.load(5);
   await world.lookAgain();
   expect(await world.changes()).toEqual([
-    ...([[5, true, "bulk"], [4, false, "bulk"], [4, true, "change"], [3, false, "change"]] as const),
-    ...([[3, true, "bulk"], [2, false, "bulk"], [2, true, "edit"], [1, false, "edit"]] as const),
+    ...([
+      [5, true, "bulk"],
+      [4, false, "bulk"],
+      [4, true, "change"],
+      [3, false, "change"],
+    ] as const),
+    ...([
+      [3, true, "bulk"],
+      [2, false, "bulk"],
+      [2, true, "edit"],
+      [1, false, "edit"],
+    ] as const),
   ] as never);
 });
 
@@ -306,7 +324,12 @@ test("a keeper that is killed at any point loses no change and doubles none", as
         [1, false],
       ];
       expect((await world.changes()).map(([user, entered]) => [user, entered])).toEqual(
-        isDone ? undone : [[4, true], [1, false]],
+        isDone
+          ? undone
+          : [
+              [4, true],
+              [1, false],
+            ],
       );
       expect(await world.size()).toBe(2);
     }

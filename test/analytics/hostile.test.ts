@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
 import { Server } from "../server.ts";
-import { type ReadRoute, readRoutes, withParameter } from "../specification/read-routes.ts";
+import { type ReadRoute, readRoutes, withParameter, withSegment } from "../specification/read-routes.ts";
 import { expectError, send, user } from "../specification/support.ts";
 import { patientGet } from "./world.ts";
 
 let server: Server;
 let key: string;
+let addressOf: (address: string) => string;
 
 const formulas = ["=1+1", "+cmd|'/C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "＝1+1"];
 /** As a table has it: a tab parts cells, too. */
@@ -31,11 +32,12 @@ beforeAll(async () => {
   await send(server, "/identify", token, user("-5", { properties: { name: "\r\n=1" } }));
   await server.exported("events", "Hostile figures");
   await server.ready();
+  addressOf = await withSegment(server, "Hostile figures");
 }, 180_000);
 afterAll(() => server.stop());
 
 function get(path: string): Promise<Response> {
-  return patientGet(server.url + path, key);
+  return patientGet(server.url + addressOf(path), key);
 }
 
 /** A user who sent events, and an account whose id is a formula. */
@@ -97,6 +99,9 @@ const wrong: readonly (readonly [string, string])[] = [
   ["/api/accounts?trait=plan", "trait"],
   ["/api/accounts?traits=%5B%7B%7D%5D", "trait"],
   ["/api/traits?kind=event", "kind"],
+  ["/api/segments/1/history?days=366", "days"],
+  ["/api/segments/1/changes?limit=101", "limit"],
+  ["/api/segments/1/changes?before=1-2-3", "before"],
   ["/api/users/u0/timeline?before=yesterday", "before"],
   ["/api/users/u0/timeline?before=1.1", "before"],
   ["/api/users/u0/timeline?before=123.00000000-0000-0000-0000-00000000000g", "before"],
@@ -154,6 +159,8 @@ describe("a text is only ever a text", () => {
       "/api/active-users?days=800&to=1970-01-01",
       "/api/adoption?days=800&to=1970-01-02",
       "/api/users?offset=10000000&limit=1000",
+      "/api/segments/id-of-a-segment/history?days=365",
+      "/api/segments/id-of-a-segment/changes?before=999999999999999-9999999999",
       "/api/users/u0/timeline?before=99999999999999.ffffffff-ffff-ffff-ffff-ffffffffffff",
       "/api/users/u0/timeline?before=-99999999999999.00000000-0000-0000-0000-000000000000",
     ]) {

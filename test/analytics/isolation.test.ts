@@ -2,19 +2,24 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Random } from "../../simulation/random.ts";
 import { quietZone } from "../far-from-midnight.ts";
+import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
-import { readRoutes } from "../specification/read-routes.ts";
+import { readRoutes, withSegment } from "../specification/read-routes.ts";
 import { msPerDay, patientGet } from "./world.ts";
 
 const [own, other] = ["Isolated", "Isolated from"];
 const routes = readRoutes({ userId: "u0", accountId: "a0" });
 let server: Server;
 let key: string;
+let addressOf: (address: string) => string;
 
 beforeAll(async () => {
   server = await Server.startShared();
   key = await fill(own, 1, 40);
   await server.command("score", "--organization", own);
+  addressOf = await withSegment(server, own);
+  // Otherwise it would be evaluated between the answers that are compared.
+  await evaluated();
 }, 180_000);
 afterAll(() => server.stop());
 
@@ -42,6 +47,15 @@ async function fill(organization: string, seed: number, users: number): Promise<
   return (await server.command("key", "create", "--organization", organization)).trim();
 }
 
+/** Waits for the first evaluation of the segment after today's scores. */
+async function evaluated(): Promise<void> {
+  const address = server.url + addressOf("/api/segments/id-of-a-segment/history");
+  await until(async () => {
+    const answer = (await (await patientGet(address, key)).json()) as { firstEvaluatedAt: string | null };
+    return answer.firstEvaluatedAt !== null;
+  });
+}
+
 /**
  * The answers to all routes without how fresh they are, by address. Numbers have 12 digits: the last ones of a sum depend on
  * the order in which the engine's threads end.
@@ -49,7 +63,7 @@ async function fill(organization: string, seed: number, users: number): Promise<
 async function answers(): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const { address } of routes) {
-    const response = await patientGet(server.url + address, key);
+    const response = await patientGet(server.url + addressOf(address), key);
     const { freshness: _, ...answer } = JSON.parse(await response.text(), (_, value) =>
       typeof value === "number" ? Number(value.toPrecision(12)) : value,
     ) as Record<string, unknown>;

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
+import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
 import { daysAgo, identify, sendAll, track } from "./support.ts";
 
@@ -35,10 +36,14 @@ beforeAll(async () => {
     await server.command("exclude", "add", "--organization", organization, "--user", `${who} excluded`);
   }
   const pilots = { kind: "users", name: "Pilots with ada", ids: ["ada"] };
-  await olga.json("POST", at("/api/segments"), pilots, 201);
+  const { id } = await olga.json<{ id: number }>("POST", at("/api/segments"), pilots, 201);
   await segment("/v1/track", { anonymousId: "never seen", event: "held", properties: { text: "held text" } });
   await server.exported("events", organization);
   await server.command("score", "--organization", organization);
+  await until(async () => {
+    const path = at(`/api/segments/${id}/history`);
+    return (await olga.json<{ firstEvaluatedAt: string | null }>("GET", path)).firstEvaluatedAt !== null;
+  });
 }, 300_000);
 
 /** The data of two people, each text with the name of its sender. */
@@ -99,6 +104,7 @@ test("it has what every store keeps of the person, and nothing of another", asyn
   expect(document.scores?.length).toBeGreaterThan(0);
   expect(document.eventsByDay?.length).toBeGreaterThan(0);
   expect(document.billingEvents).toMatchObject([{ subscriptionId: "subscription of ada" }]);
+  expect(document.segmentChanges).toMatchObject([{ change: "entered", cause: "first" }]);
   expect(document.auditLog?.map(({ action }) => action).toSorted()).toEqual([
     ...["note.created", "owner.changed", "person.exported", "task.created"],
   ]);

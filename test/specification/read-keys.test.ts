@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { Compile } from "typebox/compile";
 import { Server } from "../server.ts";
-import { readRoutes } from "./read-routes.ts";
+import { readRoutes, withSegment } from "./read-routes.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 
 let server: Server;
 let token: string;
 let key: string;
+let addressOf = (address: string) => address;
 
 beforeAll(async () => {
   server = await Server.shared();
@@ -28,6 +29,7 @@ beforeAll(async () => {
     });
   }
   await server.exported("events", "Reading");
+  addressOf = await withSegment(server, "Reading");
 }, 180_000);
 afterAll(() => server.stop());
 
@@ -36,7 +38,7 @@ async function newKey(organization: string, ...options: string[]): Promise<strin
 }
 
 function get(path: string, authorization: string | undefined = `Bearer ${key}`): Promise<Response> {
-  return fetch(server.url + path, {
+  return fetch(server.url + addressOf(path), {
     headers: { ...(authorization !== undefined && { Authorization: authorization }) },
   });
 }

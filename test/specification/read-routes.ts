@@ -1,6 +1,7 @@
 /** The addresses that read, made of the server's table of routes: a new route is in every test that asks all of them. */
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
 import type { Route } from "../../contract/api/route.ts";
+import type { Server } from "../server.ts";
 
 export interface ReadRoute {
   /** Its path in the OpenAPI document: `/api/users/{userId}`. */
@@ -23,13 +24,32 @@ const needed: Readonly<Record<string, string>> = {
   since: "2026-05-11",
 };
 
+/** In addresses, where the id of a segment is: it is known only when the tests run. */
+const segmentPart = "id-of-a-segment";
+
+/** Saves a segment. @returns a function that puts its id into an address */
+export async function withSegment(
+  server: Server,
+  organization: string,
+): Promise<(address: string) => string> {
+  const filter = ["--filter", '{"seenWithinDays": 400}'];
+  await server.command("segment", "create", "Routes", "--organization", organization, ...filter);
+  const list = await server.command("segment", "list", "--organization", organization);
+  const id = /^Routes +(\d+) /m.exec(list)?.[1];
+  if (id === undefined) throw new Error(`the segment is not in the list:\n${list}`);
+  return (address) => address.replace(segmentPart, id);
+}
+
 /** Every GET route that read keys may ask. @param ids values for the names in paths, encoded */
 export function readRoutes(ids: Readonly<Record<string, string>>): readonly ReadRoute[] {
   return Object.entries<Route>(analysisRoutes)
     .filter(([name, { access }]) => name.startsWith("GET ") && access !== "own")
     .map(([name, route]) => {
       const pattern = name.replace("GET ", "");
-      const path = pattern.replace(/:(\w+)/g, (_, part: string) => ids[part] ?? part);
+      const path = pattern.replace(
+        /:(\w+)/g,
+        (_, part: string) => ({ id: segmentPart, ...ids })[part] ?? part,
+      );
       const query = neededParameters(route).map((parameter) => `${parameter}=${exampleOf(parameter, name)}`);
       return {
         template: pattern.replace(/:(\w+)/g, "{$1}"),

@@ -27,3 +27,10 @@ test("rows of other tables have no days", () => {
   days.batchLoaded({ table: "users" }, body([1, { day: 5 }]));
   expect(days.take(1)).toBeUndefined();
 });
+
+test("batches are counted for each organization with rows in them, of any table", () => {
+  const days = new LoadedDays();
+  days.batchLoaded({ table: "events" }, body([1, {}], [2, {}], [1, {}]));
+  days.batchLoaded({ table: "users" }, Buffer.from('[1,5,"a,b"]\n[12,6,"c"]\n'));
+  expect([1, 2, 12, 3].map((organization) => days.batches(organization))).toEqual([2, 1, 1, 0]);
+});

@@ -134,7 +134,8 @@ export async function storeEvaluation(
   const whose = { organization, segment, evaluation, atMs, cause };
   if (entries + leaves > 0) {
     const [members, earlier] = [boundBitmap("now"), boundBitmap("before")];
-    const marked = of === "user" ? `if(${isIncluded("entity")}, {cause:String}, {bulk:String})` : "{cause:String}";
+    const marked =
+      of === "user" ? `if(${isIncluded("entity")}, {cause:String}, {bulk:String})` : "{cause:String}";
     await warehouse.command(
       `INSERT INTO ${segmentChanges[of].name} (organization, segment, evaluation, ${of}, at, entered, cause)
        SETTINGS insert_deduplicate = 0

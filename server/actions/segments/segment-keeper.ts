@@ -3,9 +3,14 @@
  * loaded. Its memory follows from the stored evaluations, so after a kill it goes on where they end. See docs/decisions/0092.
  */
 import { createHash } from "node:crypto";
-import { zoneOf } from "../../calendar/calendar.ts";
 import type { EntitySet } from "../../analytics/analytics.ts";
-import { type Organization, type Segment, type SharedLedger, segmentWithThoseBelow } from "../../ledger/ledger.ts";
+import { zoneOf } from "../../calendar/calendar.ts";
+import {
+  type Organization,
+  type Segment,
+  type SharedLedger,
+  segmentWithThoseBelow,
+} from "../../ledger/ledger.ts";
 import { Retries } from "../../process/process.ts";
 import { newestRun, rulesKey, type SourceWatch, statementByStatement } from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
@@ -34,7 +39,13 @@ export interface SegmentsNow {
 export interface SegmentKeeperParts {
   readonly ledger: Pick<
     SharedLedger,
-    "segments" | "organizations" | "rebuildsPending" | "settings" | "exclusions" | "lastImportAtMs" | "freshness"
+    | "segments"
+    | "organizations"
+    | "rebuildsPending"
+    | "settings"
+    | "exclusions"
+    | "lastImportAtMs"
+    | "freshness"
   >;
   readonly warehouse: Warehouse;
   readonly host: {
@@ -141,7 +152,9 @@ export class SegmentKeeper {
     if (segments.length === 0) return this.#forget(id);
     this.#withRows?.add(id);
     const nowMs = performance.now();
-    const isEdited = segments.some((one) => memory.last.get(one.id)?.evaluation.content !== contentKey(segments, one));
+    const isEdited = segments.some(
+      (one) => memory.last.get(one.id)?.evaluation.content !== contentKey(segments, one),
+    );
     if (nowMs < memory.restsUntilMs || (nowMs < memory.looksAgainMs && !isEdited)) return;
     memory.looksAgainMs = nowMs + restMs;
     const due = await this.#due(organization, memory, segments);

@@ -13,6 +13,7 @@ import { payersHandlers } from "./revenue/payers.ts";
 import { scoreListsHandlers } from "./score-lists.ts";
 import { scoresHandlers } from "./scores.ts";
 import { segmentFigureHandlers } from "./segments/handlers.ts";
+import { segmentHistoryHandlers } from "./segments/history.ts";
 import { settingsHandlers } from "./settings.ts";
 import { sourcesHandlers } from "./sources.ts";
 import { usersHandlers } from "./users.ts";
@@ -39,6 +40,7 @@ export const analysisHandlers: AnalysisHandlers = {
   ...scoreListsHandlers,
   ...scoresHandlers,
   ...segmentFigureHandlers,
+  ...segmentHistoryHandlers,
   ...settingsHandlers,
   ...sourcesHandlers,
   ...timelinesHandlers,

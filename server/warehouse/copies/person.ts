@@ -166,6 +166,7 @@ const names: Readonly<Record<string, string>> = {
   user_spans: "activeSpan",
   user_scores: "scores",
   user_snapshots: "features",
+  user_segment_changes: "segmentChanges",
 };
 
 async function warehouseSections(
@@ -275,6 +276,17 @@ const sources: Readonly<Record<string, Source>> = {
       { name: "currency", value: "toString(s.currency)" },
       { name: "endsAt", ...timeOrNull("s.ends_at") },
       accountId,
+    ],
+  },
+  user_segment_changes: {
+    from: `(SELECT * FROM user_segment_changes WHERE ${ofUser} AND (segment, evaluation) IN (
+        SELECT segment, evaluation FROM segment_evaluations FINAL WHERE organization = {organization:UInt32})
+        ORDER BY at, segment) AS c`,
+    columns: [
+      { name: "segment", value: "c.segment", json: "toString(c.segment)" },
+      { name: "at", value: "c.at", text: isoText("c.at") },
+      { name: "change", value: "if(c.entered, 'entered', 'left')" },
+      { name: "cause", value: "toString(c.cause)" },
     ],
   },
 };

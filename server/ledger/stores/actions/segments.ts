@@ -70,7 +70,9 @@ export function segmentStore(engine: Engine): SegmentStore {
     organizations: () =>
       engine.alone(
         (function* () {
-          const rows = yield* select(organizationRow)`FROM segments GROUP BY organization ORDER BY organization`;
+          const rows = yield* select(
+            organizationRow,
+          )`FROM segments GROUP BY organization ORDER BY organization`;
           return rows.map(({ organization }) => organization);
         })(),
       ),
