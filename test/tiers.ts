@@ -89,14 +89,10 @@ const long: ReadonlyMap<string, string> = new Map([
     specification/rejected-events specification/exclusions specification/operation
     specification/sources warehouse/backup warehouse/crash`,
   ),
-  [
-    "actions/segment-history-over-http",
-    "it waits for looks of ten seconds; actions/segment-keeper has the evaluations and their causes",
-  ],
-  [
-    "actions/segment-rules-over-http",
-    "it waits for looks of ten seconds; actions/segments-of-rules has the readings",
-  ],
+  ...because(
+    "it waits for looks of ten seconds; actions/segments-of-rules and actions/segment-keeper have the rules",
+    "actions/segment-history-over-http actions/segment-rules-over-http",
+  ),
   [
     "actions/alerts-over-http",
     "it waits for looks of ten seconds; actions/alert-run and actions/rule-decisions have the rules",

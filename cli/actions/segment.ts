@@ -1,10 +1,16 @@
-/** `rekindle segment list | create | delete | export` */
+/** `rekindle segment list | create | delete | export | history` */
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { parse } from "csv-parse/sync";
 import { Compile } from "typebox/compile";
 import { type Filter, FilterSchema } from "../../contract/actions/filters.ts";
-import { type SegmentKind, segmentKinds, segmentLimits } from "../../contract/actions/segments.ts";
+import {
+  type SegmentKind,
+  segmentHistoryLimits,
+  segmentKinds,
+  segmentLimits,
+} from "../../contract/actions/segments.ts";
+import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { explainInvalid } from "../../contract/explain.ts";
 import { isName } from "../../contract/names.ts";
 import { Refusal } from "../../contract/refusal.ts";
@@ -21,11 +27,12 @@ import { instant, oneLine, printTable } from "../print.ts";
 /** The command for segments. */
 export function segmentCommand(): Command {
   return new Command("segment")
-    .description("List, create, delete and export segments of users or accounts")
+    .description("List, create, delete and export segments of users or accounts, and show their history")
     .addCommand(list())
     .addCommand(create())
     .addCommand(remove())
-    .addCommand(exported());
+    .addCommand(exported())
+    .addCommand(history());
 }
 
 const organizationOption = ["--organization <name>", "the organization"] as const;
@@ -142,6 +149,31 @@ function exported(): Command {
       await withFigures(organization, async (ask) => {
         const { body } = await ask(path);
         for await (const bytes of body ?? []) process.stdout.write(bytes);
+      });
+    });
+}
+
+function history(): Command {
+  return new Command("history")
+    .description(
+      "Show how many users or accounts were in a segment on each day, and how many entered and left",
+    )
+    .argument("<name>", "the segment's name")
+    .requiredOption(...organizationOption)
+    .action(async (name: string, { organization }: OfOrganization) => {
+      let id = 0;
+      await withOrganization(organization, async ({ ledger }, found) => {
+        id = (await segmentNamed(ledger, found.id, name)).id;
+      });
+      await withFigures(organization, async (ask) => {
+        const answer = await ask(`/api/segments/${id}/history?days=${segmentHistoryLimits.days}`);
+        const { days } = (await answer.json()) as RouteAnswer<"GET /api/segments/:id/history">;
+        printTable(
+          ["DAY", "SIZE", "ENTERED", "LEFT", "CAUSES"],
+          days.map(({ day, size, entered, left, causes }) => [
+            ...[day, String(size), String(entered), String(left), causes.join(", ")],
+          ]),
+        );
       });
     });
 }

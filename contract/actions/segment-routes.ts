@@ -44,7 +44,7 @@ export const segmentFigures = {
     table: "days",
   }),
   "GET /api/segments/:id/changes": figure({
-    summary: "Who entered and left a segment, when and why",
+    summary: "Users or accounts that entered and left a segment, when and why",
     query: schemas.SegmentChangesParameters,
     answer: schemas.SegmentChangesAnswer,
     table: "changes",

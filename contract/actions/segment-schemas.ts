@@ -79,7 +79,7 @@ export const SegmentSavedAnswer = Type.Object({ ...segmentFields, unknownIds });
 export const SegmentsAnswer = Type.Object({ segments: listOf("By name.", segmentFields) });
 
 const causeText =
-  "Why members changed. change: their own data, or the time that passed. edit: the segment, or one in its filter, was edited. scores: another model, other bands or other settings of scores. bulk: an import, exclusions or settings. first: members of the first evaluation.";
+  "Why members changed. change: their own data, or the time that passed. edit: the segment, or one in its filter, was edited. scores: another model, other bands or other settings of scores. bulk: an import, exclusions, settings, or days without data. first: members of the first evaluation.";
 
 const ofSegment = {
   segment: Type.Object({
@@ -107,8 +107,8 @@ export const SegmentHistoryAnswer = Type.Object({
   days: listOf("In order. Days without an evaluation are left out: while data has stopped there is none.", {
     day: Field.day("A day in the organization's timezone."),
     size: Field.count("Members at the last evaluation of the day, without excluded users."),
-    entered: Field.count("Who entered on this day. Members of the first evaluation did not."),
-    left: Field.count("Who left on this day. Erased users are not counted."),
+    entered: Field.count("Users or accounts that entered. Members of the first evaluation did not."),
+    left: Field.count("Users or accounts that left. Erased ones are not counted."),
     causes: Type.Array(Type.Enum([...segmentCauses]), { description: causeText }),
   }),
 });

@@ -282,6 +282,20 @@ test("while data has stopped only edits are evaluated", async () => {
   expect((await world.changes())[0]).toEqual([3, true, "change"]);
 });
 
+test("changes after days without data are marked", async () => {
+  const world = await begun(1, 2);
+  world.isStopped = true;
+  world.load(2);
+  world.nowMs += 3 * msPerDay;
+  await world.lookAgain();
+  world.isStopped = false;
+  await world.look();
+  expect(await world.changes()).toEqual([[1, false, "bulk"]]);
+  world.load(3);
+  await world.look();
+  expect((await world.changes())[0]).toEqual([3, true, "change"]);
+});
+
 /** Fails at one of its commands, before it or after it. */
 function failing(at: number, isAfter: boolean): Warehouse {
   const { warehouse } = subject;

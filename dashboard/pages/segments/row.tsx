@@ -3,7 +3,7 @@ import { type ReactElement, useState } from "react";
 import { useChange } from "../../api/query.ts";
 import { PageLink, usePageNavigate } from "../../app/page-link.ts";
 import { useMayAs } from "../../app/session.ts";
-import { IconButton } from "../../parts/form/button.tsx";
+import { Button, IconButton } from "../../parts/form/button.tsx";
 import { useConfirmedChange } from "../../parts/form/confirmed-change.ts";
 import { NameDialog } from "../../parts/form/name-dialog.tsx";
 import { listAddresses } from "../../parts/list/view-address.ts";
@@ -14,6 +14,7 @@ import { RelativeTime } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { counted, nothing } from "../../text/format.ts";
 import { FixedDialog } from "./fixed-dialog.tsx";
+import { HistoryDialog } from "./history-dialog.tsx";
 
 interface RowProps {
   readonly segment: Segment;
@@ -27,6 +28,7 @@ interface RowProps {
 export function SegmentRow({ segment, words, members, isCounting }: RowProps): ReactElement {
   const { id, kind, name, fixed, usedBy, createdBy, updatedAt } = segment;
   const mayChange = useMayAs("member");
+  const [isHistory, setHistory] = useState(false);
   const one = kind === "users" ? "user" : "account";
   return (
     <li className="grid grid-cols-[minmax(0,1fr)_auto] items-start gap-x-4 gap-y-1 border-t border-line px-4 py-3 first:border-0">
@@ -60,7 +62,13 @@ export function SegmentRow({ segment, words, members, isCounting }: RowProps): R
           {usedBy.length > 0 && ` · in the filter of ${usedBy.map((user) => user.name).join(", ")}`}
         </p>
       </div>
-      {mayChange && <Actions segment={segment} />}
+      <div className="flex items-center gap-1">
+        <Button isSmall look="quiet" aria-label={`History of ${name}`} onClick={() => setHistory(true)}>
+          History
+        </Button>
+        {mayChange && <Actions segment={segment} />}
+      </div>
+      {isHistory && <HistoryDialog segment={segment} onClose={() => setHistory(false)} />}
     </li>
   );
 }

@@ -6,7 +6,7 @@ import type { Evaluation, EvaluationGround } from "./evaluations.ts";
 /** Of one segment, from the end of an evaluation to the next for new data. */
 const betweenMs = 15 * 60_000;
 
-/** What is known beside the ground of an evaluation. */
+/** Facts beside the ground of an evaluation. */
 export interface Moment {
   readonly nowMs: number;
   /** Whether data has stopped, so that scores wait: then only edits are evaluated. */
@@ -48,5 +48,7 @@ export function causeOf(
   // Scores follow an import later than its rows.
   const knownUptoMs = readsScores ? Math.min(last.loadedUptoMs, last.scoredAtMs) : last.loadedUptoMs;
   const isAfterImport = importedAtMs !== null && importedAtMs >= knownUptoMs - clocksDifferMs;
-  return isAfterImport || last.ground !== now.ground ? "bulk" : "change";
+  // Days without an evaluation are those of stopped data, or of a service that was off.
+  const isAfterGap = Math.abs(now.day - last.day) > 1;
+  return isAfterImport || isAfterGap || last.ground !== now.ground ? "bulk" : "change";
 }

@@ -1,4 +1,4 @@
-/** Who entered and left a segment, and its size by day, from the stored evaluations. */
+/** The changes of a segment, and its size by day, from the stored evaluations. */
 import type { SegmentCause } from "../../../contract/actions/segments.ts";
 import { dayParameter, segmentChanges, type Warehouse } from "../../warehouse/warehouse.ts";
 import { userNames } from "../entities/timeline.ts";

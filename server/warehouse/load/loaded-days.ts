@@ -1,4 +1,4 @@
-/** What was loaded, by organization: the earliest day of events, by which new events of days before today are noticed, and how many
+/** Loaded rows, by organization: the earliest day of events, by which new events of days before today are noticed, and how many
  * batches. */
 import type { FrozenBatch } from "../../ledger/ledger.ts";
 

@@ -67,15 +67,7 @@ const foundRow = new RowOf<{ readonly id: string; readonly number: number }>({
 /** The store of segments. */
 export function segmentStore(engine: Engine): SegmentStore {
   return {
-    organizations: () =>
-      engine.alone(
-        (function* () {
-          const rows = yield* select(
-            organizationRow,
-          )`FROM segments GROUP BY organization ORDER BY organization`;
-          return rows.map(({ organization }) => organization);
-        })(),
-      ),
+    organizations: () => engine.alone(organizations()),
 
     list: (organization) => engine.alone(all(organization)),
 
@@ -154,6 +146,11 @@ export function* leaveSegments(
   yield* run`
     DELETE FROM segment_entities WHERE organization = ${organization} AND user_number = ${user}
       AND account_number = ${account}`;
+}
+
+function* organizations(): Work<readonly number[]> {
+  const rows = yield* select(organizationRow)`FROM segments GROUP BY organization ORDER BY organization`;
+  return rows.map(({ organization }) => organization);
 }
 
 function all(organization: number) {
