@@ -1,0 +1,129 @@
+/** An organization with a segment whose members a test sets, and the keeper that records them. */
+import type { SegmentCause } from "../../contract/actions/segments.ts";
+import { SegmentKeeper, type SegmentKeeperParts } from "../../server/actions/segments/segment-keeper.ts";
+import { setOfNumbers } from "../../server/analytics/analytics.ts";
+import { segmentChangesOf, segmentDays } from "../../server/analytics/segments/members-history.ts";
+import type { Segment } from "../../server/ledger/ledger.ts";
+import type { Logger } from "../../server/telemetry/telemetry.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+
+export const subject = new WarehouseUnderTest();
+export const today = 20_000;
+export const quarterMs = 15 * 60_000;
+const log = { warn: () => undefined } as object as Logger;
+const segmentId = 7;
+const none = { eachMs: 0, longestMs: 0 };
+
+/** An organization with one segment of users, whose members a test sets. */
+export class World {
+  readonly organization = subject.newOrganization();
+  nowMs = today * msPerDay + 3_600_000;
+  members: number[] = [];
+  batches = 0;
+  importedAtMs: number | null = null;
+  revision = 1;
+  isStopped = false;
+  readsScores = false;
+  segments: Segment[] = [segmentOf(this.organization)];
+  evaluations = 0;
+  #keeper = this.#keeperOf(subject.warehouse);
+
+  async fill(users = 6): Promise<this> {
+    await subject.warehouse.command(
+      `INSERT INTO users (organization, user, user_id, traits, account, first_identified_at, updated_at, version)
+       SELECT {organization:UInt32}, number, concat('u', toString(number)), '{}', 0, now64(3), now64(3), 1
+       FROM numbers(1, {users:UInt32})`,
+      { organization: this.organization, users },
+    );
+    return this;
+  }
+
+  /** Looks once, as a keeper that knows nothing yet. */
+  async look(warehouse: Warehouse = subject.warehouse): Promise<void> {
+    this.#keeper = this.#keeperOf(warehouse);
+    await this.lookAgain();
+  }
+
+  /** Looks once more, with the memory of the keeper that looked last. */
+  lookAgain(): Promise<void> {
+    return this.#keeper.work();
+  }
+
+  /** New data, and a quarter of an hour. */
+  load(...members: readonly number[]): void {
+    this.members = [...members];
+    this.batches += 1;
+    this.nowMs += quarterMs;
+  }
+
+  edit(): void {
+    this.segments = this.segments.map((one) => ({ ...one, contentAtMs: one.contentAtMs + 1 }));
+  }
+
+  async changes(): Promise<[user: number, entered: boolean, cause: SegmentCause][]> {
+    const question = { organization: this.organization, segment: segmentId, of: "user", limit: 100 } as const;
+    const rows = await segmentChangesOf(subject.warehouse, question);
+    return rows.map(({ entity, entered, cause }) => [entity, entered, cause]);
+  }
+
+  days(): Promise<Awaited<ReturnType<typeof segmentDays>>> {
+    const period = { fromDay: today - 10, toDay: today + 10 };
+    return segmentDays(subject.warehouse, { organization: this.organization, segment: segmentId, ...period });
+  }
+
+  async size(): Promise<number | undefined> {
+    return (await this.days()).at(-1)?.size;
+  }
+
+  rows(table: string): Promise<number> {
+    return subject.count(table, this.organization);
+  }
+
+  #keeperOf(warehouse: Warehouse): SegmentKeeper {
+    const parts = {
+      ...{ warehouse, log, nowMs: () => this.nowMs },
+      rests: { betweenLooks: none, afterEvaluation: { times: 0, longestMs: 0 } },
+      ledger: {
+        segments: { organizations: async () => [this.organization], list: async () => this.segments },
+        organizations: {
+          find: async (id: number) => (id === this.organization ? { id, timezone: "UTC" } : undefined),
+        },
+        rebuildsPending: async () => [],
+        settings: { get: async () => ({ version: 1 }) },
+        exclusions: { rules: async () => ({ revision: this.revision }) },
+        lastImportAtMs: async () => this.importedAtMs,
+        freshness: async () => ({ loadedUptoMs: this.nowMs }),
+      },
+      host: {
+        drain: async () => undefined,
+        whileNothingChanges: <Result>(work: () => Promise<Result>) => work(),
+        loadedBatches: () => this.batches,
+      },
+      sources: { stoppedFor: async () => (this.isStopped ? { source: null, sinceMs: 0 } : null) },
+      evaluate: async (_: unknown, segments: readonly number[], read: Warehouse) => {
+        this.evaluations += segments.length;
+        const numbers = { organization: this.organization, numbers: this.members };
+        return {
+          segments: this.segments,
+          membersOf: () => setOfNumbers(read, "user", numbers),
+          readsScores: () => this.readsScores,
+        };
+      },
+    };
+    return new SegmentKeeper(parts as object as SegmentKeeperParts);
+  }
+}
+
+function segmentOf(organization: number): Segment {
+  return {
+    ...{
+      id: segmentId,
+      kind: "users",
+      name: `Segment ${organization}`,
+      filter: { state: "active" },
+      fixed: null,
+    },
+    ...{ createdBy: null, createdAtMs: 1, updatedAtMs: 1, contentAtMs: 1 },
+  };
+}
