@@ -10,6 +10,7 @@ import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";
 import { company } from "../people/support.ts";
+import { until } from "../people/watching.ts";
 import type { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
 import { answered } from "./settings-support.ts";
@@ -26,7 +27,9 @@ import {
   signInAs,
 } from "./support.ts";
 
-const server: Server = await ownServer(() => server);
+// Scores only when a test asks for them: the day's first ones are a reason to record members.
+const entry = join(import.meta.dir, "..", "unscheduled-server.ts");
+const server: Server = await ownServer(() => server, { entry });
 let browser: Browser;
 let people: Awaited<ReturnType<typeof company>>;
 const folder = mkdtempSync(join(tmpdir(), "rekindle-segments-"));
@@ -269,10 +272,93 @@ test("long names and values fit a phone, on the page, in a list and in retention
   }
 });
 
+/** Waits until members of a segment are as recorded changes say. */
+async function recorded(id: number, isSo: (history: History, changes: Changes) => boolean): Promise<void> {
+  const read = <Answer>(part: string) =>
+    people.viewer.json<Answer>("GET", people.at(`/api/segments/${id}/${part}`));
+  await until(async () => isSo(await read<History>("history"), await read<Changes>("changes")));
+}
+
+type History = RouteAnswer<"GET /api/segments/:id/history">;
+type Changes = RouteAnswer<"GET /api/segments/:id/changes">;
+
+async function openHistory(page: Page, name: string) {
+  await page.getByRole("button", { name: `History of ${name}`, exact: true }).click();
+  return page.getByRole("dialog");
+}
+
+test("an event that is tracked makes its user enter a segment, as the history says", async () => {
+  const filter: Filter = { events: [{ event: "invited", days: 7 }] };
+  const { id } = await save("Inviting", { kind: "users", filter });
+  await recorded(id, ({ firstEvaluatedAt }) => firstEvaluatedAt !== null);
+  const page = await openAs(people.viewer, "/segments");
+  const empty = await openHistory(page, "Inviting");
+  await empty.getByText("No changes yet").waitFor();
+  await empty.getByText(/Evaluated for the first time on \d/).waitFor();
+  await settled(page);
+  expect(await axe(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+
+  await sendAll(server, people.token, [track("user 3", "invited", daysAgo(0))]);
+  await server.exported("events", people.name);
+  await server.command("score", "--organization", people.name, "--even-if-stopped");
+  await recorded(id, (_, { changes }) => changes.length > 0);
+  await go(page, "/segments");
+  const dialog = await openHistory(page, "Inviting");
+  const change = dialog.getByRole("list", { name: "Newest changes" }).getByRole("listitem");
+  await change.getByRole("link", { name: "user.3@example.com" }).waitFor();
+  expect(await change.allTextContents()).toEqual([expect.stringMatching(/^user\.3@example\.comentered · /)]);
+  await dialog.getByText("Show as a table").click();
+  await dialog.getByRole("row").nth(1).getByText("own data, first evaluation").waitFor();
+  expect(await dialog.getByRole("row").nth(1).getByRole("cell").nth(1).textContent()).toBe("1");
+  await settled(page);
+  expect(await axe(page)).toEqual([]);
+
+  // An edit is marked as one.
+  await people.member.json("PATCH", people.at(`/api/segments/${id}`), { filter: onProFilter });
+  await recorded(id, (_, { changes }) => changes.length > onPro.length);
+  await go(page, "/segments");
+  const edited = (await openHistory(page, "Inviting")).getByText("entered, segment edited");
+  await becomes(() => edited.count(), onPro.length);
+  await people.member.ask("DELETE", people.at(`/api/segments/${id}`));
+}, 400_000);
+
+test("a history that is not there yet, or hangs, says so, and a long name fits a phone", async () => {
+  const name = "w".repeat(79);
+  const { id } = await save(name, { kind: "users", filter: onProFilter });
+  const page = await openAs(people.viewer, "/segments", { viewport: phone, colorScheme: "dark" });
+  let answer = "hangs";
+  await page.route(/\/api\/segments\/\d+\/history\?/, async (route) => {
+    if (answer === "hangs") return;
+    const freshness = { loadedUpto: null, excludedUsers: 0, timezone: quietZone, rebuilding: null };
+    const segment = { id, kind: "users", name };
+    const json = { segment, firstEvaluatedAt: null, lastEvaluatedAt: null, days: [], freshness };
+    await route.fulfill({ json });
+  });
+  const hanging = await openHistory(page, name);
+  await hanging.getByText("Loading …").waitFor({ state: "attached" });
+  expect([await sidewaysPixels(page), await axe(page)]).toEqual([0, []]);
+  await page.keyboard.press("Escape");
+  await hanging.waitFor({ state: "detached" });
+  answer = "nothing";
+  await go(page, "/segments");
+  await (await openHistory(page, name)).getByText("Not evaluated yet").waitFor();
+  await settled(page);
+  expect([await sidewaysPixels(page), await axe(page)]).toEqual([0, []]);
+  await page.unroute(/\/api\/segments\/\d+\/history\?/);
+  await recorded(id, ({ firstEvaluatedAt }) => firstEvaluatedAt !== null);
+  await go(page, "/segments");
+  await (await openHistory(page, name)).getByText("No changes yet").waitFor();
+  await settled(page);
+  expect([await sidewaysPixels(page), await axe(page)]).toEqual([0, []]);
+  await people.member.ask("DELETE", people.at(`/api/segments/${id}`));
+}, 400_000);
+
 test("viewers read segments and change none", async () => {
   const page = await openAs(people.viewer, "/segments");
   await row(page, "Pilots").waitFor();
-  expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+  const changing = page.getByRole("main").getByRole("button", { name: /^(?!History of )/ });
+  expect(await changing.count()).toBe(0);
   await go(page, "/users?riskBand=high&saves=new");
   expect(await page.getByText("New segment of users").count()).toBe(0);
   expect(await page.getByRole("button", { name: "Save as segment" }).count()).toBe(0);
