@@ -49,6 +49,9 @@ function kept(subject: LedgerUnderTest): void {
     await subject.reopen();
     const { segments, audit } = subject.ledger;
     const [odd, saved] = await segments.list(id);
+    const without = await subject.organization("without");
+    const having = await segments.organizations();
+    expect([id, other.id, without.id].filter((one) => having.includes(one))).toEqual([id, other.id]);
     const times = { createdAtMs: subject.nowMs, updatedAtMs: subject.nowMs, contentAtMs: subject.nowMs };
     expect(odd).toMatchObject({ name: hostile, kind: "accounts", filter: { healthBand: "none" } });
     expect(saved).toMatchObject({ name: "b", kind: "users", filter: risky, fixed: null, createdBy: null });

@@ -87,7 +87,7 @@ export function segmentChangesOf(
     `WITH page AS (
        SELECT evaluation, ${of} AS entity, at, entered, cause FROM ${segmentChanges[of].name}
        WHERE organization = {organization:UInt32} AND segment = {segment:UInt32} AND cause != 'first'
-         AND (evaluation, ${of}) < ({beforeEvaluation:UInt64}, {beforeEntity:UInt32})
+         AND evaluation <= {beforeEvaluation:UInt64} AND (evaluation, ${of}) < ({beforeEvaluation:UInt64}, {beforeEntity:UInt32})
          AND evaluation IN (SELECT evaluation FROM ${evaluations})
        ORDER BY evaluation DESC, ${of} DESC LIMIT {limit:UInt32})
      SELECT page.evaluation AS evaluation, page.entity AS entity, toUnixTimestamp64Milli(page.at) AS atMs,
