@@ -255,6 +255,38 @@ test("an edit between the evaluation and its record is not taken for the custome
   expect(await world.changes()).toEqual([]);
 });
 
+test("an evaluation during which exclusions or scores change is not recorded, and the next one is marked", async () => {
+  const world = await begun(1);
+  world.load(2);
+  world.reads = () => {
+    world.revision = 2;
+  };
+  await world.lookAgain();
+  expect(await world.changes()).toEqual([]);
+  await world.lookAgain();
+  expect((await world.changes()).map(([, , cause]) => cause)).toEqual(["bulk", "bulk"]);
+});
+
+test("a segment that cannot be evaluated does not stop the others, and is tried again when it is edited", async () => {
+  const world = await new World().fill();
+  const [own] = world.segments;
+  if (own === undefined) throw new Error("there is no segment");
+  const broken = { ...own, id: 6 };
+  world.segments = [broken, own];
+  world.members = [1];
+  const tried: number[] = [];
+  world.reads = (segment) => {
+    tried.push(segment);
+    if (segment === broken.id) throw new Error("its filter needs a setting");
+  };
+  await world.look();
+  await world.lookAgain();
+  expect([tried, await world.size()]).toEqual([[6, own.id], 1]);
+  world.edit();
+  await world.lookAgain();
+  expect(tried).toEqual([6, own.id, 6, own.id]);
+});
+
 test("an erased user leaves no row, and is not written again", async () => {
   const world = await begun(1, 2);
   world.load(2, 3);

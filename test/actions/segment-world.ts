@@ -27,6 +27,8 @@ export class World {
   readsScores = false;
   segments: Segment[] = [segmentOf(this.organization)];
   evaluations = 0;
+  /** Called when the members of a segment are read. */
+  reads: (segment: number) => void = () => undefined;
   #keeper = this.#keeperOf(subject.warehouse);
 
   async fill(users = 6): Promise<this> {
@@ -106,7 +108,10 @@ export class World {
         const numbers = { organization: this.organization, numbers: this.members };
         return {
           segments: this.segments,
-          membersOf: () => setOfNumbers(read, "user", numbers),
+          membersOf: async (segment: number) => {
+            this.reads(segment);
+            return setOfNumbers(read, "user", numbers);
+          },
           readsScores: () => this.readsScores,
         };
       },

@@ -13,7 +13,7 @@ import { CsvLink } from "../../parts/list/csv-link.tsx";
 import type { Segment, SegmentKind } from "../../parts/segment/segments.ts";
 import { Empty, Figures, Loading, Problem } from "../../parts/states.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
-import { counted, dayText, instantText, numbers } from "../../text/format.ts";
+import { counted, dayPlus, daysBetween, dayText, instantText, numbers } from "../../text/format.ts";
 
 type History = Reads["/api/segments/:id/history"]["answer"];
 type Changes = Reads["/api/segments/:id/changes"]["answer"];
@@ -73,25 +73,36 @@ const causeWords: Readonly<Record<SegmentCause, string>> = {
   first: "first evaluation",
 };
 
+/** All days from the first to the last. Those without an evaluation are gaps of the line. */
+function everyDay(days: History["days"]): readonly string[] {
+  const [first, last] = [days[0]?.day, days.at(-1)?.day];
+  if (first === undefined || last === undefined) return [];
+  return Array.from({ length: daysBetween(first, last) + 1 }, (_, index) => dayPlus(first, index));
+}
+
 function Sizes({ history: { segment, days } }: { history: History }): ReactElement | null {
   const option = useCallback(
-    (colours: Colours) => ({
-      tooltip: tooltipOf(numbers.count),
-      grid: gridWithin({ top: 12 }),
-      xAxis: categoryAxis(
-        colours,
-        days.map(({ day }) => dayText(day, "short")),
-      ),
-      yAxis: valueAxis(colours, numbers.compact),
-      series: [
-        lineSeries(
-          "Members",
-          days.map(({ size }) => size),
-          colours["series-1"],
-          { showSymbol: days.length < 3 },
+    (colours: Colours) => {
+      const sizes = new Map(days.map(({ day, size }) => [day, size]));
+      const shown = everyDay(days);
+      return {
+        tooltip: tooltipOf(numbers.count),
+        grid: gridWithin({ top: 12 }),
+        xAxis: categoryAxis(
+          colours,
+          shown.map((day) => dayText(day, "short")),
         ),
-      ],
-    }),
+        yAxis: valueAxis(colours, numbers.compact),
+        series: [
+          lineSeries(
+            "Members",
+            shown.map((day) => sizes.get(day) ?? null),
+            colours["series-1"],
+            { showSymbol: days.length < 3 },
+          ),
+        ],
+      };
+    },
     [days],
   );
   if (days.length === 0) return <p className="text-soft">No evaluation within {shownDays} days.</p>;

@@ -67,7 +67,7 @@ export interface SegmentKeeperParts {
 
 /** How long an organization rests. */
 interface Rests {
-  /** From a look at scores, settings and sources to the next: for each organization with segments, and at most. */
+  /** From a look to the next: for each organization with segments, and at most. */
   readonly betweenLooks: { readonly eachMs: number; readonly longestMs: number };
   /** After an evaluation: this many times as long as it took, and at most. */
   readonly afterEvaluation: { readonly times: number; readonly longestMs: number };
@@ -91,9 +91,7 @@ interface Memory {
   readonly last: Map<number, Kept>;
   /** Segments of which there are rows. */
   readonly stored: Set<number>;
-  /** Of the monotonic clock: when scores, settings and sources are looked at next. */
-  looksAgainMs: number;
-  /** The same for anything. */
+  /** Of the monotonic clock. */
   restsUntilMs: number;
 }
 
@@ -101,7 +99,8 @@ export class SegmentKeeper {
   readonly #parts: SegmentKeeperParts;
   readonly #rests: Rests;
   readonly #memories = new Map<number, Memory>();
-  readonly #failures = new Retries<number>(restsAfterFailure);
+  /** Of organizations, by id, and of segments, by organization and id. */
+  readonly #failures = new Retries<string>(restsAfterFailure);
   /** Organizations with rows; undefined until they are read. */
   #withRows: Set<number> | undefined;
   #isStopping = false;
@@ -118,7 +117,7 @@ export class SegmentKeeper {
 
   /** Looks once, at one organization after another. One that fails rests and does not stop the others. */
   async work(): Promise<void> {
-    const { ledger, log, warehouse } = this.#parts;
+    const { ledger, warehouse } = this.#parts;
     this.#withRows ??= new Set(await organizationsWithEvaluations(warehouse));
     const ids = new Set([...(await ledger.segments.organizations()), ...this.#withRows]);
     const rebuilding = await ledger.rebuildsPending();
@@ -126,45 +125,43 @@ export class SegmentKeeper {
     const restMs = Math.min(longestMs, eachMs * ids.size);
     for (const id of ids) {
       if (this.#isStopping) return;
-      if (rebuilding.includes(id) || this.#failures.isResting(id)) continue;
+      if (rebuilding.includes(id) || this.#failures.isResting(String(id))) continue;
       try {
         await this.#lookAt(id, restMs);
-        this.#failures.succeeded(id);
+        this.#failures.succeeded(String(id));
       } catch (error) {
         this.#memories.delete(id);
-        if (this.#isStopping) return;
-        if (this.#failures.failed(id)) {
-          log.warn({ err: error, organization: id }, "segments are evaluated at a later look");
-        }
+        this.#failed(String(id), error);
       }
     }
   }
 
+  #failed(key: string, error: unknown, of = ""): void {
+    if (this.#isStopping || !this.#failures.failed(key, of)) return;
+    this.#parts.log.warn({ err: error, of: key }, "segments are evaluated at a later look");
+  }
+
   async #lookAt(id: number, restMs: number): Promise<void> {
-    const { ledger, warehouse } = this.#parts;
+    const { ledger, warehouse, host } = this.#parts;
+    const memory = this.#memories.get(id) ?? (await remembered(warehouse, id));
+    this.#memories.set(id, memory);
+    if (performance.now() < memory.restsUntilMs) return;
     const organization = await ledger.organizations.find(id);
     // The rows of an organization that is being deleted go with it.
     if (organization === undefined) return this.#forget(id);
-    const memory = this.#memories.get(id) ?? (await remembered(warehouse, id));
-    this.#memories.set(id, memory);
     const segments = await ledger.segments.list(id);
     await this.#deleteOthers(id, memory, segments);
     if (segments.length === 0) return this.#forget(id);
     this.#withRows?.add(id);
-    const nowMs = performance.now();
-    const isEdited = segments.some(
-      (one) => memory.last.get(one.id)?.evaluation.content !== contentKey(segments, one),
-    );
-    if (nowMs < memory.restsUntilMs || (nowMs < memory.looksAgainMs && !isEdited)) return;
-    memory.looksAgainMs = nowMs + restMs;
+    memory.restsUntilMs = performance.now() + restMs;
     const due = await this.#due(organization, memory, segments);
     if (due.segments.length === 0) return;
-    await this.#parts.host.drain();
+    await host.drain();
     const beganMs = performance.now();
     await this.#evaluate(organization, memory, due);
     const endedMs = performance.now();
     const { times, longestMs } = this.#rests.afterEvaluation;
-    memory.restsUntilMs = endedMs + Math.min(longestMs, times * (endedMs - beganMs));
+    memory.restsUntilMs = endedMs + Math.max(restMs, Math.min(longestMs, times * (endedMs - beganMs)));
   }
 
   #forget(organization: number): void {
@@ -197,6 +194,7 @@ export class SegmentKeeper {
         const kept = memory.last.get(segment.id);
         const content = contentKey(segments, segment);
         const moment = { nowMs: nowMs(), isStopped, hasNewData: kept?.batches !== batches };
+        if (this.#failures.isResting(`${organization.id}/${segment.id}`, content)) return [];
         return isDue(kept?.evaluation, { ...ground, content }, moment) ? [segment.id] : [];
       }),
     };
@@ -221,25 +219,23 @@ export class SegmentKeeper {
     };
   }
 
-  /** Evaluates the due segments, then records their changes one by one. */
+  /** Evaluates the due segments, then records their changes one by one. Records none when scores, settings or exclusions changed
+   * meanwhile: the members may be of before or of after. */
   async #evaluate(organization: Organization, memory: Memory, { ground, segments }: Due): Promise<void> {
     const { ledger, host, warehouse, evaluate } = this.#parts;
     const { id } = organization;
     const { loadedUptoMs } = await ledger.freshness(id);
     const batches = host.loadedBatches(id);
-    const importedAtMs = await ledger.lastImportAtMs(id);
     const inTurns = statementByStatement(warehouse, (work) => host.whileNothingChanges(work));
     const now = await evaluate(organization, segments, inTurns);
-    const found: { readonly segment: Segment; readonly members: EntitySet }[] = [];
-    for (const segment of now.segments.filter((one) => segments.includes(one.id))) {
-      if (this.#isStopping) return;
-      found.push({ segment, members: await now.membersOf(segment.id) });
-    }
-    // Members of a segment that was edited meanwhile may be of before or of after.
+    const found = await this.#membersOf(id, now, segments);
+    // Rows of an import that are in the warehouse by now were stored before.
+    const importedAtMs = await ledger.lastImportAtMs(id);
+    if (keyOf(await this.#ground(organization, ground.day)) !== keyOf(ground)) return;
     const present = await ledger.segments.list(id);
     for (const { segment, members } of found) {
       const content = contentKey(now.segments, segment);
-      if (content !== contentKey(present, segment)) continue;
+      if (this.#isStopping || content !== contentKey(present, segment)) continue;
       const last = memory.last.get(segment.id)?.evaluation;
       const whole = { ...ground, content, loadedUptoMs: loadedUptoMs ?? 0 };
       const cause = causeOf(last, whole, { readsScores: now.readsScores(segment.id), importedAtMs });
@@ -247,6 +243,22 @@ export class SegmentKeeper {
       memory.stored.add(segment.id);
       memory.last.set(segment.id, { evaluation, batches });
     }
+  }
+
+  /** A segment that cannot be evaluated, because its filter needs a setting that is gone for example, does not stop the others. */
+  async #membersOf(organization: number, now: SegmentsNow, segments: readonly number[]): Promise<Found[]> {
+    const found: Found[] = [];
+    for (const segment of now.segments.filter(({ id }) => segments.includes(id))) {
+      if (this.#isStopping) break;
+      const key = `${organization}/${segment.id}`;
+      try {
+        found.push({ segment, members: await now.membersOf(segment.id) });
+        this.#failures.succeeded(key);
+      } catch (error) {
+        this.#failed(key, error, contentKey(now.segments, segment));
+      }
+    }
+    return found;
   }
 
   /** Compares and stores while no user is erased, or a member that was read before would be stored after the erasure. */
@@ -258,7 +270,6 @@ export class SegmentKeeper {
   ): Promise<Evaluation> {
     const { ledger, host, warehouse, nowMs } = this.#parts;
     return host.whileNothingChanges(async () => {
-      if (this.#isStopping) throw new Error("the service is stopping");
       if ((await ledger.organizations.find(organization)) === undefined) {
         throw new Error("the organization is being deleted");
       }
@@ -280,12 +291,18 @@ interface Due {
   readonly segments: readonly number[];
 }
 
+/** A segment with its members of now. */
+interface Found {
+  readonly segment: Segment;
+  readonly members: EntitySet;
+}
+
 async function remembered(warehouse: Warehouse, organization: number): Promise<Memory> {
   const { last, segments } = await storedEvaluations(warehouse, organization);
   return {
     last: new Map([...last].map(([id, evaluation]) => [id, { evaluation, batches: undefined }])),
     stored: new Set(segments),
-    ...{ looksAgainMs: Number.NEGATIVE_INFINITY, restsUntilMs: Number.NEGATIVE_INFINITY },
+    restsUntilMs: Number.NEGATIVE_INFINITY,
   };
 }
 
