@@ -3,7 +3,7 @@ import { type ReactElement, useCallback } from "react";
 import type { SegmentCause } from "../../../contract/actions/segments.ts";
 import { csvAddress, type Reads, usePages, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Chart, categoryAxis, gridWithin, lineSeries, valueAxis } from "../../charts/chart.tsx";
+import { barSeries, Chart, categoryAxis, gridWithin, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
@@ -73,7 +73,7 @@ const causeWords: Readonly<Record<SegmentCause, string>> = {
   first: "first evaluation",
 };
 
-/** All days from the first to the last. Those without an evaluation are gaps of the line. */
+/** All days from the first to the last. Those without an evaluation have no bar. */
 function everyDay(days: History["days"]): readonly string[] {
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   if (first === undefined || last === undefined) return [];
@@ -92,13 +92,13 @@ function Sizes({ history: { segment, days } }: { history: History }): ReactEleme
           colours,
           shown.map((day) => dayText(day, "short")),
         ),
-        yAxis: valueAxis(colours, numbers.compact),
+        yAxis: { ...valueAxis(colours, numbers.compact), minInterval: 1 },
         series: [
-          lineSeries(
+          barSeries(
             "Members",
             shown.map((day) => sizes.get(day) ?? null),
             colours["series-1"],
-            { showSymbol: days.length < 3 },
+            "25%",
           ),
         ],
       };
