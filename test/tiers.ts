@@ -90,13 +90,10 @@ const long: ReadonlyMap<string, string> = new Map([
     specification/sources warehouse/backup warehouse/crash`,
   ),
   ...because(
-    "it waits for looks of ten seconds; actions/segments-of-rules and actions/segment-keeper have the rules",
-    "actions/segment-history-over-http actions/segment-rules-over-http",
+    "it waits for looks of ten seconds; actions/alert-run, rule-decisions, segments-of-rules and segment-keeper have the rules",
+    `actions/alerts-over-http actions/segment-history-over-http
+    actions/segment-rules-over-http`,
   ),
-  [
-    "actions/alerts-over-http",
-    "it waits for looks of ten seconds; actions/alert-run and actions/rule-decisions have the rules",
-  ],
   [
     "actions/digest-over-http",
     "it waits for looks of ten seconds; actions/digest and actions/digest-reader have the content",
@@ -269,7 +266,10 @@ const long: ReadonlyMap<string, string> = new Map([
 
 /** The folders of which every file runs again on PostgreSQL, or is listed below, and files that ask stores of the ledger
  * which no other file asks. */
-const onPostgres = ["specification/", "sources/", "suites/", "actions/work", "erasure/everything"];
+const onPostgres =
+  "specification/ sources/ suites/ actions/work actions/segment-history-over-http erasure/everything".split(
+    " ",
+  );
 
 const noLedger = "it translates or verifies messages of a source and asks no ledger";
 /** Not on PostgreSQL, and why. */
