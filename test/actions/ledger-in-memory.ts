@@ -13,6 +13,7 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../server/ledger/ledger.ts";
+import { newestRun } from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 
@@ -61,6 +62,7 @@ export class LedgerInMemory {
     const parts: DecisionParts = {
       ...{ warehouse, rules: this, sources: this.sources },
       commit: (_, chunk) => this.commit(chunk),
+      newestRun: (organization, kind, uptoDay) => newestRun(warehouse, organization, kind, uptoDay),
       mrrOf: async () => new Map<number, number>(),
       horizonOf: async () => 14,
       segmentOf: async () => ({

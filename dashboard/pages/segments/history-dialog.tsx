@@ -94,12 +94,15 @@ function Sizes({ history: { segment, days } }: { history: History }): ReactEleme
         ),
         yAxis: { ...valueAxis(colours, numbers.compact), minInterval: 1 },
         series: [
-          barSeries(
-            "Members",
-            shown.map((day) => sizes.get(day) ?? null),
-            colours["series-1"],
-            "25%",
-          ),
+          {
+            ...barSeries(
+              "Members",
+              shown.map((day) => sizes.get(day) ?? null),
+              colours["series-1"],
+              "25%",
+            ),
+            barMaxWidth: 40,
+          },
         ],
       };
     },

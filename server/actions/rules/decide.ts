@@ -14,7 +14,6 @@ import type {
 } from "../../ledger/ledger.ts";
 import {
   type EntityKind,
-  newestRun,
   type RunBody,
   rulesKey,
   runsBetween,
@@ -44,6 +43,12 @@ export interface DecisionParts extends SegmentParts {
   readonly rules: Pick<RuleDecisions, "toDecide" | "states">;
   /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the watermark */
   readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;
+  /** The newest finished run as of a day or before. */
+  readonly newestRun: (
+    organization: number,
+    kind: EntityKind,
+    uptoDay: number,
+  ) => Promise<ScoreRecord<RunBody> | undefined>;
   /** MRR now by number, in minor units of the organization's currency. Entities without revenue are left out. */
   readonly mrrOf: (
     organization: Organization,
@@ -73,8 +78,8 @@ export async function decideDays(
   const today = zone.dayOf(parts.nowMs());
   const kind: EntityKind = version.scope.kind === "users" ? "user" : "account";
   const decidedThrough = watermark.decidedThrough ?? today - 1;
-  // A look each ten seconds reads one record.
-  const newest = await newestRun(parts.warehouse, organization.id, kind, today);
+  // A look each ten seconds reads this alone.
+  const newest = await parts.newestRun(organization.id, kind, today);
   if (newest === undefined || newest.day <= decidedThrough) return watermark;
   const segments = await segmentsOfRule(parts, organization, version, saved);
   const { condition } = segments;
