@@ -42,9 +42,17 @@ function watchWithDays(daysAgo: readonly number[], ...senders: readonly Sender[]
     ...(rejected === undefined ? [] : [{ ...items, source, utcHour: nowHour - rejected, rejected: 1 }]),
   ]);
   const sources = { totals: () => Promise.resolve(totals), hours: () => Promise.resolve(hours) };
-  const days = daysAgo.map((ago) => ({ organization: 1, utcDay: today - ago, events: 1, checksum: 0 }));
-  const ledger = { sources, dayCounts: () => Promise.resolve(days) };
+  const days = countsOf(daysAgo);
+  const ledger = {
+    sources,
+    dayCounts: () => Promise.resolve(days),
+    lastImportAtMs: () => Promise.resolve(null),
+  };
   return new SourceWatch(ledger, () => nowHour * msPerHour);
+}
+
+function countsOf(daysAgo: readonly number[]) {
+  return daysAgo.map((ago) => ({ organization: 1, utcDay: today - ago, events: 1, checksum: 0 }));
 }
 
 const steady: Sender = { source: "segment", from: 3 * weekHours, to: 0 };
@@ -140,6 +148,20 @@ describe("an organization from which nothing is received", () => {
     expect(await found(4)).toEqual({ source: null, sinceMs: (today - 4 + 0.5) * 24 * msPerHour });
     expect(await found(800)).toEqual({ source: null, sinceMs: (today - 800 + 0.5) * 24 * msPerHour });
     expect(await watchWithDays([]).stoppedFor(organization, today)).toBeNull();
+  });
+
+  test("is heard of again when an import stores its newer rows within the same hour", async () => {
+    const days = (newest: number) => Array.from({ length: 40 }, (_, index) => index + newest);
+    let [newest, importedAtMs] = [300, 1];
+    const ledger = {
+      sources: { totals: () => Promise.resolve([]), hours: () => Promise.resolve([]) },
+      dayCounts: () => Promise.resolve(countsOf(days(newest))),
+      lastImportAtMs: () => Promise.resolve(importedAtMs),
+    };
+    const watched = new SourceWatch(ledger, () => nowHour * msPerHour);
+    expect(await watched.stoppedFor(organization, today)).not.toBeNull();
+    [newest, importedAtMs] = [1, 2];
+    expect(await watched.stoppedFor(organization, today)).toBeNull();
   });
 
   test("is known from what an import brought before its source has sent for a week", async () => {

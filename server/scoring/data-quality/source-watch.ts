@@ -40,11 +40,11 @@ export interface StoppedData {
 }
 
 /** The parts of the ledger that say what was received. */
-export type ReceiptLedger = Pick<SharedLedger, "dayCounts"> & {
+export type ReceiptLedger = Pick<SharedLedger, "dayCounts" | "lastImportAtMs"> & {
   readonly sources: Pick<SharedLedger["sources"], "totals" | "hours">;
 };
 
-/** Results that follow from the hours; they change only with a new hour. */
+/** Results that follow from the hours and days; they change only with a new hour or an import. */
 interface Judged {
   readonly rhythm: Rhythm | undefined;
   readonly share: number | null;
@@ -66,7 +66,8 @@ interface JudgedOrganization {
 export class SourceWatch {
   readonly #ledger: ReceiptLedger;
   readonly #nowMs: () => number;
-  /** By organization. Hours are read when a new hour has data, or has begun: 9,000 rows at most. */
+  /** By organization. Hours and days are read when a new hour has data or has begun, and after an import has stored rows: 9,000
+   * hours at most. */
   readonly #judged = new Map<number, JudgedOrganization>();
 
   constructor(ledger: ReceiptLedger, nowMs: () => number) {
@@ -112,7 +113,7 @@ export class SourceWatch {
   ): Promise<JudgedOrganization> {
     const thisHour = hourOf(this.#nowMs());
     const heard = totals.map((each) => [each.source, hourOf(each.lastHeardMs ?? 0), each.retiredAtMs]);
-    const key = JSON.stringify([thisHour, zone.name, heard]);
+    const key = JSON.stringify([thisHour, zone.name, heard, await this.#ledger.lastImportAtMs(id)]);
     const known = this.#judged.get(id);
     if (known?.key === key) return known;
     const hours = await this.#ledger.sources.hours(id, thisHour - sourceLimits.keptHours);

@@ -98,6 +98,8 @@ interface Memory {
   readAtMs: number;
   /** Events of earlier days were loaded since then. */
   hasEarlierEvents: boolean;
+  /** The stop of data that the log has: one line says it for all days. */
+  stopSaid?: string;
   lastRunEndedMs: number;
   lastRunTookMs: number;
   lastOfToday: { readonly endedMs: number; readonly tookMs: number };
@@ -344,13 +346,10 @@ export class Scheduler {
     const stopped = await scoring.stoppedFor(organization, day);
     if (stopped !== null) {
       const { source, sinceMs } = stopped;
-      const what = {
-        organization: name,
-        day: formatDay(day),
-        source,
-        since: new Date(sinceMs).toISOString(),
-      };
-      log.warn(what, "data has stopped: scores stay as they were");
+      const what = { organization: name, source, since: new Date(sinceMs).toISOString() };
+      if (memory.stopSaid !== `${source} ${sinceMs}`)
+        log.warn(what, "data has stopped: scores of later days stay as they were");
+      memory.stopSaid = `${source} ${sinceMs}`;
       return false;
     }
     const startedMs = performance.now();
