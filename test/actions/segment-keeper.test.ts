@@ -155,7 +155,11 @@ test("while data has stopped only edits are evaluated", async () => {
   world.isStopped = false;
   world.load(2, 3);
   await world.lookAgain();
-  expect((await world.changes())[0]).toEqual([3, true, "change"]);
+  expect((await world.changes())[0]).toEqual([3, true, "bulk"]);
+  world.nowMs += 15 * 60_000;
+  world.load(2, 3, 4);
+  await world.lookAgain();
+  expect((await world.changes())[0]).toEqual([4, true, "change"]);
 });
 
 test("changes after days without data are marked", async () => {

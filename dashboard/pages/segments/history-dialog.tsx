@@ -20,7 +20,7 @@ type Changes = Reads["/api/segments/:id/changes"]["answer"];
 
 const shownDays = 90;
 const pageSize = 50;
-/** The evaluation of a new segment begins within seconds. */
+/** A new segment is evaluated soon. */
 const everyMs = 10_000;
 
 export function HistoryDialog({
@@ -60,7 +60,8 @@ export function HistoryDialog({
 function NotEvaluated(): ReactElement {
   return (
     <Empty title="Not evaluated yet">
-      The members of a new segment are recorded within a minute. From then on it says who enters and leaves.
+      The members of a new segment are recorded soon, within a minute usually. From then on the history has
+      everybody that enters and leaves.
     </Empty>
   );
 }
@@ -137,7 +138,7 @@ function Newest({ id, kind, firstAt }: NewestProps): ReactElement {
   const { timezone } = useOrganization();
   const pages = usePages(
     "/api/segments/:id/changes",
-    { path: { id }, query: { limit: pageSize } },
+    { path: { id }, query: { limit: pageSize }, everyMs },
     ({ next }) => next,
   );
   const { error, hasNextPage, isFetchingNextPage, fetchNextPage } = pages;
@@ -205,7 +206,7 @@ function List({ kind, changes }: { kind: SegmentKind; changes: Changes["changes"
         ))}
       </ul>
       <p role="status" className="mt-1 text-sm text-soft">
-        {counted(changes.length, "change")}
+        {counted(changes.length, "change")} shown
       </p>
     </>
   );

@@ -37,9 +37,14 @@ export interface StoredEvaluations {
 export async function organizationsWithEvaluations(warehouse: Warehouse): Promise<readonly number[]> {
   const rows = await warehouse.rows<{ organization: number }>(
     tables.map((table) => `SELECT DISTINCT organization FROM ${table}`).join(" UNION DISTINCT "),
+    {},
+    startLimits,
   );
   return rows.map(({ organization }) => organization);
 }
+
+/** The rows that a start reads grow with the history. */
+const startLimits = { maxSeconds: 600 } as const;
 
 /** Reads the state from which evaluations go on. */
 export async function storedEvaluations(
@@ -53,12 +58,14 @@ export async function storedEvaluations(
        SELECT * FROM segment_evaluations FINAL WHERE organization = {organization:UInt32}
        ORDER BY segment, sequence DESC LIMIT 1 BY segment)`,
     { organization },
+    startLimits,
   );
   const named = await warehouse.rows<{ segment: number }>(
     tables
       .map((table) => `SELECT DISTINCT segment FROM ${table} WHERE organization = {organization:UInt32}`)
       .join(" UNION DISTINCT "),
     { organization },
+    startLimits,
   );
   return {
     last: new Map(rows.map((row) => [row.segment, row])),
@@ -135,7 +142,7 @@ export async function storeEvaluation(
   if (entries + leaves > 0) {
     const [members, earlier] = [boundBitmap("now"), boundBitmap("before")];
     const marked =
-      of === "user" ? `if(${isIncluded("entity")}, {cause:String}, {bulk:String})` : "{cause:String}";
+      of === "user" ? `if(isIn OR ${isIncluded("entity")}, {cause:String}, {bulk:String})` : "{cause:String}";
     await warehouse.command(
       `INSERT INTO ${segmentChanges[of].name} (organization, segment, evaluation, ${of}, at, entered, cause)
        SETTINGS insert_deduplicate = 0

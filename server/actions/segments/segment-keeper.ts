@@ -73,7 +73,7 @@ interface Rests {
   readonly afterEvaluation: { readonly times: number; readonly longestMs: number };
 }
 
-/** Evaluations take a tenth of a core at most. */
+/** Evaluations of up to 100 seconds take a tenth of the time, longer ones more. */
 const defaultRests: Rests = {
   betweenLooks: { eachMs: 100, longestMs: 60_000 },
   afterEvaluation: { times: 9, longestMs: 15 * 60_000 },
@@ -95,6 +95,11 @@ interface Memory {
   restsUntilMs: number;
 }
 
+/** Days before the newest scores whose scores some filters compare with it. */
+const comparedDays = [7, 28] as const;
+
+class Stopping extends Error {}
+
 export class SegmentKeeper {
   readonly #parts: SegmentKeeperParts;
   readonly #rests: Rests;
@@ -104,15 +109,32 @@ export class SegmentKeeper {
   /** Organizations with rows; undefined until they are read. */
   #withRows: Set<number> | undefined;
   #isStopping = false;
+  readonly #stopped = Promise.withResolvers<void>();
 
   constructor(parts: SegmentKeeperParts) {
     this.#parts = parts;
     this.#rests = parts.rests ?? defaultRests;
   }
 
-  /** Ends after the segment in hand. */
+  /** Ends after the statement in hand, and waits for no turn and for no loader. */
   stop(): void {
     this.#isStopping = true;
+    this.#stopped.resolve();
+  }
+
+  /** Runs work in a turn. @throws when the service stops before the turn comes: a backup may hold it for long */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    let hasBegun = false;
+    const turn = this.#parts.host.whileNothingChanges(async () => {
+      if (this.#isStopping) throw new Stopping();
+      hasBegun = true;
+      return work();
+    });
+    const stopped = this.#stopped.promise.then(() => {
+      if (hasBegun) return turn;
+      throw new Stopping();
+    });
+    return Promise.race([turn, stopped]);
   }
 
   /** Looks once, at one organization after another. One that fails rests and does not stop the others. */
@@ -156,7 +178,8 @@ export class SegmentKeeper {
     memory.restsUntilMs = performance.now() + restMs;
     const due = await this.#due(organization, memory, segments);
     if (due.segments.length === 0) return;
-    await host.drain();
+    await Promise.race([host.drain(), this.#stopped.promise]);
+    if (this.#isStopping) return;
     const beganMs = performance.now();
     await this.#evaluate(organization, memory, due);
     const endedMs = performance.now();
@@ -173,8 +196,8 @@ export class SegmentKeeper {
   async #deleteOthers(id: number, memory: Memory, segments: readonly Segment[]): Promise<void> {
     const gone = [...memory.stored].filter((one) => !segments.some((segment) => segment.id === one));
     if (gone.length === 0) return;
-    const { warehouse, host } = this.#parts;
-    await host.whileNothingChanges(() => deleteEvaluations(warehouse, id, gone));
+    const { warehouse } = this.#parts;
+    await this.#inTurn(() => deleteEvaluations(warehouse, id, gone));
     for (const segment of gone) {
       memory.stored.delete(segment);
       memory.last.delete(segment);
@@ -182,11 +205,8 @@ export class SegmentKeeper {
   }
 
   async #due(organization: Organization, memory: Memory, segments: readonly Segment[]): Promise<Due> {
-    const { host, sources, nowMs } = this.#parts;
-    const zone = zoneOf(organization.timezone);
-    const day = zone.dayOf(nowMs());
-    const isStopped = (await sources.stoppedFor({ id: organization.id, zone }, day)) !== null;
-    const ground = await this.#ground(organization, day);
+    const { host, nowMs } = this.#parts;
+    const { isStopped, ...ground } = await this.#ground(organization);
     const batches = host.loadedBatches(organization.id);
     return {
       ground,
@@ -200,20 +220,30 @@ export class SegmentKeeper {
     };
   }
 
-  async #ground({ id, timezone }: Organization, day: number): Promise<Due["ground"]> {
-    const { ledger, warehouse } = this.#parts;
+  async #ground({ id, timezone }: Organization): Promise<Due["ground"] & { readonly isStopped: boolean }> {
+    const { ledger, warehouse, sources, nowMs } = this.#parts;
+    const zone = zoneOf(timezone);
+    const day = zone.dayOf(nowMs());
+    const isStopped = (await sources.stoppedFor({ id, zone }, day)) !== null;
     const { version } = await ledger.settings.get(id);
     const { revision } = await ledger.exclusions.rules(id);
     const runs = [];
+    const compared = [];
     for (const kind of ["user", "account"] as const) {
       const run = await newestRun(warehouse, id, kind, day);
-      if (run !== undefined) runs.push(run);
+      if (run === undefined) continue;
+      runs.push(run);
+      for (const days of comparedDays) {
+        compared.push((await newestRun(warehouse, id, kind, run.day - days)) ?? run);
+      }
     }
     const began = runs.map(({ body }) => body.finishedAtMs - body.tookMs);
     return {
+      isStopped,
       day,
-      ground: keyOf([version, revision, timezone]),
-      rules: keyOf(runs.map(rulesKey)),
+      // Data that is back after a stop is no change of its own.
+      ground: keyOf([version, revision, timezone, isStopped]),
+      rules: keyOf([...runs, ...compared].map(rulesKey)),
       scoredDay: runs.length === 0 ? -1 : Math.min(...runs.map((run) => run.day)),
       scoredAtMs: began.length === 0 ? 0 : Math.max(0, Math.floor(Math.min(...began))),
     };
@@ -226,12 +256,12 @@ export class SegmentKeeper {
     const { id } = organization;
     const { loadedUptoMs } = await ledger.freshness(id);
     const batches = host.loadedBatches(id);
-    const inTurns = statementByStatement(warehouse, (work) => host.whileNothingChanges(work));
+    const inTurns = statementByStatement(warehouse, (work) => this.#inTurn(work));
     const now = await evaluate(organization, segments, inTurns);
     const found = await this.#membersOf(id, now, segments);
     // Rows of an import that are in the warehouse by now were stored before.
     const importedAtMs = await ledger.lastImportAtMs(id);
-    if (keyOf(await this.#ground(organization, ground.day)) !== keyOf(ground)) return;
+    if (!(await this.#isStill(id, ground))) return;
     const present = await ledger.segments.list(id);
     for (const { segment, members } of found) {
       const content = contentKey(now.segments, segment);
@@ -243,6 +273,16 @@ export class SegmentKeeper {
       memory.stored.add(segment.id);
       memory.last.set(segment.id, { evaluation, batches });
     }
+  }
+
+  /** Whether an evaluation may be stored under the ground on which it began: no day, timezone, rebuild, settings or scores came in
+   * between. */
+  async #isStill(id: number, ground: Due["ground"]): Promise<boolean> {
+    const { ledger } = this.#parts;
+    const organization = await ledger.organizations.find(id);
+    if (organization === undefined || (await ledger.rebuildsPending()).includes(id)) return false;
+    const { isStopped: _, ...now } = await this.#ground(organization);
+    return keyOf(now) === keyOf(ground);
   }
 
   /** A segment that cannot be evaluated, because its filter needs a setting that is gone for example, does not stop the others. */
@@ -268,8 +308,8 @@ export class SegmentKeeper {
     { members, ...ground }: EvaluationGround & { readonly segment: number; readonly members: EntitySet },
     cause: ReturnType<typeof causeOf>,
   ): Promise<Evaluation> {
-    const { ledger, host, warehouse, nowMs } = this.#parts;
-    return host.whileNothingChanges(async () => {
+    const { ledger, warehouse, nowMs } = this.#parts;
+    return this.#inTurn(async () => {
       if ((await ledger.organizations.find(organization)) === undefined) {
         throw new Error("the organization is being deleted");
       }
