@@ -44,8 +44,8 @@ export function endOf(child: Pick<Subprocess, "pid" | "exited">): Promise<number
   });
 }
 
-/** An end that is not lost is reported before. */
-const lostAfterSeconds = 5;
+/** An end that is not lost is reported before, also when threads that a slow disk holds outlive the first one. */
+const lostAfterSeconds = 60;
 
 /** Whether a child is no process any more, or one that only waits for its parent. */
 function isGone(pid: number): boolean {
