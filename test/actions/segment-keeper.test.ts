@@ -96,6 +96,41 @@ test("the day's first scores are a reason, and another model marks the changes o
   ]);
 });
 
+test("other bands of the scores of 28 days before mark the changes, too: some filters compare with them", async () => {
+  const world = await begun(1);
+  const { organization } = world;
+  const stored = (day: number, high: number) =>
+    storeRuns(subject.warehouse, {
+      ...{ organization, kind: "user" as const, days: [day] },
+      riskScale: { ...absoluteRiskScale, high },
+    });
+  world.readsScores = true;
+  await stored(today - 28, 0.5);
+  await stored(today, 0.5);
+  world.load(2);
+  await world.lookAgain();
+  world.load(3);
+  await world.lookAgain();
+  expect((await world.changes())[0]).toEqual([3, true, "change"]);
+  await stored(today - 28, 0.6);
+  world.load(4);
+  await world.lookAgain();
+  expect((await world.changes())[0]).toEqual([4, true, "scores"]);
+});
+
+test("a stop of the service does not wait for a turn that another work has, and the next start records the change", async () => {
+  const world = await begun(1);
+  world.load(2);
+  world.turn = new Promise(() => undefined);
+  const looking = world.lookAgain();
+  world.stop();
+  await looking;
+  expect(await world.changes()).toEqual([]);
+  world.turn = Promise.resolve();
+  await world.look();
+  expect((await world.changes()).length).toBe(2);
+});
+
 test("changes by an edit, by an import and by exclusions are marked", async () => {
   const world = await begun(1);
   world.members = [2];

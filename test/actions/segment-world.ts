@@ -29,6 +29,8 @@ export class World {
   evaluations = 0;
   /** Called when the members of a segment are read. */
   reads: (segment: number) => void = () => undefined;
+  /** Never comes while a backup has it, for example. */
+  turn: Promise<void> = Promise.resolve();
   #keeper = this.#keeperOf(subject.warehouse);
 
   async fill(users = 6): Promise<this> {
@@ -50,6 +52,11 @@ export class World {
   /** Looks once more, with the memory of the keeper that looked last. */
   lookAgain(): Promise<void> {
     return this.#keeper.work();
+  }
+
+  /** The service stops. */
+  stop(): void {
+    this.#keeper.stop();
   }
 
   /** New data, and a quarter of an hour. */
@@ -99,7 +106,7 @@ export class World {
       },
       host: {
         drain: async () => undefined,
-        whileNothingChanges: <Result>(work: () => Promise<Result>) => work(),
+        whileNothingChanges: <Result>(work: () => Promise<Result>) => this.turn.then(work),
         loadedBatches: () => this.batches,
       },
       sources: { stoppedFor: async () => (this.isStopped ? { source: null, sinceMs: 0 } : null) },

@@ -8,6 +8,7 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { freePort } from "../deploy/running.ts";
+import { until as untilSo } from "../people/watching.ts";
 import { PostgresServer } from "../postgres.ts";
 import { printedBy } from "../printed-by.ts";
 import {
@@ -116,14 +117,7 @@ export class TestCluster {
   }
 }
 
-/** Longer than a slow machine takes, and shorter than a test may: one that waits in vain says for what. */
-const patienceMs = 4 * 60_000;
-
 /** Waits until a condition holds. @param what names the condition in the error */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + patienceMs;
-  while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`waited in vain: ${what}`);
-    await Bun.sleep(50);
-  }
+export function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  return untilSo(isSo, what);
 }

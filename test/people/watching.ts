@@ -51,13 +51,16 @@ export class Watching {
   }
 }
 
-/** Longer than a slow machine takes. */
+/** Longer than a slow machine takes, and shorter than a test may: one that waits in vain says for what. */
 const patienceMs = 4 * 60_000;
 
-/** Waits until something is so. */
-export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+/** Waits until something is so. @param what names it in the error */
+export async function until(
+  isSo: () => boolean | Promise<boolean>,
+  what: string = String(isSo),
+): Promise<void> {
   const endMs = performance.now() + patienceMs;
-  while (!(await what())) {
+  while (!(await isSo())) {
     if (performance.now() > endMs) throw new Error(`waited in vain: ${what}`);
     await Bun.sleep(20);
   }

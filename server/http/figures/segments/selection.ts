@@ -60,19 +60,11 @@ export async function usersSelection(
   filter: ListFilter,
   sets: readonly SetCondition[],
 ) {
-  const { scores, ...rest } = await scoresOf(context, "user", filter);
-  const owners = await ownersOfOrganization(context);
+  const { shared, ...rest } = await sharedSelection(context, "user", filter, sets);
   const selection: Selection<UserListQuestion> = {
-    ...filter,
-    search: filter.search ?? "",
-    ...ownerFilterOf(context, owners, filter.owner),
-    ...scores,
-    payers: rest.billing.payers,
-    ...(await usersQuestion(context, today(context))),
+    ...shared,
     accountId: filter.account,
-    traits: traitFilters(filter),
     activity: activityOf(filter),
-    sets,
   };
   return { selection, ...rest };
 }
@@ -83,9 +75,21 @@ export async function accountsSelection(
   filter: ListFilter,
   sets: readonly SetCondition[],
 ) {
-  const { scores, ...rest } = await scoresOf(context, "account", filter);
+  const { shared, ...rest } = await sharedSelection(context, "account", filter, sets);
+  const selection: Selection<AccountListQuestion> = shared;
+  return { selection, ...rest };
+}
+
+/** The conditions that users and accounts have in common. */
+async function sharedSelection(
+  context: SelectionContext,
+  kind: EntityKind,
+  filter: ListFilter,
+  sets: readonly SetCondition[],
+) {
+  const { scores, ...rest } = await scoresOf(context, kind, filter);
   const owners = await ownersOfOrganization(context);
-  const selection: Selection<AccountListQuestion> = {
+  const shared = {
     ...filter,
     search: filter.search ?? "",
     ...ownerFilterOf(context, owners, filter.owner),
@@ -95,7 +99,7 @@ export async function accountsSelection(
     traits: traitFilters(filter),
     sets,
   };
-  return { selection, ...rest };
+  return { shared, ...rest };
 }
 
 async function scoresOf(context: SelectionContext, kind: EntityKind, filter: ListFilter) {
