@@ -80,7 +80,7 @@ export async function decideDays(
   const decidedThrough = watermark.decidedThrough ?? today - 1;
   // A look each ten seconds reads this alone.
   const newest = await parts.newestRun(organization.id, kind, today);
-  if (newest === undefined || newest.day <= decidedThrough) return watermark;
+  if (newest === undefined || newest.day <= decidedThrough || newest.body.awaitsTraining) return watermark;
   const segments = await segmentsOfRule(parts, organization, version, saved);
   const { condition } = segments;
   const firstDay = Math.min(decidedThrough, today - 1) - lookbackOf(condition) - earlierDays;

@@ -52,21 +52,42 @@ function trainingDayOf(day: number): number {
 }
 
 /** Fits, trains if it is time, and chooses the rung. If training fails the last model serves.
+ * @param about with `beforeTraining` nothing is trained, and rung 1 serves if it needs no labels
  * @param report is called with the present step */
 export async function modelFor(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
-  { snapshot, ...about }: Omit<OfDay, "day"> & { readonly snapshot: SnapshotRows },
+  {
+    snapshot,
+    beforeTraining,
+    ...about
+  }: Omit<OfDay, "day"> & { readonly snapshot: SnapshotRows; readonly beforeTraining: boolean },
   report: (step: string) => void,
 ): Promise<ServingModel> {
   const { churnHorizonDays: horizonDays } = organization.settings;
   const population = populationOf(organization, kind);
   const monday = { day: trainingDayOf(snapshot.day), ...about };
-  const trained = await trainedModel(warehouse, organization, kind, monday, report);
+  const trained = beforeTraining
+    ? { trained: untrained(horizonDays), trainedDay: monday.day, failure: "the first model is being trained" }
+    : await trainedModel(warehouse, organization, kind, monday, report);
   const before = await incumbentBefore(warehouse, organization, kind, trained.trainedDay);
   report("fitting");
   return servingModelOn(warehouse, population, { snapshot, horizonDays, before }, trained);
+}
+
+/** Training reads snapshots of a year. With fewer users it takes less than two seconds. */
+const usersOfLongTraining = 10_000;
+
+/** Whether the next run of an organization trains its first model, and takes long for it. */
+export async function isFirstTrainingLong(warehouse: Warehouse, organization: number): Promise<boolean> {
+  const [row] = await warehouse.rows<{ isLong: boolean }>(
+    `SELECT toBool(count() >= ${usersOfLongTraining} AND NOT EXISTS (
+       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'model')) AS isLong
+     FROM (SELECT DISTINCT user FROM user_spans WHERE organization = {organization:UInt32})`,
+    { organization },
+  );
+  return row?.isLong === true;
 }
 
 /**
@@ -112,7 +133,8 @@ async function servingModelOn(
   const rungs = trained.rungs.map(({ rung }) => rung);
   const backtest = failure !== null && trained.backtest.folds === 0 ? null : trained.backtest;
   const chosen = chooseRung(counts, backtest, rungs, before, isDeclared(population.settings));
-  const choice = failure === null ? chosen : { ...chosen, why: `${chosen.why}; ${failure}` };
+  const why = backtest === null && chosen.rung === null ? "there is no churn risk yet" : chosen.why;
+  const choice = failure === null ? chosen : { ...chosen, why: `${why}; ${failure}` };
   return {
     model: servingModel(choice.rung, trained.rungs, fit.parameters, horizonDays),
     bgbb: { parameters: fit.parameters, isConverged: fit.isConverged, isAtBound: fit.isAtBound },
@@ -164,7 +186,7 @@ export interface OfDay {
 interface Trained {
   readonly trained: TrainedRungs;
   readonly trainedDay: number;
-  /** The message when this week's training failed; null otherwise. */
+  /** The message when this week's training failed, or has not begun; null otherwise. */
   readonly failure: string | null;
 }
 

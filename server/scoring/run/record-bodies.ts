@@ -48,6 +48,8 @@ export interface RunBody {
   readonly backtest: Backtest;
   /** As of `trainedDay`, of a declared churn target. Left out before there was one. */
   readonly observedBaseRate?: ObservedBaseRate | null;
+  /** Whether its model was not trained yet: the same run is done again after the first training. */
+  readonly awaitsTraining?: boolean;
   readonly entities: number;
   readonly scored: number;
   /** When scores of this day under these settings were first shown to users. */

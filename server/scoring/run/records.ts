@@ -42,7 +42,7 @@ type What = keyof Bodies;
 export interface ScoreRecord<Body> {
   readonly day: number;
   readonly version: number;
-  /** Whether later events changed the data behind it. */
+  /** Whether later events changed the data behind it, or its model was not trained yet. */
   readonly stale: boolean;
   readonly body: Body;
 }
@@ -116,14 +116,14 @@ async function find<W extends What>(
 export function keepRecord<W extends What>(
   warehouse: Warehouse,
   { organization, kind, what }: Key<W>,
-  { day, version, body }: Omit<ScoreRecord<Bodies[W]>, "stale">,
+  { day, version, stale = false, body }: Omit<ScoreRecord<Bodies[W]>, "stale"> & { readonly stale?: boolean },
 ): Promise<void> {
   const asRun: Partial<Keys> & Pick<Keys, "settingsKey"> & Partial<Pick<RunBody, "choice">> = body;
   const { rowsVersion = 0, settingsKey, declaredOutages = "", firstPublishedAtMs = 0, ...rest } = asRun;
   return warehouse.command(
     `INSERT INTO score_records (organization, kind, what, day, version, stale, body, rows_version, settings_key,
        declared_outages, first_published_at_ms, rung) SETTINGS insert_deduplicate = 0
-     SELECT {organization:UInt32}, {kind:String}, {what:String}, ${dayOf("day")}, {version:UInt64}, false, {body:String},
+     SELECT {organization:UInt32}, {kind:String}, {what:String}, ${dayOf("day")}, {version:UInt64}, {stale:Bool}, {body:String},
        {rowsVersion:UInt64}, {settingsKey:String}, {declaredOutages:String}, {firstPublishedAtMs:UInt64},
        nullIf({rung:Int8}, -1)`,
     {
@@ -133,6 +133,7 @@ export function keepRecord<W extends What>(
         what,
         day,
         version,
+        stale,
         rowsVersion,
         settingsKey,
         declaredOutages,

@@ -37,6 +37,8 @@ export interface DayRequest {
   readonly nowMs: () => number;
   /** Left out by callers that remember no failures. */
   readonly trainings?: Trainings;
+  /** Scores without training a model. The day stays due. */
+  readonly beforeTraining?: boolean;
 }
 
 export interface KindSummary {
@@ -79,7 +81,7 @@ interface KindRequest {
 
 async function scoreKind(
   warehouse: Warehouse,
-  { organization, day, report, nowMs, trainings = new Trainings() }: DayRequest,
+  { organization, day, report, nowMs, trainings = new Trainings(), beforeTraining = false }: DayRequest,
   { kind, firstDay, scale, userFits, users }: KindRequest,
 ): Promise<Run> {
   const startedMs = performance.now();
@@ -93,7 +95,7 @@ async function scoreKind(
     warehouse,
     organization,
     kind,
-    { snapshot, firstDay, userFits, trainings },
+    { snapshot, firstDay, userFits, trainings, beforeTraining },
     say,
   );
   const { model, scored, ...rest } = serving;
@@ -114,12 +116,13 @@ async function scoreKind(
     rowsVersion: version,
     ...{ settings, settingsKey: runKey(organization), outages, ...scale, model, ...rest, riskScale, scored },
     declaredOutages: declaredKey(organization, day),
+    ...(beforeTraining && { awaitsTraining: true }),
     entities: await countScores(warehouse, id, kind, day, version),
     firstPublishedAtMs: firstPublishedAtMs(before?.body, settings) ?? nowMs(),
     finishedAtMs: nowMs(),
     tookMs: Math.round(performance.now() - startedMs),
   };
-  await keepRecord(warehouse, key, { day, version, body });
+  await keepRecord(warehouse, key, { day, version, stale: beforeTraining, body });
   return { day, version, body };
 }
 

@@ -9,6 +9,7 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { appliedSettings } from "../../warehouse/warehouse.ts";
 import type { SourceWatch, StoppedData } from "../data-quality/source-watch.ts";
 import { noticeChanges } from "./changed-days.ts";
+import { isFirstTrainingLong } from "./model.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { type KindSummary, scoreDay } from "./score-day.ts";
 import { Trainings } from "./trainings.ts";
@@ -142,10 +143,14 @@ export class Scoring implements ScoringService {
       await this.#noticeChanges(organization, today);
       const { trainings } = this;
       const excluded = await excludedKey(host.warehouse, organization.id);
-      return scoreDay(warehouse, {
+      const request = {
         ...{ organization: { ...organization, excluded }, day, nowMs, trainings },
-        report: (step) => report({ step }),
-      });
+        report: (step: string) => report({ step }),
+      };
+      if (await isFirstTrainingLong(warehouse, organization.id)) {
+        await scoreDay(warehouse, { ...request, beforeTraining: true });
+      }
+      return scoreDay(warehouse, request);
     });
     return { day, kinds, stopped: null };
   }
