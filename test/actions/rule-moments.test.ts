@@ -1,20 +1,39 @@
 /** Rules about events, owners and sources: once each, and never for those that were there before. */
 import { expect, test } from "bun:test";
+import { replaysOf } from "../../server/actions/rules/preview.ts";
+import { zoneOf } from "../../server/calendar/calendar.ts";
 import type { SourceStatus } from "../../server/scoring/data-quality/source-watch.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
+import { storeDays } from "./rules-support.ts";
 
 const subject = new WarehouseUnderTest();
 const today = 20_000;
 const nowMs = (today + 0.5) * msPerDay;
 const minutes = (count: number) => nowMs + count * 60_000;
 
-async function insertFailure(organization: number, account: number, atMs: number, id: string): Promise<void> {
+async function insertFailure(
+  organization: number,
+  account: number,
+  atMs: number,
+  id: string,
+  user = 1,
+): Promise<void> {
   await subject.warehouse.command(
     `INSERT INTO billing_events (organization, subscription, user, account, is_account_named, event, time, id, tie_break, properties)
-     SELECT {organization:UInt32}, 'one', 1, {account:UInt32}, true, 'payment_failed', fromUnixTimestamp64Milli({atMs:Int64}),
-       generateUUIDv4(), {id:String}, '{}'`,
-    { organization, account, atMs, id },
+     SELECT {organization:UInt32}, 'one', {user:UInt32}, {account:UInt32}, true, 'payment_failed',
+       fromUnixTimestamp64Milli({atMs:Int64}), generateUUIDv4(), {id:String}, '{}'`,
+    { organization, user, account, atMs, id },
+  );
+}
+
+/** Excludes these users, and no others. @param revision higher than before */
+async function exclude(organization: number, users: readonly number[], revision: number): Promise<void> {
+  await subject.warehouse.command(
+    `INSERT INTO excluded_users (organization, users, revision)
+     SELECT {organization:UInt32}, groupBitmapState(user), {revision:UInt64}
+     FROM (SELECT toUInt32(arrayJoin({users:Array(UInt32)})) AS user)`,
+    { organization, users, revision },
   );
 }
 
@@ -103,6 +122,50 @@ test("a rule about a segment fires for the last owners of its accounts alone", a
   ledger.members = [1, 2];
   await look(2);
   expect(ledger.fired).toHaveLength(1);
+});
+
+test("an excluded user does not fire, and not for what was when it is included again", async () => {
+  const organization = subject.newOrganization();
+  const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" });
+  await ledger.decide(subject.warehouse, nowMs);
+  await exclude(organization, [5], 1);
+  await insertFailure(organization, 0, minutes(1), "of the excluded one", 5);
+  await insertFailure(organization, 0, minutes(1), "of another", 6);
+  await ledger.decide(subject.warehouse, minutes(2));
+  await exclude(organization, [], 2);
+  await ledger.decide(subject.warehouse, minutes(3));
+  expect(firedOf(ledger)).toEqual([[{ kind: "user", number: 6 }, "of another"]]);
+});
+
+test("an account whose members are all excluded fires for no moment, neither live nor in the preview", async () => {
+  const organization = subject.newOrganization();
+  const member = memberWriter(organization);
+  for (const account of [1, 2]) await member(account, account, true);
+  await exclude(organization, [1], 1);
+  const rules = (["paymentFailed", "lastOwnerRemoved"] as const).map(
+    (kind) => new LedgerInMemory(organization, { kind }, { scope: "accounts" }),
+  );
+  const look = async (at: number) => {
+    for (const rule of rules) await rule.decide(subject.warehouse, minutes(at));
+  };
+  await look(0);
+  for (const account of [1, 2]) {
+    await insertFailure(organization, account, minutes(1), `of ${account}`, account);
+    await member(account, account, false);
+  }
+  await look(2);
+  const fired = { entity: { kind: "account", number: 2 } };
+  expect(rules.map((rule) => rule.fired)).toMatchObject([[fired], [fired]]);
+  const rows = [1, 2].map((entity) => ({
+    ...({ entity, day: today, state: "active" } as const),
+    ...{ risk: 0.5, health: 50, volume28: 1 },
+  }));
+  await storeDays(subject, { organization, kind: "account", days: [today], rows });
+  const { replays } = await replaysOf(subject.warehouse, {
+    ...{ organization: { id: organization, zone: zoneOf("UTC") }, scope: { kind: "accounts" } },
+    ...{ condition: { kind: "paymentFailed" }, cooldownDays: null, horizonDays: 14, today },
+  });
+  expect([...replays].filter((one) => one.fired.length > 0).map(({ entity }) => entity)).toEqual([2]);
 });
 
 test("a source fires when it falls silent, and its alert closes with its next item", async () => {

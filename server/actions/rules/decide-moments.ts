@@ -15,6 +15,7 @@ import { type BillingMoment, type MomentEvent, momentEvents } from "./billing-mo
 import type { DecisionParts } from "./decide.ts";
 import { type AlertFacts, factsOf } from "./facts.ts";
 import { exemptOf, withinSegment } from "./segments.ts";
+import { excludedAmong } from "./standing.ts";
 import { step, unknownEntity } from "./step.ts";
 
 /** Events that happened earlier are no news, an import's say. */
@@ -49,8 +50,8 @@ export async function decideBillingMoments(
   const ids = events.map(({ id }) => id);
   if (!isNew && unseen.length === 0 && ids.every((id) => seen.has(id))) return watermark;
   const entities = unseen.map(({ entity }) => entity);
-  const inScope = await withinSegment(parts, organization, version.scope.segment, entities);
-  const fresh = unseen.filter(({ entity }) => inScope.has(entity));
+  const mayFire = await thoseThatMayFire(parts, organization, version, kind, entities);
+  const fresh = unseen.filter(({ entity }) => mayFire.has(entity));
   const today = zoneOf(organization.timezone).dayOf(nowMs);
   const about = { day: today, horizonDays: await parts.horizonOf(organization) };
   let now = watermark;
@@ -64,6 +65,19 @@ export async function decideBillingMoments(
     });
   }
   return now;
+}
+
+/** Those of some entities that are in the rule's scope, and that figures count. */
+async function thoseThatMayFire(
+  parts: DecisionParts,
+  organization: Organization,
+  { scope }: RuleToDecide["version"],
+  kind: EntityKind,
+  entities: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const inScope = await withinSegment(parts, organization, scope.segment, entities);
+  const excluded = await excludedAmong(parts.warehouse, organization.id, kind, [...inScope]);
+  return inScope.difference(excluded);
 }
 
 function cursorOf({ cursor }: Watermark): Cursor {
@@ -167,8 +181,8 @@ export async function decideOwners(
       ? []
       : some.filter(({ account, hasOwner }) => !hasOwner && owners.has(account));
     const accounts = losing.map(({ account }) => account);
-    const inScope = await withinSegment(parts, organization, version.scope.segment, accounts);
-    const firing = losing.filter(({ account }) => inScope.has(account));
+    const mayFire = await thoseThatMayFire(parts, organization, version, "account", accounts);
+    const firing = losing.filter(({ account }) => mayFire.has(account));
     const events = firing.map(({ account }) => ({
       entity: account,
       timeMs: nowMs,

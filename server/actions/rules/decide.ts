@@ -20,7 +20,6 @@ import {
   type ScoreRecord,
   type SourceWatch,
 } from "../../scoring/scoring.ts";
-import { isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
 import { chunksOf, type EntityDecision } from "./chunks.ts";
 import { type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
 import { factsOf } from "./facts.ts";
@@ -34,6 +33,7 @@ import {
   type SegmentParts,
   segmentsOfRule,
 } from "./segments.ts";
+import { excludedAmong } from "./standing.ts";
 import { type EntityState, type Reading, type Step, step, unknownEntity } from "./step.ts";
 
 type Run = ScoreRecord<RunBody>;
@@ -164,7 +164,9 @@ async function decideDay(
     ),
   );
   const missing = [...states.keys()].filter((number) => !readings.has(number));
-  for (const number of await excludedAmong(parts.warehouse, organization.id, kind, missing)) {
+  // Accounts without a row of the day are not known to be: their state stands still.
+  const users = kind === "user" ? missing : [];
+  for (const number of await excludedAmong(parts.warehouse, organization.id, kind, users)) {
     readings.set(number, excludedOn(day));
   }
   const from = watermark.part?.day === day ? watermark.part.uptoNumber : -1;
@@ -212,21 +214,6 @@ async function statesOf(
     }
     if (page.length < statesOfPage) return states;
   }
-}
-
-/** Those of the users who are excluded. Accounts without a row of the day are not known to be: their state stands still. */
-async function excludedAmong(
-  warehouse: Warehouse,
-  organization: number,
-  kind: EntityKind,
-  numbers: readonly number[],
-): Promise<readonly number[]> {
-  if (kind === "account" || numbers.length === 0) return [];
-  const rows = await warehouse.rows<{ number: number }>(
-    `SELECT number FROM (SELECT arrayJoin({numbers:Array(UInt32)}) AS number) WHERE ${isExcluded("number")}`,
-    { organization, numbers },
-  );
-  return rows.map(({ number }) => number);
 }
 
 function excludedOn(day: number): Reading {

@@ -12,6 +12,7 @@ import { type DailyCondition, lookbackOf } from "./conditions.ts";
 import { matureDays, type Precision, type PreviewFigures, previewFigures } from "./preview-figures.ts";
 import { type Readings, readingsOf } from "./readings.ts";
 import { type Replayed, replay, replayMoments } from "./replay.ts";
+import { excludedAmong } from "./standing.ts";
 
 export interface PreviewQuestion {
   readonly organization: Pick<ScoredOrganization, "id" | "zone">;
@@ -177,6 +178,9 @@ async function momentsOf(
     ...{ organization: id, kind: kindOf(scope), moment: kind },
     ...{ fromMs: zone.startOfDay(fromDay), toMs: zone.startOfDay(today + 1) },
   });
-  const byEntity = Map.groupBy(events, ({ entity }) => entity);
+  const entities = events.map(({ entity }) => entity);
+  const excluded = await excludedAmong(warehouse, id, kindOf(scope), entities);
+  const counted = events.filter(({ entity }) => !excluded.has(entity));
+  const byEntity = Map.groupBy(counted, ({ entity }) => entity);
   return new Map([...byEntity].map(([entity, own]) => [entity, own.map(({ timeMs }) => zone.dayOf(timeMs))]));
 }

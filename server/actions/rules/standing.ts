@@ -1,6 +1,6 @@
-/** Accounts of which no alert is made: without members, or with excluded members alone. */
-import type { ScoredOrganization } from "../../scoring/scoring.ts";
-import { accountsLeftOut, type Warehouse } from "../../warehouse/warehouse.ts";
+/** Users and accounts of which no alert is made: excluded users, and accounts without members or with excluded members alone. */
+import type { EntityKind, ScoredOrganization } from "../../scoring/scoring.ts";
+import { accountsLeftOut, isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
 
 export interface Absent {
   /** By account: the first day at whose start it had no members. */
@@ -43,4 +43,21 @@ export async function absentAccounts(
     ),
     excluded: new Set(excluded.map(({ account }) => account)),
   };
+}
+
+/** Those of some entities that no figure counts now: excluded users, or accounts whose members are all excluded.
+ * @throws WarehouseError */
+export async function excludedAmong(
+  warehouse: Warehouse,
+  organization: number,
+  kind: EntityKind,
+  entities: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (entities.length === 0) return new Set();
+  const condition = kind === "user" ? isExcluded("number") : `number IN ${accountsLeftOut}`;
+  const rows = await warehouse.rows<{ number: number }>(
+    `SELECT number FROM (SELECT arrayJoin({numbers:Array(UInt32)}) AS number) WHERE ${condition}`,
+    { organization, numbers: [...new Set(entities)] },
+  );
+  return new Set(rows.map(({ number }) => number));
 }
