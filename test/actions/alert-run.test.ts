@@ -54,6 +54,7 @@ async function committed(
         ({ "account 1": { kind: "account", id: "a/1", label: "Engines", email: null } }) as const,
       holdOutSecret: async () => secret,
       sentOn: async () => 0,
+      gathered: async () => ({ total: 0, alerts: [] }),
       toldOpen: async () => told,
       unsent: async () =>
         kept.flatMap(({ fired: all }) => all.filter(({ arm, isSent }) => arm !== "control" && !isSent)),

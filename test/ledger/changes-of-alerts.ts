@@ -50,6 +50,7 @@ export const ruleDecisions: Kinds["ruleDecisions"] = {
     states: read,
     named: read,
     sentOn: read,
+    gathered: read,
     toldOpen: read,
     unsent: read,
   },

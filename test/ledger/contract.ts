@@ -11,6 +11,7 @@ import { deletionsContract } from "./contract-deletions.ts";
 import { deliveriesContract } from "./contract-deliveries.ts";
 import { destinationsContract } from "./contract-destinations.ts";
 import { erasuresContract } from "./contract-erasures.ts";
+import { gatheredAlertsContract } from "./contract-gathered-alerts.ts";
 import { heldEventsContract } from "./contract-held-events.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract, rejectedEventsOfInboxContract } from "./contract-inbox.ts";
@@ -52,6 +53,7 @@ const parts = {
   work: workContract,
   segments: segmentsContract,
   alertRules: alertRulesContract,
+  gatheredAlerts: gatheredAlertsContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

@@ -44,14 +44,20 @@ export function alertMessage(ground: MessageGround, told: ToldAlert): OutgoingMe
   });
 }
 
-/** One message about the alerts of a run, for Slack and e-mail.
- * @param sent the most important first
- * @param total alerts that fired, those that the cap leaves out among them
- * @returns undefined when nothing is sent */
+/** The alerts of a message to Slack and e-mail. */
+export interface ToldTogether {
+  /** The most important first. */
+  readonly sent: readonly UnsentAlert[];
+  /** Alerts that fired, those that the cap leaves out among them. */
+  readonly total: number;
+  /** When the message is due to which all moments of a rule are gathered; undefined for the message of a run. */
+  readonly gatheredUntilMs?: number | undefined;
+}
+
+/** One message about several alerts, for Slack and e-mail. @returns undefined when nothing is sent */
 export function runMessage(
   ground: MessageGround,
-  sent: readonly UnsentAlert[],
-  total: number,
+  { sent, total, gatheredUntilMs }: ToldTogether,
 ): OutgoingMessage | undefined {
   if (sent.length === 0) return undefined;
   const { version, pages } = ground;
@@ -67,13 +73,25 @@ export function runMessage(
   const left = total - rows.length;
   const more = left > 0 ? ` The ${rows.length} most important are below, ${left} more are in the inbox.` : "";
   const text = `${version.name}: ${total} ${total === 1 ? "alert" : "alerts"} fired.${more}`;
-  const key = told.map((one) => keyOf(version, one));
+  const key =
+    gatheredUntilMs === undefined
+      ? told.map((one) => keyOf(version, one))
+      : gatheredKey(version, gatheredUntilMs);
   return message(ground, type, key, {
     text,
     rule: { id: version.rule, name: version.name },
     rows,
     link: pages,
   });
+}
+
+/** The id of the message to which the moments of a rule are gathered. */
+export function gatheredMessageId(version: Pick<RuleVersion, "rule">, dueAtMs: number): string {
+  return messageIdOf("alert.fired", gatheredKey(version, dueAtMs));
+}
+
+function gatheredKey({ rule }: Pick<RuleVersion, "rule">, dueAtMs: number): readonly unknown[] {
+  return ["gathered", rule, dueAtMs];
 }
 
 /** The first rows, as far as a body has room for them. */
@@ -105,13 +123,17 @@ function message(
   key: readonly unknown[],
   data: MessageBody["data"],
 ): OutgoingMessage {
-  const hash = createHash("sha256")
-    .update(JSON.stringify([type, ...key]))
-    .digest("hex");
   const timestamp = new Date(nowMs).toISOString();
   const body = JSON.stringify({ type, timestamp, data } satisfies MessageBody);
   if (Buffer.byteLength(body) > destinationLimits.bodyBytes) throw new Error("The message is too long.");
-  return { messageId: `msg_${hash.slice(0, 32)}`, type, body };
+  return { messageId: messageIdOf(type, key), type, body };
+}
+
+function messageIdOf(type: AlertMessageType, key: readonly unknown[]): string {
+  const hash = createHash("sha256")
+    .update(JSON.stringify([type, ...key]))
+    .digest("hex");
+  return `msg_${hash.slice(0, 32)}`;
 }
 
 function dataOf({ names, hasEmails }: MessageGround, { type, alert }: ToldAlert) {

@@ -1,4 +1,5 @@
 /** Commits what a rule decided: draws the hold-out, chooses the alerts that are sent, and makes their messages. */
+import { isMoment, ruleLimits } from "../../../contract/actions/rules.ts";
 import {
   type ClosedAlert,
   type DecisionChunk,
@@ -11,7 +12,14 @@ import {
   type UnsentAlert,
   type Watermark,
 } from "../../ledger/ledger.ts";
-import { alertMessage, entitiesIn, type MessageGround, runMessage } from "./alert-messages.ts";
+import {
+  alertMessage,
+  entitiesIn,
+  gatheredMessageId,
+  type MessageGround,
+  runMessage,
+  type ToldTogether,
+} from "./alert-messages.ts";
 import { armOf } from "./arm.ts";
 
 type Ledger = Pick<SharedLedger, "ruleDecisions" | "destinations">;
@@ -27,7 +35,8 @@ export interface ChunkGround {
 
 /**
  * Commits a chunk. The chunk that ends a run sends the messages of all its alerts, because only then the most important ones are known:
- * one for each alert to webhooks, and one to Slack and by e-mail. Ends are told at once, to webhooks.
+ * one for each alert to webhooks, and one to Slack and by e-mail. Moments that fire until the next morning are gathered to one message.
+ * Ends are told at once, to webhooks.
  * @returns the watermark afterwards
  * @throws Refusal when the rule was decided or changed meanwhile
  */
@@ -44,19 +53,19 @@ export async function commitChunk(
     const controlUntil = arm === "control" ? alert.day + chunk.horizonDays - 1 : null;
     return { ...alert, arm, controlUntil, isSent: false };
   });
-  const { sent, total } = chunk.next.part === null ? await sentOf(ledger, version, chunk, drawn) : noneSent;
+  const isRunOver = chunk.next.part === null;
+  const { sent, total } = isRunOver ? await sentOf(ledger, version, chunk, drawn) : noneSent;
+  const dueAtMs = version.when === "at once" ? ground.nowMs : ground.nextMorningMs;
+  const isGathered = isMoment(version.condition) && version.when === "08:00";
+  const together = isGathered ? await gathered(ledger, version, drawn, dueAtMs) : { sent, total };
   const ended = await toldEnds(ledger, version, chunk.closed);
-  const entities = [...sent, ...ended].map(({ entity }) => entity);
+  const entities = [...sent, ...together.sent, ...ended].map(({ entity }) => entity);
   const names = entities.length === 0 ? {} : await ledger.ruleDecisions.named(organization, entities);
   const pages = `${ground.address}/o/${organization}`;
   const about = { version, names, pages, nowMs: ground.nowMs };
   const destinations = entities.length === 0 ? [] : await ledger.destinations.list(organization);
   const to = destinations.filter(({ id }) => version.destinations.includes(id));
-  const dueAtMs = version.when === "at once" ? ground.nowMs : ground.nextMorningMs;
-  const messages = [
-    ...webhookMessages(about, to, sent, ended),
-    ...runMessages(about, to, sent, total, dueAtMs),
-  ];
+  const messages = [...webhookMessages(about, to, sent, ended), ...runMessages(about, to, together, dueAtMs)];
   const isSent = new Set<UnsentAlert>(sent);
   const fired = drawn.map((alert) => ({ ...alert, isSent: isSent.has(alert) }));
   const earlier = sent.filter((alert) => !drawn.some((one) => one === alert));
@@ -79,6 +88,26 @@ async function sentOf(
   if (all.length === 0) return noneSent;
   const room = Math.max(0, cap - (await ruleDecisions.sentOn(organization, rule, day)));
   return { sent: all.toSorted(byImportance).slice(0, room), total: all.length };
+}
+
+/** The moments that fire now with those whose message waits for the morning. The cap is that of the message. */
+async function gathered(
+  { ruleDecisions }: Ledger,
+  version: RuleVersion,
+  drawn: readonly DrawnAlert[],
+  dueAtMs: number,
+): Promise<ToldTogether> {
+  const told = drawn.filter(({ arm }) => arm !== "control");
+  if (told.length === 0) return noneSent;
+  const { organization, rule, cap } = version;
+  const messageId = gatheredMessageId(version, dueAtMs);
+  const waiting = await ruleDecisions.gathered(organization, rule, messageId, ruleLimits.messageRows);
+  const all: readonly UnsentAlert[] = [...waiting.alerts, ...told];
+  return {
+    sent: all.toSorted(byImportance).slice(0, Math.min(cap, ruleLimits.messageRows)),
+    total: waiting.total + told.length,
+    gatheredUntilMs: dueAtMs,
+  };
 }
 
 /** Null comes behind every value, because none is negative. */
@@ -123,12 +152,13 @@ function webhookMessages(
 function runMessages(
   about: AllGround,
   to: readonly DestinationWithCounts[],
-  sent: readonly UnsentAlert[],
-  total: number,
+  told: ToldTogether,
   dueAtMs: number,
 ): DecisionMessage[] {
+  const entities = entitiesIn(told.sent);
+  const replacesWaiting = told.gatheredUntilMs !== undefined;
   return to.flatMap(({ id: destination, kind, sendsEmails: hasEmails }) => {
-    const message = kind === "webhook" ? undefined : runMessage({ ...about, hasEmails }, sent, total);
-    return message === undefined ? [] : [{ destination, message, dueAtMs, entities: entitiesIn(sent) }];
+    const message = kind === "webhook" ? undefined : runMessage({ ...about, hasEmails }, told);
+    return message === undefined ? [] : [{ destination, message, dueAtMs, entities, replacesWaiting }];
   });
 }

@@ -35,6 +35,7 @@ const ruleDecisionCalls = [
     "holdOutSecret",
     "named",
     "sentOn",
+    "gathered",
     "toldOpen",
     "unsent",
     "commitDecision",

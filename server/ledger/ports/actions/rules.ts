@@ -131,6 +131,15 @@ export interface DecisionMessage {
   readonly dueAtMs: number;
   /** The users and accounts that it names: an erasure cancels it. */
   readonly entities: readonly RuleEntity[];
+  /** Whether it takes the place of the message with its id, if that one still waits. Otherwise it is sent beside it. */
+  readonly replacesWaiting?: boolean;
+}
+
+/** The alerts of moments that are in a message which waits. */
+export interface GatheredAlerts {
+  readonly total: number;
+  /** The most important ones. */
+  readonly alerts: readonly UnsentAlert[];
 }
 
 /** An alert that was in no message yet. */
@@ -174,6 +183,9 @@ export interface RuleDecisions {
   sentOn(organization: number, rule: number, day: number): Promise<number>;
   /** Open alerts of a rule and day that were in no message, without those of controls. */
   unsent(organization: number, rule: number, day: number): Promise<readonly UnsentAlert[]>;
+  /** The alerts of moments of a rule since a message was added that still waits, without those of controls and of entities that are
+   * excluded. None without such a message. @param limit of the alerts, those with the highest expected loss first, then risk */
+  gathered(organization: number, rule: number, messageId: string, limit: number): Promise<GatheredAlerts>;
   /** Keys of the entities whose open alert of a rule was in a message: only their ends are told. */
   toldOpen(organization: number, rule: number): Promise<readonly string[]>;
   /**

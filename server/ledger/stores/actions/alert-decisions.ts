@@ -32,10 +32,10 @@ import {
   word,
 } from "../engine/sql.ts";
 import { lockOrganization } from "../organization-rows.ts";
-import { addAlerts, closeAlerts, findUnsent, markSent } from "./alert-rows.ts";
+import { addAlerts, closeAlerts, findGathered, findUnsent, markSent } from "./alert-rows.ts";
 import { bit, destinationsOf, type RuleRow, ruleColumns } from "./alert-rules.ts";
 import { deleteStates, entityOfNumbers, existing, isForgotten, keepStates } from "./alert-states.ts";
-import { addDelivery, nameEntities } from "./deliveries.ts";
+import { addDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
 import { findNamed } from "./work-rows.ts";
 
 interface DecidedRow extends RuleRow {
@@ -114,6 +114,9 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
         FROM alerts WHERE organization = ${organization} AND rule = ${rule} AND fired_day = ${day} AND is_sent = 1`),
 
     unsent: (organization, rule, day) => engine.alone(findUnsent(organization, rule, day)),
+
+    gathered: (organization, rule, messageId, limit) =>
+      engine.snapshot(findGathered(organization, rule, messageId, limit)),
 
     toldOpen: (organization, rule) =>
       engine.alone(
@@ -200,12 +203,19 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   const fired = chunk.fired.filter(({ entity }) => isThere(entity));
   yield* addAlerts({ organization, rule, version, experiment }, fired, nowMs);
   yield* markSent(rule, chunk.earlier);
-  yield* closeAlerts(organization, rule, closed, nowMs);
-  for (const { destination, message, dueAtMs, entities } of chunk.messages) {
+  for (const { destination, message, dueAtMs, entities, replacesWaiting = false } of chunk.messages) {
     if (!entities.every(isThere)) continue;
-    const delivery = yield* addDelivery(organization, destination, message, dueAtMs, nowMs);
+    const replaced = replacesWaiting
+      ? yield* replaceWaiting(organization, destination, message, dueAtMs, nowMs)
+      : undefined;
+    // It is being sent, or was: the message is another one.
+    const messageId = replacesWaiting ? `${message.messageId}_${chunk.after}` : message.messageId;
+    const delivery =
+      replaced ?? (yield* addDelivery(organization, destination, { ...message, messageId }, dueAtMs, nowMs));
     if (delivery !== undefined) yield* nameEntities(organization, delivery, entities);
   }
+  // A message that was replaced does not name excluded entities any more, and is not canceled.
+  yield* closeAlerts(organization, rule, closed, nowMs);
 }
 
 /** The day that a chunk decides. */

@@ -119,6 +119,30 @@ export function* addDelivery(
   return added?.id;
 }
 
+/** Adds a message, or gives the one with its id this body, as long as no attempt was made. A message that was canceled waits again.
+ * @returns its id. Undefined when an attempt was made, or the destination gets none */
+export function* replaceWaiting(
+  organization: number,
+  destination: number,
+  { messageId, type, body }: OutgoingMessage,
+  dueAtMs: number,
+  nowMs: number,
+): Work<number | undefined> {
+  const [replaced] = yield* returning(idRow)`
+    INSERT INTO deliveries (organization, destination, message_id, type, body, state, tries, due_at_ms,
+      claimed_until_ms, created_at_ms)
+    SELECT CAST(${organization} AS bigint), id, ${messageId}, ${type}, ${body},
+      CASE state WHEN 'active' THEN 'pending' ELSE 'held' END, 0, CAST(${dueAtMs} AS bigint), 0, CAST(${nowMs} AS bigint)
+    FROM destinations WHERE organization = ${organization} AND id = ${destination} AND state IN ('active', 'paused')
+      ${forKeyShare}
+    ON CONFLICT (destination, message_id) DO UPDATE SET body = excluded.body, state = excluded.state,
+      created_at_ms = CASE deliveries.state WHEN 'canceled' THEN excluded.created_at_ms ELSE deliveries.created_at_ms END
+    WHERE deliveries.tries = 0 AND deliveries.claimed_until_ms = 0
+      AND deliveries.state IN ('pending', 'held', 'canceled')`;
+  if (replaced !== undefined) yield* run`DELETE FROM delivery_entities WHERE delivery = ${replaced.id}`;
+  return replaced?.id;
+}
+
 /** Remembers the users and accounts that a message names. */
 export function* nameEntities(
   organization: number,

@@ -1,0 +1,119 @@
+/** The part of the contract about moments: those of a day wait as one message for the morning. */
+import { describe, expect, test } from "bun:test";
+import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
+import { commandLine as by } from "../../server/ledger/ports/audit.ts";
+import { alertRule } from "./alert-decision.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
+import { account, writePeople } from "./writes.ts";
+
+const day = 20_000;
+const minuteMs = 60_000;
+const accounts = 30;
+
+/** An organization with accounts and a rule about failed payments that tells a Slack channel in the morning. */
+async function ground(subject: LedgerUnderTest) {
+  const { ledger } = subject;
+  const { id: organization } = await subject.organization();
+  const numbers = Array.from({ length: accounts }, (_, index) => index + 1);
+  await writePeople(ledger, {
+    accounts: numbers.map((number) =>
+      account(organization, `a${number}`, { number, name: `Name ${number}` }),
+    ),
+  });
+  const slack = {
+    kind: "slack",
+    name: "channel",
+    address: "https://example.com/",
+    secrets: [],
+    notices: [],
+  } as const;
+  const channel = await ledger.destinations.add(organization, slack, by, subject.nowMs);
+  const settings = {
+    ...{ ...alertRule, name: "Payment failed", destinations: [channel.id] },
+    ...({ scope: { kind: "accounts" }, condition: { kind: "paymentFailed" }, when: "08:00" } as const),
+  };
+  const rule = await ledger.alertRules.add(organization, settings, by, subject.nowMs);
+  const morningMs = subject.nowMs + 8 * 60 * minuteMs;
+  const decide = async (changes: Pick<DecisionChunk, "fired" | "closed">, nextMorningMs = morningMs) => {
+    const [toDecide] = await ledger.ruleDecisions.toDecide(organization);
+    if (toDecide === undefined) throw new Error("The rule is not decided.");
+    const { version, watermark } = toDecide;
+    const chunk: DecisionChunk = {
+      ...{ organization, rule: rule.id, version: 1, after: watermark.sequence, horizonDays: 28 },
+      ...{ next: { decidedThrough: day, part: null, cursor: null }, states: [], insideBySettings: 0 },
+      ...changes,
+    };
+    await commitChunk(ledger, version, chunk, { address: "", nowMs: subject.nowMs, nextMorningMs });
+    subject.nowMs += minuteMs;
+  };
+  /** A payment of an account fails. */
+  const fail = (number: number, nextMorningMs?: number) =>
+    decide({ fired: [failed(number)], closed: [] }, nextMorningMs);
+  const waiting = () => ledger.deliveries.list(organization, { limit: 99 });
+  return { ledger, organization, channel, morningMs, decide, fail, waiting };
+}
+
+function failed(number: number) {
+  return {
+    ...{
+      entity: { kind: "account", number } as const,
+      day,
+      eventId: `event ${number}`,
+      before: null,
+      after: null,
+    },
+    ...{
+      reasons: [{ text: "A payment failed" }],
+      risk: 0.5,
+      expectedLoss: number,
+      account: number,
+      isExempt: false,
+    },
+  };
+}
+
+interface Body {
+  readonly data: { readonly text: string; readonly rows: readonly { readonly name: string }[] };
+}
+const namesIn = (body: string) => (JSON.parse(body) as Body).data.rows.map(({ name }) => name);
+const names = (...numbers: readonly number[]) => numbers.map((number) => `Name ${number}`);
+
+/** Declares the tests of gathered alerts. */
+export function gatheredAlertsContract(subject: LedgerUnderTest): void {
+  describe("moments until the morning", () => {
+    test("are one message with the 20 most important rows, which is sent once", async () => {
+      const { ledger, morningMs, fail, waiting } = await ground(subject);
+      for (let number = 1; number <= 25; number += 1) await fail(number);
+      const messages = await waiting();
+      expect(messages).toMatchObject([{ state: "pending", dueAtMs: morningMs }]);
+      const { data } = JSON.parse(messages[0]?.body ?? "") as Body;
+      expect(data.text).toBe(
+        "Payment failed: 25 alerts fired. The 20 most important are below, 5 more are in the inbox.",
+      );
+      expect(namesIn(messages[0]?.body ?? "")).toEqual(
+        names(...Array.from({ length: 20 }, (_, at) => 25 - at)),
+      );
+      subject.nowMs = morningMs;
+      const room = { most: 9, perDestination: 9, failing: 9 };
+      expect(await ledger.deliveries.claim(room, morningMs)).toHaveLength(1);
+      // The message is under way: a moment that is committed now has another one.
+      await fail(26);
+      expect((await waiting()).map(({ body }) => namesIn(body)[0])).toEqual(names(26, 25));
+    });
+
+    test("are a message of their own after the morning, and after those of before were dropped", async () => {
+      const { ledger, organization, channel, morningMs, fail, waiting } = await ground(subject);
+      await fail(1);
+      await fail(2, morningMs + 24 * 60 * minuteMs);
+      expect((await waiting()).map(({ body }) => namesIn(body))).toEqual([names(2), names(1)]);
+      const change = { state: "paused" } as const;
+      await ledger.destinations.change(organization, channel.id, change, by, subject.nowMs);
+      await ledger.deliveries.settleHeld(organization, channel.id, "drop", subject.nowMs);
+      await fail(3);
+      await fail(4);
+      const left = (await waiting()).filter(({ state }) => state !== "canceled");
+      expect(left.map(({ state, body }) => [state, namesIn(body)])).toEqual([["held", names(4, 3)]]);
+    });
+  });
+}
