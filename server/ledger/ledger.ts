@@ -24,6 +24,8 @@ export {
   type DrawnAlert,
   type EntityStateRow,
   type FiredAlert,
+  keyOfOpenAlert,
+  type OpenMoment,
   type RuleDecisions,
   type RuleToDecide,
   type RuleVersion,

@@ -55,6 +55,7 @@ async function committed(
       holdOutSecret: async () => secret,
       sentOn: async () => 0,
       gathered: async () => ({ total: 0, alerts: [] }),
+      openMoments: async () => [],
       toldOpen: async () => told,
       unsent: async () =>
         kept.flatMap(({ fired: all }) => all.filter(({ arm, isSent }) => arm !== "control" && !isSent)),

@@ -109,6 +109,12 @@ export class LedgerInMemory {
       .sort((a, b) => numberOf(a.entity) - numberOf(b.entity))
       .slice(0, limit);
 
+  readonly openMoments = async () =>
+    this.fired.flatMap(({ entity, day: firedOn, eventId }, at) => {
+      if (eventId === null || this.closed.some((one) => one.eventId === eventId)) return [];
+      return [{ id: at + 1, entity, firedOn, eventId }];
+    });
+
   readonly commit = async (chunk: DecisionChunk): Promise<Watermark> => {
     if (this.#random?.chance(0.2) === true) throw new Killed();
     if (chunk.after !== this.watermark.sequence) throw new Error("The chunk does not follow the last one.");

@@ -87,6 +87,14 @@ function memberWriter(organization: number) {
   };
 }
 
+async function storeAccount(organization: number, account: number): Promise<void> {
+  await subject.warehouse.command(
+    `INSERT INTO accounts (organization, account, account_id, name, created_at, updated_at, version)
+     SELECT {organization:UInt32}, {account:UInt32}, toString({account:UInt32}), '', now64(3), now64(3), 1`,
+    { organization, account },
+  );
+}
+
 test("an account fires when its last owner is gone, and not when it never had one", async () => {
   const organization = subject.newOrganization();
   const member = memberWriter(organization);
@@ -166,6 +174,51 @@ test("an account whose members are all excluded fires for no moment, neither liv
     ...{ condition: { kind: "paymentFailed" }, cooldownDays: null, horizonDays: 14, today },
   });
   expect([...replays].filter((one) => one.fired.length > 0).map(({ entity }) => entity)).toEqual([2]);
+});
+
+test("alerts of moments close on the next scored day when their user is excluded or churned, and no others", async () => {
+  const organization = subject.newOrganization();
+  const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" });
+  await ledger.decide(subject.warehouse, nowMs);
+  for (const user of [5, 6, 7]) await insertFailure(organization, 0, minutes(1), `of ${user}`, user);
+  const rowsOf = (day: number) =>
+    [5, 6, 7].map((entity) => ({
+      ...{ entity, day, state: entity === 6 ? ("churned" as const) : ("active" as const) },
+      ...{ risk: 0.5, health: 50, volume28: 1 },
+    }));
+  const score = (day: number) =>
+    storeDays(subject, { organization, kind: "user", days: [day], rows: rowsOf(day) });
+  await score(today);
+  await ledger.decide(subject.warehouse, minutes(2));
+  await exclude(organization, [5], 1);
+  // The day was judged before.
+  await ledger.decide(subject.warehouse, minutes(3));
+  const churned = { entity: { kind: "user", number: 6 }, firedOn: today, eventId: "of 6", why: "churned" };
+  expect(ledger.closed).toMatchObject([{ ...churned, day: today }]);
+  await score(today + 1);
+  for (const hours of [24, 25]) await ledger.decide(subject.warehouse, minutes(hours * 60));
+  expect(ledger.closed.slice(1)).toMatchObject([
+    { entity: { kind: "user", number: 5 }, firedOn: today, eventId: "of 5", day: today + 1, why: "excluded" },
+  ]);
+});
+
+test("the alert about the last owner closes when no member is left", async () => {
+  const organization = subject.newOrganization();
+  const member = memberWriter(organization);
+  for (const account of [1, 2]) {
+    await member(2 * account, account, true);
+    await member(2 * account + 1, account, false);
+    await storeAccount(organization, account);
+  }
+  const ledger = new LedgerInMemory(organization, { kind: "lastOwnerRemoved" }, { scope: "accounts" });
+  await ledger.decide(subject.warehouse, nowMs);
+  for (const account of [1, 2]) await member(2 * account, account, false);
+  await ledger.decide(subject.warehouse, minutes(1));
+  expect(ledger.fired).toHaveLength(2);
+  for (const user of [2, 3]) await member(user, 0, false);
+  await storeDays(subject, { organization, kind: "account", days: [today + 1], rows: [] });
+  await ledger.decide(subject.warehouse, minutes(24 * 60));
+  expect(ledger.closed).toMatchObject([{ entity: { kind: "account", number: 1 }, why: "gone" }]);
 });
 
 test("a source fires when it falls silent, and its alert closes with its next item", async () => {

@@ -51,6 +51,7 @@ export const ruleDecisions: Kinds["ruleDecisions"] = {
     named: read,
     sentOn: read,
     gathered: read,
+    openMoments: read,
     toldOpen: read,
     unsent: read,
   },

@@ -51,7 +51,13 @@ async function ground(subject: LedgerUnderTest) {
   const fail = (number: number, nextMorningMs?: number) =>
     decide({ fired: [failed(number)], closed: [] }, nextMorningMs);
   const waiting = () => ledger.deliveries.list(organization, { limit: 99 });
-  return { ledger, organization, channel, morningMs, decide, fail, waiting };
+  /** Why alerts closed, the oldest first. */
+  const closings = async () => {
+    const question = { state: "all", today: day, limit: 9, offset: 0 } as const;
+    const { alerts } = await ledger.alerts.list(organization, question);
+    return alerts.toSorted((a, b) => a.id - b.id).map(({ closedWhy }) => closedWhy);
+  };
+  return { ledger, organization, rule, channel, morningMs, decide, fail, waiting, closings };
 }
 
 function failed(number: number) {
@@ -114,6 +120,27 @@ export function gatheredAlertsContract(subject: LedgerUnderTest): void {
       await fail(4);
       const left = (await waiting()).filter(({ state }) => state !== "canceled");
       expect(left.map(({ state, body }) => [state, namesIn(body)])).toEqual([["held", names(4, 3)]]);
+    });
+
+    test("leave out an account that is excluded, and close its alert alone", async () => {
+      const { ledger, organization, rule, decide, fail, waiting, closings } = await ground(subject);
+      for (const number of [1, 2, 3]) await fail(number);
+      const closed = (number: number, why: "excluded" | "churned") => {
+        const { entity, eventId } = failed(number);
+        return { entity, eventId, firedOn: day, day: day + 1, why };
+      };
+      expect(await ledger.ruleDecisions.openMoments(organization, rule.id, 0, 9)).toMatchObject(
+        [1, 2, 3].map((number) => ({ entity: { number }, firedOn: day, eventId: `event ${number}` })),
+      );
+      await decide({ fired: [], closed: [closed(2, "excluded"), closed(3, "churned")] });
+      expect(await closings()).toEqual([null, "excluded", "churned"]);
+      expect((await waiting()).map(({ state, body }) => [state, namesIn(body)])).toEqual([
+        ["pending", names(3, 1)],
+      ]);
+      await decide({ fired: [], closed: [closed(1, "excluded")] });
+      expect((await waiting()).map(({ state, body }) => [state, namesIn(body)])).toEqual([
+        ["pending", names(3)],
+      ]);
     });
   });
 }

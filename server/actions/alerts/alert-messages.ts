@@ -8,6 +8,7 @@ import {
   type ClosedAlert,
   type EntityInMessages,
   keyOfEntity,
+  keyOfOpenAlert,
   type OutgoingMessage,
   type RuleEntity,
   type RuleVersion,
@@ -114,7 +115,8 @@ export function entitiesIn(sent: readonly UnsentAlert[]): readonly RuleEntity[] 
 /** An alert is the same by its rule, version, entity and day, or event. */
 function keyOf({ rule, version }: RuleVersion, { type, alert }: ToldAlert): readonly unknown[] {
   const day = type === "alert.fired" ? (alert.eventId ?? alert.day) : [alert.firedOn, alert.day];
-  return [rule, version, keyOfEntity(alert.entity), day];
+  const key = type === "alert.fired" ? keyOfEntity(alert.entity) : keyOfOpenAlert(alert);
+  return [rule, version, key, day];
 }
 
 function message(

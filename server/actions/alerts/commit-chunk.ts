@@ -6,7 +6,7 @@ import {
   type DecisionMessage,
   type DestinationWithCounts,
   type DrawnAlert,
-  keyOfEntity,
+  keyOfOpenAlert,
   type RuleVersion,
   type SharedLedger,
   type UnsentAlert,
@@ -57,7 +57,9 @@ export async function commitChunk(
   const { sent, total } = isRunOver ? await sentOf(ledger, version, chunk, drawn) : noneSent;
   const dueAtMs = version.when === "at once" ? ground.nowMs : ground.nextMorningMs;
   const isGathered = isMoment(version.condition) && version.when === "08:00";
-  const together = isGathered ? await gathered(ledger, version, drawn, dueAtMs) : { sent, total };
+  const together = isGathered
+    ? await gathered(ledger, version, drawn, chunk.closed, dueAtMs)
+    : { sent, total };
   const ended = await toldEnds(ledger, version, chunk.closed);
   const entities = [...sent, ...together.sent, ...ended].map(({ entity }) => entity);
   const names = entities.length === 0 ? {} : await ledger.ruleDecisions.named(organization, entities);
@@ -90,18 +92,22 @@ async function sentOf(
   return { sent: all.toSorted(byImportance).slice(0, room), total: all.length };
 }
 
-/** The moments that fire now with those whose message waits for the morning. The cap is that of the message. */
+/** The moments that fire now with those whose message waits for the morning, without those of excluded entities. The cap is that of the
+ * message. Without a change of it, none are told. */
 async function gathered(
   { ruleDecisions }: Ledger,
   version: RuleVersion,
   drawn: readonly DrawnAlert[],
+  closed: readonly ClosedAlert[],
   dueAtMs: number,
 ): Promise<ToldTogether> {
   const told = drawn.filter(({ arm }) => arm !== "control");
-  if (told.length === 0) return noneSent;
+  const without = closed.filter(({ why }) => why === "excluded").map(({ entity }) => entity);
+  if (told.length === 0 && without.length === 0) return noneSent;
   const { organization, rule, cap } = version;
-  const messageId = gatheredMessageId(version, dueAtMs);
-  const waiting = await ruleDecisions.gathered(organization, rule, messageId, ruleLimits.messageRows);
+  const message = { messageId: gatheredMessageId(version, dueAtMs), dueAtMs };
+  const rows = ruleLimits.messageRows;
+  const waiting = await ruleDecisions.gathered(organization, rule, message, without, rows);
   const all: readonly UnsentAlert[] = [...waiting.alerts, ...told];
   return {
     sent: all.toSorted(byImportance).slice(0, Math.min(cap, ruleLimits.messageRows)),
@@ -124,7 +130,7 @@ async function toldEnds(
   const ends = closed.filter(({ why }) => why !== "excluded");
   if (ends.length === 0) return [];
   const wasTold = new Set(await ruleDecisions.toldOpen(organization, rule));
-  return ends.filter(({ entity }) => wasTold.has(keyOfEntity(entity)));
+  return ends.filter((end) => wasTold.has(keyOfOpenAlert(end)));
 }
 
 /** The parts that the messages to all destinations share. */

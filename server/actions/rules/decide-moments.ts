@@ -60,7 +60,11 @@ export async function decideBillingMoments(
     const waiting = new Set(fresh.slice(at + chunkAlerts).map(({ id }) => id));
     now = await parts.commit(version, {
       ...chunkOf(version, now, about),
-      next: { decidedThrough: today, part: null, cursor: { seen: ids.filter((id) => !waiting.has(id)) } },
+      next: {
+        decidedThrough: today,
+        part: null,
+        cursor: { ...now.cursor, seen: ids.filter((id) => !waiting.has(id)) },
+      },
       fired: await firedBy(parts, organization, version, kind, some),
     });
   }

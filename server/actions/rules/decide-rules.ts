@@ -1,5 +1,6 @@
 /** Decides all rules of an organization that are due. */
 import type { Organization, RuleToDecide, Watermark } from "../../ledger/ledger.ts";
+import { closeMoments } from "./close-moments.ts";
 import { type DecisionParts, decideDays } from "./decide.ts";
 import { decideBillingMoments, decideOwners, decideSources } from "./decide-moments.ts";
 
@@ -26,10 +27,15 @@ async function decideRule(
     case "sourceSilent":
       return decideSources(parts, organization, rule, condition.source);
     case "paymentFailed":
-    case "cancellationScheduled":
-      return decideBillingMoments(parts, organization, rule, condition.kind);
-    case "lastOwnerRemoved":
-      return decideOwners(parts, organization, rule);
+    case "cancellationScheduled": {
+      const watermark = await decideBillingMoments(parts, organization, rule, condition.kind);
+      const kind = rule.version.scope.kind === "users" ? "user" : "account";
+      return closeMoments(parts, organization, { ...rule, watermark }, kind);
+    }
+    case "lastOwnerRemoved": {
+      const watermark = await decideOwners(parts, organization, rule);
+      return closeMoments(parts, organization, { ...rule, watermark }, "account");
+    }
     default:
       return decideDays(parts, organization, rule, condition);
   }

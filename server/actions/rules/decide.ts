@@ -40,7 +40,7 @@ type Run = ScoreRecord<RunBody>;
 
 /** The stores of a decision, and its clock. */
 export interface DecisionParts extends SegmentParts {
-  readonly rules: Pick<RuleDecisions, "toDecide" | "states">;
+  readonly rules: Pick<RuleDecisions, "toDecide" | "states" | "openMoments">;
   /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the watermark */
   readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;
   /** The newest finished run as of a day or before. */

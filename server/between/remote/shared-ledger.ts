@@ -36,6 +36,7 @@ const ruleDecisionCalls = [
     "named",
     "sentOn",
     "gathered",
+    "openMoments",
     "toldOpen",
     "unsent",
     "commitDecision",

@@ -12,7 +12,7 @@ import type {
 import type { JsonObject } from "../../../../contract/json.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { OutgoingMessage } from "./deliveries.ts";
-import type { RuleEntity } from "./rule-entities.ts";
+import { keyOfEntity, type RuleEntity } from "./rule-entities.ts";
 import type { EntityInMessages } from "./work.ts";
 
 /** The version of a rule that is decided. A change of condition or scope makes the next version. */
@@ -84,8 +84,10 @@ export interface FiredAlert {
 /** The open alert of an entity that closes. */
 export interface ClosedAlert {
   readonly entity: RuleEntity;
-  /** As in the entity's state. */
+  /** As in the entity's state. Of a moment, the alert's day. */
   readonly firedOn: number;
+  /** Of a moment. */
+  readonly eventId?: string;
   readonly day: number;
   readonly why: AlertClosing;
 }
@@ -133,6 +135,19 @@ export interface DecisionMessage {
   readonly entities: readonly RuleEntity[];
   /** Whether it takes the place of the message with its id, if that one still waits. Otherwise it is sent beside it. */
   readonly replacesWaiting?: boolean;
+}
+
+/** The message for which the moments of a rule are gathered. */
+export interface GatheringMessage {
+  readonly messageId: string;
+  readonly dueAtMs: number;
+}
+
+/** An alert of a moment that is not closed. */
+export interface OpenMoment extends Required<Pick<ClosedAlert, "firedOn" | "eventId">> {
+  /** The alert's. */
+  readonly id: number;
+  readonly entity: RuleEntity;
 }
 
 /** The alerts of moments that are in a message which waits. */
@@ -183,10 +198,25 @@ export interface RuleDecisions {
   sentOn(organization: number, rule: number, day: number): Promise<number>;
   /** Open alerts of a rule and day that were in no message, without those of controls. */
   unsent(organization: number, rule: number, day: number): Promise<readonly UnsentAlert[]>;
-  /** The alerts of moments of a rule since a message was added that still waits, without those of controls and of entities that are
-   * excluded. None without such a message. @param limit of the alerts, those with the highest expected loss first, then risk */
-  gathered(organization: number, rule: number, messageId: string, limit: number): Promise<GatheredAlerts>;
-  /** Keys of the entities whose open alert of a rule was in a message: only their ends are told. */
+  /** The alerts of moments of a rule since a message was added that still waits, or that an exclusion or an erasure canceled. None without
+   * such a message. Alerts of controls, and those that closed because of an exclusion, are left out.
+   * @param without entities whose alerts are left out, too
+   * @param limit of the alerts, those with the highest expected loss first, then risk */
+  gathered(
+    organization: number,
+    rule: number,
+    message: GatheringMessage,
+    without: readonly RuleEntity[],
+    limit: number,
+  ): Promise<GatheredAlerts>;
+  /** Alerts of moments of a rule that are not closed, in the order of their ids. @param after only of higher ids; 0 for all */
+  openMoments(
+    organization: number,
+    rule: number,
+    after: number,
+    limit: number,
+  ): Promise<readonly OpenMoment[]>;
+  /** Keys of the open alerts of a rule that were in a message, by `keyOfOpenAlert`: only their ends are told. */
   toldOpen(organization: number, rule: number): Promise<readonly string[]>;
   /**
    * Commits a chunk: the states, the alerts, the messages and the watermark, in one transaction.
@@ -194,6 +224,11 @@ export interface RuleDecisions {
    * @throws Refusal when the watermark is at another sequence, the rule is paused or gone, or another node leads
    */
   commitDecision(chunk: DrawnChunk, nowMs: number): Promise<Watermark>;
+}
+
+/** A key of an open alert. Of a condition that holds on days, an entity has one at most. */
+export function keyOfOpenAlert({ entity, eventId = "" }: Pick<ClosedAlert, "entity" | "eventId">): string {
+  return eventId === "" ? keyOfEntity(entity) : `${keyOfEntity(entity)} ${eventId}`;
 }
 
 /** The error when a chunk does not follow the watermark. */

@@ -2,13 +2,13 @@
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import { keyOfEntity } from "../../ports/actions/rule-entities.ts";
 import {
   chunkAlerts,
   chunkRefused,
   type DecisionChunk,
   type DrawnChunk,
   type EntityStateRow,
+  keyOfOpenAlert,
   type RuleDecisions,
   type RuleToDecide,
   type Watermark,
@@ -32,7 +32,7 @@ import {
   word,
 } from "../engine/sql.ts";
 import { lockOrganization } from "../organization-rows.ts";
-import { addAlerts, closeAlerts, findGathered, findUnsent, markSent } from "./alert-rows.ts";
+import { addAlerts, closeAlerts, findGathered, findOpenMoments, findUnsent, markSent } from "./alert-rows.ts";
 import { bit, destinationsOf, type RuleRow, ruleColumns } from "./alert-rules.ts";
 import { deleteStates, entityOfNumbers, existing, isForgotten, keepStates } from "./alert-states.ts";
 import { addDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
@@ -60,7 +60,7 @@ interface EntityRow {
   readonly source: SenderName | "";
 }
 const entityFields = { userNumber: integer(), accountNumber: integer(), source: word<EntityRow["source"]>() };
-const entityRow = new RowOf<EntityRow>(entityFields);
+const toldRow = new RowOf<EntityRow & { readonly eventId: string }>({ ...entityFields, eventId: text() });
 const stateRow = new RowOf<Omit<EntityStateRow, "entity"> & EntityRow>({
   ...entityFields,
   hasLeft: flag(),
@@ -115,16 +115,19 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
 
     unsent: (organization, rule, day) => engine.alone(findUnsent(organization, rule, day)),
 
-    gathered: (organization, rule, messageId, limit) =>
-      engine.snapshot(findGathered(organization, rule, messageId, limit)),
+    gathered: (organization, rule, message, without, limit) =>
+      engine.snapshot(findGathered(organization, rule, message, without, limit)),
+
+    openMoments: (organization, rule, after, limit) =>
+      engine.alone(findOpenMoments(organization, rule, after, limit)),
 
     toldOpen: (organization, rule) =>
       engine.alone(
         (function* () {
-          const rows = yield* select(entityRow)`
+          const rows = yield* select(toldRow)`
             FROM alerts WHERE organization = ${organization} AND rule = ${rule} AND closed_day IS NULL AND is_sent = 1`;
-          return rows.map(({ userNumber, accountNumber, source }) =>
-            keyOfEntity(entityOfNumbers(userNumber, accountNumber, source)),
+          return rows.map(({ userNumber, accountNumber, source, eventId }) =>
+            keyOfOpenAlert({ entity: entityOfNumbers(userNumber, accountNumber, source), eventId }),
           );
         })(),
       ),

@@ -1,7 +1,15 @@
 /** Rows of alerts that decisions add and close, and that erasures delete. */
 import { type AlertReason, ruleLimits } from "../../../../contract/actions/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
-import type { ClosedAlert, DrawnAlert, GatheredAlerts, UnsentAlert } from "../../ports/actions/rules.ts";
+import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
+import type {
+  ClosedAlert,
+  DrawnAlert,
+  GatheredAlerts,
+  GatheringMessage,
+  OpenMoment,
+  UnsentAlert,
+} from "../../ports/actions/rules.ts";
 import type { EntityNumbers } from "../../ports/actions/work.ts";
 import { records } from "../engine/dialect.ts";
 import { deleteInParts, type Engine } from "../engine/engine.ts";
@@ -110,20 +118,53 @@ const sinceRow = new RowOf<{ readonly sinceMs: number | null }>({
 export function* findGathered(
   organization: number,
   rule: number,
-  messageId: string,
+  { messageId, dueAtMs }: GatheringMessage,
+  without: readonly RuleEntity[],
   limit: number,
 ): Work<GatheredAlerts> {
   const [since] = yield* select(sinceRow)`
-    FROM deliveries WHERE organization = ${organization} AND message_id = ${messageId} AND state IN ('pending', 'held')`;
+    FROM deliveries WHERE organization = ${organization} AND message_id = ${messageId} AND tries = 0
+      AND (state IN ('pending', 'held') OR (state = 'canceled' AND due_at_ms = ${dueAtMs}))`;
   const sinceMs = since?.sinceMs ?? null;
   if (sinceMs === null) return { total: 0, alerts: [] };
+  const given = records(without.map(numbersOf), numberTypes);
   const which = part`
     FROM alerts WHERE fired_at_ms >= ${sinceMs} AND organization = ${organization} AND +rule = ${rule} AND event_id <> ''
-      AND control_until IS NULL AND (closed_why IS NULL OR closed_why <> 'excluded')`;
+      AND control_until IS NULL AND (closed_why IS NULL OR closed_why <> 'excluded')
+      AND NOT EXISTS (
+        SELECT 1 FROM ${given} WHERE given."user" = user_number AND given.account = account_number)`;
   const total = yield* count`${which}`;
   const rows = yield* select(unsentRow)`
     ${which} ORDER BY coalesce(expected_loss, -1) DESC, coalesce(risk, -1) DESC, id LIMIT ${limit}`;
   return { total, alerts: rows.map(unsentAlert) };
+}
+
+interface OpenMomentRow extends Pick<OpenMoment, "id" | "firedOn" | "eventId"> {
+  readonly userNumber: number;
+  readonly accountNumber: number;
+}
+const openMomentRow = new RowOf<OpenMomentRow>({
+  id: integer(),
+  userNumber: integer(),
+  accountNumber: integer(),
+  firedOn: integer("fired_day"),
+  eventId: text(),
+});
+
+/** As `RuleDecisions.openMoments`. */
+export function* findOpenMoments(
+  organization: number,
+  rule: number,
+  after: number,
+  limit: number,
+): Work<readonly OpenMoment[]> {
+  const rows = yield* select(openMomentRow)`
+    FROM alerts WHERE organization = ${organization} AND rule = ${rule} AND closed_day IS NULL AND event_id <> ''
+      AND id > ${after}
+    ORDER BY id LIMIT ${limit}`;
+  return rows.map(({ userNumber, accountNumber, ...moment }) => ({
+    ...{ ...moment, entity: entityOfNumbers(userNumber, accountNumber, "") },
+  }));
 }
 
 /** Records that alerts were in a message. */
@@ -149,14 +190,14 @@ export function* closeAlerts(
 ): Work<void> {
   if (closed.length === 0) return;
   const given = records(
-    closed.map(({ entity, firedOn, day, why }) => ({ ...numbersOf(entity), firedOn, day, why })),
-    { ...numberTypes, firedOn: "bigint", day: "bigint", why: "text" },
+    closed.map(({ entity, eventId = "", ...alert }) => ({ ...numbersOf(entity), ...alert, eventId })),
+    { ...numberTypes, firedOn: "bigint", day: "bigint", why: "text", eventId: "text" },
   );
   yield* run`
     UPDATE alerts SET closed_day = given.day, closed_why = given.why, closed_at_ms = ${nowMs}
     FROM ${given} WHERE alerts.rule = ${rule} AND closed_day IS NULL AND alerts.user_number = given."user"
       AND alerts.account_number = given.account AND alerts.source = given.source AND alerts.fired_day = given."firedOn"
-      AND alerts.event_id = ''`;
+      AND alerts.event_id = given."eventId"`;
   for (const { entity, why } of closed) {
     if (why === "excluded") yield* cancelMessagesOf(organization, numbersOf(entity), false);
   }

@@ -119,7 +119,8 @@ export function* addDelivery(
   return added?.id;
 }
 
-/** Adds a message, or gives the one with its id this body, as long as no attempt was made. A message that was canceled waits again.
+/** Adds a message, or gives the one with its id this body, as long as no attempt was made. A message that was canceled waits again. One
+ * that was dropped is due at another time: then it is a new message.
  * @returns its id. Undefined when an attempt was made, or the destination gets none */
 export function* replaceWaiting(
   organization: number,
@@ -136,7 +137,8 @@ export function* replaceWaiting(
     FROM destinations WHERE organization = ${organization} AND id = ${destination} AND state IN ('active', 'paused')
       ${forKeyShare}
     ON CONFLICT (destination, message_id) DO UPDATE SET body = excluded.body, state = excluded.state,
-      created_at_ms = CASE deliveries.state WHEN 'canceled' THEN excluded.created_at_ms ELSE deliveries.created_at_ms END
+      due_at_ms = excluded.due_at_ms, created_at_ms = CASE deliveries.due_at_ms
+        WHEN excluded.due_at_ms THEN deliveries.created_at_ms ELSE excluded.created_at_ms END
     WHERE deliveries.tries = 0 AND deliveries.claimed_until_ms = 0
       AND deliveries.state IN ('pending', 'held', 'canceled')`;
   if (replaced !== undefined) yield* run`DELETE FROM delivery_entities WHERE delivery = ${replaced.id}`;
@@ -211,7 +213,7 @@ function* settleHeld(organization: number, id: number, held: "send" | "drop", no
   if (held === "send" && destination.state !== "active") throw heldNotSent(destination.state);
   const sent = part`state = 'pending', tries = 0, due_at_ms = ${nowMs}`;
   return yield* run`
-    UPDATE deliveries SET ${held === "send" ? sent : part`state = 'canceled'`}
+    UPDATE deliveries SET ${held === "send" ? sent : part`state = 'canceled', due_at_ms = ${nowMs}`}
     WHERE destination = ${id} AND state = 'held'`;
 }
 
