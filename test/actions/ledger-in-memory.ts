@@ -44,6 +44,9 @@ export class LedgerInMemory {
   readonly #scope: RuleScope;
   /** The members of the segment that the rule names. */
   members: readonly number[] = [];
+  exemptions: RuleToDecide["version"]["exemptions"] = {};
+  /** By the number of a user or an account. */
+  mrrs: Partial<Record<"user" | "account", ReadonlyMap<number, number>>> = {};
   sources: DecisionParts["sources"] = { statuses: async () => [] };
 
   constructor(
@@ -63,7 +66,7 @@ export class LedgerInMemory {
       ...{ warehouse, rules: this, sources: this.sources },
       commit: (_, chunk) => this.commit(chunk),
       newestRun: (organization, kind, uptoDay) => newestRun(warehouse, organization, kind, uptoDay),
-      mrrOf: async () => new Map<number, number>(),
+      mrrOf: async (_, kind) => this.mrrs[kind] ?? new Map(),
       horizonOf: async () => 14,
       segmentOf: async () => ({
         ...{ name: "A segment", changedAtMs: 0, readsScores: false },
@@ -94,7 +97,7 @@ export class LedgerInMemory {
           name: "A rule",
           condition: this.#condition,
         },
-        ...({ scope: this.#scope, exemptions: {}, cooldownDays: null, cap: 20 } as const),
+        ...({ scope: this.#scope, exemptions: this.exemptions, cooldownDays: null, cap: 20 } as const),
         ...({ when: "at once", destinations: [], holdOutShare: 0, experiment: 1, createdAtMs: 0 } as const),
       },
       watermark: this.watermark,

@@ -132,6 +132,23 @@ test("a rule about a segment fires for the last owners of its accounts alone", a
   expect(ledger.fired).toHaveLength(1);
 });
 
+test("a user fires as one of its account, also on the day of its sign-up, and the account's MRR exempts it", async () => {
+  const organization = subject.newOrganization();
+  const member = memberWriter(organization);
+  await member(5, 3, false);
+  await member(6, 0, false);
+  const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" });
+  ledger.exemptions = { mrrAbove: 5_000 };
+  ledger.mrrs = { user: new Map([[6, 4_000]]), account: new Map([[3, 6_000]]) };
+  await ledger.decide(subject.warehouse, nowMs);
+  for (const user of [5, 6]) await insertFailure(organization, 0, minutes(1), `of ${user}`, user);
+  await ledger.decide(subject.warehouse, minutes(2));
+  expect(ledger.fired).toMatchObject([
+    { entity: { number: 5 }, account: 3, isExempt: true },
+    { entity: { number: 6 }, account: null, isExempt: false },
+  ]);
+});
+
 test("an excluded user does not fire, and not for what was when it is included again", async () => {
   const organization = subject.newOrganization();
   const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" });

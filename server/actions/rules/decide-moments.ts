@@ -10,11 +10,10 @@ import type {
 } from "../../ledger/ledger.ts";
 import { chunkAlerts } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
-import { newestRun } from "../../scoring/scoring.ts";
 import { type BillingMoment, type MomentEvent, momentEvents } from "./billing-moments.ts";
 import type { DecisionParts } from "./decide.ts";
-import { type AlertFacts, factsOf } from "./facts.ts";
-import { exemptOf, withinSegment } from "./segments.ts";
+import { type AlertFacts, factsOf, firingFigures } from "./facts.ts";
+import { withinSegment } from "./segments.ts";
 import { excludedAmong } from "./standing.ts";
 import { step, unknownEntity } from "./step.ts";
 
@@ -81,7 +80,7 @@ async function thoseThatMayFire(
 ): Promise<ReadonlySet<number>> {
   const inScope = await withinSegment(parts, organization, scope.segment, entities);
   const excluded = await excludedAmong(parts.warehouse, organization.id, kind, [...inScope]);
-  return inScope.difference(excluded);
+  return inScope.difference(new Set(excluded));
 }
 
 function cursorOf({ cursor }: Watermark): Cursor {
@@ -118,7 +117,7 @@ async function firedBy(
   const zone = zoneOf(organization.timezone);
   const entities = [...new Set(events.map(({ entity }) => entity))];
   if (entities.length === 0) return [];
-  const run = await newestRun(warehouse, organization.id, kind, zone.dayOf(nowMs()));
+  const run = await parts.newestRun(organization.id, kind, zone.dayOf(nowMs()));
   const facts =
     run === undefined
       ? new Map<number, AlertFacts>()
@@ -126,15 +125,9 @@ async function firedBy(
           ...{ organization: organization.id, kind, run, before: undefined, entities },
           condition: { kind: "never" },
         });
-  const mrrs = await parts.mrrOf(organization, kind, entities);
-  const isExempt = await exemptOf(parts, organization, exemptions, entities);
+  const figuresOfFiring = await firingFigures(parts, organization, exemptions, { kind, entities, facts });
   return events.map(({ entity, timeMs, id }) => {
-    const {
-      risk = null,
-      account = kind === "account" ? entity : null,
-      reasons = [],
-    } = facts.get(entity) ?? {};
-    const mrr = mrrs.get(entity);
+    const { reasons = [] } = facts.get(entity) ?? {};
     return {
       ...{
         entity: { kind, number: entity },
@@ -143,9 +136,8 @@ async function firedBy(
         before: null,
         after: null,
       },
-      ...{ risk, account, reasons: [{ text: sentences[condition.kind] ?? "" }, ...reasons] },
-      expectedLoss: mrr === undefined || risk === null ? null : risk * mrr,
-      isExempt: isExempt(entity, mrr),
+      reasons: [{ text: sentences[condition.kind] ?? "" }, ...reasons],
+      ...figuresOfFiring(entity),
     };
   });
 }

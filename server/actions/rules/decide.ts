@@ -22,24 +22,17 @@ import {
 } from "../../scoring/scoring.ts";
 import { chunksOf, type EntityDecision } from "./chunks.ts";
 import { type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
-import { factsOf } from "./facts.ts";
+import { type FiringParts, factsOf, firingFigures } from "./facts.ts";
 import { exitDaysOfScores } from "./preview.ts";
 import { readingsOf } from "./readings.ts";
-import {
-  type DailyRuleCondition,
-  exemptOf,
-  type OfSegments,
-  readingsByScope,
-  type SegmentParts,
-  segmentsOfRule,
-} from "./segments.ts";
+import { type DailyRuleCondition, type OfSegments, readingsByScope, segmentsOfRule } from "./segments.ts";
 import { excludedAmong } from "./standing.ts";
 import { type EntityState, type Reading, type Step, step, unknownEntity } from "./step.ts";
 
 type Run = ScoreRecord<RunBody>;
 
 /** The stores of a decision, and its clock. */
-export interface DecisionParts extends SegmentParts {
+export interface DecisionParts extends FiringParts {
   readonly rules: Pick<RuleDecisions, "toDecide" | "states" | "openMoments">;
   /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the watermark */
   readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;
@@ -49,12 +42,6 @@ export interface DecisionParts extends SegmentParts {
     kind: EntityKind,
     uptoDay: number,
   ) => Promise<ScoreRecord<RunBody> | undefined>;
-  /** MRR now by number, in minor units of the organization's currency. Entities without revenue are left out. */
-  readonly mrrOf: (
-    organization: Organization,
-    kind: EntityKind,
-    entities: readonly number[],
-  ) => Promise<ReadonlyMap<number, number>>;
   /** When an import last stored rows, if there was one. */
   readonly lastImportAtMs: (organization: number) => Promise<number | null>;
   /** The churn horizon. */
@@ -274,22 +261,15 @@ async function described(
     before: comparedRun(condition, run, runs),
     entities: steps.map(({ number }) => number),
   });
-  const accounts = firing.flatMap(({ number }) => facts.get(number)?.account ?? []);
   const fired = firing.map(({ number }) => number);
-  const own = await parts.mrrOf(organization, kind, fired);
-  const ofAccounts = await parts.mrrOf(organization, "account", [...new Set(accounts)]);
-  const isExempt = await exemptOf(parts, organization, exemptions, fired);
+  const figuresOfFiring = await firingFigures(parts, organization, exemptions, {
+    kind,
+    entities: fired,
+    facts,
+  });
   return steps.map(({ number, before: was, step: { state, outcomes } }) => {
     const entity = { kind, number };
-    const {
-      before = null,
-      after = null,
-      risk = null,
-      account = null,
-      reasons = [],
-    } = facts.get(number) ?? {};
-    const mrr = own.get(number);
-    const mrrOfAccount = account === null ? undefined : ofAccounts.get(account);
+    const { before = null, after = null, reasons = [] } = facts.get(number) ?? {};
     return {
       number,
       state: isKept(state) || isKept(was) ? { entity, ...state, value: after } : null,
@@ -299,9 +279,7 @@ async function described(
           : [
               {
                 ...{ entity, day: outcome.day, eventId: null, before, after },
-                ...{ reasons, risk, account },
-                expectedLoss: mrr === undefined || risk === null ? null : risk * mrr,
-                isExempt: isExempt(number, mrrOfAccount ?? mrr),
+                ...{ reasons, ...figuresOfFiring(number) },
               },
             ],
       ),

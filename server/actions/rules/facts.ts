@@ -1,8 +1,10 @@
-/** The figures and reasons of alerts, from the rows of scores of their day. */
+/** The figures, reasons and draws of alerts. Figures are from the rows of scores of their day. */
 import type { AlertReason } from "../../../contract/actions/rules.ts";
+import type { FiredAlert, Organization, RuleVersion } from "../../ledger/ledger.ts";
 import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { conditionSql, type DailyCondition, isOfScores } from "./conditions.ts";
+import { exemptOf, type SegmentParts } from "./segments.ts";
 
 type Run = ScoreRecord<RunBody>;
 
@@ -11,8 +13,6 @@ export interface AlertFacts {
   readonly before: number | null;
   readonly after: number | null;
   readonly risk: number | null;
-  /** The account itself, or that of the user. Null for a user without one. */
-  readonly account: number | null;
   readonly reasons: readonly AlertReason[];
 }
 
@@ -26,9 +26,8 @@ export interface FactsQuestion {
   readonly entities: readonly number[];
 }
 
-interface FactsRow extends Omit<AlertFacts, "reasons" | "account"> {
+interface FactsRow extends Omit<AlertFacts, "reasons"> {
   readonly entity: number;
-  readonly account: number;
   readonly state: string;
   readonly health: number | null;
   readonly idleDays: number;
@@ -48,8 +47,7 @@ export async function factsOf(
       ? conditionSql(condition)
       : { value: "CAST(NULL AS Nullable(Float64))", parameters: {} };
   const rows = await warehouse.rows<FactsRow>(
-    `SELECT entity, state, risk, health, idleDays, activeDays28, activeDaysPrevious28, after, before,
-       ${kind === "account" ? "entity" : "account"} AS account
+    `SELECT entity, state, risk, health, idleDays, activeDays28, activeDaysPrevious28, after, before
      FROM (
        SELECT ${kind} AS entity, state, risk, health, idle_days AS idleDays, active_days_28 AS activeDays28,
          active_days_previous_28 AS activeDaysPrevious28, ${value} AS after
@@ -58,12 +56,6 @@ export async function factsOf(
        SELECT ${kind} AS entity, ${value} AS before
        FROM (SELECT *, volume_28 AS volume28 FROM ${kind}_scores FINAL
          WHERE ${ofRun("beforeDay", "beforeVersion", kind)})) AS earlier USING (entity)
-     ${
-       kind === "account"
-         ? ""
-         : `LEFT JOIN (SELECT user AS entity, account FROM users FINAL
-              WHERE organization = {organization:UInt32} AND user IN {entities:Array(UInt32)}) AS members USING (entity)`
-     }
      SETTINGS join_use_nulls = 1`,
     {
       ...{ ...parameters, organization, entities },
@@ -73,11 +65,75 @@ export async function factsOf(
   );
   return new Map(
     rows.map((row) => {
-      const { entity, before: earlier, after, risk, account } = row;
+      const { entity, before: earlier, after, risk } = row;
       const facts = { before: before === undefined ? null : earlier, after, risk };
-      return [entity, { ...facts, account: account || null, reasons: reasonsOf(condition, row) }];
+      return [entity, { ...facts, reasons: reasonsOf(condition, row) }];
     }),
   );
+}
+
+/** The stores that the figures of firing entities are read from. */
+export interface FiringParts extends SegmentParts {
+  /** MRR now by number, in minor units of the organization's currency. Entities without revenue are left out. */
+  readonly mrrOf: (
+    organization: Organization,
+    kind: EntityKind,
+    entities: readonly number[],
+  ) => Promise<ReadonlyMap<number, number>>;
+}
+
+/** The entities that fire. */
+interface Firing {
+  readonly kind: EntityKind;
+  readonly entities: readonly number[];
+  /** Of those with a row of scores. */
+  readonly facts: ReadonlyMap<number, AlertFacts>;
+}
+
+type FiringFigures = Pick<FiredAlert, "risk" | "account" | "expectedLoss" | "isExempt">;
+
+/** The unit that an alert draws in the hold-out, and its importance, for daily conditions and moments alike. Reads accounts, MRR and exemptions of entities that fire. The account of a user is that of now, and its MRR counts for the exemption.
+ * @returns a function of an entity's number @throws WarehouseError, and ApiError when the exempt segment is not there */
+export async function firingFigures(
+  parts: FiringParts,
+  organization: Organization,
+  exemptions: RuleVersion["exemptions"],
+  { kind, entities, facts }: Firing,
+): Promise<(entity: number) => FiringFigures> {
+  const accounts =
+    kind === "account"
+      ? new Map(entities.map((entity) => [entity, entity]))
+      : await accountsOf(parts.warehouse, organization.id, entities);
+  const own = await parts.mrrOf(organization, kind, entities);
+  const ofAccounts =
+    kind === "account" ? own : await parts.mrrOf(organization, "account", [...new Set(accounts.values())]);
+  const isExempt = await exemptOf(parts, organization, exemptions, entities);
+  return (entity) => {
+    const { risk = null } = facts.get(entity) ?? {};
+    const account = accounts.get(entity) ?? null;
+    const mrr = own.get(entity);
+    const mrrOfAccount = account === null ? undefined : ofAccounts.get(account);
+    return {
+      ...{ risk, account },
+      expectedLoss: mrr === undefined || risk === null ? null : risk * mrr,
+      isExempt: isExempt(entity, mrrOfAccount ?? mrr),
+    };
+  };
+}
+
+/** The accounts of users that have one. */
+async function accountsOf(
+  warehouse: Warehouse,
+  organization: number,
+  users: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  if (users.length === 0) return new Map();
+  const rows = await warehouse.rows<{ user: number; account: number }>(
+    `SELECT user, account FROM users FINAL
+     WHERE organization = {organization:UInt32} AND user IN {users:Array(UInt32)} AND account != 0`,
+    { organization, users },
+  );
+  return new Map(rows.map(({ user, account }) => [user, account]));
 }
 
 function ofRun(day: string, version: string, kind: EntityKind): string {

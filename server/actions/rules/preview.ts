@@ -179,7 +179,7 @@ async function momentsOf(
     ...{ fromMs: zone.startOfDay(fromDay), toMs: zone.startOfDay(today + 1) },
   });
   const entities = events.map(({ entity }) => entity);
-  const excluded = await excludedAmong(warehouse, id, kindOf(scope), entities);
+  const excluded = new Set(await excludedAmong(warehouse, id, kindOf(scope), [...new Set(entities)]));
   const counted = events.filter(({ entity }) => !excluded.has(entity));
   const byEntity = Map.groupBy(counted, ({ entity }) => entity);
   return new Map([...byEntity].map(([entity, own]) => [entity, own.map(({ timeMs }) => zone.dayOf(timeMs))]));

@@ -45,19 +45,18 @@ export async function absentAccounts(
   };
 }
 
-/** Those of some entities that no figure counts now: excluded users, or accounts whose members are all excluded.
- * @throws WarehouseError */
+/** Those of the users who are excluded, or of the accounts whose members all are. @throws WarehouseError */
 export async function excludedAmong(
   warehouse: Warehouse,
   organization: number,
   kind: EntityKind,
-  entities: readonly number[],
-): Promise<ReadonlySet<number>> {
-  if (entities.length === 0) return new Set();
-  const condition = kind === "user" ? isExcluded("number") : `number IN ${accountsLeftOut}`;
+  numbers: readonly number[],
+): Promise<readonly number[]> {
+  if (numbers.length === 0) return [];
   const rows = await warehouse.rows<{ number: number }>(
-    `SELECT number FROM (SELECT arrayJoin({numbers:Array(UInt32)}) AS number) WHERE ${condition}`,
-    { organization, numbers: [...new Set(entities)] },
+    `SELECT number FROM (SELECT arrayJoin({numbers:Array(UInt32)}) AS number)
+     WHERE ${kind === "user" ? isExcluded("number") : `number IN ${accountsLeftOut}`}`,
+    { organization, numbers },
   );
-  return new Set(rows.map(({ number }) => number));
+  return rows.map(({ number }) => number);
 }
