@@ -74,7 +74,7 @@ export class AnalysisWork {
     const { look } = new OrganizationReader(parts);
     const segmentOf = segmentsForRules(parts);
     const notifier = new Notifier({ ...parts, look });
-    const ruleDecider = new RuleDecider({ ...parts, segmentOf });
+    const ruleDecider = new RuleDecider({ ...parts, host: analysis, segmentOf });
     const digester = new Digester({
       ...parts,
       read: (organization, period, day) => readDigest(parts, organization, period, day),

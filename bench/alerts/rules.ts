@@ -43,7 +43,7 @@ async function decide({ analysis, ledger, log }: Opened, atMs: number): Promise<
   const nowMs = () => atMs;
   const sources = new SourceWatch(ledger, nowMs);
   const parts = { ledger, warehouse: analysis.warehouse, sources, address: "", nowMs, log };
-  await new RuleDecider({ ...parts, segmentOf: segmentsForRules(parts) }).work();
+  await new RuleDecider({ ...parts, host: analysis, segmentOf: segmentsForRules(parts) }).work();
 }
 
 /** Makes a copy of a data folder the installation itself. Otherwise its first start would pause all destinations and take all

@@ -219,6 +219,11 @@ export class Analysis implements ServedAnalysis {
     return this.#parts.loadedDays.batches(organization);
   }
 
+  /** How many of them had users. */
+  loadedUserBatches(organization: number): number {
+    return this.#parts.loadedDays.userBatches(organization);
+  }
+
   status(): AnalysisStatus {
     return {
       state: this.#upkeep.isRebuilding ? "rebuilding" : "ready",

@@ -1,6 +1,7 @@
 /** The ledger's part in decisions of one rule, and a process that may die beside each commit. */
 import { expect } from "bun:test";
 import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
+import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
 import type { DecisionParts } from "../../server/actions/rules/decide.ts";
 import { decideRules } from "../../server/actions/rules/decide-rules.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
@@ -37,6 +38,12 @@ export class LedgerInMemory {
   commits = 0;
   importedAtMs: number | null = null;
   /** The process dies before or after some commits. */
+  #seenOwners = new SeenOwners();
+  /** Batches of users that were loaded. Undefined: one before each look. */
+  userBatches: number | undefined;
+  #looks = 0;
+  /** Pages of states that were read. */
+  statesRead = 0;
   readonly #random: Random | undefined;
   readonly #organization: number;
   readonly #condition: RuleCondition;
@@ -62,6 +69,7 @@ export class LedgerInMemory {
 
   /** One look at this time, again after each death. */
   async decide(warehouse: Warehouse, atMs: number): Promise<void> {
+    this.#looks += 1;
     const parts: DecisionParts = {
       ...{ warehouse, rules: this, sources: this.sources },
       commit: (_, chunk) => this.commit(chunk),
@@ -75,13 +83,16 @@ export class LedgerInMemory {
         }),
       }),
       lastImportAtMs: async () => this.importedAtMs,
+      ...{ seenOwners: this.#seenOwners, loadedUserBatches: () => this.userBatches ?? this.#looks },
       nowMs: () => atMs,
     };
     const organization = { id: this.#organization, timezone: "UTC", name: "Acme" } as Organization;
     for (let isDone = false; !isDone; ) {
       isDone = true;
-      await decideRules(parts, organization, (_, error) => {
+      const own = { ...parts, seenOwners: this.#seenOwners };
+      await decideRules(own, organization, (_, error) => {
         if (!(error instanceof Killed)) throw error;
+        this.#seenOwners = new SeenOwners();
         isDone = false;
       });
     }
@@ -106,11 +117,18 @@ export class LedgerInMemory {
 
   readonly toDecide = async () => [this.rule];
 
-  readonly states = async (_: number, __: number, after: number, limit: number) =>
-    [...this.#states.values()]
+  /** The next decision takes the state over, as after a resumption. */
+  resume(): void {
+    this.watermark = { ...this.watermark, sequence: this.watermark.sequence + 1, takesOver: true };
+  }
+
+  readonly states = async (_: number, __: number, after: number, limit: number) => {
+    this.statesRead += 1;
+    return [...this.#states.values()]
       .filter(({ entity }) => numberOf(entity) > after)
       .sort((a, b) => numberOf(a.entity) - numberOf(b.entity))
       .slice(0, limit);
+  };
 
   readonly openMoments = async () =>
     this.fired.flatMap(({ entity, day: firedOn, eventId }, at) => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { replaysOf } from "../../server/actions/rules/preview.ts";
 import { zoneOf } from "../../server/calendar/calendar.ts";
 import type { SourceStatus } from "../../server/scoring/data-quality/source-watch.ts";
-import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+import { msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
 import { storeDays } from "./rules-support.ts";
 
@@ -110,6 +110,52 @@ test("an account fires when its last owner is gone, and not when it never had on
   await look(2);
   await look(3);
   expect(ledger.fired.map(({ entity }) => entity)).toEqual([{ kind: "account", number: 1 }]);
+});
+
+/** Accounts with one owner each, of the same number. */
+async function storeOwners(organization: number, accounts: number, isOwner: boolean, version: number) {
+  await subject.warehouse.command(
+    `INSERT INTO users (organization, user, user_id, email, traits, is_account_owner, account, first_identified_at, updated_at, version)
+     SELECT {organization:UInt32}, number + 1, toString(number + 1), '', '{}', {isOwner:Bool}, number + 1, now64(3), now64(3),
+       {version:UInt32} FROM numbers({accounts:UInt32})`,
+    { organization, accounts, isOwner, version },
+  );
+}
+
+test("owners are read when users were loaded, and states after a start alone", async () => {
+  const organization = subject.newOrganization();
+  await storeOwners(organization, 3, true, 1);
+  const ledger = new LedgerInMemory(organization, { kind: "lastOwnerRemoved" }, { scope: "accounts" });
+  ledger.userBatches = 1;
+  await ledger.decide(subject.warehouse, nowMs);
+  expect([ledger.statesRead, ledger.commits]).toEqual([1, 1]);
+  await storeOwners(organization, 1, false, 2);
+  await ledger.decide(subject.warehouse, minutes(1));
+  expect(ledger.fired).toEqual([]);
+  ledger.userBatches = 2;
+  await ledger.decide(subject.warehouse, minutes(2));
+  await storeOwners(organization, 2, false, 3);
+  // An erasure changes users without a batch.
+  await ledger.decide(subject.warehouse, minutes(12));
+  expect(ledger.fired.map(({ entity }) => entity)).toMatchObject([{ number: 1 }, { number: 2 }]);
+  expect(ledger.statesRead).toBe(1);
+});
+
+test("owners that left before a takeover do not fire, and later ones fire once, although the process dies now and then", async () => {
+  const organization = subject.newOrganization();
+  const random = randomOfThisRun("owners");
+  const about = { scope: "accounts", random } as const;
+  const ledger = new LedgerInMemory(organization, { kind: "lastOwnerRemoved" }, about);
+  await storeOwners(organization, 9_500, true, 1);
+  await ledger.decide(subject.warehouse, nowMs);
+  await storeOwners(organization, 9_000, false, 2);
+  ledger.resume();
+  await ledger.decide(subject.warehouse, minutes(1));
+  expect(ledger.fired).toEqual([]);
+  await storeOwners(organization, 9_500, false, 3);
+  for (const at of [2, 3]) await ledger.decide(subject.warehouse, minutes(at));
+  const numbers = ledger.fired.map(({ entity }) => (entity.kind === "source" ? 0 : entity.number));
+  expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 500 }, (_, at) => 9_001 + at));
 });
 
 test("a rule about a segment fires for the last owners of its accounts alone", async () => {

@@ -33,4 +33,5 @@ test("batches are counted for each organization with rows in them, of any table"
   days.batchLoaded({ table: "events" }, body([1, {}], [2, {}], [1, {}]));
   days.batchLoaded({ table: "users" }, Buffer.from('[1,5,"a,b"]\n[12,6,"c"]\n'));
   expect([1, 2, 12, 3].map((organization) => days.batches(organization))).toEqual([2, 1, 1, 0]);
+  expect([1, 2, 12, 3].map((organization) => days.userBatches(organization))).toEqual([1, 0, 1, 0]);
 });

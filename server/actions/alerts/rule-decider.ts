@@ -4,6 +4,7 @@ import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import { newestRun, type SourceWatch } from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { SeenOwners } from "../moments/seen-owners.ts";
 import type { DecisionParts } from "../rules/decide.ts";
 import { decideRules } from "../rules/decide-rules.ts";
 import { mrrReader } from "../rules/mrr.ts";
@@ -16,6 +17,7 @@ export interface RuleDeciderParts {
     "ruleDecisions" | "destinations" | "organizations" | "settings" | "lastImportAtMs"
   >;
   readonly warehouse: Warehouse;
+  readonly host: { loadedUserBatches(organization: number): number };
   readonly sources: Pick<SourceWatch, "statuses">;
   readonly segmentOf: DecisionParts["segmentOf"];
   /** Of the service, as people reach it. */
@@ -26,6 +28,7 @@ export interface RuleDeciderParts {
 
 export class RuleDecider {
   readonly #parts: RuleDeciderParts;
+  readonly #seenOwners = new SeenOwners();
 
   constructor(parts: RuleDeciderParts) {
     this.#parts = parts;
@@ -45,7 +48,7 @@ export class RuleDecider {
   }
 
   #partsOf({ timezone }: Organization): DecisionParts {
-    const { ledger, warehouse, sources, segmentOf, address, nowMs } = this.#parts;
+    const { ledger, warehouse, host, sources, segmentOf, address, nowMs } = this.#parts;
     return {
       ...{ warehouse, sources, segmentOf, nowMs, rules: ledger.ruleDecisions },
       commit: (version, chunk) => {
@@ -54,6 +57,8 @@ export class RuleDecider {
         return commitChunk(ledger, version, chunk, ground);
       },
       newestRun: newestRunReader(warehouse),
+      seenOwners: this.#seenOwners,
+      loadedUserBatches: (id) => host.loadedUserBatches(id),
       mrrOf: mrrReader(warehouse, ledger, nowMs),
       lastImportAtMs: (id) => ledger.lastImportAtMs(id),
       horizonOf: async ({ id }) => (await ledger.settings.get(id)).settings.churnHorizonDays,

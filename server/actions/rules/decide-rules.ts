@@ -1,8 +1,10 @@
 /** Decides all rules of an organization that are due. */
 import type { Organization, RuleToDecide, Watermark } from "../../ledger/ledger.ts";
-import { closeMoments } from "./close-moments.ts";
+import { closeMoments } from "../moments/close-moments.ts";
+import { decideBillingMoments } from "../moments/decide-billing.ts";
+import { decideOwners } from "../moments/decide-owners.ts";
 import { type DecisionParts, decideDays } from "./decide.ts";
-import { decideBillingMoments, decideOwners, decideSources } from "./decide-moments.ts";
+import { decideSources } from "./decide-sources.ts";
 
 /** One rule after another. A rule that fails does not keep the others back.
  * @param failed is called with the error of a rule */
@@ -34,7 +36,9 @@ async function decideRule(
     }
     case "lastOwnerRemoved": {
       const watermark = await decideOwners(parts, organization, rule);
-      return closeMoments(parts, organization, { ...rule, watermark }, "account");
+      const after = await closeMoments(parts, organization, { ...rule, watermark }, "account");
+      parts.seenOwners.moved(rule.version.rule, watermark.sequence, after.sequence);
+      return after;
     }
     default:
       return decideDays(parts, organization, rule, condition);

@@ -20,6 +20,7 @@ import {
   type ScoreRecord,
   type SourceWatch,
 } from "../../scoring/scoring.ts";
+import type { SeenOwners } from "../moments/seen-owners.ts";
 import { chunksOf, type EntityDecision } from "./chunks.ts";
 import { type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
 import { type FiringParts, factsOf, firingFigures } from "./facts.ts";
@@ -47,6 +48,9 @@ export interface DecisionParts extends FiringParts {
   /** The churn horizon. */
   readonly horizonOf: (organization: Organization) => Promise<number>;
   readonly sources: Pick<SourceWatch, "statuses">;
+  readonly seenOwners: SeenOwners;
+  /** Batches of users' rows that were loaded since the start. */
+  readonly loadedUserBatches: (organization: number) => number;
   readonly nowMs: () => number;
 }
 

@@ -6,8 +6,8 @@ import { isMoment, type RuleCondition, type RuleScope } from "../../../contract/
 import { Refusal } from "../../../contract/refusal.ts";
 import type { EntityKind, ScoredOrganization } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { momentEvents } from "../moments/billing-moments.ts";
 import { type BaseRate, baseRateOf } from "./base-rate.ts";
-import { momentEvents } from "./billing-moments.ts";
 import { type DailyCondition, lookbackOf } from "./conditions.ts";
 import { matureDays, type Precision, type PreviewFigures, previewFigures } from "./preview-figures.ts";
 import { type Readings, readingsOf } from "./readings.ts";

@@ -1,5 +1,5 @@
 /** Loaded rows, by organization: the earliest day of events, by which new events of days before today are noticed, and how many
- * batches. */
+ * batches, also of users alone. */
 import type { FrozenBatch } from "../../ledger/ledger.ts";
 
 /** The organization and the day of an event's row: its first and sixth value. The fourth is a text. */
@@ -8,11 +8,13 @@ export const organizationAndDay = /^\[(\d+),\d+,\d+,"(?:[^"\\]|\\.)*",-?\d+,(-?\
 export class LoadedDays {
   readonly #earliest = new Map<number, number>();
   readonly #batches = new Map<number, number>();
+  readonly #userBatches = new Map<number, number>();
 
   /** Called with every batch that is in the warehouse now. */
   batchLoaded({ table }: Pick<FrozenBatch, "table">, body: Buffer): void {
     for (const organization of organizationsOf(body)) {
       this.#batches.set(organization, this.batches(organization) + 1);
+      if (table === "users") this.#userBatches.set(organization, this.userBatches(organization) + 1);
     }
     if (table !== "events") return;
     for (const [, id, text] of body.toString("latin1").matchAll(organizationAndDay)) {
@@ -34,6 +36,11 @@ export class LoadedDays {
   /** How many batches with rows of an organization were loaded since the start. */
   batches(organization: number): number {
     return this.#batches.get(organization) ?? 0;
+  }
+
+  /** How many batches of users' rows were loaded since the start. */
+  userBatches(organization: number): number {
+    return this.#userBatches.get(organization) ?? 0;
   }
 }
 

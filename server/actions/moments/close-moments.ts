@@ -13,8 +13,8 @@ import type {
 import { chunkAlerts } from "../../ledger/ledger.ts";
 import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import { dayParameter } from "../../warehouse/warehouse.ts";
-import type { DecisionParts } from "./decide.ts";
-import { absentAccounts, excludedAmong } from "./standing.ts";
+import type { DecisionParts } from "../rules/decide.ts";
+import { absentAccounts, excludedAmong } from "../rules/standing.ts";
 
 /** Alerts that are read together. */
 const alertsOfPage = 1_000;

@@ -1,0 +1,84 @@
+/** The alerts of moments that fire, and their chunks. */
+import { zoneOf } from "../../calendar/calendar.ts";
+import type {
+  DecisionChunk,
+  FiredAlert,
+  Organization,
+  RuleToDecide,
+  Watermark,
+} from "../../ledger/ledger.ts";
+import type { EntityKind } from "../../scoring/scoring.ts";
+import type { DecisionParts } from "../rules/decide.ts";
+import { type AlertFacts, factsOf, firingFigures } from "../rules/facts.ts";
+import { withinSegment } from "../rules/segments.ts";
+import { excludedAmong } from "../rules/standing.ts";
+import type { MomentEvent } from "./billing-moments.ts";
+
+/** Those of some entities that are in the rule's scope, and that figures count. */
+export async function thoseThatMayFire(
+  parts: DecisionParts,
+  organization: Organization,
+  { scope }: RuleToDecide["version"],
+  kind: EntityKind,
+  entities: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const inScope = await withinSegment(parts, organization, scope.segment, entities);
+  const excluded = await excludedAmong(parts.warehouse, organization.id, kind, [...inScope]);
+  return inScope.difference(new Set(excluded));
+}
+
+/** A chunk without contents, which leaves the cursor as it is. */
+export function chunkOf(
+  { organization, rule, version }: RuleToDecide["version"],
+  { sequence, cursor }: Watermark,
+  { day, horizonDays }: { readonly day: number; readonly horizonDays: number },
+): DecisionChunk {
+  return {
+    ...{ organization, rule, version, after: sequence, horizonDays },
+    next: { decidedThrough: day, part: null, cursor },
+    ...{ states: [], fired: [], closed: [], insideBySettings: 0 },
+  };
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  paymentFailed: "A payment failed",
+  cancellationScheduled: "A cancellation was scheduled",
+  lastOwnerRemoved: "No member is an owner of the account any more",
+};
+
+/** The alerts of events, with the figures of their entities now. @throws WarehouseError */
+export async function firedBy(
+  parts: DecisionParts,
+  organization: Organization,
+  { condition, exemptions }: RuleToDecide["version"],
+  kind: EntityKind,
+  events: readonly MomentEvent[],
+): Promise<FiredAlert[]> {
+  const { warehouse, nowMs } = parts;
+  const zone = zoneOf(organization.timezone);
+  const entities = [...new Set(events.map(({ entity }) => entity))];
+  if (entities.length === 0) return [];
+  const run = await parts.newestRun(organization.id, kind, zone.dayOf(nowMs()));
+  const facts =
+    run === undefined
+      ? new Map<number, AlertFacts>()
+      : await factsOf(warehouse, {
+          ...{ organization: organization.id, kind, run, before: undefined, entities },
+          condition: { kind: "never" },
+        });
+  const figuresOfFiring = await firingFigures(parts, organization, exemptions, { kind, entities, facts });
+  return events.map(({ entity, timeMs, id }) => {
+    const { reasons = [] } = facts.get(entity) ?? {};
+    return {
+      ...{
+        entity: { kind, number: entity },
+        day: zone.dayOf(timeMs),
+        eventId: id,
+        before: null,
+        after: null,
+      },
+      reasons: [{ text: sentences[condition.kind] ?? "" }, ...reasons],
+      ...figuresOfFiring(entity),
+    };
+  });
+}
