@@ -57,6 +57,39 @@ test("a failed payment fires once by its id, and those from before the rule do n
   expect(firedOf(ledger).slice(1)).toEqual([[{ kind: "account", number: 7 }, "late"]]);
 });
 
+test("a clock that is set back for a while fires nothing of then, and nothing again", async () => {
+  const organization = subject.newOrganization();
+  const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" }, { scope: "accounts" });
+  const year = 365 * 24 * 60;
+  await insertFailure(organization, 5, minutes(-year - 60), "of last year");
+  await ledger.decide(subject.warehouse, nowMs);
+  await insertFailure(organization, 5, minutes(1), "today");
+  await ledger.decide(subject.warehouse, minutes(2));
+  for (const at of [3, 4]) await ledger.decide(subject.warehouse, minutes(at - year));
+  expect(ledger.fired).toHaveLength(1);
+  await insertFailure(organization, 6, minutes(5 - year), "by the wrong clock");
+  await ledger.decide(subject.warehouse, minutes(6 - year));
+  for (const at of [7, 8]) await ledger.decide(subject.warehouse, minutes(at));
+  await insertFailure(organization, 7, minutes(8), "tomorrow");
+  await ledger.decide(subject.warehouse, minutes(9));
+  expect(ledger.fired.map(({ eventId }) => eventId)).toEqual(["today", "by the wrong clock", "tomorrow"]);
+});
+
+test("a clock that was a year ahead for a while fires nothing again, and goes on", async () => {
+  const organization = subject.newOrganization();
+  const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" }, { scope: "accounts" });
+  await ledger.decide(subject.warehouse, nowMs);
+  await insertFailure(organization, 5, minutes(1), "today");
+  await ledger.decide(subject.warehouse, minutes(2));
+  const year = 365 * 24 * 60;
+  await insertFailure(organization, 5, minutes(year), "by the wrong clock");
+  await ledger.decide(subject.warehouse, minutes(year));
+  for (const at of [3, 4]) await ledger.decide(subject.warehouse, minutes(at));
+  await insertFailure(organization, 6, minutes(5), "later");
+  await ledger.decide(subject.warehouse, minutes(6));
+  expect(ledger.fired.map(({ eventId }) => eventId)).toEqual(["today", "by the wrong clock", "later"]);
+});
+
 test("a rule about a segment fires for failed payments of its accounts alone", async () => {
   const organization = subject.newOrganization();
   const about = { scope: "accounts", segment: 3 } as const;

@@ -1,4 +1,5 @@
 /** Decides rules about failed payments and scheduled cancellations. */
+import { isJsonObject } from "../../../contract/json.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
 import { chunkAlerts, type Organization, type RuleToDecide, type Watermark } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
@@ -11,12 +12,18 @@ const oldestMs = 7 * 86_400_000;
 /** Events are read again for so long, because some are loaded late. Their ids are remembered. */
 const overlapMs = 86_400_000;
 
+/** The stored part of a rule's cursor. */
 interface Cursor {
   /** Ids of events of the overlap that fired or were passed over. */
   readonly seen: readonly string[];
+  /** When they were read. */
+  readonly atMs: number;
+  /** The same of a later time: the clock was set back since. */
+  readonly ahead?: Pick<Cursor, "seen" | "atMs">;
 }
 
-/** Fires once for each event that is not known yet. @throws WarehouseError */
+/** Fires once for each event that is not known yet. A new or resumed rule passes over the events of before. So does one whose clock was set
+ * back: it does not know which events fired a year ago. @throws WarehouseError */
 export async function decideBillingMoments(
   parts: DecisionParts,
   organization: Organization,
@@ -25,7 +32,8 @@ export async function decideBillingMoments(
 ): Promise<Watermark> {
   const nowMs = parts.nowMs();
   const kind: EntityKind = version.scope.kind === "users" ? "user" : "account";
-  const isNew = watermark.takesOver || watermark.cursor === null;
+  const cursor = cursorOf(watermark);
+  const passesOver = watermark.takesOver || cursor === undefined || isSetBack(cursor, nowMs);
   const span = { fromMs: nowMs - oldestMs - overlapMs, toMs: nowMs + overlapMs };
   const events = await momentEvents(parts.warehouse, {
     organization: organization.id,
@@ -33,33 +41,61 @@ export async function decideBillingMoments(
     moment,
     ...span,
   });
-  const seen = new Set(cursorOf(watermark).seen);
-  const unseen = isNew ? [] : events.filter(({ id, timeMs }) => !seen.has(id) && timeMs >= nowMs - oldestMs);
-  const ids = events.map(({ id }) => id);
-  if (!isNew && unseen.length === 0 && ids.every((id) => seen.has(id))) return watermark;
-  const entities = unseen.map(({ entity }) => entity);
+  const seen = new Set([...(cursor?.seen ?? []), ...(cursor?.ahead?.seen ?? [])]);
+  const unseen = events.filter(({ id }) => !seen.has(id));
+  if (!passesOver && unseen.length === 0) return watermark;
+  const news = passesOver ? [] : unseen.filter(({ timeMs }) => timeMs >= nowMs - oldestMs);
+  const entities = news.map(({ entity }) => entity);
   const mayFire = await thoseThatMayFire(parts, organization, version, kind, entities);
-  const fresh = unseen.filter(({ entity }) => mayFire.has(entity));
+  const fresh = news.filter(({ entity }) => mayFire.has(entity));
   const today = zoneOf(organization.timezone).dayOf(nowMs);
   const about = { day: today, horizonDays: await parts.horizonOf(organization) };
+  const ahead = aheadAfter(cursor, nowMs);
   let now = watermark;
   for (let at = 0; at === 0 || at < fresh.length; at += chunkAlerts) {
     const some = fresh.slice(at, at + chunkAlerts);
     const waiting = new Set(fresh.slice(at + chunkAlerts).map(({ id }) => id));
+    const ids = events.flatMap(({ id }) => (waiting.has(id) ? [] : [id]));
+    const next: Cursor = { seen: ids, atMs: nowMs, ...(ahead !== undefined && { ahead }) };
+    const { ahead: _, ...kept } = now.cursor ?? {};
     now = await parts.commit(version, {
       ...chunkOf(version, now, about),
-      next: {
-        decidedThrough: today,
-        part: null,
-        cursor: { ...now.cursor, seen: ids.filter((id) => !waiting.has(id)) },
-      },
+      next: { decidedThrough: today, part: null, cursor: { ...kept, ...next } },
       fired: await firedBy(parts, organization, version, kind, some),
     });
   }
   return now;
 }
 
-function cursorOf({ cursor }: Watermark): Cursor {
-  const seen = cursor?.seen;
-  return { seen: Array.isArray(seen) ? seen.filter((id) => typeof id === "string") : [] };
+/** Events are read behind the clock for so long that a smaller step back finds them all. */
+function isSetBack({ atMs }: Pick<Cursor, "atMs">, nowMs: number): boolean {
+  return nowMs < atMs - overlapMs;
+}
+
+/** The events to remember until the clock has come there again. */
+function aheadAfter(cursor: Cursor | undefined, nowMs: number): Cursor["ahead"] {
+  const [latest] = [cursor, cursor?.ahead]
+    .filter((one) => one !== undefined)
+    .toSorted((one, other) => other.atMs - one.atMs);
+  return latest !== undefined && isSetBack(latest, nowMs)
+    ? { seen: latest.seen, atMs: latest.atMs }
+    : undefined;
+}
+
+/** Undefined for a rule that has not read events yet. */
+function cursorOf({ cursor }: Watermark): Cursor | undefined {
+  const own = partOf(cursor);
+  if (own === undefined) return undefined;
+  const ahead = partOf(cursor?.ahead);
+  return { ...own, ...(ahead !== undefined && { ahead }) };
+}
+
+function partOf(value: unknown): Pick<Cursor, "seen" | "atMs"> | undefined {
+  if (!isJsonObject(value) || !Array.isArray(value.seen)) return undefined;
+  const { seen, atMs } = value;
+  return {
+    seen: seen.filter((id) => typeof id === "string"),
+    // Cursors of 0.1.0 have no time.
+    atMs: typeof atMs === "number" ? atMs : 0,
+  };
 }
