@@ -52,9 +52,41 @@ test("a failed payment fires once by its id, and those from before the rule do n
   expect(firedOf(ledger)).toEqual([[{ kind: "account", number: 5 }, "first"]]);
   expect(ledger.fired[0]?.reasons[0]?.text).toBe("A payment failed");
   // An event that is loaded late happened before one that is known.
-  await insertFailure(organization, 7, minutes(-5), "late");
+  await insertFailure(organization, 7, minutes(0.5), "late");
   await ledger.decide(subject.warehouse, minutes(5));
   expect(firedOf(ledger).slice(1)).toEqual([[{ kind: "account", number: 7 }, "late"]]);
+});
+
+/** Stores events of an import, with the billing events that follow. @param ids with the minutes at which they happened */
+async function importFailures(
+  organization: number,
+  receivedMs: number,
+  ids: Readonly<Record<string, number>>,
+) {
+  for (const [id, at] of Object.entries(ids)) {
+    await subject.warehouse.command(
+      `INSERT INTO events (organization, user, account, event, time, day, received_at, id, id_is_message_id, message_id, properties,
+         is_activity)
+       SELECT {organization:UInt32}, 1, 5, 'payment_failed', fromUnixTimestamp64Milli({atMs:Int64}),
+         toDate32(fromUnixTimestamp64Milli({atMs:Int64})), fromUnixTimestamp64Milli({receivedMs:Int64}), generateUUIDv4(), false,
+         {id:String}, '{"subscriptionId": "one"}', false`,
+      { organization, atMs: minutes(at), receivedMs, id },
+    );
+  }
+}
+
+test("an import of new events fires as the API does, and one of history does not", async () => {
+  const organization = subject.newOrganization();
+  const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" }, { scope: "accounts" });
+  const dayMinutes = 24 * 60;
+  await ledger.decide(subject.warehouse, nowMs);
+  await importFailures(organization, minutes(1), { "before the rule": -30 });
+  await ledger.decide(subject.warehouse, minutes(2));
+  expect(ledger.fired).toEqual([]);
+  const days = { "of the night": 9 * dayMinutes, "of the weekend": 7.5 * dayMinutes, old: 6 * dayMinutes };
+  await importFailures(organization, minutes(10 * dayMinutes), days);
+  await ledger.decide(subject.warehouse, minutes(10 * dayMinutes));
+  expect(ledger.fired.map(({ eventId }) => eventId)).toEqual(["of the weekend", "of the night"]);
 });
 
 test("a clock that is set back for a while fires nothing of then, and nothing again", async () => {

@@ -1,6 +1,6 @@
 /** Moments of billing: events that fire once each. */
 import type { EntityKind } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { tieBreak, type Warehouse } from "../../warehouse/warehouse.ts";
 
 /** Moments with events. */
 export type BillingMoment = "paymentFailed" | "cancellationScheduled";
@@ -17,6 +17,11 @@ export interface MomentEvent {
   readonly id: string;
 }
 
+/** Of a billing event. */
+export interface BillingMomentEvent extends MomentEvent {
+  readonly ofUser: number;
+}
+
 export interface MomentsQuestion {
   readonly organization: number;
   readonly kind: EntityKind;
@@ -31,13 +36,39 @@ export interface MomentsQuestion {
 export function momentEvents(
   warehouse: Warehouse,
   { organization, kind, moment, fromMs, toMs }: MomentsQuestion,
-): Promise<MomentEvent[]> {
-  return warehouse.rows<MomentEvent>(
-    `SELECT ${kind} AS entity, min(toUnixTimestamp64Milli(time)) AS timeMs, tie_break AS id
+): Promise<BillingMomentEvent[]> {
+  return warehouse.rows<BillingMomentEvent>(
+    `SELECT ${kind} AS entity, min(toUnixTimestamp64Milli(time)) AS timeMs, tie_break AS id, any(user) AS ofUser
      FROM billing_events
      WHERE organization = {organization:UInt32} AND event = {event:String} AND ${kind} != 0
        AND time >= fromUnixTimestamp64Milli({fromMs:Int64}) AND time < fromUnixTimestamp64Milli({toMs:Int64})
      GROUP BY entity, id ORDER BY timeMs, id`,
     { organization, event: eventOf[moment], fromMs, toMs },
   );
+}
+
+/** Events that are received later are history. An import of each day's events is not, and neither are the attempts of a webhook. */
+const lateMs = 3 * 86_400_000;
+
+/** The ids of those of some events that were received more than three days after they happened. @throws WarehouseError */
+export async function receivedLate(
+  warehouse: Warehouse,
+  { organization, moment }: Pick<MomentsQuestion, "organization" | "moment">,
+  events: readonly BillingMomentEvent[],
+): Promise<ReadonlySet<string>> {
+  if (events.length === 0) return new Set();
+  const times = events.map(({ timeMs }) => timeMs);
+  const rows = await warehouse.rows<{ eventId: string }>(
+    `SELECT ${tieBreak} AS eventId FROM events
+     WHERE organization = {organization:UInt32} AND user IN {users:Array(UInt32)} AND event = {event:String}
+       AND time >= fromUnixTimestamp64Milli({fromMs:Int64}) AND time <= fromUnixTimestamp64Milli({uptoMs:Int64})
+       AND eventId IN {ids:Array(String)}
+     GROUP BY eventId HAVING min(toUnixTimestamp64Milli(received_at) - toUnixTimestamp64Milli(time)) > {lateMs:Int64}`,
+    {
+      ...{ organization, event: eventOf[moment], lateMs, ids: events.map(({ id }) => id) },
+      ...{ users: [...new Set(events.map(({ ofUser }) => ofUser))] },
+      ...{ fromMs: Math.min(...times), uptoMs: Math.max(...times) },
+    },
+  );
+  return new Set(rows.map(({ eventId }) => eventId));
 }

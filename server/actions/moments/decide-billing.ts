@@ -4,10 +4,10 @@ import { zoneOf } from "../../calendar/calendar.ts";
 import { chunkAlerts, type Organization, type RuleToDecide, type Watermark } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
 import type { DecisionParts } from "../rules/decide.ts";
-import { type BillingMoment, momentEvents } from "./billing-moments.ts";
+import { type BillingMoment, momentEvents, receivedLate } from "./billing-moments.ts";
 import { chunkOf, firedBy, thoseThatMayFire } from "./firing.ts";
 
-/** Events that happened earlier are no news, an import's say. */
+/** Events that happened earlier are no news, although they are loaded late. */
 const oldestMs = 7 * 86_400_000;
 /** Events are read again for so long, because some are loaded late. Their ids are remembered. */
 const overlapMs = 86_400_000;
@@ -18,11 +18,13 @@ interface Cursor {
   readonly seen: readonly string[];
   /** When they were read. */
   readonly atMs: number;
+  /** When the rule was saved, or resumed: events that happened before never fire. */
+  readonly beganMs: number;
   /** The same of a later time: the clock was set back since. */
   readonly ahead?: Pick<Cursor, "seen" | "atMs">;
 }
 
-/** Fires once for each event that is not known yet. A new or resumed rule passes over the events of before. So does one whose clock was set
+/** Fires once for each event that is not known yet, that happened since the rule began, and that was received within three days. A new or resumed rule passes over the events of before. So does one whose clock was set
  * back: it does not know which events fired a year ago. @throws WarehouseError */
 export async function decideBillingMoments(
   parts: DecisionParts,
@@ -44,10 +46,14 @@ export async function decideBillingMoments(
   const seen = new Set([...(cursor?.seen ?? []), ...(cursor?.ahead?.seen ?? [])]);
   const unseen = events.filter(({ id }) => !seen.has(id));
   if (!passesOver && unseen.length === 0) return watermark;
-  const news = passesOver ? [] : unseen.filter(({ timeMs }) => timeMs >= nowMs - oldestMs);
+  const isNew = watermark.takesOver || cursor === undefined;
+  const beganMs = isNew ? nowMs : Math.min(cursor.beganMs, nowMs);
+  const fromMs = Math.max(nowMs - oldestMs, beganMs);
+  const news = passesOver ? [] : unseen.filter(({ timeMs }) => timeMs >= fromMs);
+  const late = await receivedLate(parts.warehouse, { organization: organization.id, moment }, news);
   const entities = news.map(({ entity }) => entity);
   const mayFire = await thoseThatMayFire(parts, organization, version, kind, entities);
-  const fresh = news.filter(({ entity }) => mayFire.has(entity));
+  const fresh = news.filter(({ entity, id }) => mayFire.has(entity) && !late.has(id));
   const today = zoneOf(organization.timezone).dayOf(nowMs);
   const about = { day: today, horizonDays: await parts.horizonOf(organization) };
   const ahead = aheadAfter(cursor, nowMs);
@@ -56,7 +62,7 @@ export async function decideBillingMoments(
     const some = fresh.slice(at, at + chunkAlerts);
     const waiting = new Set(fresh.slice(at + chunkAlerts).map(({ id }) => id));
     const ids = events.flatMap(({ id }) => (waiting.has(id) ? [] : [id]));
-    const next: Cursor = { seen: ids, atMs: nowMs, ...(ahead !== undefined && { ahead }) };
+    const next: Cursor = { seen: ids, atMs: nowMs, beganMs, ...(ahead !== undefined && { ahead }) };
     const { ahead: _, ...kept } = now.cursor ?? {};
     now = await parts.commit(version, {
       ...chunkOf(version, now, about),
@@ -87,7 +93,8 @@ function cursorOf({ cursor }: Watermark): Cursor | undefined {
   const own = partOf(cursor);
   if (own === undefined) return undefined;
   const ahead = partOf(cursor?.ahead);
-  return { ...own, ...(ahead !== undefined && { ahead }) };
+  const beganMs = typeof cursor?.beganMs === "number" ? cursor.beganMs : 0;
+  return { ...own, beganMs, ...(ahead !== undefined && { ahead }) };
 }
 
 function partOf(value: unknown): Pick<Cursor, "seen" | "atMs"> | undefined {
@@ -95,7 +102,7 @@ function partOf(value: unknown): Pick<Cursor, "seen" | "atMs"> | undefined {
   const { seen, atMs } = value;
   return {
     seen: seen.filter((id) => typeof id === "string"),
-    // Cursors of 0.1.0 have no time.
+    // Cursors of 0.1.0 have no times.
     atMs: typeof atMs === "number" ? atMs : 0,
   };
 }

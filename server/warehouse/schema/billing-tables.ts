@@ -21,6 +21,9 @@ export const isBilling = `NOT is_activity AND event IN (${texts(billingEventName
 /** Whether a billing event itself names the account that pays. */
 export const namesAccount = "JSONType(properties, 'accountId') != 'Null'";
 
+/** An event's id by its source, else by us. */
+export const tieBreak = "if(id_is_message_id OR message_id = '', toString(id), message_id)";
+
 /** Without a subscription, the key's second column is empty: payments that change the status of none. */
 export const billingEvents: Rollup = {
   table: {
@@ -42,7 +45,7 @@ export const billingEvents: Rollup = {
   },
   select: `organization, ${subscriptionId} AS subscription, user, account,
     ${namesAccount} AS is_account_named, event, time, id,
-    if(id_is_message_id OR message_id = '', toString(id), message_id) AS tie_break, properties`,
+    ${tieBreak} AS tie_break, properties`,
   where: isBilling,
 };
 
