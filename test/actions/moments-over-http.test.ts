@@ -1,0 +1,102 @@
+/** Moments from the front door: events and people over HTTP, a look, and messages that reach their receiver. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { quietZone } from "../far-from-midnight.ts";
+import { company } from "../people/support.ts";
+import { until } from "../people/watching.ts";
+import { Server } from "../server.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+interface Rules {
+  readonly rules: readonly { readonly decidedThrough: string | null; readonly openAlerts: number }[];
+}
+interface Message {
+  readonly type: string;
+  readonly data: { readonly rule: { readonly name: string }; readonly entity: { readonly id: string } };
+}
+
+const conditions = ["paymentFailed", "cancellationScheduled", "lastOwnerRemoved"] as const;
+let server: Server;
+let receiver: Receiver;
+let ours: Awaited<ReturnType<typeof company>>;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  const env = { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
+  server = await Server.start({ entry: join(import.meta.dir, "quick-looks.ts"), env });
+  await server.ready();
+  ours = await company(server, "Moments", "--timezone", quietZone);
+}, 300_000);
+afterAll(async () => {
+  await server.stop();
+  receiver.stop();
+});
+
+/** Sends items, of which none is rejected. */
+async function send(...batch: readonly object[]): Promise<void> {
+  const response = await server.post("/batch", ours.token, { batch });
+  expect([response.status, ((await response.json()) as { rejected: unknown }).rejected]).toEqual([201, []]);
+}
+
+const member = (userId: string, accountId: string, isAccountOwner: boolean) => ({
+  ...{ type: "identify", userId, email: `${userId}@example.com`, isAccountOwner },
+  account: { id: accountId, name: `Name of ${accountId}` },
+});
+
+const billing = (userId: string, event: string, properties: object) => ({
+  ...{ type: "track", userId, event, properties: { subscriptionId: `of ${userId}`, ...properties } },
+});
+
+const told = () =>
+  receiver.got.map(({ body }) => {
+    const { type, data } = JSON.parse(body) as Message;
+    return [type, data.rule.name, data.entity.id];
+  });
+
+test("a failed payment, a scheduled cancellation and the last owner's removal reach their receiver, once each", async () => {
+  const { owner, at } = ours;
+  await send(member("ada", "engines", true), member("bob", "engines", false), member("eve", "looms", true));
+  const hook = { kind: "webhook", name: "hook", address: receiver.address("/200") };
+  const { destination } = await owner.json<{ destination: { id: number } }>(
+    ...(["POST", at("/api/destinations"), hook, 201] as const),
+  );
+  const token = { kind: "slack", name: "channel", address: receiver.address("/slack") };
+  const channel = await owner.json<{ destination: { id: number } }>(
+    ...(["POST", at("/api/destinations"), token, 201] as const),
+  );
+  const destinations = [destination.id, channel.destination.id];
+  for (const kind of conditions) {
+    const rule = {
+      name: kind,
+      scope: { kind: "accounts" },
+      condition: { kind },
+      when: "08:00",
+      destinations,
+    };
+    await owner.json("POST", at("/api/alert-rules"), rule, 201);
+  }
+  const rules = async () => (await owner.json<Rules>("GET", at("/api/alert-rules"))).rules;
+  await until(async () => (await rules()).every(({ decidedThrough }) => decidedThrough !== null));
+
+  await send(billing("ada", "payment_failed", { amount: 900, currency: "USD" }));
+  await until(() => told().length === 1);
+  await send(
+    billing("eve", "payment_failed", { amount: 900, currency: "USD" }),
+    billing("ada", "cancellation_scheduled", { endsAt: new Date(Date.now() + 7 * 86_400_000).toISOString() }),
+    member("ada", "engines", false),
+  );
+  await until(() => told().length >= 4);
+  // Some more looks decide nothing again.
+  await Bun.sleep(3_000);
+  expect(told().toSorted()).toEqual([
+    ["alert.fired", "cancellationScheduled", "engines"],
+    ["alert.fired", "lastOwnerRemoved", "engines"],
+    ["alert.fired", "paymentFailed", "engines"],
+    ["alert.fired", "paymentFailed", "looms"],
+  ]);
+  expect((await rules()).map(({ openAlerts }) => openAlerts).toSorted()).toEqual([1, 1, 2]);
+  // The channel gets one message of each rule in the morning.
+  const list = `${at("/api/deliveries")}&destination=${channel.destination.id}`;
+  const { deliveries } = await owner.json<{ deliveries: readonly { readonly state: string }[] }>("GET", list);
+  expect(deliveries.map(({ state }) => state)).toEqual(["pending", "pending", "pending"]);
+}, 300_000);
