@@ -263,7 +263,11 @@ export const ModelAnswer = Type.Object({
   horizonDays: Type.Integer(),
   ...churnDefinition,
   advisedHorizonDays: nullable(Field.integer("Nine of ten gaps between active days are no longer than it.")),
-  trainedDay: nullable(Field.day("The day as of which models were trained and back-tested.")),
+  trainedDay: nullable(
+    Field.day(
+      "The day as of which models were trained and back-tested. Null before the first scores, and while the first model is being trained.",
+    ),
+  ),
   baseRate: nullable(Field.number("The share that churned in the back-test.")),
   observedBaseRate: objectOrNull(
     "With a declared churn target: the share that churned at past cut-off dates, whether a model could be trained or not. Null before the first one whose outcomes are known.",

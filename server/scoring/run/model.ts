@@ -93,9 +93,9 @@ const usersOfLongTraining = 10_000;
 /** Whether the next run of an organization trains its first model, and takes long for it. */
 export async function isFirstTrainingLong(warehouse: Warehouse, organization: number): Promise<boolean> {
   const [row] = await warehouse.rows<{ isLong: boolean }>(
-    `SELECT toBool(count() >= ${usersOfLongTraining} AND NOT EXISTS (
-       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'model')) AS isLong
-     FROM (SELECT DISTINCT user FROM user_spans WHERE organization = {organization:UInt32})`,
+    `SELECT toBool(uniqExact(user) >= ${usersOfLongTraining}) AS isLong FROM user_spans
+     WHERE organization = {organization:UInt32} AND NOT EXISTS (
+       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'model')`,
     { organization },
   );
   return row?.isLong === true;
