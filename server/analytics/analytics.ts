@@ -18,6 +18,7 @@ export {
   accountWithId,
 } from "./entities/account-list.ts";
 export {
+  accountsOfUsers,
   bitmapText,
   boundBitmap,
   type EntitySet,
@@ -55,7 +56,7 @@ export {
   usersNumbered,
 } from "./entities/user-list.ts";
 export { userSpan } from "./entities/user-span.ts";
-export { withinSet } from "./entities/within-set.ts";
+export { withinPayerSet, withinSet } from "./entities/within-set.ts";
 export { counts } from "./events/counts.ts";
 export { eventNames } from "./events/event-names.ts";
 export { eventsByValue } from "./events/events-by-value.ts";

@@ -35,6 +35,27 @@ export const accountsLeftOut = `(
   WHERE organization = {organization:UInt32} AND account != 0 AND bitmapCardinality(${excluded}) > 0
   GROUP BY account HAVING countIf(NOT bitmapContains(${excluded}, user)) = 0)`;
 
+/** The condition that an account counts. */
+export function isIncludedAccount(account: string): string {
+  return `${account} NOT IN ${accountsLeftOut}`;
+}
+
+/** A figure's query about some payers only: accounts, and users who pay without an account. The accounts of a set count if
+ * `isIncludedAccount` says so.
+ * @param bitmaps of these accounts and users, expressions */
+export function withinPayers(
+  sql: string,
+  { accounts, users }: { readonly accounts: string; readonly users: string },
+): string {
+  const own = `
+    IN (SELECT account FROM (SELECT arrayJoin(bitmapToArray(${accounts})) AS account)
+      WHERE account NOT IN ${accountsLeftOut})`;
+  return sql
+    .split(`NOT IN ${accountsLeftOut}`)
+    .map((part) => withinUsers(part, users))
+    .join(own);
+}
+
 /** The condition that a user's number is excluded, for rows that are subtracted from a sum over all users. In a table
  * ordered by user it reads only these users' rows. */
 export function isExcluded(user: string): string {
