@@ -40,20 +40,21 @@ export function isIncludedAccount(account: string): string {
   return `${account} NOT IN ${accountsLeftOut}`;
 }
 
-/** A figure's query about some payers only: accounts, and users who pay without an account. The accounts of a set count if
- * `isIncludedAccount` says so.
+/** A figure's query about some payers only: accounts, and users who pay without an account. Its conditions are
+ * `isIncludedAccount` and `isIncluded`. Excluded payers of the sets are left out as elsewhere.
  * @param bitmaps of these accounts and users, expressions */
 export function withinPayers(
   sql: string,
   { accounts, users }: { readonly accounts: string; readonly users: string },
 ): string {
-  const own = `
+  const ofAccounts = `
     IN (SELECT account FROM (SELECT arrayJoin(bitmapToArray(${accounts})) AS account)
       WHERE account NOT IN ${accountsLeftOut})`;
+  const ofUsers = `bitmapContains((SELECT bitmapAndnot(${users}, ${excluded})), `;
   return sql
     .split(`NOT IN ${accountsLeftOut}`)
-    .map((part) => withinUsers(part, users))
-    .join(own);
+    .map((part) => part.replaceAll(`NOT bitmapContains(${excluded}, `, ofUsers))
+    .join(ofAccounts);
 }
 
 /** The condition that a user's number is excluded, for rows that are subtracted from a sum over all users. In a table
