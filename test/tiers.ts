@@ -27,7 +27,7 @@ const pages = because(
   `account-attributes account-members alert-rules avatars canceling churned controls
   currencies departures destinations details entities entity-ids events events-live
   exclusions first-day health-traits inbox list-order lists long-lists model overview
-  overview-links pages palette revenue retention retention-choices segments set-ups
+  overview-links pages palette revenue revenue-segments retention retention-choices segments set-ups
   settings settings-people settings-together sign-in slow-figures sources statements
   subscriptions typing webhooks work`,
 ).map(([name, reason]): [string, string] => [`dashboard/${name}`, reason]);
@@ -44,7 +44,7 @@ const fullLength = [
   ),
   ...because(
     "it compares random histories with a reference; the rules by themselves are in npm test",
-    `actions/readings-of-runs analytics/revenue analytics/revenue-splits revenue/at-risk-beside-lists
+    `actions/readings-of-runs analytics/revenue analytics/revenue-segments analytics/revenue-splits revenue/at-risk-beside-lists
     analytics/owners analytics/revenue-at-risk ledger/inbox-model ledger/message-ids scoring/account-attributes
     scoring/base-rate scoring/change-of-models scoring/snapshot-upkeep scoring/stored-fits simulation/billing
     warehouse/exclusions warehouse/export`,
