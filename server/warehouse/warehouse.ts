@@ -65,9 +65,11 @@ export {
 export {
   accountsLeftOut,
   included,
+  isAnyAccount,
   isExcluded,
   isIncluded,
   isIncludedAccount,
+  withinAccounts,
   withinPayers,
   withinUsers,
 } from "./schema/included.ts";

@@ -1,15 +1,23 @@
-/** Figures about the users or the payers of a set. */
-import { type Parameter, type Warehouse, withinPayers, withinUsers } from "../../warehouse/warehouse.ts";
+/** Figures about the users, accounts or payers of a set. */
+import {
+  type Parameter,
+  type Warehouse,
+  withinAccounts,
+  withinPayers,
+  withinUsers,
+} from "../../warehouse/warehouse.ts";
 import { boundBitmap, type EntitySet } from "./entity-sets.ts";
 
 type Limits = Parameters<Warehouse["rows"]>[2];
 
-/** The warehouse for figures about these users alone: their queries leave out all others as they leave out excluded users.
- * Only figures that count `included` users may use it.
- * @param set of users */
-export function withinSet(warehouse: Warehouse, set: EntitySet): Warehouse {
-  const { bitmap } = ofKind(set, "user");
-  return rewritten(warehouse, (sql) => withinUsers(sql, boundBitmap("withinUsers")), { withinUsers: bitmap });
+/** The warehouse for figures about these users or accounts alone: their queries leave out all others. Figures of users leave them
+ * out as they leave out excluded users. Only figures that count `included` users, or accounts by `isAnyAccount`, may use it. */
+export function withinSet(warehouse: Warehouse, { of, bitmap }: EntitySet): Warehouse {
+  return of === "user"
+    ? rewritten(warehouse, (sql) => withinUsers(sql, boundBitmap("withinUsers")), { withinUsers: bitmap })
+    : rewritten(warehouse, (sql) => withinAccounts(sql, boundBitmap("withinAccounts")), {
+        withinAccounts: bitmap,
+      });
 }
 
 /** Accounts, and users who pay without an account. */
@@ -18,7 +26,7 @@ export interface PayerSet {
   readonly users: EntitySet;
 }
 
-/** The same for payers. Only figures that count payers by `isIncludedPayer` may use it. */
+/** The warehouse for figures about these payers alone. Only figures that count payers by `isIncludedPayer` may use it. */
 export function withinPayerSet(warehouse: Warehouse, { accounts, users }: PayerSet): Warehouse {
   const bitmaps = {
     accounts: boundBitmap("withinAccounts"),

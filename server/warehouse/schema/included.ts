@@ -35,7 +35,15 @@ export const accountsLeftOut = `(
   WHERE organization = {organization:UInt32} AND account != 0 AND bitmapCardinality(${excluded}) > 0
   GROUP BY account HAVING countIf(NOT bitmapContains(${excluded}, user)) = 0)`;
 
-/** The condition that an account counts. */
+/** The condition of rows of accounts that figures without payers have: all of them. */
+export const isAnyAccount = "account > 0";
+
+/** A figure's query about some accounts only, by `isAnyAccount`. @param bitmap of these accounts, an expression */
+export function withinAccounts(sql: string, bitmap: string): string {
+  return sql.replaceAll(isAnyAccount, `bitmapContains(${bitmap}, account)`);
+}
+
+/** The condition that an account counts as a payer. */
 export function isIncludedAccount(account: string): string {
   return `${account} NOT IN ${accountsLeftOut}`;
 }

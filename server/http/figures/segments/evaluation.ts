@@ -58,15 +58,16 @@ export async function setsOfList(
   return (await evaluationOf(context, [{ kind, filter }])).conditions(kind, filter);
 }
 
-/** The warehouse for figures about the users of a segment. @param segment undefined for all users
- * @throws ApiError when there is no such segment */
+/** The warehouse for figures about the users or the accounts of a segment. Accounts are in segments of accounts only.
+ * @param segment undefined for all of them @throws ApiError when there is no such segment of this kind */
 export async function warehouseWithin(
   context: SelectionContext,
   segment: number | undefined,
+  kind: EntityKind = "user",
 ): Promise<Warehouse> {
   if (segment === undefined) return context.warehouse;
-  const set = await membersOf(context, segment);
-  return withinSet(context.warehouse, set.of === "user" ? set : await usersOfAccounts(context, set));
+  const set = await membersOf(context, segment, kind);
+  return withinSet(context.warehouse, set.of === kind ? set : await usersOfAccounts(context, set));
 }
 
 /**
@@ -89,10 +90,15 @@ export async function warehouseWithinPayers(
   );
 }
 
-/** The users or accounts of a segment. @throws ApiError when there is no such segment */
-async function membersOf(context: SelectionContext, segment: number): Promise<EntitySet> {
+/** The users or accounts of a segment. @param kind of the entities that may be in it
+ * @throws ApiError when there is no such segment */
+async function membersOf(
+  context: SelectionContext,
+  segment: number,
+  kind: EntityKind = "user",
+): Promise<EntitySet> {
   const filter = { segments: [{ segment }] };
-  return (await evaluationOf(context, [{ kind: "user", filter }])).set(segment);
+  return (await evaluationOf(context, [{ kind, filter }])).set(segment);
 }
 
 async function usersOfAccounts(context: SelectionContext, set: EntitySet): Promise<EntitySet> {
