@@ -1,13 +1,19 @@
-/** The choice of figures about the users, or the payers, of one segment. */
+/** The choice of figures about the users, accounts or payers of one segment. */
 import type { ReactElement } from "react";
 import { Select } from "../form/field.tsx";
 import { Pick } from "../list/pick.tsx";
 import { withChoice } from "../work/members.ts";
 import { segmentChoices, useSegments } from "./segments.ts";
 
+const labels = {
+  users: { label: "Users of a segment", all: "All users" },
+  accounts: { label: "Accounts of a segment", all: "All accounts" },
+  payers: { label: "Payers of a segment", all: "All payers" },
+} as const;
+
 interface PickProps {
-  /** Payers are accounts, or users without one. Both are in segments of either kind. */
-  readonly of?: "users" | "payers";
+  /** Accounts are in segments of accounts only. Users, and payers, which are users or accounts, are in segments of both kinds. */
+  readonly of?: keyof typeof labels;
   /** The segment's id. Undefined for all of them. */
   readonly value: number | undefined;
   readonly onChoose: (segment: number | undefined) => void;
@@ -15,19 +21,14 @@ interface PickProps {
   readonly isField?: boolean;
 }
 
-const labels = {
-  users: { label: "Users of a segment", all: "All users" },
-  payers: { label: "Payers of a segment", all: "All payers" },
-} as const;
-
-/** All users or payers, or those of one segment. It is absent while the organization has no segment. */
+/** All of them, or those of one segment. It is absent while the organization has no segment. */
 export function SegmentPick({
   of = "users",
   value,
   onChoose,
   isField = false,
 }: PickProps): ReactElement | null {
-  const choices = segmentChoices(useSegments(), "users");
+  const choices = segmentChoices(useSegments(), of === "accounts" ? "accounts" : "users");
   const chosen = value === undefined ? "" : String(value);
   if (choices.length === 0 && chosen === "") return null;
   const { label, all } = labels[of];
