@@ -27,7 +27,8 @@ const pages = because(
   `account-attributes account-members alert-rules avatars canceling churned controls
   currencies departures destinations details entities entity-ids events events-live
   exclusions first-day health-traits inbox list-order lists long-lists model overview
-  overview-links pages palette revenue revenue-segments retention retention-choices segments set-ups
+  overview-links pages palette revenue revenue-segments retention retention-choices segments
+  segments-of-scores set-ups
   settings settings-people settings-together sign-in slow-figures sources statements
   subscriptions typing webhooks work`,
 ).map(([name, reason]): [string, string] => [`dashboard/${name}`, reason]);
