@@ -24,13 +24,12 @@ function because(reason: string, names: string): [string, string][] {
 
 const pages = because(
   "npm test opens every page once: this file proves one page or one part in every detail",
-  `account-attributes account-members alert-rules avatars canceling churned controls
-  currencies departures destinations details entities entity-ids events events-live
-  exclusions first-day health-traits inbox list-order lists long-lists model overview
-  overview-links pages palette revenue revenue-segments retention retention-choices segments
-  segments-of-scores set-ups
-  settings settings-people settings-together sign-in slow-figures sources statements
-  subscriptions typing webhooks work`,
+  `account-attributes account-members alert-rules avatars canceling churned controls currencies
+  departures destinations details entities entity-ids events events-live exclusions first-day
+  health-traits inbox list-order lists long-lists model overview overview-links pages palette revenue
+  revenue-segments retention retention-choices segments segments-of-scores set-ups settings
+  settings-people settings-together sign-in slow-figures sources statements subscriptions typing
+  webhooks work`,
 ).map(([name, reason]): [string, string] => [`dashboard/${name}`, reason]);
 
 /** Files that take ten seconds of processor time, by what npm test has in their place. */

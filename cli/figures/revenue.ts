@@ -18,6 +18,12 @@ interface Options extends OfOrganization {
   readonly format: "table" | "csv" | "json";
 }
 
+const helpTexts = [
+  "Amounts of csv and json are in minor units, such as cents.",
+  "A segment of accounts has its accounts, and the users of them who pay without an account.",
+  "A segment of users has its users who pay without an account, and all accounts with at least one member in it.",
+];
+
 export function revenueCommand(): Command {
   return new Command("revenue")
     .description("Print MRR, its movements, NRR, GRR and logo churn by month, quarter or year")
@@ -30,14 +36,11 @@ export function revenueCommand(): Command {
     .option("--periods <number>", "this many periods", wholeNumber(1, revenueLimits.periods), 12)
     .option("--to <date>", "the last day that counts; without it, today")
     .option("--by <plan|attribute>", "groups of payers: by `plan`, or by an attribute of accounts")
-    .option(
-      "--segment <name>",
-      "only payers of this segment, by its members of now: accounts in it or with a member in it, and users in it, or of an account in it, who pay without an account",
-    )
+    .option("--segment <name>", "only payers of this segment, by its members of now")
     .addOption(
       new Option("--format <format>", "how it is written").choices(["table", "csv", "json"]).default("table"),
     )
-    .addHelpText("after", "\nAmounts of csv and json are in minor units, such as cents.")
+    .addHelpText("after", `\n${helpTexts.join("\n")}`)
     .action(async (options: Options) => {
       const { organization, segment: name } = options;
       const segment = name === undefined ? undefined : await segmentOf(organization, name);
