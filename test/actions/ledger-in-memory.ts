@@ -1,6 +1,6 @@
 /** The ledger's part in decisions of one rule, and a process that may die beside each commit. */
 import { expect } from "bun:test";
-import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
+import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/actions/rules.ts";
 import type { DecisionParts } from "../../server/actions/rules/decide.ts";
 import { decideRules } from "../../server/actions/rules/decide-rules.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
@@ -13,7 +13,7 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../server/ledger/ledger.ts";
-import { newestRun } from "../../server/scoring/scoring.ts";
+import { type EntityKind, newestRun } from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 
@@ -45,6 +45,8 @@ export class LedgerInMemory {
   /** The members of the segment that the rule names. */
   members: readonly number[] = [];
   sources: DecisionParts["sources"] = { statuses: async () => [] };
+  exemptions: RuleExemptions = {};
+  mrrs: Readonly<Record<EntityKind, ReadonlyMap<number, number>>> = { user: new Map(), account: new Map() };
 
   constructor(
     organization: number,
@@ -63,7 +65,7 @@ export class LedgerInMemory {
       ...{ warehouse, rules: this, sources: this.sources },
       commit: (_, chunk) => this.commit(chunk),
       newestRun: (organization, kind, uptoDay) => newestRun(warehouse, organization, kind, uptoDay),
-      mrrOf: async () => new Map<number, number>(),
+      mrrOf: async (_, kind) => this.mrrs[kind],
       horizonOf: async () => 14,
       segmentOf: async () => ({
         ...{ name: "A segment", changedAtMs: 0, readsScores: false },
@@ -94,7 +96,7 @@ export class LedgerInMemory {
           name: "A rule",
           condition: this.#condition,
         },
-        ...({ scope: this.#scope, exemptions: {}, cooldownDays: null, cap: 20 } as const),
+        ...({ scope: this.#scope, exemptions: this.exemptions, cooldownDays: null, cap: 20 } as const),
         ...({ when: "at once", destinations: [], holdOutShare: 0, experiment: 1, createdAtMs: 0 } as const),
       },
       watermark: this.watermark,

@@ -54,6 +54,26 @@ test("a rule about a segment fires for failed payments of its accounts alone", a
   expect(ledger.fired).toHaveLength(1);
 });
 
+test("a failed payment of a user is exempt by the MRR of the account, also before there are scores", async () => {
+  const organization = subject.newOrganization();
+  const member = memberWriter(organization);
+  await member(1, 5, false);
+  const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" });
+  ledger.exemptions = { mrrAbove: 1_000 };
+  await ledger.decide(subject.warehouse, nowMs);
+  const failing = async (mrr: number, at: number) => {
+    ledger.mrrs = { user: new Map(), account: new Map([[5, mrr]]) };
+    await insertFailure(organization, 5, minutes(at), `failure ${at}`);
+    await ledger.decide(subject.warehouse, minutes(at + 1));
+  };
+  await failing(1_000, 1);
+  await failing(1_001, 3);
+  expect(ledger.fired).toMatchObject([
+    { entity: { kind: "user", number: 1 }, account: 5, isExempt: false },
+    { entity: { kind: "user", number: 1 }, account: 5, isExempt: true },
+  ]);
+});
+
 /** Writes members of accounts, each over what it was before. */
 function memberWriter(organization: number) {
   let version = 0;

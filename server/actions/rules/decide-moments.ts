@@ -108,15 +108,16 @@ async function firedBy(
           ...{ organization: organization.id, kind, run, before: undefined, entities },
           condition: { kind: "never" },
         });
+  const accounts = await accountsOf(warehouse, organization.id, kind, entities);
   const mrrs = await parts.mrrOf(organization, kind, entities);
+  const ofAccounts =
+    kind === "account" ? mrrs : await parts.mrrOf(organization, "account", [...new Set(accounts.values())]);
   const isExempt = await exemptOf(parts, organization, exemptions, entities);
   return events.map(({ entity, timeMs, id }) => {
-    const {
-      risk = null,
-      account = kind === "account" ? entity : null,
-      reasons = [],
-    } = facts.get(entity) ?? {};
+    const { risk = null, reasons = [] } = facts.get(entity) ?? {};
+    const account = accounts.get(entity) ?? null;
     const mrr = mrrs.get(entity);
+    const mrrOfAccount = account === null ? undefined : ofAccounts.get(account);
     return {
       ...{
         entity: { kind, number: entity },
@@ -127,9 +128,25 @@ async function firedBy(
       },
       ...{ risk, account, reasons: [{ text: sentences[condition.kind] ?? "" }, ...reasons] },
       expectedLoss: mrr === undefined || risk === null ? null : risk * mrr,
-      isExempt: isExempt(entity, mrr),
+      isExempt: isExempt(entity, mrrOfAccount ?? mrr),
     };
   });
+}
+
+/** The accounts of entities, also of those without scores. An account is its own. Users without an account are left out. */
+async function accountsOf(
+  warehouse: DecisionParts["warehouse"],
+  organization: number,
+  kind: EntityKind,
+  entities: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  if (kind === "account") return new Map(entities.map((entity) => [entity, entity]));
+  const rows = await warehouse.rows<{ user: number; account: number }>(
+    `SELECT user, account FROM users FINAL
+     WHERE organization = {organization:UInt32} AND user IN {entities:Array(UInt32)} AND account != 0`,
+    { organization, entities },
+  );
+  return new Map(rows.map(({ user, account }) => [user, account]));
 }
 
 /** Accounts with a member who is an owner have a row, which has not left. One that has none any more, and has members, fires and loses
