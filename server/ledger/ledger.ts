@@ -11,7 +11,6 @@ export {
   type DestinationChange,
   type DestinationWithCounts,
   notAgreed,
-  ownDigestName,
 } from "./ports/actions/destinations.ts";
 export type { IdentityData } from "./ports/actions/person-data.ts";
 export { keyOfEntity, type RuleEntity } from "./ports/actions/rule-entities.ts";
