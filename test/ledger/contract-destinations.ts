@@ -245,10 +245,7 @@ function namesAndPlaces(subject: LedgerUnderTest): void {
       for (let n = 2; n < destinationLimits.perOrganization; n++) await add(id, `destination ${n}`);
       await expect(add(id, "one more")).rejects.toThrow("There are 20 destinations already");
       const { destinations } = subject.ledger;
-      const digestOf = (person: number) =>
-        destinations.add(id, { ...mailbox, name: ownDigestName(person) }, commandLine, subject.nowMs);
-      await digestOf(1);
-      await digestOf(21);
+      for (const person of [1, 21]) await mailboxesOf(subject).addMailbox(id, ownDigestName(person));
       await expect(add(id, "one more")).rejects.toThrow("There are 20 destinations already");
       await destinations.remove(id, first.id, commandLine, subject.nowMs);
       await add(id, "one more");
