@@ -24,6 +24,8 @@ export class World {
   importedAtMs: number | null = null;
   revision = 1;
   isStopped = false;
+  timezone = "UTC";
+  isRebuilding = false;
   readsScores = false;
   segments: Segment[] = [segmentOf(this.organization)];
   evaluations = 0;
@@ -96,9 +98,10 @@ export class World {
       ledger: {
         segments: { organizations: async () => [this.organization], list: async () => this.segments },
         organizations: {
-          find: async (id: number) => (id === this.organization ? { id, timezone: "UTC" } : undefined),
+          find: async (id: number) =>
+            id === this.organization ? { id, timezone: this.timezone } : undefined,
         },
-        rebuildsPending: async () => [],
+        rebuildsPending: async () => (this.isRebuilding ? [this.organization] : []),
         settings: { get: async () => ({ version: 1 }) },
         exclusions: { rules: async () => ({ revision: this.revision }) },
         lastImportAtMs: async () => this.importedAtMs,
@@ -125,6 +128,14 @@ export class World {
     };
     return new SegmentKeeper(parts as object as SegmentKeeperParts);
   }
+}
+
+/** A world whose segment has been evaluated for the first time. */
+export async function begun(...members: readonly number[]): Promise<World> {
+  const world = await new World().fill();
+  world.members = [...members];
+  await world.look();
+  return world;
 }
 
 function segmentOf(organization: number): Segment {
