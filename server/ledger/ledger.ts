@@ -75,6 +75,7 @@ export {
   type AskedErasure,
   accountReceiptOf,
   type CountedErasure,
+  type ErasedAccounts,
   type Erasure,
   type ErasureReceipt,
   type Erasures,
