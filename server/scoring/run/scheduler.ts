@@ -123,18 +123,28 @@ export class Scheduler {
     this.#failures = new Retries({ firstMs: this.#rests.afterFailureMs, longestMs: longestRestMs });
   }
 
-  /** Starts to check every ten seconds for due runs. */
+  /** Starts to check every ten seconds for due runs, and sooner after a round that had some. */
   start(): void {
-    this.#timer = setInterval(() => {
-      if (this.#working.size >= maxRounds) return;
-      const round = this.work()
-        .catch((error: unknown) => {
-          if (this.#stopping) return;
-          this.#parts.log.warn({ err: error }, "scoring failed and will be tried again");
-        })
-        .finally(() => this.#working.delete(round));
-      this.#working.add(round);
-    }, pollMs);
+    this.#timer = setInterval(() => this.#begin(), pollMs);
+  }
+
+  #begin(): void {
+    if (this.#stopping || this.#working.size >= maxRounds) return;
+    const round = this.#round()
+      .catch((error: unknown) => {
+        if (this.#stopping) return;
+        this.#parts.log.warn({ err: error }, "scoring failed and will be tried again");
+      })
+      .finally(() => this.#working.delete(round));
+    this.#working.add(round);
+  }
+
+  /** The round after one with runs begins when earlier days have rested. */
+  async #round(): Promise<void> {
+    const startedMs = performance.now();
+    if ((await this.work()) === 0) return;
+    const restMs = this.#rests.shareBeforeHistory * (performance.now() - startedMs);
+    setTimeout(() => this.#begin(), restMs).unref();
   }
 
   /** How far the scores of earlier days are; null when they are all there, and before that is known. */
