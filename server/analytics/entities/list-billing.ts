@@ -73,16 +73,21 @@ export function billingSql(
   order: string,
 ): BillingSql {
   const { payers, toDay } = filter;
-  const conditions = conditionsOf(filter, kind, toDay);
+  const conditions = billingConditions(filter, kind, toDay);
   if (payers === undefined) {
     return { joins: [], conditions: conditions.length > 0 ? [condition("false")] : [] };
   }
   const read = [order, ...conditions.map(({ text }) => text)].join(" ");
-  const columns = (["mrr", "scheduled", "plans", "status", "renewsDay"] as const).filter((column) =>
-    read.includes(`payer.${column}`),
-  );
+  const columns = columnsIn(read);
   if (columns.length === 0) return { joins: [], conditions };
   return { joins: [joined(payers, columns, entity)], conditions };
+}
+
+/** The columns of payers that a text reads. */
+export function columnsIn(text: string): PayerColumn[] {
+  return (["mrr", "scheduled", "plans", "status", "renewsDay"] as const).filter((column) =>
+    text.includes(`payer.${column}`),
+  );
 }
 
 function joined(payers: PayersQuestion, columns: readonly PayerColumn[], entity: string): Sql {
@@ -91,7 +96,8 @@ function joined(payers: PayersQuestion, columns: readonly PayerColumn[], entity:
   return condition(`LEFT JOIN ${text} AS payer ON payer.entity = ${entity}`, { ...parameters, ...zone });
 }
 
-function conditionsOf(filter: BillingFilter, kind: EntityKind, toDay: number): Sql[] {
+/** The conditions of a filter on `payer`. */
+export function billingConditions(filter: BillingFilter, kind: EntityKind, toDay: number): Sql[] {
   const { mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus, renewsWithinDays } = filter;
   const when = (value: unknown, text: string, parameters: Sql["parameters"]) =>
     value === undefined ? [] : [condition(`ifNull(${text}, false)`, parameters)];

@@ -41,17 +41,25 @@ export async function hasPayers(
   return rows.length > 0;
 }
 
+/** The instant of the question, or each of several. */
+const nowOf = (isAsOf: boolean) => (isAsOf ? "asOf" : "{nowMs:Int64}");
+
 /** Subscriptions with the columns, and `place`: of the change that holds now. Those that have not begun are left out, and those of
  * excluded payers. Changes after now are ends that are scheduled, of subscriptions and of discounts. */
 export function atPlace(
   columns: string,
-  { and = "", withExcluded = false }: { readonly and?: string; readonly withExcluded?: boolean } = {},
+  {
+    and = "",
+    withExcluded = false,
+    isAsOf = false,
+  }: { readonly and?: string; readonly withExcluded?: boolean; readonly isAsOf?: boolean } = {},
 ): string {
   const isIncluded = isIncludedPayerOf("payer_account[place]", "payer_user[place]");
   return `
     SELECT ${columns}
     FROM (
-      SELECT *, arrayLastIndex(start -> ${msOf("start")} <= {nowMs:Int64}, stored."from") AS place
+      SELECT *, ${isAsOf ? "arrayJoin({asOfMs:Array(Int64)}) AS asOf, " : ""}
+        arrayLastIndex(start -> ${msOf("start")} <= ${nowOf(isAsOf)}, stored."from") AS place
       FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${and}) AS histories
     WHERE place > 0 ${withExcluded ? "" : `AND ${isIncluded}`}`;
 }
@@ -143,7 +151,9 @@ export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay"
 
 const goesOn = "state != 'canceled'";
 const renews = "state IN ('active', 'past_due', 'trialing') AND isNull(endsMs)";
-const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, string>> = {
+const aggregatesAt = (
+  now: string,
+): Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, string>> => ({
   plans: `groupUniqArrayIf(named_plan, ${goesOn} AND named_plan != '')`,
   // As `statusOf` has it.
   status: `
@@ -154,8 +164,8 @@ const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, str
       countIf(state = 'trialing') > 0, 'trialing',
       'paused'))`,
   hadMrr: "max(own_had_mrr)",
-  renewsDay: `ifNull(minOrNullIf(periodEndDay, ${renews} AND periodEndMs >= {nowMs:Int64}), maxOrNullIf(periodEndDay, ${renews}))`,
-};
+  renewsDay: `ifNull(minOrNullIf(periodEndDay, ${renews} AND periodEndMs >= ${now}), maxOrNullIf(periodEndDay, ${renews}))`,
+});
 
 /** The change that holds at the end of the horizon, by the ends that are scheduled. */
 const laterPlace = `greatest(place, arrayLastIndex(start -> ${msOf("start")} < {untilMs:Int64}, histories."from"))`;
@@ -189,20 +199,28 @@ const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = 
 };
 
 /** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an array.
- * @param earlierMs only for `hadMrr` */
+ * @param earlierMs only for `hadMrr`
+ * @param asOfMs other instants than now: a row for each, with it as `asOf`. For columns that look neither before nor after */
 export function payersSql(
   question: PayersQuestion,
   columns: readonly PayerColumn[],
-  { earlierMs = question.nowMs }: { readonly earlierMs?: number } = {},
+  {
+    earlierMs = question.nowMs,
+    asOfMs,
+  }: { readonly earlierMs?: number; readonly asOfMs?: readonly number[] } = {},
 ): Sql {
   const { kind, nowMs, untilMs, organization, transitions } = question;
   const mrr = mrrOf(question);
   const names = [...new Set(columns.flatMap((column) => needed[column]))];
+  const isAsOf = asOfMs !== undefined;
+  const aggregates = aggregatesAt(nowOf(isAsOf));
   const states = atPlace(
     [
+      ...(isAsOf ? ["asOf"] : []),
       `payer_account[place] AS of_account, payer_user[place] AS of_user`,
       ...names.map((name) => `${values[name]} AS ${name}`),
     ].join(", "),
+    { isAsOf },
   );
   const isOfKind = kind === "account" ? "of_account != 0" : "of_account = 0 AND of_user != 0";
   const aggregateOf = (column: PayerColumn) =>
@@ -211,12 +229,12 @@ export function payersSql(
   const hasMrr = columns.includes("mrr") || columns.includes("scheduled");
   return {
     text: `(
-      SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${aggregated.join(", ")}
+      SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${[...(isAsOf ? ["asOf"] : []), ...aggregated].join(", ")}
       FROM (${hasMrr ? mrr.converted(states, columns.includes("scheduled")) : states})
       WHERE ${isOfKind}
-      GROUP BY entity)`,
+      GROUP BY entity${isAsOf ? ", asOf" : ""})`,
     parameters: {
-      ...{ organization, nowMs },
+      ...{ organization, ...(isAsOf ? { asOfMs: [...asOfMs] } : { nowMs }) },
       ...(columns.includes("scheduled") && { untilMs: untilMs ?? nowMs }),
       ...(columns.includes("hadMrr") && { earlierMs }),
       ...(hasMrr && mrr.parameters),

@@ -8,6 +8,7 @@ import { formatDay } from "../../../calendar/calendar.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { today } from "../days.ts";
 import { dayOrNull } from "../rows.ts";
+import { segmentsInPast } from "../segments/in-past.ts";
 
 const retryAfterSeconds = 5;
 /** Organizations that wait for a preview: it reads the scores of 90 days. */
@@ -27,7 +28,7 @@ export const rulePreviewHandlers = {
     try {
       const { settings } = await ledger.settings.get(id);
       const horizonDays = settings.churnHorizonDays;
-      const { days, weeks, precision, baseRate, ...counts } = await previewRule(warehouse, {
+      const { days, weeks, precision, baseRate, ...counts } = await previewRule({ warehouse, findSegment: segmentsInPast(context) }, {
         ...{ organization: { id, zone }, horizonDays, today: today(context) },
         ...{ scope: body.scope, condition: conditionOf(body.condition) },
         cooldownDays: body.cooldownDays ?? null,
