@@ -42,8 +42,12 @@ export class LedgerInMemory {
   readonly #condition: RuleCondition;
 
   readonly #scope: RuleScope;
-  /** The members of the segment that the rule names. */
+  /** The members of the segment that the rule names, and by its id where it names two. */
   members: readonly number[] = [];
+  readonly membersOf = new Map<number, readonly number[]>();
+  /** Whether they follow from scores. */
+  readsScores = false;
+  insideBySettings = 0;
   sources: DecisionParts["sources"] = { statuses: async () => [] };
   exemptions: RuleExemptions = {};
   mrrs: Readonly<Record<EntityKind, ReadonlyMap<number, number>>> = { user: new Map(), account: new Map() };
@@ -67,10 +71,10 @@ export class LedgerInMemory {
       newestRun: (organization, kind, uptoDay) => newestRun(warehouse, organization, kind, uptoDay),
       mrrOf: async (_, kind) => this.mrrs[kind],
       horizonOf: async () => 14,
-      segmentOf: async () => ({
-        ...{ name: "A segment", changedAtMs: 0, readsScores: false },
+      segmentOf: async (_, segment) => ({
+        ...{ name: "A segment", changedAtMs: 0, readsScores: this.readsScores },
         members: await setOfNumbers(warehouse, this.#scope.kind === "users" ? "user" : "account", {
-          ...{ organization: this.#organization, numbers: this.members },
+          ...{ organization: this.#organization, numbers: this.membersOf.get(segment) ?? this.members },
         }),
       }),
       lastImportAtMs: async () => this.importedAtMs,
@@ -117,6 +121,7 @@ export class LedgerInMemory {
     expect(Math.max(chunk.fired.length, chunk.closed.length)).toBeLessThanOrEqual(100);
     this.fired.push(...chunk.fired);
     this.closed.push(...chunk.closed);
+    this.insideBySettings += chunk.insideBySettings;
     for (const state of chunk.states) {
       const { hasLeft, firedOn, restsUntil } = state;
       const key = JSON.stringify(state.entity);

@@ -78,16 +78,11 @@ export function billingSql(
     return { joins: [], conditions: conditions.length > 0 ? [condition("false")] : [] };
   }
   const read = [order, ...conditions.map(({ text }) => text)].join(" ");
-  const columns = columnsIn(read);
+  const columns = (["mrr", "scheduled", "plans", "status", "renewsDay"] as const).filter((column) =>
+    read.includes(`payer.${column}`),
+  );
   if (columns.length === 0) return { joins: [], conditions };
   return { joins: [joined(payers, columns, entity)], conditions };
-}
-
-/** The columns of payers that a text reads. */
-export function columnsIn(text: string): PayerColumn[] {
-  return (["mrr", "scheduled", "plans", "status", "renewsDay"] as const).filter((column) =>
-    text.includes(`payer.${column}`),
-  );
 }
 
 function joined(payers: PayersQuestion, columns: readonly PayerColumn[], entity: string): Sql {

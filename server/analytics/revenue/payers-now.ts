@@ -41,9 +41,6 @@ export async function hasPayers(
   return rows.length > 0;
 }
 
-/** The instant of the question, or each of several. */
-const nowOf = (isAsOf: boolean) => (isAsOf ? "asOf" : "{nowMs:Int64}");
-
 /** Subscriptions with the columns, and `place`: of the change that holds now. Those that have not begun are left out, and those of
  * excluded payers. Changes after now are ends that are scheduled, of subscriptions and of discounts. */
 export function atPlace(
@@ -51,16 +48,15 @@ export function atPlace(
   {
     and = "",
     withExcluded = false,
-    isAsOf = false,
-  }: { readonly and?: string; readonly withExcluded?: boolean; readonly isAsOf?: boolean } = {},
+    histories = `
+      SELECT *, arrayLastIndex(start -> ${msOf("start")} <= {nowMs:Int64}, stored."from") AS place
+      FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${and}`,
+  }: { readonly and?: string; readonly withExcluded?: boolean; readonly histories?: string } = {},
 ): string {
   const isIncluded = isIncludedPayerOf("payer_account[place]", "payer_user[place]");
   return `
     SELECT ${columns}
-    FROM (
-      SELECT *, ${isAsOf ? "arrayJoin({asOfMs:Array(Int64)}) AS asOf, " : ""}
-        arrayLastIndex(start -> ${msOf("start")} <= ${nowOf(isAsOf)}, stored."from") AS place
-      FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${and}) AS histories
+    FROM (${histories}) AS histories
     WHERE place > 0 ${withExcluded ? "" : `AND ${isIncluded}`}`;
 }
 
@@ -151,9 +147,7 @@ export type PayerColumn = "mrr" | "scheduled" | "plans" | "status" | "renewsDay"
 
 const goesOn = "state != 'canceled'";
 const renews = "state IN ('active', 'past_due', 'trialing') AND isNull(endsMs)";
-const aggregatesAt = (
-  now: string,
-): Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, string>> => ({
+const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, string>> = {
   plans: `groupUniqArrayIf(named_plan, ${goesOn} AND named_plan != '')`,
   // As `statusOf` has it.
   status: `
@@ -164,8 +158,8 @@ const aggregatesAt = (
       countIf(state = 'trialing') > 0, 'trialing',
       'paused'))`,
   hadMrr: "max(own_had_mrr)",
-  renewsDay: `ifNull(minOrNullIf(periodEndDay, ${renews} AND periodEndMs >= ${now}), maxOrNullIf(periodEndDay, ${renews}))`,
-});
+  renewsDay: `ifNull(minOrNullIf(periodEndDay, ${renews} AND periodEndMs >= {nowMs:Int64}), maxOrNullIf(periodEndDay, ${renews}))`,
+};
 
 /** The change that holds at the end of the horizon, by the ends that are scheduled. */
 const laterPlace = `greatest(place, arrayLastIndex(start -> ${msOf("start")} < {untilMs:Int64}, histories."from"))`;
@@ -199,28 +193,46 @@ const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = 
 };
 
 /** A subquery of all payers: `entity` and the columns, null for rows that a join does not find. `plans` is an array.
- * @param earlierMs only for `hadMrr`
- * @param asOfMs other instants than now: a row for each, with it as `asOf`. For columns that look neither before nor after */
+ * @param earlierMs only for `hadMrr` */
 export function payersSql(
   question: PayersQuestion,
   columns: readonly PayerColumn[],
-  {
-    earlierMs = question.nowMs,
-    asOfMs,
-  }: { readonly earlierMs?: number; readonly asOfMs?: readonly number[] } = {},
+  { earlierMs = question.nowMs }: { readonly earlierMs?: number } = {},
+): Sql {
+  return payersOf(question, columns, { earlierMs });
+}
+
+/** Columns that look neither before nor after an instant. */
+export type PastPayerColumn = Exclude<PayerColumn, "scheduled" | "renewsDay" | "hadMrr">;
+
+/** The same of past instants: a row for each payer and `span`. @param histories subscriptions with the `place` of a change and the `span` of
+ * instants in which it holds */
+export function payersOfPast(
+  question: PayersQuestion,
+  columns: readonly PastPayerColumn[],
+  histories: Sql,
+): Sql {
+  const { text, parameters } = payersOf(question, columns, { histories: histories.text });
+  const { nowMs: _, ...bound } = parameters;
+  return { text, parameters: { ...bound, ...histories.parameters } };
+}
+
+function payersOf(
+  question: PayersQuestion,
+  columns: readonly PayerColumn[],
+  { earlierMs = question.nowMs, histories }: { readonly earlierMs?: number; readonly histories?: string },
 ): Sql {
   const { kind, nowMs, untilMs, organization, transitions } = question;
   const mrr = mrrOf(question);
   const names = [...new Set(columns.flatMap((column) => needed[column]))];
-  const isAsOf = asOfMs !== undefined;
-  const aggregates = aggregatesAt(nowOf(isAsOf));
+  const by = histories === undefined ? [] : ["span"];
   const states = atPlace(
     [
-      ...(isAsOf ? ["asOf"] : []),
+      ...by,
       `payer_account[place] AS of_account, payer_user[place] AS of_user`,
       ...names.map((name) => `${values[name]} AS ${name}`),
     ].join(", "),
-    { isAsOf },
+    histories === undefined ? {} : { histories },
   );
   const isOfKind = kind === "account" ? "of_account != 0" : "of_account = 0 AND of_user != 0";
   const aggregateOf = (column: PayerColumn) =>
@@ -229,12 +241,12 @@ export function payersSql(
   const hasMrr = columns.includes("mrr") || columns.includes("scheduled");
   return {
     text: `(
-      SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${[...(isAsOf ? ["asOf"] : []), ...aggregated].join(", ")}
+      SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${[...by, ...aggregated].join(", ")}
       FROM (${hasMrr ? mrr.converted(states, columns.includes("scheduled")) : states})
       WHERE ${isOfKind}
-      GROUP BY entity${isAsOf ? ", asOf" : ""})`,
+      GROUP BY ${["entity", ...by].join(", ")})`,
     parameters: {
-      ...{ organization, ...(isAsOf ? { asOfMs: [...asOfMs] } : { nowMs }) },
+      ...{ organization, nowMs },
       ...(columns.includes("scheduled") && { untilMs: untilMs ?? nowMs }),
       ...(columns.includes("hadMrr") && { earlierMs }),
       ...(hasMrr && mrr.parameters),
