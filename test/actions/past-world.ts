@@ -35,6 +35,8 @@ interface Subscription {
   readonly status: string[];
   readonly plan: string[];
   readonly mrr: number[];
+  /** The number of the user or the account: a subscription may pass to another one. */
+  readonly payers: number[];
 }
 
 /** The limits of churn risks change once, in the middle. */
@@ -173,24 +175,26 @@ export class PastWorld {
     );
   }
 
-  /** Users with even numbers pay for themselves, and accounts with odd ones. */
+  /** Accounts pay subscriptions with odd numbers, and users those with even ones. */
   async #bill(day: number): Promise<void> {
     const random = this.#random;
     for (let payer = 1; payer <= 12; payer += 1) {
       if (!random.chance(0.1)) continue;
-      const own = this.#subscriptions.get(payer) ?? { from: [], status: [], plan: [], mrr: [] };
+      const own = this.#subscriptions.get(payer) ?? { from: [], status: [], plan: [], mrr: [], payers: [] };
       this.#subscriptions.set(payer, own);
       own.from.push(day * msPerDay + random.between(0, msPerDay - 1));
       const status = random.pick(["active", "active", "trialing", "past_due", "canceled"]);
       own.status.push(status);
       own.plan.push(random.pick(["Team", "Gold"]));
       own.mrr.push(status === "canceled" ? 0 : random.between(1, 9) * 1_000);
+      const usual = payer % 2 === 1 ? 1 + (payer % accounts) : payer;
+      own.payers.push(random.chance(0.2) ? random.between(1, accounts) : usual);
       await this.#store(payer, own);
     }
   }
 
-  async #store(payer: number, { from, status, plan, mrr }: Subscription): Promise<void> {
-    const ofAll = (value: number) => from.map(() => value);
+  async #store(payer: number, { from, status, plan, mrr, payers }: Subscription): Promise<void> {
+    const nobody = from.map(() => 0);
     const isAccount = payer % 2 === 1;
     await this.#subject.warehouse.command(
       `INSERT INTO subscriptions (organization, subscription, version, "from", status, plan, mrr, currency, payer_account, payer_user, period_end, ends_at)
@@ -200,7 +204,7 @@ export class PastWorld {
          arrayMap(_ -> NULL, {from:Array(Int64)}), arrayMap(_ -> NULL, {from:Array(Int64)})`,
       {
         ...{ organization: this.organization, payer, version: from.length, from, status, plan, mrr },
-        ...{ accounts: ofAll(isAccount ? 1 + (payer % accounts) : 0), users: ofAll(isAccount ? 0 : payer) },
+        ...{ accounts: isAccount ? payers : nobody, users: isAccount ? nobody : payers },
       },
     );
   }
