@@ -86,7 +86,8 @@ async function fill(warehouse: Warehouse): Promise<void> {
 /** Users with a plan that changed for some of them, activity, and a subscription each that was changed twice. */
 async function fillSubjects(warehouse: Warehouse): Promise<void> {
   const bound = { organization, users, today };
-  const at = (daysAgo: string) => `addDays(toDateTime64('1970-01-01 12:00:00', 3, 'UTC'), {today:Int32} - ${daysAgo})`;
+  const at = (daysAgo: string) =>
+    `addDays(toDateTime64('1970-01-01 12:00:00', 3, 'UTC'), {today:Int32} - ${daysAgo})`;
   await warehouse.command(
     `INSERT INTO users (organization, user, user_id, traits, account, first_identified_at, updated_at, version)
      SELECT {organization:UInt32}, number + 1, toString(number), '{}', 0, ${at("130")}, ${at("130")}, 1
@@ -117,21 +118,23 @@ async function fillSubjects(warehouse: Warehouse): Promise<void> {
   );
 }
 
-const findSegment = (warehouse: Warehouse): FindSegment => async (_, segment) => ({
-  ...{ name: `Segment ${segment}`, readsScores: false, sinceDay: null },
-  membersOn: (scored) =>
-    new PastMembers({
-      ...{ warehouse, passiveEvents: [] },
-      past: { organization, days: scored, startsMs: scored.map((day) => day * msPerDay) },
-      segments: filters.map((filter, at) => ({ id: at + 1, kind: "users", filter })) as object as Segment[],
-      numbersOf: async () => [],
-      runsOf: async () => scored.map((day) => ({ day, rowsVersion: 1_000, riskScale: absoluteRiskScale })),
-      payersOf: async (kind) => ({
-        ...{ organization, kind, nowMs: today * msPerDay, untilMs: null, transitions: [] },
-        ...{ reporting: "USD", rates: {}, used: ["USD"], hasTransfers: false },
-      }),
-    }).of(segment),
-});
+const findSegment =
+  (warehouse: Warehouse): FindSegment =>
+  async (_, segment) => ({
+    ...{ name: `Segment ${segment}`, readsScores: false, sinceDay: null },
+    membersOn: (scored) =>
+      new PastMembers({
+        ...{ warehouse, passiveEvents: [] },
+        past: { organization, days: scored, startsMs: scored.map((day) => day * msPerDay) },
+        segments: filters.map((filter, at) => ({ id: at + 1, kind: "users", filter })) as object as Segment[],
+        numbersOf: async () => [],
+        runsOf: async () => scored.map((day) => ({ day, rowsVersion: 1_000, riskScale: absoluteRiskScale })),
+        payersOf: async (kind) => ({
+          ...{ organization, kind, nowMs: today * msPerDay, untilMs: null, transitions: [] },
+          ...{ reporting: "USD", rates: {}, used: ["USD"], hasTransfers: false },
+        }),
+      }).of(segment),
+  });
 
 function nameOf({ scope, condition }: Rule): string {
   const segment = condition.kind === "inSegment" ? condition.segment : scope?.segment;

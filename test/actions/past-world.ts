@@ -91,11 +91,13 @@ export class PastWorld {
     await this.#tell(day, false);
     const events = this.#people.flatMap(({ account, version }, at) =>
       ["opened", "report", "heartbeat"].flatMap((name, which) =>
-        Array.from({ length: version > 0 && random.chance(at / users) ? random.between(0, 3 - which) : 0 }, () =>
-          event(this.organization, {
-            ...{ user: at + 1, event: name, account: random.chance(0.8) ? account : 0 },
-            timeMs: day * msPerDay + random.between(0, msPerDay - 1),
-          }),
+        Array.from(
+          { length: version > 0 && random.chance(at / users) ? random.between(0, 3 - which) : 0 },
+          () =>
+            event(this.organization, {
+              ...{ user: at + 1, event: name, account: random.chance(0.8) ? account : 0 },
+              timeMs: day * msPerDay + random.between(0, msPerDay - 1),
+            }),
         ),
       ),
     );
@@ -106,9 +108,24 @@ export class PastWorld {
   /** Scores of the start of a day. Some have no row. */
   async score(day: number, isLater: boolean): Promise<void> {
     this.#today = day;
-    for (const [kind, all] of [["user", this.#people], ["account", this.#firms]] as const) {
-      const rows = all.flatMap((entity, at) => (entity.version === 0 ? [] : [this.#scored(entity, at + 1, day)]));
-      const columns = ["organization", "day", kind, "version", "state", "colour", "risk", "health", "tenure_days"];
+    for (const [kind, all] of [
+      ["user", this.#people],
+      ["account", this.#firms],
+    ] as const) {
+      const rows = all.flatMap((entity, at) =>
+        entity.version === 0 ? [] : [this.#scored(entity, at + 1, day)],
+      );
+      const columns = [
+        "organization",
+        "day",
+        kind,
+        "version",
+        "state",
+        "colour",
+        "risk",
+        "health",
+        "tenure_days",
+      ];
       const kept = rows.filter(() => !this.#random.chance(0.03)).map((row) => JSON.stringify(row));
       const body = Buffer.from(kept.join("\n"));
       await this.#subject.warehouse.insertInto(`${kind}_scores`, columns, {

@@ -64,6 +64,9 @@ export function refuseYoung(named: NamedSegments, firstDay: number | undefined):
 
 type Run = ScoreRecord<RunBody>;
 
+/** Without a scored day no entity has a reading. */
+const none = { scope: undefined, judged: undefined };
+
 /** The members on the scored days of a preview. */
 export class MembersInPast {
   readonly #days: readonly number[];
@@ -89,6 +92,7 @@ export class MembersInPast {
   /** @param runs of the days, in order @throws WarehouseError */
   static async on(named: NamedSegments, runs: readonly Run[]): Promise<MembersInPast> {
     const days = runs.map(({ day }) => day);
+    if (days.length === 0) return new MembersInPast(days, new Set(), none);
     const readsScores = Object.values(named).some((segment) => segment.readsScores);
     return new MembersInPast(days, new Set(readsScores ? daysWithOtherRules(runs) : []), {
       scope: await named["scope.segment"]?.membersOn(days),

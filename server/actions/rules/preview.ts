@@ -178,8 +178,7 @@ function* replays(
     const readings = members.readings(entity, all);
     if (readings === undefined) continue;
     const days = moments.get(entity)?.filter((day) => members.isInScope(entity, day));
-    const own =
-      days === undefined ? replay(rule, entity, readings) : replayMoments(entity, days, readings);
+    const own = days === undefined ? replay(rule, entity, readings) : replayMoments(entity, days, readings);
     const wasInScope = (churn: number) => members.wasInScope(entity, churn - horizonDays, churn);
     yield members.scope === undefined ? own : { ...own, churns: own.churns.filter(wasInScope) };
   }

@@ -76,10 +76,7 @@ export function verdictOf(judged: Judged, limits: RiskLimits): Verdict {
 }
 
 /** The same as an expression. @param columns an expression for each input; no text is null */
-export function verdictSql(
-  columns: Readonly<Record<keyof Judged, string>>,
-  limits: RiskLimitsSql,
-): string {
+export function verdictSql(columns: Readonly<Record<keyof Judged, string>>, limits: RiskLimitsSql): string {
   const cases = rules.map(({ verdict, sql }) => `${sql(columns, limits)}, '${verdict}'`);
   return `multiIf(${cases.join(", ")}, 'no_score')`;
 }

@@ -108,9 +108,7 @@ export class PastMembers {
     if (isNone) return [];
     const { warehouse, past, payersOf } = this.#parts;
     const entities = (await this.#sizesOf())[kind];
-    return some(
-      await payersInPast(warehouse, { ...past, entities, payers: await payersOf(kind) }, filter),
-    );
+    return some(await payersInPast(warehouse, { ...past, entities, payers: await payersOf(kind) }, filter));
   }
 
   async #traits(kind: EntityKind, { traits = [] }: Filter): Promise<DaySets[]> {

@@ -5,7 +5,14 @@ import { joinedSql } from "../../entities/list-scores.ts";
 import { type PastPayerColumn, type PayersQuestion, payersOfPast } from "../../revenue/payers-now.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { DaySets } from "./day-sets.ts";
-import { bitsBelow, bitsBetween, daySetsOf, type PastDays, placeAfter, placeParameters } from "./past-days.ts";
+import {
+  bitsBelow,
+  bitsBetween,
+  daySetsOf,
+  type PastDays,
+  placeAfter,
+  placeParameters,
+} from "./past-days.ts";
 
 /** The conditions that follow from the histories alone: a renewal follows from an attribute of the account, too. */
 type PastBilling = Omit<BillingFilter, "renewsWithinDays">;

@@ -3,7 +3,14 @@ import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import type { EntitySet } from "../../entities/entity-sets.ts";
 import { type TraitFilter, traitCondition } from "../../entities/trait-filter.ts";
 import type { DaySets } from "./day-sets.ts";
-import { bitsBelow, bitsBetween, daySetsOf, type PastDays, placeAfter, placeParameters } from "./past-days.ts";
+import {
+  bitsBelow,
+  bitsBetween,
+  daySetsOf,
+  type PastDays,
+  placeAfter,
+  placeParameters,
+} from "./past-days.ts";
 
 /** Conditions that hold without any value, and those that hold for all others. */
 const opposites = { isNot: "is", isEmpty: "isNotEmpty" } as const;

@@ -28,11 +28,14 @@ export const rulePreviewHandlers = {
     try {
       const { settings } = await ledger.settings.get(id);
       const horizonDays = settings.churnHorizonDays;
-      const { days, weeks, precision, baseRate, ...counts } = await previewRule({ warehouse, findSegment: segmentsInPast(context) }, {
-        ...{ organization: { id, zone }, horizonDays, today: today(context) },
-        ...{ scope: body.scope, condition: conditionOf(body.condition) },
-        cooldownDays: body.cooldownDays ?? null,
-      });
+      const { days, weeks, precision, baseRate, ...counts } = await previewRule(
+        { warehouse, findSegment: segmentsInPast(context) },
+        {
+          ...{ organization: { id, zone }, horizonDays, today: today(context) },
+          ...{ scope: body.scope, condition: conditionOf(body.condition) },
+          cooldownDays: body.cooldownDays ?? null,
+        },
+      );
       return {
         ...{ fromDay: dayOrNull(days[0] ?? null), toDay: dayOrNull(days.at(-1) ?? null) },
         ...{ scoredDays: days.length, horizonDays, ...counts },
