@@ -2,7 +2,7 @@
  * The cost of previewing alert rules: users with scores of 91 days, made by the engine, some of which come inside. Prints the time
  * of each kind of condition, and how many entities left the engine.
  *
- *   cli/with-bun bench/rule-preview.ts [users, 100,000]
+ *   cli/with-bun bench/rule-preview.ts [users, 100,000] [only conditions with this text]
  */
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
 import type { Filter } from "../contract/actions/filters.ts";
@@ -18,6 +18,7 @@ import { storeRuns } from "../test/actions/rules-support.ts";
 import { printTook, timed } from "./history/timed.ts";
 
 const users = Number(process.argv[2] ?? 100_000);
+const wanted = process.argv[3] ?? "";
 const organization = 1;
 const today = Date.UTC(2026, 5, 1) / msPerDay;
 const days = 91;
@@ -144,7 +145,7 @@ function nameOf({ scope, condition }: Rule): string {
 
 await withTemporaryWarehouse(async (warehouse) => {
   await fill(warehouse);
-  for (const rule of rules) {
+  for (const rule of rules.filter((one) => nameOf(one).includes(wanted))) {
     const { scope = { kind: "users" }, condition } = rule;
     const ask = () =>
       previewRule(
