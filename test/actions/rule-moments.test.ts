@@ -1,8 +1,12 @@
 /** Rules about events, owners and sources: once each, and never for those that were there before. */
 import { expect, test } from "bun:test";
+import { previewRule } from "../../server/actions/rules/preview.ts";
+import { DaySets } from "../../server/analytics/segments/past/day-sets.ts";
+import { Zone } from "../../server/calendar/zone.ts";
 import type { SourceStatus } from "../../server/scoring/data-quality/source-watch.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
+import { storeDays } from "./rules-support.ts";
 
 const subject = new WarehouseUnderTest();
 const today = 20_000;
@@ -72,6 +76,35 @@ test("a failed payment of a user is exempt by the MRR of the account, also befor
     { entity: { kind: "user", number: 1 }, account: 5, isExempt: false },
     { entity: { kind: "user", number: 1 }, account: 5, isExempt: true },
   ]);
+});
+
+test("a preview has the failed payments of those that were in the segment on the day", async () => {
+  const organization = subject.newOrganization();
+  const days = [today - 2, today - 1, today];
+  const row = { state: "active", risk: 0.1, health: 50, volume28: 1 } as const;
+  const rows = days.flatMap((day) => [5, 6].map((entity) => ({ ...row, entity, day })));
+  await storeDays(subject, { organization, kind: "account", days, rows, horizonDays: 14 });
+  // The account 6 enters with the second day. One of its payments fails before, one after it.
+  for (const account of [5, 6]) {
+    for (const daysAgo of [2, 1]) {
+      await insertFailure(organization, account, minutes(-daysAgo * 24 * 60), `${account} ${daysAgo}`);
+    }
+  }
+  const membersOn = async (asked: readonly number[]) => {
+    const sets = new DaySets(7);
+    const all = { sets: new DaySets(1).not(), entity: 0 };
+    sets.addFrom(6, all, { from: asked.indexOf(today - 1), to: asked.length });
+    return sets;
+  };
+  const findSegment = async () => ({ name: "Payers", readsScores: false, sinceDay: null, membersOn });
+  const preview = await previewRule(
+    { warehouse: subject.warehouse, findSegment },
+    {
+      ...{ organization: { id: organization, zone: new Zone("UTC") }, condition: { kind: "paymentFailed" } },
+      ...{ scope: { kind: "accounts", segment: 3 }, cooldownDays: null, horizonDays: 14, today },
+    },
+  );
+  expect(preview).toMatchObject({ days, fired: 1, entities: 1 });
 });
 
 /** Writes members of accounts, each over what it was before. */
