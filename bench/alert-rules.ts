@@ -82,7 +82,7 @@ function chosenConditions(dataDir: string): Promise<Entered[]> {
     const [organization] = await opened.ledger.organizations.list();
     if (organization === undefined) throw new Error("there is no organization");
     const scoring = scoringOf(opened, Date.now);
-    await scoring.scoreAsOf(await scoring.scoredOrganization(organization), today, () => undefined);
+    await scoring.scoreAsOf(await scoring.scoredOrganization(organization), { day: today }, () => undefined);
     const wanted = { users: alertsOfRule, conditions: rules };
     return conditionsWith(opened.analysis.warehouse, organization.id, today, wanted);
   });

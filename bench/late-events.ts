@@ -48,7 +48,7 @@ function prepare(dataDir: string): Promise<string> {
     const scored = await scoring.scoredOrganization(organization);
     const firstDay = (await firstDayOf(warehouse, organization.id, today)) ?? today;
     const days = [today, ...historyDays(today, firstDay)];
-    for (const day of days) await scoring.scoreAsOf(scored, day, () => undefined);
+    for (const day of days) await scoring.scoreAsOf(scored, { day }, () => undefined);
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
     console.log(`${made} events of ${users} users and scores of ${days.length} days, made in ${seconds} s`);
     return token;

@@ -88,7 +88,7 @@ class Nights {
     resetPeakMemory();
     const organization = await this.#scoring.scoredOrganization(this.#organization);
     const steps = new Steps();
-    const { kinds } = await this.#scoring.scoreAsOf(organization, day, ({ step }) => steps.begin(step));
+    const { kinds } = await this.#scoring.scoreAsOf(organization, { day }, ({ step }) => steps.begin(step));
     steps.begin("");
     const peakBytes = peakMemoryBytes();
     const whole = steps.of("");

@@ -1,13 +1,15 @@
 /**
  * The cost of figures of revenue: 200,000 subscriptions of 150,000 accounts with 5 changes each. MRR and movements of 12 months,
- * of 5 years, by plan and by attribute, and in two currencies; cohorts; MRR at risk. Beside them, in the same run, reading
- * all changes in one sum.
+ * of 5 years, by plan and by attribute, and in two currencies; cohorts; MRR at risk; some of them of a segment with half of the
+ * accounts. Beside them, in the same run, reading all changes in one sum.
  *
  *   cli/with-bun bench/revenue.ts [thousands of subscriptions, 200 by default]
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setOfRows } from "../server/analytics/entities/entity-sets.ts";
+import { withinPayerSet } from "../server/analytics/entities/within-set.ts";
 import { revenueQuestion, unconfirmedSubscriptions } from "../server/analytics/revenue/currencies.ts";
 import type { RevenueSplit } from "../server/analytics/revenue/payer-groups.ts";
 import { type RevenuePeriod, revenue } from "../server/analytics/revenue/revenue.ts";
@@ -90,22 +92,41 @@ function periodsOf(count: number, months: number): RevenuePeriod[] {
   });
 }
 
+/** The accounts of a segment, as they are bound to queries. */
+const half = withinPayerSet(warehouse, {
+  accounts: await setOfRows(warehouse, "account", {
+    number: "account",
+    from: "FROM accounts FINAL WHERE organization = 1 AND account % 2 = 0",
+    parameters: {},
+  }),
+  users: await setOfRows(warehouse, "user", {
+    number: "user",
+    from: "FROM users WHERE false",
+    parameters: {},
+  }),
+});
+
 /** All that the page's first request asks. */
-async function page(organization: number, periods: readonly RevenuePeriod[], split: RevenueSplit | null) {
+async function page(
+  organization: number,
+  periods: readonly RevenuePeriod[],
+  split: RevenueSplit | null,
+  of = warehouse,
+) {
   const [question] = await Promise.all([
     revenueQuestion(warehouse, { organization, ...settings }),
-    unconfirmedSubscriptions(warehouse, organization, monthMs(nowMonth)),
+    unconfirmedSubscriptions(of, organization, monthMs(nowMonth)),
   ]);
-  await revenue(warehouse, question, periods, split);
+  await revenue(of, question, periods, split);
 }
 
-async function cohorts(months: number, count = 12) {
+async function cohorts(months: number, count = 12, of = warehouse) {
   const question = await revenueQuestion(warehouse, { organization: 1, ...settings });
   const edges = Array.from({ length: count + 1 }, (_, index) => monthMs(nowMonth - (count - index) * months));
-  await revenueCohorts(warehouse, question, edges, null);
+  await revenueCohorts(of, question, edges, null);
 }
 
-async function atRisk(isOfSubscription: boolean) {
+async function atRisk(isOfSubscription: boolean, of = warehouse) {
   const nowMs = monthMs(nowMonth);
   const covariance = { slope: 0.01, intercept: 0.01, both: 0 };
   const loss = { untilMs: nowMs + 28 * 86_400_000, calibration: { slope: 1, intercept: 0, covariance } };
@@ -118,7 +139,7 @@ async function atRisk(isOfSubscription: boolean) {
     nowMs,
     limit: 100,
   } as const;
-  await mrrAtRisk(warehouse, { ...question, ...asked, loss: isOfSubscription ? loss : null });
+  await mrrAtRisk(of, { ...question, ...asked, loss: isOfSubscription ? loss : null });
 }
 
 const reading = await timed(
@@ -141,6 +162,11 @@ const questions: Readonly<Record<string, () => Promise<unknown>>> = {
   "24 cohorts of quarters": () => cohorts(3, 24),
   "MRR at risk": () => atRisk(false),
   "expected loss": () => atRisk(true),
+  "12 months of a segment": () => page(1, periodsOf(12, 1), null, half),
+  "12 months of a segment by an attribute": () =>
+    page(1, periodsOf(12, 1), { by: "trait", trait: "size" }, half),
+  "12 cohorts of a segment": () => cohorts(1, 12, half),
+  "expected loss of a segment": () => atRisk(true, half),
 };
 for (const [name, ask] of Object.entries(questions)) {
   const took = await timed(ask, repeats);

@@ -2,29 +2,54 @@
  * The cost of previewing alert rules: users with scores of 91 days, made by the engine, some of which come inside. Prints the time
  * of each kind of condition, and how many entities left the engine.
  *
- *   cli/with-bun bench/rule-preview.ts [users, 100,000]
+ *   cli/with-bun bench/rule-preview.ts [users, 100,000] [only conditions with this text]
  */
 import { withTemporaryWarehouse } from "../cli/backtest/warehouse.ts";
-import type { RuleCondition } from "../contract/actions/rules.ts";
+import type { Filter } from "../contract/actions/filters.ts";
+import type { RuleCondition, RuleScope } from "../contract/actions/rules.ts";
+import type { FindSegment } from "../server/actions/rules/past-segments.ts";
 import { previewRule } from "../server/actions/rules/preview.ts";
+import { PastMembers } from "../server/analytics/segments/past/past-members.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";
+import type { Segment } from "../server/ledger/ledger.ts";
+import { absoluteRiskScale } from "../server/scoring/scoring.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { storeRuns } from "../test/actions/rules-support.ts";
 import { printTook, timed } from "./history/timed.ts";
 
 const users = Number(process.argv[2] ?? 100_000);
+const wanted = process.argv[3] ?? "";
 const organization = 1;
 const today = Date.UTC(2026, 5, 1) / msPerDay;
 const days = 91;
 const horizonDays = 28;
 const repeats = 3;
 
-const conditions: readonly RuleCondition[] = [
-  { kind: "riskBand", band: "high" },
-  { kind: "healthBelow", below: 60 },
-  { kind: "riskUp", by: 0.2, days: 7 },
-  { kind: "usageDown", percent: 50 },
-  { kind: "keyEventUnseen", event: "report", days: 14 },
+/** Segments with conditions of each kind, by their ids from 1 on. */
+const filters: readonly Filter[] = [
+  { riskBand: "high" },
+  { traits: [{ trait: "plan", value: "pro" }] },
+  { events: [{ event: "report", days: 28 }] },
+  { events: [{ event: "report", times: 5, days: 28 }] },
+  { notSeenForDays: 14 },
+  { mrrFrom: 5_000, subscriptionStatus: "active" },
+  { state: "active", segments: [{ segment: 2 }, { segment: 4, match: "isNotIn" }] },
+];
+
+interface Rule {
+  readonly scope?: RuleScope;
+  readonly condition: RuleCondition;
+}
+
+const ofScope: RuleCondition = { kind: "riskBand", band: "high" };
+const rules: readonly Rule[] = [
+  { condition: ofScope },
+  { condition: { kind: "healthBelow", below: 60 } },
+  { condition: { kind: "riskUp", by: 0.2, days: 7 } },
+  { condition: { kind: "usageDown", percent: 50 } },
+  { condition: { kind: "keyEventUnseen", event: "report", days: 14 } },
+  ...filters.map((_, at): Rule => ({ condition: { kind: "inSegment", segment: at + 1 } })),
+  ...filters.map((_, at): Rule => ({ condition: ofScope, scope: { kind: "users", segment: at + 1 } })),
 ];
 
 /** A number from 0 to 1 that follows from these columns. */
@@ -54,22 +79,86 @@ async function fill(warehouse: Warehouse): Promise<void> {
     { organization, users, today },
     { maxSeconds: 600 },
   );
+  await fillSubjects(warehouse);
   const scored = Array.from({ length: days }, (_, at) => today - days + 1 + at);
   await storeRuns(warehouse, { organization, kind: "user", days: scored });
 }
 
+/** Users with a plan that changed for some of them, activity, and a subscription each that was changed twice. */
+async function fillSubjects(warehouse: Warehouse): Promise<void> {
+  const bound = { organization, users, today };
+  const at = (daysAgo: string) =>
+    `addDays(toDateTime64('1970-01-01 12:00:00', 3, 'UTC'), {today:Int32} - ${daysAgo})`;
+  await warehouse.command(
+    `INSERT INTO users (organization, user, user_id, traits, account, first_identified_at, updated_at, version)
+     SELECT {organization:UInt32}, number + 1, toString(number), '{}', 0, ${at("130")}, ${at("130")}, 1
+     FROM numbers({users:UInt32})`,
+    bound,
+  );
+  await warehouse.command(
+    `INSERT INTO user_versions (organization, user, version, at, traits)
+     SELECT {organization:UInt32}, user, version, ${at(`if(version = 1, 130, toInt32(90 * ${uniform("user", "'when'")}))`)},
+       if(${uniform("user", "version")} < 0.5, '{"plan":"pro"}', '{"plan":"free"}')
+     FROM (SELECT toUInt32(number + 1) AS user, arrayJoin([1, 2]) AS version FROM numbers({users:UInt32}))`,
+    bound,
+  );
+  const { today: _, ...counted } = bound;
+  await warehouse.command(
+    `INSERT INTO active_days (organization, day, users)
+     SELECT organization, day, groupBitmapState(user) FROM user_event_days WHERE organization = {organization:UInt32}
+     GROUP BY organization, day`,
+    { organization: counted.organization },
+  );
+  await warehouse.command(
+    `INSERT INTO subscriptions (organization, subscription, version, "from", status, plan, mrr, currency, payer_account, payer_user, period_end, ends_at)
+     SELECT {organization:UInt32}, user, 1, [${at("120")}, ${at("60")}, ${at("20")}], ['active', 'past_due', 'active'],
+       ['pro', 'pro', 'pro'], [4000, 6000, 3000 + intDiv(user, 20)], ['USD', 'USD', 'USD'], [0, 0, 0], [user, user, user],
+       [NULL, NULL, NULL], [NULL, NULL, NULL]
+     FROM (SELECT toUInt32(number + 1) AS user FROM numbers({users:UInt32}))`,
+    bound,
+  );
+}
+
+const findSegment =
+  (warehouse: Warehouse): FindSegment =>
+  async (_, segment) => ({
+    ...{ name: `Segment ${segment}`, readsScores: false, sinceDay: null },
+    membersOn: (scored) =>
+      new PastMembers({
+        ...{ warehouse, passiveEvents: [] },
+        past: { organization, days: scored, startsMs: scored.map((day) => day * msPerDay) },
+        segments: filters.map((filter, at) => ({ id: at + 1, kind: "users", filter })) as object as Segment[],
+        numbersOf: async () => [],
+        runsOf: async () => scored.map((day) => ({ day, rowsVersion: 1_000, riskScale: absoluteRiskScale })),
+        payersOf: async (kind) => ({
+          ...{ organization, kind, nowMs: today * msPerDay, untilMs: null, transitions: [] },
+          ...{ reporting: "USD", rates: {}, used: ["USD"], hasTransfers: false },
+        }),
+      }).of(segment),
+  });
+
+function nameOf({ scope, condition }: Rule): string {
+  const segment = condition.kind === "inSegment" ? condition.segment : scope?.segment;
+  const where = scope === undefined ? condition.kind : `${condition.kind} in the scope`;
+  return segment === undefined ? where : `${where} ${JSON.stringify(filters[segment - 1])}`;
+}
+
 await withTemporaryWarehouse(async (warehouse) => {
   await fill(warehouse);
-  for (const condition of conditions) {
+  for (const rule of rules.filter((one) => nameOf(one).includes(wanted))) {
+    const { scope = { kind: "users" }, condition } = rule;
     const ask = () =>
-      previewRule(warehouse, {
-        ...{ organization: { id: organization, zone: new Zone("UTC") }, scope: { kind: "users" } },
-        ...{ condition, cooldownDays: null, horizonDays, today },
-      });
+      previewRule(
+        { warehouse, findSegment: findSegment(warehouse) },
+        {
+          ...{ organization: { id: organization, zone: new Zone("UTC") }, scope },
+          ...{ condition, cooldownDays: null, horizonDays, today },
+        },
+      );
     const { fired, entities, precision, baseRate, missed, churnedEntities } = await ask();
     const rate = precision.rate === null ? "none" : precision.rate.toFixed(3);
     printTook(
-      `${users} users, ${condition.kind}`,
+      `${users} users, ${nameOf(rule)}`,
       await timed(ask, repeats),
       `${fired} alerts of ${entities} users, precision ${rate}, base rate ${(baseRate.churned / baseRate.count).toFixed(3)}, missed ${missed} of ${churnedEntities}`,
     );

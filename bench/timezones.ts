@@ -56,7 +56,11 @@ function prepare(dataDir: string, timezone: string): Promise<readonly string[]> 
     const [first] = created;
     if (first === undefined) throw new Error("there has to be an organization");
     const scoring = scoringOf(opened, Date.now);
-    await scoring.scoreAsOf(await scoring.scoredOrganization(first.organization), today, () => undefined);
+    await scoring.scoreAsOf(
+      await scoring.scoredOrganization(first.organization),
+      { day: today },
+      () => undefined,
+    );
     await copyScores(opened, first.organization.id, ids.slice(1));
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
     console.log(`${organizations} organizations in ${timezone} made and scored in ${seconds} s`);

@@ -60,7 +60,7 @@ async function fillOrganization(opened: Opened, name: string, population: Popula
   for (const before of scoredBefore) {
     const scoring = scoringOf(opened, () => morningOf(today - before));
     const scored = await scoring.scoredOrganization(organization);
-    await scoring.scoreAsOf(scored, today - before, () => undefined);
+    await scoring.scoreAsOf(scored, { day: today - before }, () => undefined);
   }
   const firstDay = (await firstDayOf(warehouse, id, today)) ?? today;
   await repeatScores(warehouse, id, population, historyDays(today, firstDay));

@@ -14,15 +14,11 @@ import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { explainInvalid } from "../../contract/explain.ts";
 import { isName } from "../../contract/names.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import {
-  commandLine,
-  type Segment,
-  type SegmentContent,
-  type SharedLedger,
-} from "../../server/ledger/ledger.ts";
+import { commandLine, type SegmentContent } from "../../server/ledger/ledger.ts";
 import { withFigures } from "../figures/ask.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { instant, oneLine, printTable } from "../print.ts";
+import { segmentNamed, segmentOf } from "../segment-named.ts";
 
 /** The command for segments. */
 export function segmentCommand(): Command {
@@ -141,13 +137,9 @@ function exported(): Command {
     .argument("<name>", "the segment's name")
     .requiredOption(...organizationOption)
     .action(async (name: string, { organization }: OfOrganization) => {
-      let path = "";
-      await withOrganization(organization, async ({ ledger }, { id }) => {
-        const segment = await segmentNamed(ledger, id, name);
-        path = `/api/${segment.kind}?segment=${segment.id}&format=csv`;
-      });
+      const { kind, id } = await segmentOf(organization, name);
       await withFigures(organization, async (ask) => {
-        const { body } = await ask(path);
+        const { body } = await ask(`/api/${kind}?segment=${id}&format=csv`);
         for await (const bytes of body ?? []) process.stdout.write(bytes);
       });
     });
@@ -161,10 +153,7 @@ function history(): Command {
     .argument("<name>", "the segment's name")
     .requiredOption(...organizationOption)
     .action(async (name: string, { organization }: OfOrganization) => {
-      let id = 0;
-      await withOrganization(organization, async ({ ledger }, found) => {
-        id = (await segmentNamed(ledger, found.id, name)).id;
-      });
+      const { id } = await segmentOf(organization, name);
       await withFigures(organization, async (ask) => {
         const answer = await ask(`/api/segments/${id}/history?days=${segmentHistoryLimits.days}`);
         const { days } = (await answer.json()) as RouteAnswer<"GET /api/segments/:id/history">;
@@ -176,14 +165,4 @@ function history(): Command {
         );
       });
     });
-}
-
-async function segmentNamed(
-  ledger: Pick<SharedLedger, "segments">,
-  organization: number,
-  name: string,
-): Promise<Segment> {
-  const found = (await ledger.segments.list(organization)).find((one) => one.name === name);
-  if (found === undefined) throw new Refusal(`there is no segment ${JSON.stringify(name)}.`);
-  return found;
 }

@@ -6,6 +6,7 @@ import { revenueLimits } from "../../contract/billing/revenue.ts";
 import type { OfOrganization } from "../installation.ts";
 import { wholeNumber } from "../numbers.ts";
 import { oneLine, printLine, printTable } from "../print.ts";
+import { segmentOf } from "../segment-named.ts";
 import { type AskFigure, withFigures } from "./ask.ts";
 
 interface Options extends OfOrganization {
@@ -13,8 +14,15 @@ interface Options extends OfOrganization {
   readonly periods: number;
   readonly to?: string;
   readonly by?: string;
+  readonly segment?: string;
   readonly format: "table" | "csv" | "json";
 }
+
+const helpTexts = [
+  "Amounts of csv and json are in minor units, such as cents.",
+  "A segment of accounts has its accounts, and the users of them who pay without an account.",
+  "A segment of users has its users who pay without an account, and all accounts with at least one member in it.",
+];
 
 export function revenueCommand(): Command {
   return new Command("revenue")
@@ -28,35 +36,40 @@ export function revenueCommand(): Command {
     .option("--periods <number>", "this many periods", wholeNumber(1, revenueLimits.periods), 12)
     .option("--to <date>", "the last day that counts; without it, today")
     .option("--by <plan|attribute>", "groups of payers: by `plan`, or by an attribute of accounts")
+    .option("--segment <name>", "only payers of this segment, by its members of now")
     .addOption(
       new Option("--format <format>", "how it is written").choices(["table", "csv", "json"]).default("table"),
     )
-    .addHelpText("after", "\nAmounts of csv and json are in minor units, such as cents.")
-    .action((options: Options) =>
-      withFigures(options.organization, (ask) =>
-        options.format === "table" ? printTables(ask, options) : printAnswer(ask, options),
-      ),
-    );
+    .addHelpText("after", `\n${helpTexts.join("\n")}`)
+    .action(async (options: Options) => {
+      const { organization, segment: name } = options;
+      const segment = name === undefined ? undefined : await segmentOf(organization, name);
+      const path = pathOf(options, segment?.id);
+      await withFigures(organization, (ask) =>
+        options.format === "table" ? printTables(ask, path, options) : printAnswer(ask, path, options),
+      );
+    });
 }
 
-function pathOf({ period, periods, to, by, format }: Options): string {
+function pathOf({ period, periods, to, by, format }: Options, segment: number | undefined): string {
   const split = by === undefined || by === "plan" ? { split: by ?? "none" } : { split: "trait", trait: by };
   const query = new URLSearchParams({
     ...{ period, periods: String(periods), ...split },
     ...(to !== undefined && { to }),
+    ...(segment !== undefined && { segment: String(segment) }),
     ...(format === "csv" && { format: "csv" }),
   });
   return `/api/revenue?${query}`;
 }
 
-async function printAnswer(ask: AskFigure, options: Options): Promise<void> {
-  const response = await ask(pathOf(options));
+async function printAnswer(ask: AskFigure, path: string, options: Options): Promise<void> {
+  const response = await ask(path);
   process.stdout.write(await response.text());
   if (options.format === "json") process.stdout.write("\n");
 }
 
-async function printTables(ask: AskFigure, options: Options): Promise<void> {
-  const response = await ask(pathOf(options));
+async function printTables(ask: AskFigure, path: string, options: Options): Promise<void> {
+  const response = await ask(path);
   const answer = (await response.json()) as RouteAnswer<"GET /api/revenue">;
   const { periods, reportingCurrency: currency, currencyDigits: digits } = answer;
   const money = (minorUnits: number) => (minorUnits / 10 ** digits).toFixed(digits);
@@ -77,6 +90,9 @@ async function printTables(ask: AskFigure, options: Options): Promise<void> {
     ]),
   );
   printLine(`MRR in ${currency}, at the rates of version ${answer.settingsVersion} of the settings`);
+  if (options.segment !== undefined) {
+    printLine(`Only payers of the segment ${oneLine(options.segment)}, by its members of now`);
+  }
   for (const notice of noticesOf(answer)) printLine(notice);
 }
 

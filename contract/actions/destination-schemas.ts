@@ -14,7 +14,8 @@ import {
 const name = Type.String({
   ...nameRules,
   maxLength: destinationLimits.nameCharacters,
-  description: "One destination of the organization has it.",
+  description:
+    "One destination of the organization has it. A name like `Digest of member 3` is that of a member's own digest: owners start, stop and delete it, and it does not count among the destinations of the organization.",
   "x-send": `1 to ${destinationLimits.nameCharacters} characters and no control character`,
 });
 

@@ -1,6 +1,7 @@
 /** Kinds, states and limits of destinations and their deliveries. Pages import it, so it imports no schema. */
 
 export const destinationLimits = {
+  /** Of those that owners manage, without members' own digests. */
   perOrganization: 20,
   nameCharacters: 80,
   addressCharacters: 2_000,
@@ -13,6 +14,16 @@ export const destinationLimits = {
   /** The log of deliveries reaches back so far. */
   keptDays: 30,
 } as const;
+
+/** The name of the e-mail destination for a member's own digest. It ends with the membership. @param person the member's id */
+export function ownDigestName(person: number): string {
+  return `Digest of member ${person}`;
+}
+
+/** Whether a name is that of a member's own digest. No other destination has one. */
+export function isOwnDigestName(name: string): boolean {
+  return /^Digest of member [0-9]+$/i.test(name);
+}
 
 /** How a message is sent. */
 export const destinationKinds = ["webhook", "slack", "email"] as const;

@@ -92,8 +92,12 @@ export const messages = {
     period: Field.oneOf(digestPeriods, "Daily, or weekly on Mondays."),
     day: Field.day("The day of the digest, in the organization's timezone."),
     scoredDay: nullable(Field.day("The day of the scores. Null before the first.")),
-    entered: Field.count("Users or accounts that entered high risk."),
-    left: Field.count("Users or accounts that left high risk."),
+    entered: nullable(
+      Field.count(
+        "Users or accounts that entered high risk. Null without churn risks, or without earlier scores.",
+      ),
+    ),
+    left: nullable(Field.count("Users or accounts that left high risk. Null as entered.")),
     rows: Type.Array(
       Type.Object({
         name: Field.text(

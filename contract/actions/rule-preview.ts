@@ -35,7 +35,9 @@ export const RulePreviewAnswer = Type.Object({
   fired: Field.count("Alerts that would have fired."),
   entities: Field.count("Users, or accounts, with an alert."),
   open: Field.count("Alerts that would be open now. Those of a moment stay open."),
-  insideNow: Field.count("Users, or accounts, that are inside now: they fire with includeCurrent."),
+  insideNow: Field.count(
+    "Users, or accounts, that are inside now: they fire with includeCurrent. Segments are as of the start of the last scored day.",
+  ),
   insideBySettings: Field.count(
     "Times that an entity came inside only because the model, the bands or the settings changed: no alerts.",
   ),
@@ -64,9 +66,14 @@ export const RulePreviewAnswer = Type.Object({
       churned: Field.count("Those of them that had churned at the end of the horizon."),
       rate: share("The share of them. Null without one."),
     },
-    { description: "The same of all in the scope, with an alert or without." },
+    {
+      description:
+        "The same of all in the scope, with an alert or without. Members of a segment are those of each Monday.",
+    },
   ),
-  churnedEntities: Field.count("Times that an entity churned, at least a horizon after the first day."),
+  churnedEntities: Field.count(
+    "Times that an entity churned, at least a horizon after the first day. With a segment as scope: that was in it within the horizon before.",
+  ),
   missed: Field.count("Those of them without an alert in the horizon before."),
   medianLeadDays: nullable(
     Field.number("From the alert to the day of churn, of mature alerts that churned. Null without one."),

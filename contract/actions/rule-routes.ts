@@ -46,7 +46,7 @@ export const alertFigures = {
   }),
   "POST /api/alert-rules/preview": analysisRoute.manage({
     summary:
-      "How an alert rule would have done in the last 90 days: its alerts by week, and how many were followed by churn. Nothing is saved",
+      "How an alert rule would have done in the last 90 days: its alerts by week, and how many were followed by churn. Segments are evaluated as of each past day. Nothing is saved",
     body: RulePreviewBody,
     answer: RulePreviewAnswer,
   }),

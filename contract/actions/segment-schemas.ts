@@ -79,7 +79,7 @@ export const SegmentSavedAnswer = Type.Object({ ...segmentFields, unknownIds });
 export const SegmentsAnswer = Type.Object({ segments: listOf("By name.", segmentFields) });
 
 const causeText =
-  "Why members changed. change: their own data, or the time that passed. edit: the segment, or one in its filter, was edited. scores: another model, other bands or other settings of scores. bulk: an import, exclusions, settings, or days without data. first: members of the first evaluation.";
+  "Why members changed. change: their own data, or the time that passed. edit: the segment, or one in its filter, was edited. scores: another model, other bands or other settings of scores. bulk: an import, exclusions, settings, another owner, an erasure of others, or days without data. first: members of the first evaluation.";
 
 const ofSegment = {
   segment: Type.Object({

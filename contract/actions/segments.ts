@@ -17,7 +17,8 @@ export const segmentLimits = {
 
 /**
  * Why users or accounts entered or left. `change`: their own data, or the time that passed. `edit`: the segment, or one below it, was
- * edited. `scores`: another model, other bands or other settings of scores. `bulk`: an import, exclusions, settings, or days without data. `first`: members
+ * edited. `scores`: another model, other bands or other settings of scores. `bulk`: an import, exclusions, settings, another owner, an
+ * erasure of others, or days without data. `first`: members
  * of the first evaluation. Only changes of `change` may start anything.
  */
 export const segmentCauses = ["change", "edit", "scores", "bulk", "first"] as const;

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { kindParameter, scoredDay } from "../api/score-parts.ts";
+import { inSegment } from "./filters.ts";
 import { ownerFields, ownerFilter } from "./work-schemas.ts";
 
 /** Most days that are looked back. */
@@ -18,6 +19,7 @@ export const WinBackParameters = closedObject({
     }),
   ),
   owner: ownerFilter,
+  segment: inSegment("entities"),
   ...Parameter.page,
 });
 

@@ -99,6 +99,7 @@ export const EventNamesParameters = closedObject({
   sort: Parameter.Enum(["count", "users", "event", "firstDay", "lastDay"], { default: "count" }),
   order: Parameter.order,
   limit,
+  segment,
 });
 
 export const EventNamesAnswer = Type.Object({

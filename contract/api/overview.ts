@@ -1,6 +1,6 @@
 /** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the week. */
 import Type from "typebox";
-import { toCallText } from "../actions/filters.ts";
+import { inSegment, toCallText } from "../actions/filters.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import {
   dataStoppedSince,
@@ -23,6 +23,7 @@ export const HealthByWeekParameters = closedObject({
     13,
     "Scores are shown as of the newest day, 7 days before it, and so on: so many times.",
   ),
+  segment: inSegment("entities"),
 });
 
 export const HealthByWeekAnswer = Type.Object({
@@ -49,6 +50,7 @@ export const HealthByWeekAnswer = Type.Object({
 
 export const AccountsAtRiskParameters = closedObject({
   since: since(7),
+  segment: inSegment("accounts"),
   limit: Parameter.positive(1_000, 10, "At most this many accounts."),
 });
 

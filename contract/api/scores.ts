@@ -1,5 +1,6 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
+import { inSegment } from "../actions/filters.ts";
 import { judgedModels, riskModels } from "./model-names.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
 import {
@@ -24,6 +25,8 @@ import {
   TrainedOn,
   Verdict,
 } from "./score-parts.ts";
+
+const segment = inSegment("entities");
 
 const parts = (description: string) => Type.Record(Type.String(), Type.Number(), { description });
 
@@ -173,6 +176,7 @@ export const ScoreListParameters = closedObject({
   healthBand: Type.Optional(HealthBand),
   riskBand: Type.Optional(RiskBand),
   since: since(28),
+  segment,
   limit: Parameter.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
   offset: Parameter.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
 });
@@ -203,6 +207,7 @@ export const ScoreNowAnswer = Type.Object({
 export const SummaryParameters = closedObject({
   kind: kindParameter,
   since: since(28),
+  segment,
 });
 
 export const SummaryAnswer = Type.Object({
@@ -263,7 +268,11 @@ export const ModelAnswer = Type.Object({
   horizonDays: Type.Integer(),
   ...churnDefinition,
   advisedHorizonDays: nullable(Field.integer("Nine of ten gaps between active days are no longer than it.")),
-  trainedDay: nullable(Field.day("The day as of which models were trained and back-tested.")),
+  trainedDay: nullable(
+    Field.day(
+      "The day as of which models were trained and back-tested. Null before the first scores, and while the first model is being trained.",
+    ),
+  ),
   baseRate: nullable(Field.number("The share that churned in the back-test.")),
   observedBaseRate: objectOrNull(
     "With a declared churn target: the share that churned at past cut-off dates, whether a model could be trained or not. Null before the first one whose outcomes are known.",
@@ -339,6 +348,7 @@ export const MoversParameters = closedObject({
   kind: kindParameter,
   state: Type.Optional(State),
   since: since(7),
+  segment,
   limit: Parameter.positive(100, 10, "Of each direction."),
 });
 

@@ -1,5 +1,6 @@
 /** The figures of revenue as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { inSegment } from "../actions/filters.ts";
 import { ChurnTarget } from "../api/churn-targets.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
 import { dataStoppedSince, scoredDay } from "../api/score-parts.ts";
@@ -24,6 +25,8 @@ const split = (asOf: string) =>
     description: `Groups of payers: by the plan of their subscription, or by an attribute, ${asOf}. Each payer is in one group.`,
   });
 
+const segment = inSegment("payers");
+
 const minorUnits = "In minor units of the currency: cents of USD.";
 
 /** The beginning of all answers about revenue. */
@@ -33,7 +36,7 @@ const head = {
     "Of all sums: `reportingCurrency` of the settings, else the one that most changes have.",
   ),
   currencyDigits: Field.count("Digits of its minor unit: 2 for USD, 0 for JPY."),
-  hasSubscriptions: Field.boolean("Whether any subscription has or had MRR."),
+  hasSubscriptions: Field.boolean("Whether any subscription of the organization has or had MRR."),
 };
 
 const unratedCurrencies = listOf(
@@ -77,6 +80,7 @@ export const RevenueParameters = closedObject({
   to,
   split: split("as it is now"),
   trait,
+  segment,
 });
 
 export const RevenueAnswer = Type.Object({
@@ -141,6 +145,7 @@ export const RevenueCohortsParameters = closedObject({
   to,
   split: split("as it was when the payer first had MRR, or within a day after"),
   trait,
+  segment,
 });
 
 export const RevenueCohortsAnswer = Type.Object({
@@ -167,6 +172,7 @@ export const RevenueAtRiskParameters = closedObject({
     description: "Accounts, or users who pay without an account.",
   }),
   limit: Parameter.positive(1_000, 100, "At most this many payers."),
+  segment,
 });
 
 export const RevenueAtRiskAnswer = Type.Object({
@@ -176,7 +182,7 @@ export const RevenueAtRiskAnswer = Type.Object({
   churnTarget: nullable(ChurnTarget, { description: "Of the churn risks; null before the first scores." }),
   horizonDays: nullable(Type.Integer(), { description: "Churn risks are about so many days." }),
   baseRate: objectOrNull(
-    "With a declared churn target: the share of accounts or users that churned within the horizon, of those that could at past cut-off dates. Null before the first one whose outcomes are known.",
+    "With a declared churn target: the share of accounts or users that churned within the horizon, of those that could at past cut-off dates, also outside of the segment. Null before the first one whose outcomes are known.",
     {
       rate: Type.Number(),
       low: Field.number("Of its 95 % interval."),

@@ -41,6 +41,10 @@ export const DigestAnswer = Type.Object({
   kind: Field.oneOf(["user", "account"], "Accounts if any has a score, else users."),
   scoredDay: nullable(Field.day("The day of the scores. Null before the first.")),
   sinceDay: nullable(Field.day("The day of the scores that they are compared with. Null without.")),
+  hasModel: Field.boolean(
+    "Whether a model gives churn risks. Without one none enters or leaves high risk, and top is empty.",
+  ),
+  lacksData: Field.boolean("Whether there is no model because there is too little data for one."),
   currency: Field.text("Of expected losses. Empty without revenue."),
   hasNews: Field.boolean("Whether it would be sent."),
   entered: moves("In high risk now, and not before."),

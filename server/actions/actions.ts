@@ -8,6 +8,7 @@ export { Digester } from "./digests/digester.ts";
 export { Looks } from "./looks.ts";
 export { Notifier } from "./notices/notifier.ts";
 export { OrganizationReader } from "./notices/organization-now.ts";
+export type { FindSegment, SegmentField } from "./rules/past-segments.ts";
 export { previewRule } from "./rules/preview.ts";
 export { SegmentKeeper, type SegmentKeeperParts } from "./segments/segment-keeper.ts";
 export { destinationUrl } from "./send/allowed-address.ts";

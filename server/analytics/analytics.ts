@@ -18,6 +18,7 @@ export {
   accountWithId,
 } from "./entities/account-list.ts";
 export {
+  accountsOfUsers,
   bitmapText,
   boundBitmap,
   type EntitySet,
@@ -55,7 +56,7 @@ export {
   usersNumbered,
 } from "./entities/user-list.ts";
 export { userSpan } from "./entities/user-span.ts";
-export { withinSet } from "./entities/within-set.ts";
+export { withinPayerSet, withinSet } from "./entities/within-set.ts";
 export { counts } from "./events/counts.ts";
 export { eventNames } from "./events/event-names.ts";
 export { eventsByValue } from "./events/events-by-value.ts";
@@ -88,6 +89,9 @@ export {
   segmentDays,
   segmentEvaluated,
 } from "./segments/members-history.ts";
+export { type DaySets, isMember } from "./segments/past/day-sets.ts";
+export { withoutHistory } from "./segments/past/history-of-filter.ts";
+export { PastMembers } from "./segments/past/past-members.ts";
 export type { UsersQuestion } from "./sql/sql.ts";
 export { movementReason } from "./week/move-words.ts";
 export { type Part, partsOf } from "./week/sentence.ts";

@@ -11,7 +11,6 @@ export {
   type DestinationChange,
   type DestinationWithCounts,
   notAgreed,
-  ownDigestName,
 } from "./ports/actions/destinations.ts";
 export type { IdentityData } from "./ports/actions/person-data.ts";
 export { keyOfEntity, type RuleEntity } from "./ports/actions/rule-entities.ts";
@@ -78,6 +77,7 @@ export {
   type AskedErasure,
   accountReceiptOf,
   type CountedErasure,
+  type ErasedAccounts,
   type Erasure,
   type ErasureReceipt,
   type Erasures,

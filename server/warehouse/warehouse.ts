@@ -63,7 +63,17 @@ export {
   isEngagement,
   type PassiveEvents,
 } from "./schema/engagement.ts";
-export { accountsLeftOut, included, isExcluded, isIncluded, withinUsers } from "./schema/included.ts";
+export {
+  accountsLeftOut,
+  included,
+  isAnyAccount,
+  isExcluded,
+  isIncluded,
+  isIncludedAccount,
+  withinAccounts,
+  withinPayers,
+  withinUsers,
+} from "./schema/included.ts";
 export { refuseOtherLedger } from "./schema/ledger-identity.ts";
 export { segmentChanges } from "./schema/segment-tables.ts";
 export { warehouseSize } from "./schema/size.ts";

@@ -185,6 +185,37 @@ test("only owners change destinations, of their own organization, at addresses t
   await owner.done("DELETE", one());
 });
 
+test("a member's own digest is none of the 20 destinations, and owners only stop it", async () => {
+  const { owner, viewer, at } = await company(server, "Full");
+  const body = (name: string) => ({ kind: "webhook", name, address: receiver.address("/200") });
+  const add = (name: string) => owner.ask("POST", at("/api/destinations"), body(name));
+  for (let n = 1; n < 20; n += 1) expect((await add(`hook ${n}`)).status).toBe(201);
+  const choose = (who: typeof owner) => who.ask("PUT", at("/api/own-digest"), { period: "daily" });
+  expect((await choose(viewer)).status).toBe(200);
+  expect((await add("hook 20")).status).toBe(201);
+  await expectError(await add("hook 21"), "validation_error");
+  expect((await choose(owner)).status).toBe(200);
+  const { destinations } = await owner.json<{ destinations: Destination[] }>("GET", at("/api/destinations"));
+  expect(destinations).toHaveLength(22);
+  const digest = `Digest of member ${viewer.id}`;
+  const { id = 0, address } = destinations.find(({ name }) => name === digest) ?? {};
+  const change = (of: number, wanted: object) =>
+    owner.ask("PATCH", at(`/api/destinations/${of}`), wanted).then(({ status }) => status);
+  const hook = destinations.find(({ name }) => name === "hook 1")?.id ?? 0;
+  // The last one sends the mail that asks again.
+  expect([
+    await change(id, { name: "Mine" }),
+    await change(id, { notices: ["scores.completed"] }),
+    await change(id, { address: "other@example.com" }),
+    await change(hook, { name: "Digest of member 77" }),
+    (await add("digest of member 77")).status,
+    await change(id, { address }),
+  ]).toEqual([409, 409, 409, 400, 400, 200]);
+  await owner.done("DELETE", at(`/api/destinations/${id}`));
+  expect(await viewer.json<object>("GET", at("/api/own-digest"))).toMatchObject({ period: "off" });
+  await expectError(await add("hook 21"), "validation_error");
+});
+
 test("an e-mail address gets messages once its recipient has agreed, until they unsubscribe", async () => {
   const { owner, at } = await company(server, "Mailing");
   const body = { kind: "email", name: "Ada", address: "ada@mailing.example" };

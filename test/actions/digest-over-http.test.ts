@@ -43,9 +43,9 @@ const today = todayIn(zone);
 
 type Company = Awaited<ReturnType<typeof company>>;
 
-/** A company with two scored users, whose settings changed yesterday. */
-async function scoredCompany(): Promise<{ readonly ours: Company; readonly ledger: SharedLedger }> {
-  const ours = await company(server, "Digested", "--timezone", zone);
+/** A company with two scored users: too little data for a model. */
+async function scoredCompany(name: string): Promise<Company> {
+  const ours = await company(server, name, "--timezone", zone);
   const items = ["ada", "bob"].flatMap((userId) => [
     { type: "identify", userId, email: `${userId}@example.com`, properties: { name: `Name of ${userId}` } },
     ...[40, 12, 3].map((days) => ({
@@ -55,11 +55,16 @@ async function scoredCompany(): Promise<{ readonly ours: Company; readonly ledge
   ]);
   expect((await server.post("/batch", ours.token, { batch: items })).status).toBe(201);
   await server.command("score", "--organization", ours.name);
+  return ours;
+}
+
+/** Changes the settings of a company as if it were yesterday. */
+async function changedYesterday(ours: Company): Promise<SharedLedger> {
   const absent = () => Promise.reject(new Error("is not asked for here"));
   const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
   const { organization } = ours.owner;
   await ledger.settings.change(organization, { churnHorizonDays: 56 }, commandLine, Date.now() - msPerDay);
-  return { ours, ledger };
+  return ledger;
 }
 
 /** A rule whose hold-out has drawn an alert of yesterday: of bob, who is a control, and of ada, who is none. */
@@ -104,13 +109,17 @@ async function agreedDigest({ viewer, at }: Company): Promise<Own> {
 }
 
 test("the digest comes once, to those who want it and agreed, and names no control", async () => {
-  const { ours, ledger } = await scoredCompany();
+  // It is looked at before the other one, so its digest would be sent before.
+  const silent = await withoutNews(await scoredCompany("Without news"));
+  const ours = await scoredCompany("Digested");
+  const ledger = await changedYesterday(ours);
   const { owner, viewer, at } = ours;
   await ruleThatFired(ours, ledger);
   const digest = await viewer.json<Digest>("GET", `${at("/api/digest")}&period=daily`);
   expect(digest).toMatchObject({
     ...{ period: "daily", day: formatDay(today), kind: "user", scoredDay: formatDay(today), hasNews: true },
-    ...{ alerts: { fired: 1, untouched: 1 }, entered: { total: 0, named: [] }, precision: { mature: 0 } },
+    ...{ hasModel: false, lacksData: true, entered: { total: 0, named: [] }, left: { total: 0 }, top: [] },
+    ...{ alerts: { fired: 1, untouched: 1 }, precision: { mature: 0, rate: null } },
     changes: [`Settings changed on ${formatDay(today - 1)}: churnHorizonDays.`],
   });
   expect((await owner.ask("GET", `${at("/api/digest")}&period=hourly`)).status).toBe(400);
@@ -121,9 +130,9 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   await owner.json("POST", at("/api/destinations"), slack, 201);
   await until(() => mailsTo(own).length === 2 && receiver.got.length === 1);
   const [text, said] = [plain(mailsTo(own)[1]?.text), receiver.got[0]?.body ?? ""];
-  const { day, entered, left, alerts, changes } = digest;
+  const { day, alerts, changes } = digest;
   for (const line of [
-    `daily digest of ${day}. ${entered.total} users entered high risk, ${left.total} left it.`,
+    `daily digest of ${day}. No churn risk is known: there is too little data for a model.`,
     `${alerts.fired} alert in the last 7 days: ${alerts.handled} handled, 0 not useful, 0 with a task, ${alerts.untouched} untouched.`,
     ...changes,
   ]) {
@@ -132,11 +141,26 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   expect(text).toContain("Auto-Submitted: auto-generated");
   expect(text).toContain("List-Unsubscribe-Post: List-Unsubscribe=One-Click");
   expect([text, said, JSON.stringify(digest)].join()).not.toContain("Name of bob");
+  expect([text, said].join()).not.toMatch(/high risk|number 1|unknown|Precision/);
   // Two more looks send nothing again.
   await Bun.sleep(21_000);
   expect([mailsTo(own).length, receiver.got.length]).toEqual([2, 1]);
+  // Its mail asked the member to agree. No digest followed, neither by e-mail nor to the channel.
+  expect([mailsTo(silent).length, receiver.got.map(({ path }) => path)]).toEqual([1, ["/slack"]]);
   await unsubscribes(ours, text);
 }, 600_000);
+
+/** Asks for digests of a company of which there is nothing to say today. */
+async function withoutNews(ours: Company): Promise<Own> {
+  const { owner, viewer, at } = ours;
+  const digest = await viewer.json<Digest>("GET", `${at("/api/digest")}&period=daily`);
+  expect(digest).toMatchObject({ scoredDay: formatDay(today), hasModel: false, hasNews: false, changes: [] });
+  const own = await agreedDigest(ours);
+  const address = receiver.address("/without-news");
+  const slack = { kind: "slack", name: "team", address, notices: ["digest.daily"] };
+  await owner.json("POST", at("/api/destinations"), slack, 201);
+  return own;
+}
 
 /** The mail's own link ends the digest, by POST only. Wanted again, it needs the other link again. */
 async function unsubscribes({ viewer, at }: Company, mail: string): Promise<void> {
@@ -171,8 +195,6 @@ interface Own {
 }
 interface Digest {
   readonly day: string;
-  readonly entered: { readonly total: number };
-  readonly left: { readonly total: number };
   readonly alerts: { readonly fired: number; readonly handled: number; readonly untouched: number };
   readonly changes: readonly string[];
 }

@@ -163,6 +163,28 @@ describe("the content", () => {
     ]);
   });
 
+  test("says why no move into high risk is known, and then counts none", () => {
+    const about = { organization: { id: 3, name: "Acme" }, address: "https://r.example", nowMs: 0 };
+    const said = (more: Partial<Digest>) => {
+      const { text, entered, left } = JSON.parse(digestMessage({ ...quiet, ...more }, about).body).data;
+      return [text.replace("Acme: daily digest of 2026-11-30. ", ""), entered, left];
+    };
+    const without = { hasModel: false, lacksData: false };
+    expect([
+      said({ ...without, lacksData: true }),
+      said(without),
+      said({ sinceDay: null }),
+      said({ ...without, scoredDay: null, sinceDay: null, lacksData: true }),
+      said({}),
+    ]).toEqual([
+      ["No churn risk is known: there is too little data for a model.", null, null],
+      ["No churn risk is known: no model passed the back-test.", null, null],
+      ["There are no earlier scores to compare with.", null, null],
+      ["There are no scores yet.", null, null],
+      ["0 accounts entered high risk, 0 left it.", 0, 0],
+    ]);
+  });
+
   test("puts the highest expected loss first, then the highest risk", () => {
     const rows = [
       { ...ada, number: 1, expectedLoss: null, risk: 0.9 },

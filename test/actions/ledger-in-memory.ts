@@ -1,6 +1,6 @@
 /** The ledger's part in decisions of one rule, and a process that may die beside each commit. */
 import { expect } from "bun:test";
-import type { RuleCondition, RuleScope } from "../../contract/actions/rules.ts";
+import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/actions/rules.ts";
 import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
 import type { DecisionParts } from "../../server/actions/rules/decide.ts";
 import { decideRules } from "../../server/actions/rules/decide-rules.ts";
@@ -14,7 +14,7 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../server/ledger/ledger.ts";
-import { newestRun } from "../../server/scoring/scoring.ts";
+import { type EntityKind, newestRun } from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 
@@ -49,12 +49,15 @@ export class LedgerInMemory {
   readonly #condition: RuleCondition;
 
   readonly #scope: RuleScope;
-  /** The members of the segment that the rule names. */
+  /** The members of the segment that the rule names, and by its id where it names two. */
   members: readonly number[] = [];
-  exemptions: RuleToDecide["version"]["exemptions"] = {};
-  /** By the number of a user or an account. */
-  mrrs: Partial<Record<"user" | "account", ReadonlyMap<number, number>>> = {};
+  readonly membersOf = new Map<number, readonly number[]>();
+  /** Whether they follow from scores. */
+  readsScores = false;
+  insideBySettings = 0;
   sources: DecisionParts["sources"] = { statuses: async () => [] };
+  exemptions: RuleExemptions = {};
+  mrrs: Readonly<Record<EntityKind, ReadonlyMap<number, number>>> = { user: new Map(), account: new Map() };
 
   constructor(
     organization: number,
@@ -74,12 +77,12 @@ export class LedgerInMemory {
       ...{ warehouse, rules: this, sources: this.sources },
       commit: (_, chunk) => this.commit(chunk),
       newestRun: (organization, kind, uptoDay) => newestRun(warehouse, organization, kind, uptoDay),
-      mrrOf: async (_, kind) => this.mrrs[kind] ?? new Map(),
+      mrrOf: async (_, kind) => this.mrrs[kind],
       horizonOf: async () => 14,
-      segmentOf: async () => ({
-        ...{ name: "A segment", changedAtMs: 0, readsScores: false },
+      segmentOf: async (_, segment) => ({
+        ...{ name: "A segment", changedAtMs: 0, readsScores: this.readsScores },
         members: await setOfNumbers(warehouse, this.#scope.kind === "users" ? "user" : "account", {
-          ...{ organization: this.#organization, numbers: this.members },
+          ...{ organization: this.#organization, numbers: this.membersOf.get(segment) ?? this.members },
         }),
       }),
       lastImportAtMs: async () => this.importedAtMs,
@@ -142,6 +145,7 @@ export class LedgerInMemory {
     expect(Math.max(chunk.fired.length, chunk.closed.length)).toBeLessThanOrEqual(100);
     this.fired.push(...chunk.fired);
     this.closed.push(...chunk.closed);
+    this.insideBySettings += chunk.insideBySettings;
     for (const state of chunk.states) {
       const { hasLeft, firedOn, restsUntil } = state;
       const key = JSON.stringify(state.entity);

@@ -1,11 +1,12 @@
 /** Rules about events, owners and sources: once each, and never for those that were there before. */
 import { expect, test } from "bun:test";
-import { replaysOf } from "../../server/actions/rules/preview.ts";
-import { zoneOf } from "../../server/calendar/calendar.ts";
+import { type PreviewQuestion, previewRule, replaysOf } from "../../server/actions/rules/preview.ts";
+import { DaySets } from "../../server/analytics/segments/past/day-sets.ts";
+import { Zone, zoneOf } from "../../server/calendar/zone.ts";
 import type { SourceStatus } from "../../server/scoring/data-quality/source-watch.ts";
 import { msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
-import { storeDays } from "./rules-support.ts";
+import { exclude, storeDays } from "./rules-support.ts";
 
 const subject = new WarehouseUnderTest();
 const today = 20_000;
@@ -24,16 +25,6 @@ async function insertFailure(
      SELECT {organization:UInt32}, 'one', {user:UInt32}, {account:UInt32}, true, 'payment_failed',
        fromUnixTimestamp64Milli({atMs:Int64}), generateUUIDv4(), {id:String}, '{}'`,
     { organization, user, account, atMs, id },
-  );
-}
-
-/** Excludes these users, and no others. @param revision higher than before */
-async function exclude(organization: number, users: readonly number[], revision: number): Promise<void> {
-  await subject.warehouse.command(
-    `INSERT INTO excluded_users (organization, users, revision)
-     SELECT {organization:UInt32}, groupBitmapState(user), {revision:UInt64}
-     FROM (SELECT toUInt32(arrayJoin({users:Array(UInt32)})) AS user)`,
-    { organization, users, revision },
   );
 }
 
@@ -136,6 +127,36 @@ test("a rule about a segment fires for failed payments of its accounts alone", a
   ledger.members = [5, 6];
   await ledger.decide(subject.warehouse, minutes(3));
   expect(ledger.fired).toHaveLength(1);
+});
+
+test("a preview has the failed payments of those that were in the segment on the day", async () => {
+  const organization = subject.newOrganization();
+  const days = [today - 2, today - 1, today];
+  const row = { state: "active", risk: 0.1, health: 50, volume28: 1 } as const;
+  const rows = days.flatMap((day) => [5, 6].map((entity) => ({ ...row, entity, day })));
+  await storeDays(subject, { organization, kind: "account", days, rows, horizonDays: 14 });
+  // The account 6 enters with the second day. One of its payments fails before, one after it.
+  for (const [account, daysAgo] of [5, 6].flatMap((one) => [[one, 2] as const, [one, 1] as const])) {
+    await insertFailure(organization, account, minutes(-daysAgo * 24 * 60), `${account} ${daysAgo}`);
+  }
+  const membersOn = async (asked: readonly number[]) => {
+    const sets = new DaySets(7);
+    sets.addFrom(
+      6,
+      { sets: new DaySets(1).not(), entity: 0 },
+      { from: asked.indexOf(today - 1), to: asked.length },
+    );
+    return sets;
+  };
+  const findSegment = async () => ({ name: "Payers", readsScores: false, sinceDay: null, membersOn });
+  const preview = await previewRule(
+    { warehouse: subject.warehouse, findSegment },
+    {
+      ...{ organization: { id: organization, zone: new Zone("UTC") }, condition: { kind: "paymentFailed" } },
+      ...{ scope: { kind: "accounts", segment: 3 }, cooldownDays: null, horizonDays: 14, today },
+    },
+  );
+  expect(preview).toMatchObject({ days, fired: 1, entities: 1 });
 });
 
 /** Writes members of accounts, each over what it was before. */
@@ -264,11 +285,11 @@ test("an excluded user does not fire, and not for what was when it is included a
   const organization = subject.newOrganization();
   const ledger = new LedgerInMemory(organization, { kind: "paymentFailed" });
   await ledger.decide(subject.warehouse, nowMs);
-  await exclude(organization, [5], 1);
+  await exclude(subject.warehouse, organization, [5], 1);
   await insertFailure(organization, 0, minutes(1), "of the excluded one", 5);
   await insertFailure(organization, 0, minutes(1), "of another", 6);
   await ledger.decide(subject.warehouse, minutes(2));
-  await exclude(organization, [], 2);
+  await exclude(subject.warehouse, organization, [], 2);
   await ledger.decide(subject.warehouse, minutes(3));
   expect(firedOf(ledger)).toEqual([[{ kind: "user", number: 6 }, "of another"]]);
 });
@@ -277,7 +298,7 @@ test("an account whose members are all excluded fires for no moment, neither liv
   const organization = subject.newOrganization();
   const member = memberWriter(organization);
   for (const account of [1, 2]) await member(account, account, true);
-  await exclude(organization, [1], 1);
+  await exclude(subject.warehouse, organization, [1], 1);
   const rules = (["paymentFailed", "lastOwnerRemoved"] as const).map(
     (kind) => new LedgerInMemory(organization, { kind }, { scope: "accounts" }),
   );
@@ -290,17 +311,19 @@ test("an account whose members are all excluded fires for no moment, neither liv
     await member(account, account, false);
   }
   await look(2);
-  const fired = { entity: { kind: "account", number: 2 } };
-  expect(rules.map((rule) => rule.fired)).toMatchObject([[fired], [fired]]);
+  expect(rules.flatMap(firedOf).map(([entity]) => entity)).toEqual(
+    Array(2).fill({ kind: "account", number: 2 }),
+  );
   const rows = [1, 2].map((entity) => ({
     ...({ entity, day: today, state: "active" } as const),
     ...{ risk: 0.5, health: 50, volume28: 1 },
   }));
   await storeDays(subject, { organization, kind: "account", days: [today], rows });
-  const { replays } = await replaysOf(subject.warehouse, {
+  const question: PreviewQuestion = {
     ...{ organization: { id: organization, zone: zoneOf("UTC") }, scope: { kind: "accounts" } },
     ...{ condition: { kind: "paymentFailed" }, cooldownDays: null, horizonDays: 14, today },
-  });
+  };
+  const { replays } = await replaysOf(subject.warehouse, question, {});
   expect([...replays].filter((one) => one.fired.length > 0).map(({ entity }) => entity)).toEqual([2]);
 });
 
@@ -318,7 +341,7 @@ test("alerts of moments close on the next scored day when their user is excluded
     storeDays(subject, { organization, kind: "user", days: [day], rows: rowsOf(day) });
   await score(today);
   await ledger.decide(subject.warehouse, minutes(2));
-  await exclude(organization, [5], 1);
+  await exclude(subject.warehouse, organization, [5], 1);
   // The day was judged before.
   await ledger.decide(subject.warehouse, minutes(3));
   const churned = { entity: { kind: "user", number: 6 }, firedOn: today, eventId: "of 6", why: "churned" };

@@ -4,6 +4,7 @@ import type { Static } from "typebox";
 import type { RulePreviewAnswer } from "../../contract/actions/rule-preview.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { joined } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { newKey } from "../specification/operation-support.ts";
 
@@ -13,17 +14,20 @@ const name = "Foreseen";
 const today = todayIn(quietZone);
 let server: Server;
 let key = "";
+let olga: Awaited<ReturnType<typeof joined>>;
 
 /** Eight users come daily until they leave, one a day: the last one 8 days ago. The others come until yesterday. */
 const leavers = 8;
 const lastDayOf = (user: number) => (user < leavers ? 8 + user : 1);
 const scoredDays = 17;
+const teamOf = (user: number) => (user % 2 === 0 ? "blue" : "red");
 
 beforeAll(async () => {
   server = await Server.shared();
   await server.ready();
   const token = await server.organization(name, "--timezone", quietZone);
   key = await newKey(server, name, "manage");
+  olga = await joined(server, name, "owner", "Olga Owner");
   const events = Array.from({ length: 20 }, (_, user) =>
     Array.from({ length: 61 - lastDayOf(user) }, (__, at) => 60 - at).flatMap((daysAgo) => [
       {
@@ -34,6 +38,8 @@ beforeAll(async () => {
   ).flat();
   const people = Array.from({ length: 20 }, (_, user) => ({
     ...{ type: "identify", userId: `u${user}`, email: `u${user}@example.com` },
+    ...{ timestamp: `${formatDay(today - 60)}T11:00:00Z`, properties: { team: teamOf(user) } },
+    account: { id: teamOf(user), name: teamOf(user) },
   }));
   for (const batch of [people, events.slice(0, 600), events.slice(600)]) {
     const response = await server.post("/batch", token, { batch });
@@ -80,13 +86,89 @@ test("a rule that never fires misses each churn", async () => {
   expect(told.baseRate.count).toBeGreaterThan(0);
 });
 
+async function segmentOf(kind: string, content: object): Promise<number> {
+  const body = { kind, name: `Segment ${JSON.stringify(content)}`.slice(0, 80), ...content };
+  const path = `/api/segments?organization=${olga.organization}`;
+  return (await olga.json<{ id: number }>("POST", path, body, 201)).id;
+}
+
+test("a segment of users without the event for four days foretells the same", async () => {
+  const filter = { events: [{ event: "opened", match: "fewerThan", days: 5 }] };
+  const segment = await segmentOf("users", { filter });
+  const told = await preview({ scope: { kind: "users" }, condition: { kind: "inSegment", segment } });
+  expect(told).toMatchObject({ scoredDays, entities: leavers, fired: leavers, open: 0 });
+  expect([told.churnedEntities, told.missed, told.insideNow]).toEqual([leavers, 0, 0]);
+});
+
+test("the scope leaves out all others, in the base rate, too", async () => {
+  const condition = { kind: "keyEventUnseen", event: "opened", days: 4 };
+  const all = await preview({ scope: { kind: "users" }, condition });
+  const team = await segmentOf("users", { filter: { traits: [{ trait: "team", value: "blue" }] } });
+  // A segment of a segment, with those who are not there on the last days.
+  const present = await segmentOf("users", {
+    filter: { segments: [{ segment: team }], events: [{ event: "opened", days: 28 }] },
+  });
+  for (const segment of [team, present]) {
+    const told = await preview({ scope: { kind: "users", segment }, condition });
+    expect(told).toMatchObject({ scoredDays, entities: leavers / 2, fired: leavers / 2 });
+    expect([told.churnedEntities, told.missed]).toEqual([leavers / 2, 0]);
+    expect([2 * told.baseRate.count, 2 * told.baseRate.churned]).toEqual([
+      all.baseRate.count,
+      all.baseRate.churned,
+    ]);
+  }
+});
+
+test("segments of accounts are previewed by the members of the time", async () => {
+  const segment = await segmentOf("accounts", { filter: { seenWithinDays: 90 } });
+  const scope = { kind: "accounts", segment };
+  const told = await preview({ scope, condition: { kind: "inSegment", segment } });
+  // Both are there on all days, so nothing fires.
+  expect(told).toMatchObject({ scoredDays, fired: 0, insideNow: 2 });
+});
+
+test("conditions of segments without a history are refused by name", async () => {
+  const owned = await segmentOf("users", { filter: { owner: "nobody" } });
+  const below = await segmentOf("users", { filter: { segments: [{ segment: owned }] } });
+  const moved = await segmentOf("users", { filter: { moved: "fell" } });
+  const fixed = await segmentOf("users", { ids: ["u1", "u2"] });
+  const accounts = await segmentOf("accounts", { filter: { state: "active" } });
+  const reasons = {
+    [owned]: "the condition owner of the segment",
+    [below]: "the condition owner of the segment",
+    [moved]: "the condition moved of the segment",
+    [fixed]: `is known from ${formatDay(today + 1)} on`,
+    [accounts]: "is a segment of accounts",
+  };
+  const rules = [
+    (segment: number) => ({
+      field: "scope.segment",
+      body: { scope: { kind: "users", segment }, condition: { kind: "healthBelow", below: 40 } },
+    }),
+    (segment: number) => ({
+      field: "condition.segment",
+      body: { scope: { kind: "users" }, condition: { kind: "inSegment", segment } },
+    }),
+  ];
+  for (const [segment, reason] of Object.entries(reasons)) {
+    for (const rule of rules) {
+      const { field, body } = rule(Number(segment));
+      const response = await send("POST", "/api/alert-rules/preview", body);
+      expect(response.status).toBe(400);
+      const text = await response.text();
+      expect(text).toContain(field);
+      expect(text).toContain(reason);
+    }
+  }
+});
+
 test("rules without a past are refused by name, and conditions by the field", async () => {
   const cases = [
     [
-      { scope: { kind: "users", segment: 3 }, condition: { kind: "healthBelow", below: 40 } },
+      { scope: { kind: "users", segment: 9_999 }, condition: { kind: "healthBelow", below: 40 } },
       "scope.segment",
     ],
-    [{ scope: { kind: "users" }, condition: { kind: "inSegment", segment: 3 } }, "condition.segment"],
+    [{ scope: { kind: "users" }, condition: { kind: "inSegment", segment: 9_999 } }, "condition.segment"],
     [{ scope: { kind: "accounts" }, condition: { kind: "lastOwnerRemoved" } }, "lastOwnerRemoved"],
     [{ scope: { kind: "accounts" }, condition: { kind: "sourceSilent" } }, "sourceSilent"],
     [{ scope: { kind: "users" }, condition: { kind: "riskUp", days: 7 } }, "condition.by is missing"],

@@ -192,3 +192,18 @@ function judge(
     }
   }
 }
+
+/** Excludes these users, and no others. @param revision higher than before */
+export async function exclude(
+  warehouse: Warehouse,
+  organization: number,
+  users: readonly number[],
+  revision: number,
+): Promise<void> {
+  await warehouse.command(
+    `INSERT INTO excluded_users (organization, users, revision)
+     SELECT {organization:UInt32}, groupBitmapState(user), {revision:UInt64}
+     FROM (SELECT toUInt32(arrayJoin({users:Array(UInt32)})) AS user)`,
+    { organization, users, revision },
+  );
+}

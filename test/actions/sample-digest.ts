@@ -11,6 +11,7 @@ export const ada = {
 /** A digest that says nothing. */
 export const quiet: Digest = {
   ...({ period: "daily", day: monday, kind: "account", scoredDay: monday, sinceDay: monday - 1 } as const),
+  ...{ hasModel: true, lacksData: false },
   ...{ currency: "EUR", entered: { total: 0, named: [] }, left: { total: 0, named: [] }, movedBySettings: 0 },
   ...{ top: [], alerts: alertsOfWeek([]), changes: [] },
   precision: { mature: 0, churned: 0, rate: null, interval: null },

@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { remoteLedger } from "../../server/between/remote/remote.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
@@ -138,6 +139,13 @@ test("an erased user is in no change, an erased account neither, and a person's 
   await server.command("erase", "account", "bolt", "--organization", organization);
   expect((await who(users)).filter((line) => line.startsWith("ada"))).toEqual([]);
   expect(await who(accounts)).toEqual([]);
+  // The keeper marks changes of acme by these.
+  const absent = () => Promise.reject(new Error("is not asked for here"));
+  const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
+  const [ofAda, ofBolt] = await ledger.erasures.accountsSince(olga.organization, 0);
+  expect(ofAda).toMatchObject({ account: 0, ofAccounts: [expect.any(Number)] });
+  expect(ofBolt).toMatchObject({ account: expect.any(Number), ofAccounts: [] });
+  expect(ofAda?.ofAccounts).not.toContain(ofBolt?.account);
 }, 300_000);
 
 test("a deleted segment has no history", async () => {

@@ -6,15 +6,7 @@ import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { eraseUsers } from "../../server/warehouse/upkeep/erase.ts";
 import { msPerDay } from "../warehouse/support.ts";
 import { storeRuns } from "./rules-support.ts";
-import { quarterMs, subject, today, World } from "./segment-world.ts";
-
-/** A world whose segment has been evaluated for the first time. */
-async function begun(...members: readonly number[]): Promise<World> {
-  const world = await new World().fill();
-  world.members = [...members];
-  await world.look();
-  return world;
-}
+import { begun, quarterMs, subject, today, World } from "./segment-world.ts";
 
 test("members of the first evaluation did not enter; later ones enter and leave", async () => {
   const world = await begun(1, 2);
@@ -277,33 +269,6 @@ test("an evaluation that lands after its repetition counts once", async () => {
   );
   expect((await world.days()).map(({ entered }) => entered)).toEqual([1]);
   expect(await world.changes()).toEqual([[2, true, "change"]]);
-});
-
-test("an edit between the evaluation and its record is not taken for the customers' change", async () => {
-  const world = await begun(1);
-  world.load(2);
-  const list = world.segments;
-  let reads = 0;
-  Object.defineProperty(world, "segments", {
-    get: () => {
-      reads += 1;
-      return reads > 2 ? list.map((one) => ({ ...one, contentAtMs: 99 })) : list;
-    },
-  });
-  await world.lookAgain();
-  expect(await world.changes()).toEqual([]);
-});
-
-test("an evaluation during which exclusions or scores change is not recorded, and the next one is marked", async () => {
-  const world = await begun(1);
-  world.load(2);
-  world.reads = () => {
-    world.revision = 2;
-  };
-  await world.lookAgain();
-  expect(await world.changes()).toEqual([]);
-  await world.lookAgain();
-  expect((await world.changes()).map(([, , cause]) => cause)).toEqual(["bulk", "bulk"]);
 });
 
 test("a segment that cannot be evaluated does not stop the others, and is tried again when it is edited", async () => {

@@ -1,9 +1,10 @@
 /** An organization with a segment whose members a test sets, and the keeper that records them. */
+import type { Filter } from "../../contract/actions/filters.ts";
 import type { SegmentCause } from "../../contract/actions/segments.ts";
 import { SegmentKeeper, type SegmentKeeperParts } from "../../server/actions/segments/segment-keeper.ts";
 import { setOfNumbers } from "../../server/analytics/analytics.ts";
 import { segmentChangesOf, segmentDays } from "../../server/analytics/segments/members-history.ts";
-import type { Segment } from "../../server/ledger/ledger.ts";
+import type { ErasedAccounts, Segment } from "../../server/ledger/ledger.ts";
 import type { Logger } from "../../server/telemetry/telemetry.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
@@ -23,9 +24,14 @@ export class World {
   batches = 0;
   importedAtMs: number | null = null;
   revision = 1;
+  erased: ErasedAccounts[] = [];
   isStopped = false;
+  timezone = "UTC";
+  isRebuilding = false;
   readsScores = false;
-  segments: Segment[] = [segmentOf(this.organization)];
+  /** The kind of its members. */
+  readonly of: "user" | "account";
+  segments: Segment[];
   evaluations = 0;
   /** Called when the members of a segment are read. */
   reads: (segment: number) => void = () => undefined;
@@ -33,10 +39,23 @@ export class World {
   turn: Promise<void> = Promise.resolve();
   #keeper = this.#keeperOf(subject.warehouse);
 
+  constructor(of: "user" | "account" = "user", filter: Filter = { state: "active" }) {
+    this.of = of;
+    this.segments = [segmentOf(this.organization, of, filter)];
+  }
+
+  /** Stores users, who belong to the account with their number from the third on, and as many accounts. */
   async fill(users = 6): Promise<this> {
     await subject.warehouse.command(
+      `INSERT INTO accounts (organization, account, account_id, name, created_at, updated_at, version)
+       SELECT {organization:UInt32}, number, concat('a', toString(number)), '', now64(3), now64(3), 1
+       FROM numbers(1, {users:UInt32})`,
+      { organization: this.organization, users },
+    );
+    await subject.warehouse.command(
       `INSERT INTO users (organization, user, user_id, traits, account, first_identified_at, updated_at, version)
-       SELECT {organization:UInt32}, number, concat('u', toString(number)), '{}', 0, now64(3), now64(3), 1
+       SELECT {organization:UInt32}, number, concat('u', toString(number)), '{}',
+         if(number < 3, 0, number), now64(3), now64(3), 1
        FROM numbers(1, {users:UInt32})`,
       { organization: this.organization, users },
     );
@@ -71,7 +90,7 @@ export class World {
   }
 
   async changes(): Promise<[user: number, entered: boolean, cause: SegmentCause][]> {
-    const question = { organization: this.organization, segment: segmentId, of: "user", limit: 100 } as const;
+    const question = { organization: this.organization, segment: segmentId, of: this.of, limit: 100 };
     const rows = await segmentChangesOf(subject.warehouse, question);
     return rows.map(({ entity, entered, cause }) => [entity, entered, cause]);
   }
@@ -96,11 +115,16 @@ export class World {
       ledger: {
         segments: { organizations: async () => [this.organization], list: async () => this.segments },
         organizations: {
-          find: async (id: number) => (id === this.organization ? { id, timezone: "UTC" } : undefined),
+          find: async (id: number) =>
+            id === this.organization ? { id, timezone: this.timezone } : undefined,
         },
-        rebuildsPending: async () => [],
+        rebuildsPending: async () => (this.isRebuilding ? [this.organization] : []),
         settings: { get: async () => ({ version: 1 }) },
         exclusions: { rules: async () => ({ revision: this.revision }) },
+        erasures: {
+          accountsSince: async (_: number, sinceMs: number) =>
+            this.erased.filter(({ requestedAtMs }) => requestedAtMs >= sinceMs),
+        },
         lastImportAtMs: async () => this.importedAtMs,
         freshness: async () => ({ loadedUptoMs: this.nowMs }),
       },
@@ -117,7 +141,7 @@ export class World {
           segments: this.segments,
           membersOf: async (segment: number) => {
             this.reads(segment);
-            return setOfNumbers(read, "user", numbers);
+            return setOfNumbers(read, this.of, numbers);
           },
           readsScores: () => this.readsScores,
         };
@@ -127,15 +151,22 @@ export class World {
   }
 }
 
-function segmentOf(organization: number): Segment {
+/** A world whose segment has been evaluated for the first time. */
+export async function begun(...members: readonly number[]): Promise<World> {
+  return begin(new World(), ...members);
+}
+
+/** The same with another world. */
+export async function begin(world: World, ...members: readonly number[]): Promise<World> {
+  await world.fill();
+  world.members = [...members];
+  await world.look();
+  return world;
+}
+
+function segmentOf(organization: number, of: "user" | "account", filter: Filter): Segment {
   return {
-    ...{
-      id: segmentId,
-      kind: "users",
-      name: `Segment ${organization}`,
-      filter: { state: "active" },
-      fixed: null,
-    },
+    ...{ id: segmentId, kind: `${of}s`, name: `Segment ${organization}`, filter, fixed: null },
     ...{ createdBy: null, createdAtMs: 1, updatedAtMs: 1, contentAtMs: 1 },
   };
 }

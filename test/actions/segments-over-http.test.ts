@@ -151,6 +151,7 @@ type FigureName =
   | "GET /api/active-users"
   | "GET /api/lifecycle"
   | "GET /api/adoption"
+  | "GET /api/events"
   | "GET /api/events-over-time"
   | "GET /api/active-days"
   | "GET /api/retention"
@@ -186,6 +187,15 @@ describe("figures of a segment", () => {
     const { periods } = await figure<"GET /api/events-over-time">(overTime);
     const times = members.reduce((sum, { exported }) => sum + within(exported, 28), 0);
     expect(periods.reduce((sum, { count }) => sum + count, 0)).toBe(times);
+    const names = (await figure<"GET /api/events">(`/api/events?segment=${segment}`)).events;
+    const ofName = (name: "opened" | "exported") => {
+      const sent = members.flatMap((one) => one[name]);
+      const firstDay = formatDay(todayIn(quietZone) - Math.max(...sent));
+      return { event: name, count: sent.length, users: members.length, firstDay };
+    };
+    expect(names.toSorted((a, b) => (a.event < b.event ? -1 : 1))).toMatchObject(
+      (["exported", "opened"] as const).map(ofName),
+    );
     const { users } = await figure<"GET /api/active-days">(
       `/api/active-days?to=${formatDay(todayIn(quietZone))}&segment=${segment}`,
     );
@@ -230,7 +240,7 @@ describe("figures of a segment", () => {
       const response = await olga.ask("GET", at(path));
       return [response.status, ((await response.json()) as { message: string }).message];
     };
-    expect(await refusal(`/api/revenue?segment=${segment}`)).toEqual([
+    expect(await refusal(`/api/week-summary?segment=${segment}`)).toEqual([
       ...[400, "segment is no parameter of this path: leave it out."],
     ]);
     expect(await refusal("/api/users?segment=99999")).toEqual([

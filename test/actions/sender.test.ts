@@ -243,6 +243,19 @@ test("a thread that is stopped has no outcome, and begins nothing after", async 
   receiver.stop();
 });
 
+test("messages of a thread that ends without an error have failed, and the next one has a new thread", async () => {
+  const script = new URL("../ending-worker.ts", import.meta.url);
+  const thread = new PostingThread({ exceptions: [], mail: null }, script);
+  const message = { address: "https://receiver.example/", headers: {}, body: "{}" };
+  const ended = { status: null, said: "The thread that sends messages ended.", retryAfterMs: null };
+  // Two of one thread.
+  expect(await Promise.all([thread.post(message), thread.post(message)])).toEqual([ended, ended]);
+  expect(await thread.post(message)).toEqual(ended);
+  const stopped = thread.post(message);
+  thread.stop();
+  expect([await stopped, await thread.post(message)]).toEqual([null, null]);
+});
+
 test("a mail that a request waits for says that the service stopped", async () => {
   const mail = { smtpUrl: "smtp://127.0.0.1:1", from: "rekindle@example.com" };
   const outbox = newOutbox(

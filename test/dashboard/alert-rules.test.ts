@@ -29,11 +29,14 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.ready();
   people = await company(server, "Ruled", "--timezone", quietZone);
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
   const batch = ["ada", "eve"].flatMap((userId) => [
-    { type: "identify", userId, email: `${userId}@example.com`, account: { id: "acme", name: "Acme" } },
+    {
+      ...{ type: "identify", userId, email: `${userId}@example.com`, timestamp: daysAgo(40) },
+      account: { id: "acme", name: "Acme" },
+    },
     ...[40, 12, 6].map((days) => ({
-      ...{ type: "track", userId, event: "opened" },
-      timestamp: new Date(Date.now() - days * 86_400_000).toISOString(),
+      ...{ type: "track", userId, event: "opened", timestamp: daysAgo(days) },
     })),
   ]);
   expect((await server.post("/batch", people.token, { batch })).status).toBe(201);
@@ -145,6 +148,8 @@ test("a rule is about the accounts of a segment, and stays so when its name is c
   const { id } = await people.owner.json<{ id: number }>(
     ...(["POST", people.at("/api/segments"), { kind: "accounts", name: "Seen", filter }, 201] as const),
   );
+  const unowned = { kind: "accounts", name: "Unowned", filter: { owner: "nobody" } };
+  await people.owner.json("POST", people.at("/api/segments"), unowned, 201);
   const { page, complaints } = await openRules(people.member);
   await page.getByRole("button", { name: "Add rule" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Of a segment");
@@ -152,7 +157,13 @@ test("a rule is about the accounts of a segment, and stays so when its name is c
   await page.getByLabel("Condition", { exact: true }).selectOption({ label: "Is in a segment" });
   await page.getByLabel("Segment", { exact: true }).selectOption({ label: "Seen" });
   await page.getByRole("button", { name: "Preview" }).click();
-  await page.getByRole("alert").getByText("has no preview").waitFor();
+  const preview = page.getByRole("region", { name: "Preview" });
+  await preview.getByText("Inside now: 1 account.").waitFor();
+  await page.getByLabel("Only those of a segment").selectOption({ label: "Unowned" });
+  await page.getByRole("button", { name: "Preview" }).click();
+  const refused = "the condition owner of the segment Unowned has no history";
+  await preview.getByRole("alert").getByText(refused).waitFor();
+  await page.getByLabel("Only those of a segment").selectOption({ label: "Seen" });
   await isRightOnPhones(page);
   await page.getByRole("button", { name: "Save rule" }).click();
   await page.getByText("Is in Seen").waitFor();

@@ -345,7 +345,7 @@ const erasures: Kinds["erasures"] = {
     };
   },
   ...{ counted: service, accountCounted: service, finish: service },
-  ...{ pending: read, find: read, list: read },
+  ...{ pending: read, find: read, list: read, accountsSince: read },
 };
 
 /** Every store has to be here with every method: TypeScript says which one is missing. */

@@ -1,6 +1,6 @@
 /** The part of the contract about destinations. */
 import { describe, expect, test } from "bun:test";
-import { destinationLimits } from "../../contract/actions/destinations.ts";
+import { destinationLimits, ownDigestName } from "../../contract/actions/destinations.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { callsOn, dayMs, hostile } from "./destination-calls.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
@@ -244,6 +244,12 @@ function namesAndPlaces(subject: LedgerUnderTest): void {
       await expect(change(id, first.id, { name: "c" })).rejects.toThrow("name is taken");
       for (let n = 2; n < destinationLimits.perOrganization; n++) await add(id, `destination ${n}`);
       await expect(add(id, "one more")).rejects.toThrow("There are 20 destinations already");
+      const { destinations } = subject.ledger;
+      for (const person of [1, 21]) await mailboxesOf(subject).addMailbox(id, ownDigestName(person));
+      await expect(add(id, "one more")).rejects.toThrow("There are 20 destinations already");
+      await destinations.remove(id, first.id, commandLine, subject.nowMs);
+      await add(id, "one more");
+      await expect(add(id, "another one")).rejects.toThrow("There are 20 destinations already");
     });
   });
 }

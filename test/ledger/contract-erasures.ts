@@ -97,7 +97,10 @@ function stepsContract(subject: LedgerUnderTest): void {
     const begun = await erasures.begin(id, "ada");
     if (begun === undefined) throw new Error("there is no user");
     await expect(erasures.finish([begun.id])).rejects.toThrow();
-    const found = { dayCounts: [dayCount(id, 1, 1)], versions: 3, versionSum: 1 + 2 + 3, days: 1 };
+    const accounts = [7, 4_000_000_000];
+    const found = { dayCounts: [dayCount(id, 1, 1)], versions: 3, versionSum: 1 + 2 + 3, days: 1, accounts };
+    const since = async (sinceMs: number) => (await subject.ledger.erasures.accountsSince(id, sinceMs)).at(0);
+    expect(await since(subject.nowMs)).toMatchObject({ account: 0, ofAccounts: [] });
     await erasures.counted([{ id: begun.id, ...found }]);
     await erasures.counted([{ id: begun.id, ...found }]);
     expect(await subject.ledger.dayCounts(id)).toEqual([dayCount(id, 2, 2 + 4)]);
@@ -105,6 +108,10 @@ function stepsContract(subject: LedgerUnderTest): void {
     const left = await subject.ledger.rejectedEvents.list({ organization: id }, 9);
     expect(left.map(({ row }) => JSON.parse(row)[1])).toEqual([2]);
     await subject.reopen();
+    const requestedAtMs = subject.nowMs;
+    expect(await since(requestedAtMs)).toEqual({ requestedAtMs, account: 0, ofAccounts: accounts });
+    expect(await since(requestedAtMs + 1)).toBeUndefined();
+    expect(await subject.ledger.erasures.accountsSince(id + 1, 0)).toEqual([]);
     expect(await subject.ledger.erasures.pending()).toMatchObject([
       { id: begun.id, state: "counted", events: 1, versions: 3, rejectedEvents: 1, inboxRows: 2, days: 1 },
     ]);

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger, LedgerSnapshot } from "../../server/ledger/ports/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { takeSnapshot } from "../../server/ledger/sqlite/engine/snapshot.ts";
 import { appendAlone, remember } from "./writes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-snapshot-"));
@@ -63,6 +64,15 @@ test("message ids in runs and in the database are remembered by what is made of 
   expect(await remember(copy, all, nowMs + 1_000)).toEqual(all);
   expect(await remember(copy, keys("new", 1), nowMs)).toEqual([]);
   await copy.close();
+});
+
+test("a snapshot whose thread ends without an answer fails", async () => {
+  const folder = newFolder();
+  const ledger = await open(folder);
+  const script = new URL("../ending-worker.ts", import.meta.url);
+  const taken = takeSnapshot(join(folder, "ledger.sqlite"), newFolder(), script);
+  await expect(taken).rejects.toThrow("The thread that copies the ledger ended.");
+  await ledger.close();
 });
 
 test("a run that goes before it is read was past its 24 hours, and is forgotten", async () => {

@@ -55,6 +55,15 @@ test("a model that failed once is said to stay until the next training, and why 
   });
 });
 
+test("before the first training risks are for ranking alone", () => {
+  const first: Card = { ...card, trainedDay: null, models: [] };
+  expect(verdict(first)).toEqual({
+    title: "The first model is being trained",
+    text: "It takes a few minutes. Until then the risks come from activity alone. Use them to rank users.",
+  });
+  expect(verdict({ ...first, model: null }).text).toContain("no churn risk until then");
+});
+
 test("a back-test that is too small decides nothing, whatever its figures", () => {
   const small = { ...card, proof: { ...proof, rarerLabels: { have: 29, need: 30 } } };
   expect([canBackTestDecide(card), canBackTestDecide(small)]).toEqual([true, false]);

@@ -11,18 +11,19 @@ const dayOf = (text: string) => parseDay(text) ?? Number.NaN;
 const today = dayOf("2026-03-12");
 const since = (firstDay: string) => historyDays(today, dayOf(firstDay)).map(formatDay);
 
-test("are the last 90, then the other Mondays of 52 weeks, then the first of each month, the newest first", () => {
+test("are the last week, then the Mondays of 52 weeks, the others of 90 days, and the first of each month", () => {
   const days = since("2024-12-25");
   expect(days).toHaveLength(90 + 39 + 3);
-  expect([days[0], days[89]]).toEqual(["2026-03-11", "2025-12-12"]);
-  expect([days[90], days[128]]).toEqual(["2025-12-08", "2025-03-17"]);
+  expect([days[0], days[6]]).toEqual(["2026-03-11", "2026-03-05"]);
+  expect([days[7], days[57]]).toEqual(["2026-03-02", "2025-03-17"]);
+  expect([days[58], days[128]]).toEqual(["2026-03-04", "2025-12-12"]);
   expect(days.slice(129)).toEqual(["2025-03-01", "2025-02-01", "2025-01-01"]);
 });
 
 test("begin when there is a week of data", () => {
   expect(since("2026-03-04")).toEqual(["2026-03-11"]);
   expect(since("2026-03-05")).toEqual([]);
-  expect(since("2025-12-01").at(-1)).toBe("2025-12-08");
+  expect([...since("2025-12-01")].sort()[0]).toBe("2025-12-08");
   expect(since("2024-12-26").at(-1)).toBe("2025-02-01");
 });
 

@@ -84,11 +84,14 @@ describe("erasing a user", () => {
     const users = Array.from({ length: 201 }, (_, index) => index);
     const found = await findUsers(subject.warehouse, organization, users);
     expect([...found.keys()]).toEqual(users);
-    for (const [number, { dayCounts, days, versions }] of found) {
+    for (const [number, { dayCounts, days, versions, accounts }] of found) {
       const mine = events.filter((one) => one.user === number);
       expect(dayCounts.reduce((sum, day) => sum + day.events, 0)).toBe(mine.length);
       expect(days).toBe(new Set(mine.map(storedDay)).size);
       expect(versions).toBe(number === 1 || number === 2 ? 1 : 0);
+      const named = new Set(mine.map(({ account }) => account ?? 0));
+      named.delete(0);
+      expect(accounts).toEqual([...named].sort((a, b) => a - b));
     }
   });
 

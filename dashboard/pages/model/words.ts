@@ -106,6 +106,15 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
       text: "No users have been scored yet. Scoring runs every night.",
     };
   }
+  if (card.trainedDay === null) {
+    return {
+      title: "The first model is being trained",
+      text:
+        model === null
+          ? "There is no churn risk until then. It takes a few minutes."
+          : `It takes a few minutes. Until then the risks come from activity alone. Use them to rank ${kind}s.`,
+    };
+  }
   if (model === null) {
     return {
       title: "No churn risk is shown",

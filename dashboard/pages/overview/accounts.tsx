@@ -4,9 +4,10 @@ import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Health, Risk } from "../../parts/figure/health.tsx";
 import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
-import { CountLink } from "../../parts/list/list-link.tsx";
+import { CountLink, ListsOfSegment } from "../../parts/list/list-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { nothing, numbers, pointsText } from "../../text/format.ts";
+import { type Kind, useScoredSegment } from "./filters.ts";
 import { membersOf, thoseNow, usersActiveIn } from "./lists.ts";
 
 type AtRisk = Reads["/api/accounts-at-risk"]["answer"]["accounts"][number];
@@ -58,17 +59,33 @@ const columns: readonly Column<Row>[] = [
 
 const shown = 8;
 
-export function AccountsAtRisk(): ReactElement {
-  const asked = useRead("/api/accounts-at-risk", { query: { limit: shown } });
+/** All of them, or those of the segment of accounts whose health is shown. */
+export function AccountsAtRisk({ kind }: { kind: Kind }): ReactElement {
+  const scored = useScoredSegment();
+  const ofSegment = kind === "account" ? scored : {};
+  const asked = useRead("/api/accounts-at-risk", {
+    query: { limit: shown, ...ofSegment },
+    keepsPrevious: true,
+  });
   const { data } = asked;
   return (
     <FigurePanel
       isFlush
       title="Accounts at risk"
-      note={data && data.total > 0 ? <AtRiskNote answer={data} /> : "Health below 40, the largest first"}
+      note={
+        data && data.total > 0 ? (
+          <ListsOfSegment {...ofSegment}>
+            <AtRiskNote answer={data} ofWhat={ofSegment.segment === undefined ? "" : " of the segment"} />
+          </ListsOfSegment>
+        ) : (
+          "Health below 40, the largest first"
+        )
+      }
       asked={asked}
       loading={<Loading rows={6} />}
-      empty={({ accounts }) => accounts.length === 0 && <NoneAtRisk scored={data?.scored ?? 0} />}
+      empty={({ accounts, scored: present }) =>
+        accounts.length === 0 && <NoneAtRisk scored={present} isOfSegment={ofSegment.segment !== undefined} />
+      }
     >
       {({ accounts, day }) => (
         <DataTable
@@ -77,7 +94,7 @@ export function AccountsAtRisk(): ReactElement {
           rows={accounts.map((account) => ({ ...account, day: day ?? "" }))}
           columns={columns}
           rowId={(account) => account.id}
-          csv={csvAddress("/api/accounts-at-risk", {})}
+          csv={csvAddress("/api/accounts-at-risk", ofSegment)}
         />
       )}
     </FigurePanel>
@@ -86,19 +103,22 @@ export function AccountsAtRisk(): ReactElement {
 
 function AtRiskNote({
   answer: { total, scored, accounts },
+  ofWhat,
 }: {
   answer: Reads["/api/accounts-at-risk"]["answer"];
+  ofWhat: string;
 }): ReactElement {
   return (
     <>
       Health below 40: <CountLink count={total} list={thoseNow("account", "at_risk")} /> of{" "}
-      <CountLink count={scored} list={thoseNow("account", "present")} /> accounts,{" "}
+      <CountLink count={scored} list={thoseNow("account", "present")} /> accounts{ofWhat},{" "}
       {accounts.length < total ? `here the ${accounts.length} largest` : "the largest first"}
     </>
   );
 }
 
-function NoneAtRisk({ scored }: { scored: number }): ReactElement {
+function NoneAtRisk({ scored, isOfSegment }: { scored: number; isOfSegment: boolean }): ReactElement {
+  if (isOfSegment) return <Empty title="No account of the segment is at risk" />;
   return scored > 0 ? (
     <Empty title="No account is at risk">
       The health of all {numbers.count(scored)} accounts that have not churned is 40 or more.

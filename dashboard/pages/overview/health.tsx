@@ -10,7 +10,7 @@ import { BarPart, CountLink, useListAddress } from "../../parts/list/list-link.t
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { dayPlus, daysBetween, dayText, nothing, numbers } from "../../text/format.ts";
-import { type Kind, plural } from "./filters.ts";
+import { type Kind, plural, useScoredSegment } from "./filters.ts";
 import { thoseMoved, thoseNow, thoseOn } from "./lists.ts";
 
 export type HealthByWeek = Reads["/api/health-by-week"]["answer"];
@@ -31,6 +31,8 @@ const churned = { healthBand: "churned", key: "churned" } as const;
 export const sizeOf = (week: Week) => there.reduce((sum, { key }) => sum + week[key], 0);
 
 export function NoScores({ kind }: { kind: Kind }): ReactElement {
+  const { segment } = useScoredSegment();
+  if (segment !== undefined) return <Empty title={`No ${kind} of the segment has scores`} />;
   return (
     <Empty title={`No scores of ${plural[kind]} yet`}>
       {kind === "account"
@@ -42,10 +44,12 @@ export function NoScores({ kind }: { kind: Kind }): ReactElement {
 
 export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
   const { data } = asked;
+  const { segment } = useScoredSegment();
+  const whose = segment === undefined ? "" : ". All weeks count the segment’s members of now";
   return (
     <FigurePanel
       title={`Health of ${plural[kind]}`}
-      note={data?.day ? `As of the start of ${dayText(data.day)}` : undefined}
+      note={data?.day ? `As of the start of ${dayText(data.day)}${whose}` : undefined}
       asked={asked}
       loading={<Loading rows={8} height={28} />}
       empty={({ weeks }) => weeks.length === 0 && <NoScores kind={kind} />}
@@ -188,7 +192,7 @@ const shownMoves = 6;
 /** How many went from which health band to which within a week. */
 function Moves({ kind }: { kind: Kind }): ReactElement | null {
   const since = dayPlus(useToday(), -7);
-  const { data } = useRead("/api/score-summary", { query: { kind, since } });
+  const { data } = useRead("/api/score-summary", { query: { kind, since, ...useScoredSegment() } });
   if (data == null || data.sinceDay === null) return null;
   const moved = movesOf(data.movement);
   const { sinceDay } = data;

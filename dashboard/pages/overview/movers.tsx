@@ -7,7 +7,7 @@ import { Health } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, pointsText } from "../../text/format.ts";
-import { type Kind, plural } from "./filters.ts";
+import { type Kind, plural, useScoredSegment } from "./filters.ts";
 import { thoseMoved } from "./lists.ts";
 
 type Answer = Reads["/api/movers"]["answer"];
@@ -18,7 +18,7 @@ const shown = 5;
 const state = "active";
 
 export function Movers({ kind }: { kind: Kind }): ReactElement {
-  const asked = useRead("/api/movers", { query: { kind, state, limit: shown } });
+  const asked = useRead("/api/movers", { query: { kind, state, limit: shown, ...useScoredSegment() } });
   const { data } = asked;
   return (
     <FigurePanel
@@ -30,18 +30,25 @@ export function Movers({ kind }: { kind: Kind }): ReactElement {
       }
       asked={asked}
       loading={<Loading rows={8} />}
-      empty={({ movers, returned }) =>
-        movers.length + returned.length === 0 && (
-          <Empty title="Nothing to compare yet">
-            {data?.day == null
-              ? "Users and accounts are scored every night."
-              : "There are no scores from a week ago."}
-          </Empty>
-        )
+      empty={({ movers, returned, day, sinceDay }) =>
+        movers.length + returned.length === 0 && <NothingMoved day={day} sinceDay={sinceDay} kind={kind} />
       }
     >
       {(answer) => <Lists kind={kind} answer={answer} />}
     </FigurePanel>
+  );
+}
+
+function NothingMoved({
+  day,
+  sinceDay,
+  kind,
+}: Pick<Answer, "day" | "sinceDay"> & { kind: Kind }): ReactElement {
+  if (sinceDay !== null) return <Empty title={`The health of no active ${kind} changed`} />;
+  return (
+    <Empty title="Nothing to compare yet">
+      {day == null ? "Users and accounts are scored every night." : "There are no scores from a week ago."}
+    </Empty>
   );
 }
 

@@ -8,11 +8,13 @@ import { Freshness } from "../../parts/figure/freshness.tsx";
 import { buttonClass } from "../../parts/form/button.tsx";
 import { Select } from "../../parts/form/field.tsx";
 import { useFilters } from "../../parts/list/filters.ts";
+import { ListsOfSegment } from "../../parts/list/list-link.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, Figures, Loading, Starting } from "../../parts/states.tsx";
 import { AccountsAtRisk } from "./accounts.tsx";
 import { ActivePanel, ActiveStats, type ActiveUsers, askedDays, LifecyclePanel } from "./activity.tsx";
-import { filters, type Kind } from "./filters.ts";
+import { filters, type Kind, plural, useScoredSegment } from "./filters.ts";
 import { FirstScores } from "./first-scores.tsx";
 import { HealthPanel } from "./health.tsx";
 import { Movers } from "./movers.tsx";
@@ -21,7 +23,7 @@ import { RiskPanel } from "./risk.tsx";
 import { WeekPanel } from "./week.tsx";
 
 export default function OverviewPage(): ReactElement {
-  const [{ kind, days }, change] = useFilters(filters);
+  const [{ kind, days, scored }, change] = useFilters(filters);
   const active = useRead("/api/active-users", {
     query: { days: askedDays(days) },
     keepsPrevious: true,
@@ -40,13 +42,20 @@ export default function OverviewPage(): ReactElement {
         actions={
           hasFigures &&
           !isUnscored && (
-            <Select
-              label="Health and churn risk of"
-              isLabelHidden
-              value={kind}
-              choices={filters.kind.choices}
-              onChoose={(chosen) => change({ kind: chosen })}
-            />
+            <div className="flex flex-wrap items-center gap-2">
+              <Select
+                label="Health and churn risk of"
+                isLabelHidden
+                value={kind}
+                choices={filters.kind.choices}
+                onChoose={(chosen) => change({ kind: chosen, scored: undefined })}
+              />
+              <SegmentPick
+                of={plural[kind]}
+                value={scored}
+                onChoose={(chosen) => change({ scored: chosen })}
+              />
+            </div>
           )
         }
       >
@@ -92,7 +101,8 @@ function Everything({
   isUnscored: boolean;
   active: Parameters<typeof ActivePanel>[0]["asked"];
 }): ReactElement {
-  const health = useRead("/api/health-by-week", { query: { kind }, keepsPrevious: true });
+  const ofSegment = useScoredSegment();
+  const health = useRead("/api/health-by-week", { query: { kind, ...ofSegment }, keepsPrevious: true });
   return (
     <div className="grid gap-5">
       <Departures />
@@ -104,14 +114,24 @@ function Everything({
       {isUnscored && <FirstScores hasWholeDay={hasWholeDay(active.data)} />}
       <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <div className="grid min-w-0 gap-5">
-          {!isUnscored && <HealthPanel kind={kind} asked={health} />}
-          {!isUnscored && <AccountsAtRisk />}
+          {!isUnscored && (
+            <ListsOfSegment {...ofSegment}>
+              <HealthPanel kind={kind} asked={health} />
+            </ListsOfSegment>
+          )}
+          {!isUnscored && <AccountsAtRisk kind={kind} />}
           <ActivePanel asked={active} />
           {!isUnscored && <LifecyclePanel />}
         </div>
         <div className="grid min-w-0 gap-5">
-          {!isUnscored && <RiskPanel kind={kind} asked={health} />}
-          {isUnscored ? <LifecyclePanel /> : <Movers kind={kind} />}
+          {isUnscored ? (
+            <LifecyclePanel />
+          ) : (
+            <ListsOfSegment {...ofSegment}>
+              <RiskPanel kind={kind} asked={health} />
+              <Movers kind={kind} />
+            </ListsOfSegment>
+          )}
         </div>
       </div>
     </div>

@@ -10,7 +10,7 @@ import { moneyIn } from "../../text/money.ts";
 type AtRisk = Reads["/api/revenue/at-risk"]["answer"];
 
 export function RevenueAtRisk(): ReactElement | null {
-  const { kind, asked } = useMrrAtRisk(undefined, 1);
+  const { kind, asked } = useMrrAtRisk(undefined, { limit: 1 });
   if (asked.data === undefined || asked.data.payers === 0) return null;
   return (
     <PageLink

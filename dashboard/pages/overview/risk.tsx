@@ -17,7 +17,7 @@ import { RiskLevel } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
-import { type Kind, plural } from "./filters.ts";
+import { type Kind, plural, useScoredSegment } from "./filters.ts";
 import { type HealthByWeek, NoScores, sizeOf } from "./health.tsx";
 import { those, thoseNow, thoseOn } from "./lists.ts";
 
@@ -169,7 +169,7 @@ function bandsOf({ medium, high }: { medium: number; high: number }, baseRate: n
 }
 
 function Bands({ kind }: { kind: Kind }): ReactElement | null {
-  const { data } = useRead("/api/score-summary", { query: { kind } });
+  const { data } = useRead("/api/score-summary", { query: { kind, ...useScoredSegment() } });
   if (data?.riskLimits == null) return null;
   const of = (riskBand: string) =>
     data.counts.reduce((sum, each) => (each.riskBand === riskBand ? sum + each.count : sum), 0);

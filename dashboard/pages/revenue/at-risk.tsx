@@ -10,7 +10,7 @@ import { type Column, DataTable, figureColumn } from "../../parts/list/data-tabl
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { counted, dayText, nothing, numbers } from "../../text/format.ts";
 import { type Money, moneyIn } from "../../text/money.ts";
-import { useChoices } from "./question.ts";
+import { segmentQueryOf, useChoices } from "./question.ts";
 import { usualChurnText, withoutRiskText } from "./without-risk.ts";
 
 type Answer = Reads["/api/revenue/at-risk"]["answer"];
@@ -25,8 +25,9 @@ const shownPayers = 100;
 const csvPayers = 1_000;
 
 export function AtRiskPanel(): ReactElement {
-  const [{ payers }, change] = useChoices();
-  const { kind, asked } = useMrrAtRisk(payers || undefined, shownPayers);
+  const [choices, change] = useChoices();
+  const ofSegment = segmentQueryOf(choices);
+  const { kind, asked } = useMrrAtRisk(choices.payers || undefined, { limit: shownPayers, ...ofSegment });
   const isLoss = asked.data === undefined || asked.data.expectedLoss !== null;
   return (
     <FigurePanel
@@ -40,24 +41,27 @@ export function AtRiskPanel(): ReactElement {
             choices={kinds}
             onChoose={(chosen) => change({ payers: chosen })}
           />
-          <CsvLink address={csvAddress("/api/revenue/at-risk", { kind, limit: csvPayers })} />
+          <CsvLink address={csvAddress("/api/revenue/at-risk", { kind, limit: csvPayers, ...ofSegment })} />
         </>
       }
       asked={asked}
       loading={<Loading rows={6} />}
-      empty={(answer) => whyEmpty(answer, kind)}
+      empty={(answer) => whyEmpty(answer, kind, choices.segment !== undefined)}
     >
       {(answer) => <AtRisk answer={answer} kind={kind} />}
     </FigurePanel>
   );
 }
 
-function whyEmpty(answer: Answer, kind: PayerKind): ReactNode {
+function whyEmpty(answer: Answer, kind: PayerKind, isOfSegment: boolean): ReactNode {
   const { payers, day, payersWithRisk, expectedLoss } = answer;
   if (payers === 0) {
+    const whose = isOfSegment ? " of the segment" : "";
     return (
-      <Empty title={kind === "account" ? "No account has MRR" : "No user pays without an account"}>
-        Choose the other kind of payers.
+      <Empty
+        title={kind === "account" ? `No account${whose} has MRR` : `No user${whose} pays without an account`}
+      >
+        Choose the other kind of payers{isOfSegment && ", or another segment"}.
       </Empty>
     );
   }

@@ -3,6 +3,7 @@ import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { DayInput } from "../../parts/form/day-input.tsx";
 import { type Choice, Select } from "../../parts/form/field.tsx";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { type Choices, filters, periodCounts, periodsOf, useChoices } from "./question.ts";
 
@@ -22,7 +23,10 @@ export function Controls({ attributes, traits }: ControlsProps): ReactElement {
   const count = periodsOf(choices);
   const counts = [...new Set([...periodCounts[period], count])].toSorted((a, b) => a - b);
   return (
-    <search aria-label="Question" className="grid grid-cols-2 items-end gap-3 lg:grid-cols-4">
+    <search
+      aria-label="Question"
+      className="grid grid-cols-2 items-end gap-3 lg:flex lg:[&>div]:min-w-0 lg:[&>div]:flex-1"
+    >
       <Select
         label="By"
         value={period}
@@ -41,6 +45,12 @@ export function Controls({ attributes, traits }: ControlsProps): ReactElement {
         value={splitValue(choices)}
         choices={splitChoices(choices, attributes, traits)}
         onChoose={(chosen) => change({ ...splitOf(chosen), group: "", open: "" })}
+      />
+      <SegmentPick
+        isField
+        of="payers"
+        value={choices.segment}
+        onChoose={(segment) => change({ segment, group: "", open: "" })}
       />
     </search>
   );

@@ -14,6 +14,7 @@ import { MrrPanel } from "./mrr.tsx";
 import { Notices, RatesLine } from "./notices.tsx";
 import { groupsOf, type Revenue } from "./periods.ts";
 import { isSplit, queryOf, splitQueryOf, useChoices } from "./question.ts";
+import { SegmentLine } from "./segment-line.tsx";
 import { Summary } from "./summary.tsx";
 import { GroupsPanel, PeriodsPanel } from "./tables.tsx";
 
@@ -58,7 +59,12 @@ export default function RevenuePage(): ReactElement {
 function Choosing(): ReactElement {
   const attributes = useRead("/api/traits", { query: { kind: "account", limit: offeredTraits } });
   const traits = useRead("/api/traits", { query: { kind: "user", limit: offeredTraits } });
-  return <Controls attributes={attributes.data?.traits ?? []} traits={traits.data?.traits ?? []} />;
+  return (
+    <div className="grid gap-2">
+      <Controls attributes={attributes.data?.traits ?? []} traits={traits.data?.traits ?? []} />
+      <SegmentLine />
+    </div>
+  );
 }
 
 function Everything({ answer }: { answer: Revenue }): ReactElement {

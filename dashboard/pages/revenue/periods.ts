@@ -22,10 +22,11 @@ export function keyOf({ kind, value }: GroupName): string {
 }
 
 /** The label of a group. */
-export function groupLabel({ kind, value }: GroupName, { split, trait }: Choices): string {
+export function groupLabel({ kind, value }: GroupName, { split, trait, segment }: Choices): string {
   if (kind === "value") return value || "(empty)";
   const what = split === "plan" ? "plan" : trait;
-  return { all: "All payers", other: `Other values of ${what}`, none: `No ${what}` }[kind];
+  const all = segment === undefined ? "All payers" : "All payers of the segment";
+  return { all, other: `Other values of ${what}`, none: `No ${what}` }[kind];
 }
 
 /** The groups of an answer, the one with the most MRR now first. */

@@ -9,6 +9,7 @@ import {
   useFilters,
   type Values,
 } from "../../parts/list/filters.ts";
+import { conditionFilters } from "../../parts/segment/conditions.ts";
 
 /** Every choice of the page. Choices that are not in the address have their default. */
 export const filters = {
@@ -20,6 +21,8 @@ export const filters = {
   split: choiceFilter(["none", "plan", "trait"], "none"),
   /** The attribute of the split. */
   trait: textFilter(),
+  /** Only payers of this segment. */
+  segment: conditionFilters.segment,
   /** The first day of the period whose movements are shown. Default: the last period that is over. */
   at: dayFilter(),
   /** The key of the group whose movements are shown. Empty: all payers. */
@@ -60,12 +63,18 @@ export function isSplit({ split, trait }: Choices): boolean {
 
 type Query = NonNullable<Reads["/api/revenue"]["query"]>;
 
-/** The parameters of a question about all payers. */
+/** The parameters of a question without a split. */
 export function queryOf(choices: Choices): Query {
   return {
     ...{ period: choices.period, periods: periodsOf(choices) },
     ...(choices.to !== undefined && { to: choices.to }),
+    ...segmentQueryOf(choices),
   };
+}
+
+/** The parameter for the payers of one segment, if one is chosen. */
+export function segmentQueryOf({ segment }: Choices): Pick<Query, "segment"> {
+  return segment === undefined ? {} : { segment };
 }
 
 /** The parameters of a question about groups. Without a split there is one group. */

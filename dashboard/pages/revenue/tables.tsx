@@ -77,7 +77,11 @@ export function PeriodsPanel({ all, currency }: { all: Group; currency: string }
     ...figureColumns(moneyIn(currency)),
   ];
   return (
-    <Panel title={name} note="Of all payers, the newest first" isFlush>
+    <Panel
+      title={name}
+      note={`${choices.segment === undefined ? "Of all payers" : "Of all payers of the segment"}, the newest first`}
+      isFlush
+    >
       <DataTable
         label={`Revenue by ${period}`}
         name="revenue-periods"

@@ -7,6 +7,8 @@ import { type Column, DataTable, figureColumn } from "../../parts/list/data-tabl
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Pick } from "../../parts/list/pick.tsx";
 import { PageHeader } from "../../parts/panel.tsx";
+import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { OwnerPick } from "../../parts/work/owner-pick.tsx";
@@ -23,6 +25,7 @@ const filters = {
   /** Of the last days; 0 for the churn horizon. */
   days: numberFilter(90),
   owner: textFilter(),
+  segment: conditionFilters.segment,
 };
 const periods = [
   { value: "0", label: "Within the churn horizon" },
@@ -34,8 +37,11 @@ const kinds = [
 ] as const;
 
 export default function WinBackPage(): ReactElement {
-  const [{ kind, days, owner }, change] = useFilters(filters);
-  const query = { kind, ...(days > 0 && { days }), ...(owner !== "" && { owner }) };
+  const [{ kind, days, owner, segment }, change] = useFilters(filters);
+  const query = {
+    ...{ kind, ...(days > 0 && { days }), ...(owner !== "" && { owner }) },
+    ...(segment !== undefined && { segment }),
+  };
   const asked = useRead("/api/win-back", { query: { ...query, limit: shownRows }, keepsPrevious: true });
   return (
     <>
@@ -50,7 +56,7 @@ export default function WinBackPage(): ReactElement {
               value={kind}
               byDefault="account"
               choices={kinds}
-              onChoose={(to) => change({ kind: to })}
+              onChoose={(to) => change({ kind: to, segment: undefined })}
             />
             <Pick
               label="Churned within"
@@ -60,12 +66,17 @@ export default function WinBackPage(): ReactElement {
               onChoose={(to) => change({ days: Number(to) })}
             />
             <OwnerPick value={owner} onChoose={(to) => change({ owner: to })} />
+            <SegmentPick of={`${kind}s`} value={segment} onChoose={(to) => change({ segment: to })} />
             <CsvLink address={csvAddress("/api/win-back", query)} />
           </>
         }
         asked={asked}
         loading={<Loading rows={8} />}
-        empty={(answer) => answer.total === 0 && <WhyEmpty answer={answer} kind={kind} owner={owner} />}
+        empty={(answer) =>
+          answer.total === 0 && (
+            <WhyEmpty answer={answer} kind={kind} isFiltered={owner !== "" || segment !== undefined} />
+          )
+        }
       >
         {(answer) => <Churned answer={answer} kind={kind} />}
       </FigurePanel>
@@ -76,18 +87,21 @@ export default function WinBackPage(): ReactElement {
 interface WhyEmptyProps {
   readonly answer: Answer;
   readonly kind: Kind;
-  readonly owner: string;
+  /** By owner or segment. */
+  readonly isFiltered: boolean;
 }
 
-function WhyEmpty({ answer: { day, days }, kind, owner }: WhyEmptyProps): ReactElement {
+function WhyEmpty({ answer: { day, days }, kind, isFiltered }: WhyEmptyProps): ReactElement {
   if (day === null) {
     return <Empty title="No scores yet">The list appears with the first scores of {kind}s.</Empty>;
   }
   const within = `within ${counted(days, "day")}`;
-  return owner === "" ? (
-    <Empty title={`No ${kind} churned ${within}`}>Choose a longer period.</Empty>
+  return isFiltered ? (
+    <Empty title={`No ${kind} that matches churned ${within}`}>
+      Choose a longer period, or other filters.
+    </Empty>
   ) : (
-    <Empty title={`No ${kind} that matches churned ${within}`}>Choose a longer period, or any owner.</Empty>
+    <Empty title={`No ${kind} churned ${within}`}>Choose a longer period.</Empty>
   );
 }
 

@@ -1,6 +1,6 @@
 /** A figure as a link to the list of the users or accounts in it. */
 import { useRouter } from "@tanstack/react-router";
-import type { ReactElement, ReactNode } from "react";
+import { createContext, type ReactElement, type ReactNode, use } from "react";
 import { PageLink } from "../../app/page-link.ts";
 import { useOrganization } from "../../app/session.ts";
 import { numbers } from "../../text/format.ts";
@@ -12,6 +12,25 @@ export interface ListBehind {
   readonly query: Readonly<Record<string, string>>;
 }
 
+const Segment = createContext<number | undefined>(undefined);
+
+/** Figures about one segment: the lists behind them have it as a filter. @param segment undefined for all */
+export function ListsOfSegment({
+  segment,
+  children,
+}: {
+  segment?: number;
+  children: ReactNode;
+}): ReactElement {
+  return <Segment value={segment}>{children}</Segment>;
+}
+
+/** The parameters of a list's address, with the segment of the figure. */
+function useQueryOf(): (list: ListBehind) => ListBehind["query"] {
+  const segment = use(Segment);
+  return ({ query }) => (segment === undefined ? query : { ...query, segment: String(segment) });
+}
+
 interface ListLinkProps {
   readonly list: ListBehind;
   /** Without a line below it until it is pointed at: for tables, where every figure is one. */
@@ -20,9 +39,10 @@ interface ListLinkProps {
 }
 
 export function ListLink({ list, children, isQuiet = false }: ListLinkProps): ReactElement {
+  const queryOf = useQueryOf();
   const line = isQuiet ? "hover:underline" : "underline decoration-edge decoration-1 underline-offset-3";
   return (
-    <PageLink to={listAddresses[list.page]} search={list.query} className={line}>
+    <PageLink to={listAddresses[list.page]} search={queryOf(list)} className={line}>
       {children}
     </PageLink>
   );
@@ -35,10 +55,11 @@ export function BarPart({
   share,
   className,
 }: Pick<ListLinkProps, "list"> & { share: number; className: string }): ReactElement {
+  const queryOf = useQueryOf();
   return (
     <PageLink
       to={listAddresses[list.page]}
-      search={list.query}
+      search={queryOf(list)}
       tabIndex={-1}
       className={className}
       style={{ width: `${share * 100}%` }}
@@ -68,6 +89,8 @@ export function CountLink({
 export function useListAddress(): (list: ListBehind) => string {
   const organization = String(useOrganization().id);
   const router = useRouter();
-  return ({ page, query }) =>
-    router.buildLocation({ to: listAddresses[page], params: { organization }, search: query }).href;
+  const queryOf = useQueryOf();
+  return (list) =>
+    router.buildLocation({ to: listAddresses[list.page], params: { organization }, search: queryOf(list) })
+      .href;
 }

@@ -1,27 +1,41 @@
-/** The choice of figures about the users of one segment. */
+/** The choice of figures about the users, accounts or payers of one segment. */
 import type { ReactElement } from "react";
 import { Select } from "../form/field.tsx";
 import { Pick } from "../list/pick.tsx";
 import { withChoice } from "../work/members.ts";
 import { segmentChoices, useSegments } from "./segments.ts";
 
+const labels = {
+  users: { label: "Users of a segment", all: "All users" },
+  accounts: { label: "Accounts of a segment", all: "All accounts" },
+  payers: { label: "Payers of a segment", all: "All payers" },
+} as const;
+
 interface PickProps {
-  /** The segment's id. Undefined for all users. */
+  /** Accounts are in segments of accounts only. Users, and payers, which are users or accounts, are in segments of both kinds. */
+  readonly of?: keyof typeof labels;
+  /** The segment's id. Undefined for all of them. */
   readonly value: number | undefined;
   readonly onChoose: (segment: number | undefined) => void;
   /** With its label above, among other fields. */
   readonly isField?: boolean;
 }
 
-/** All users, or those of one segment. It is absent while the organization has no segment. */
-export function SegmentPick({ value, onChoose, isField = false }: PickProps): ReactElement | null {
-  const choices = segmentChoices(useSegments(), "users");
+/** All of them, or those of one segment. It is absent while the organization has no segment. */
+export function SegmentPick({
+  of = "users",
+  value,
+  onChoose,
+  isField = false,
+}: PickProps): ReactElement | null {
+  const choices = segmentChoices(useSegments(), of === "accounts" ? "accounts" : "users");
   const chosen = value === undefined ? "" : String(value);
   if (choices.length === 0 && chosen === "") return null;
+  const { label, all } = labels[of];
   const props = {
-    label: "Users of a segment",
+    label,
     value: chosen,
-    choices: [{ value: "", label: "All users" }, ...withChoice(choices, chosen, `Segment ${chosen}`)],
+    choices: [{ value: "", label: all }, ...withChoice(choices, chosen, `Segment ${chosen}`)],
     onChoose: (id: string) => onChoose(id === "" ? undefined : Number(id)),
   };
   return isField ? <Select {...props} /> : <Pick {...props} />;

@@ -29,7 +29,8 @@ export function digestMessage(
     data: {
       ...{ text: `${organization.name}: ${what}. ${summaryOf(digest)}`, link: `${pages}/overview` },
       ...{ period, day: formatDay(day), scoredDay: scoredDay === null ? null : formatDay(scoredDay) },
-      ...{ entered: entered.total, left: left.total, rows: rowsOf(digest, pages) },
+      ...(isCompared(digest) ? { entered: entered.total, left: left.total } : { entered: null, left: null }),
+      rows: rowsOf(digest, pages),
     },
   };
   return {
@@ -44,9 +45,20 @@ export function digestId(organization: number, period: Digest["period"], day: nu
   return `msg_${hash.digest("hex").slice(0, 32)}`;
 }
 
-function summaryOf({ kind, entered, left, scoredDay, data }: Digest): string {
+/** Whether churn risks are known now, and there are earlier scores. */
+function isCompared({ hasModel, sinceDay }: Digest): boolean {
+  return hasModel && sinceDay !== null;
+}
+
+function summaryOf(digest: Digest): string {
+  const { kind, entered, left, scoredDay, data } = digest;
   if (data.stoppedSince !== null) return `Scores wait for data since ${formatDay(data.stoppedSince)}.`;
   if (scoredDay === null) return "There are no scores yet.";
+  if (!isCompared(digest)) {
+    if (digest.hasModel) return "There are no earlier scores to compare with.";
+    const why = digest.lacksData ? "there is too little data for a model" : "no model passed the back-test";
+    return `No churn risk is known: ${why}.`;
+  }
   return `${counted(entered.total, kind)} entered high risk, ${left.total} left it.`;
 }
 

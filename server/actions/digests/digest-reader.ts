@@ -6,6 +6,7 @@ import { keyOfEntity, type Organization, type RuleEntity, type SharedLedger } fr
 import {
   type EntityKind,
   highRiskMoves,
+  lacksData,
   modelChanges,
   nameOfRung,
   newestRun,
@@ -91,6 +92,8 @@ export async function readDigest(
   const ofWeek = fired.filter(({ firedDay }) => firedDay < day && firedDay >= day - digestLimits.alertDays);
   return {
     ...{ period, day, kind, scoredDay: now?.day ?? null, sinceDay: since?.day ?? null },
+    hasModel: now !== undefined && now.body.model !== null,
+    lacksData: now === undefined || lacksData(now.body.choice, now.body.backtest),
     ...{ ...moves, ...top },
     alerts: alertsOfWeek(ofWeek),
     precision: await livePrecision(

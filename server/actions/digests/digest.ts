@@ -54,6 +54,10 @@ export interface Digest {
   /** The day of the scores, and of the earlier ones that they are compared with. Null without. */
   readonly scoredDay: number | null;
   readonly sinceDay: number | null;
+  /** Whether a model gives churn risks. Without one there is no high risk to enter. */
+  readonly hasModel: boolean;
+  /** Whether there is no model because there is too little data for one. */
+  readonly lacksData: boolean;
   readonly currency: string;
   readonly entered: DigestMoves;
   readonly left: DigestMoves;

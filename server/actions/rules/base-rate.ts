@@ -1,6 +1,7 @@
 /** How many of all entities churned within the horizon, beside which the precision of a rule is read. */
+import { type DaySets, isMember } from "../../analytics/analytics.ts";
 import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
-import { isIncluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import { isIncluded, type Parameter, type Warehouse } from "../../warehouse/warehouse.ts";
 
 export interface BaseRate {
   readonly count: number;
@@ -14,15 +15,46 @@ export interface BaseRateQuestion {
   readonly horizonDays: number;
   /** Days of the runs, each with one a horizon later. */
   readonly days: readonly number[];
+  /** Only those that were in the scope on the day; undefined for all. */
+  readonly within?: { readonly scope: DaySets; readonly placeOf: (day: number) => number } | undefined;
 }
+
+/** Entities whose membership a statement binds. */
+const entitiesOfStatement = 16_384;
 
 /** Of entities that could churn on the Mondays among the days, or on the last day without one: those that had churned a horizon
  * later. @throws WarehouseError */
 export async function baseRateOf(warehouse: Warehouse, question: BaseRateQuestion): Promise<BaseRate> {
-  const { organization, kind, runs, horizonDays, days } = question;
+  const { days, within } = question;
   const mondays = days.filter((day) => day % 7 === 4);
   const chosen = mondays.length > 0 ? mondays : days.slice(-1);
   if (chosen.length === 0) return { count: 0, churned: 0 };
+  if (within === undefined) return counted(warehouse, question, chosen);
+  let [count, churned] = [0, 0];
+  for (let from = 0; from < within.scope.entities; from += entitiesOfStatement) {
+    const numbers = { from, below: from + entitiesOfStatement };
+    const members = {
+      text: `AND entity >= {numbersFrom:UInt32} AND entity < {numbersBelow:UInt32}
+        AND ${isMember("entity", "toUInt8(transform(day, {earlyDays:Array(Int32)}, {earlyPlaces:Array(UInt8)}, 0))")}`,
+      parameters: {
+        ...{ ...within.scope.parameters(numbers), numbersFrom: numbers.from, numbersBelow: numbers.below },
+        earlyPlaces: chosen.map(within.placeOf),
+      },
+    };
+    const part = await counted(warehouse, question, chosen, members);
+    count += part.count;
+    churned += part.churned;
+  }
+  return { count, churned };
+}
+
+/** @param and a condition on `entity` and `day`, with the values that it binds */
+async function counted(
+  warehouse: Warehouse,
+  { organization, kind, runs, horizonDays }: BaseRateQuestion,
+  chosen: readonly number[],
+  and: { readonly text: string; readonly parameters: Readonly<Record<string, Parameter>> } = none,
+): Promise<BaseRate> {
   const versionOf = (day: number) => runs.find((run) => run.day === day)?.body.rowsVersion ?? 0;
   const shown = kind === "user" ? isIncluded("user") : "true";
   const rows = (name: string) => `
@@ -33,14 +65,16 @@ export async function baseRateOf(warehouse: Warehouse, question: BaseRateQuestio
   const later = chosen.map((day) => day + horizonDays);
   const [row] = await warehouse.rows<BaseRate>(
     `SELECT count() AS count, countIf(laterState = 'churned') AS churned
-     FROM (SELECT entity, earlyDay AS day FROM (${rows("early")}) WHERE state != 'churned' AND n >= 0) AS early
+     FROM (SELECT entity, earlyDay AS day FROM (${rows("early")}) WHERE state != 'churned' AND n >= 0 ${and.text}) AS early
      INNER JOIN (SELECT entity, laterDay - {horizonDays:Int32} AS day, state AS laterState FROM (${rows("later")})) AS later
      USING (entity, day)`,
     {
-      ...{ organization, horizonDays },
+      ...{ ...and.parameters, organization, horizonDays },
       ...{ earlyDays: chosen, earlyVersions: chosen.map(versionOf) },
       ...{ laterDays: later, laterVersions: later.map(versionOf) },
     },
   );
   return row ?? { count: 0, churned: 0 };
 }
+
+const none = { text: "", parameters: {} };

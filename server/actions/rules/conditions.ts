@@ -3,7 +3,7 @@
  * an earlier day. The engine judges all rows with them, and a test compares them with plain TypeScript.
  */
 import type { RuleCondition } from "../../../contract/actions/rules.ts";
-import { boundBitmap, type EntitySet } from "../../analytics/analytics.ts";
+import { boundBitmap, type DaySets, type EntitySet, isMember } from "../../analytics/analytics.ts";
 import type { RunBody } from "../../scoring/scoring.ts";
 
 /** Conditions on the rows of scores. */
@@ -30,20 +30,28 @@ export interface SegmentNow {
 /** With the members of the segment. */
 type InSegment = Extract<RuleCondition, { kind: "inSegment" }> & { readonly of: SegmentNow };
 
+/** The same of a preview, with the members on each of the days that are asked for. */
+interface WasInSegment {
+  readonly kind: "wasInSegment";
+  /** By the places of these days, from 0. */
+  readonly members: DaySets;
+}
+
 /** Conditions that are decided once a scored day. */
 export type DailyCondition =
   | ScoreCondition
   | InSegment
+  | WasInSegment
   | Extract<RuleCondition, { kind: "keyEventUnseen" }>
   | Never;
 
 /** Those of them that are judged by a row of scores. */
-export type JudgedCondition = ScoreCondition | InSegment | Never;
+export type JudgedCondition = ScoreCondition | InSegment | WasInSegment | Never;
 
 export interface ConditionSql {
-  /** Over `entity`, `state`, `risk`, `health` and `volume28`. */
+  /** Over `entity`, `place`, `state`, `risk`, `health` and `volume28`. */
   readonly value: string;
-  /** That `value` binds. */
+  /** That `value` binds, beside `fromPlace` and the members in a range of numbers. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Over `value`, `before`, `inFrom` and `outFrom`. Neither holds for a value that is unknown. */
   readonly inside: string;
@@ -59,6 +67,11 @@ const riskMargin = 0.05;
 const healthMargin = 5;
 /** Usage is compared with that of the four weeks before. */
 const usageDays = 28;
+
+/** Whether the members of a segment decide it. */
+export function isOfSegment(condition: DailyCondition): condition is InSegment | WasInSegment {
+  return condition.kind === "inSegment" || condition.kind === "wasInSegment";
+}
 
 /** How the engine judges a condition. */
 export function conditionSql(condition: JudgedCondition): ConditionSql {
@@ -99,6 +112,13 @@ export function conditionSql(condition: JudgedCondition): ConditionSql {
         parameters: { ruleMembers: condition.of.members.bitmap },
         ...{ inside: "value >= inFrom", out: "value < outFrom", lookbackDays: 0 },
         limits: () => ({ inFrom: 1, outFrom: 1 }),
+      };
+    case "wasInSegment":
+      return {
+        // Days before the first that is asked for are read for comparison only.
+        value: `toFloat64(place >= {fromPlace:UInt8} AND ${isMember("entity", "toUInt8(greatest(place - {fromPlace:UInt8}, 0))")})`,
+        ...{ inside: "value >= inFrom", out: "value < outFrom" },
+        ...{ ...withoutBefore, limits: () => ({ inFrom: 1, outFrom: 1 }) },
       };
     case "riskUp":
       return {

@@ -3,7 +3,7 @@ import type { AlertReason } from "../../../contract/actions/rules.ts";
 import type { FiredAlert, Organization, RuleVersion } from "../../ledger/ledger.ts";
 import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
-import { conditionSql, type DailyCondition, isOfScores } from "./conditions.ts";
+import { conditionSql, type DailyCondition, isOfScores, isOfSegment } from "./conditions.ts";
 import { exemptOf, type SegmentParts } from "./segments.ts";
 
 type Run = ScoreRecord<RunBody>;
@@ -43,7 +43,7 @@ export async function factsOf(
   const { organization, kind, condition, run, before, entities } = question;
   if (entities.length === 0) return new Map();
   const { value, parameters } =
-    isOfScores(condition) && condition.kind !== "inSegment"
+    isOfScores(condition) && !isOfSegment(condition)
       ? conditionSql(condition)
       : { value: "CAST(NULL AS Nullable(Float64))", parameters: {} };
   const rows = await warehouse.rows<FactsRow>(

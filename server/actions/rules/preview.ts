@@ -9,8 +9,16 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { momentEvents } from "../moments/billing-moments.ts";
 import { type BaseRate, baseRateOf } from "./base-rate.ts";
 import { type DailyCondition, lookbackOf } from "./conditions.ts";
+import {
+  type FindSegment,
+  knownSince,
+  MembersInPast,
+  type NamedSegments,
+  refuseYoung,
+  segmentsNamed,
+} from "./past-segments.ts";
 import { matureDays, type Precision, type PreviewFigures, previewFigures } from "./preview-figures.ts";
-import { type Readings, readingsOf } from "./readings.ts";
+import { daysToRead, type Readings, readingsOf, runsAskedFor } from "./readings.ts";
 import { type Replayed, replay, replayMoments } from "./replay.ts";
 import { excludedAmong } from "./standing.ts";
 
@@ -40,39 +48,41 @@ const leastMature = 20;
 /** Decided days in a row that end an alert of a condition on scores. */
 export const exitDaysOfScores = 2;
 
-/** Computes the preview. @throws Refusal for conditions and scopes without a history */
-export async function previewRule(warehouse: Warehouse, question: PreviewQuestion): Promise<RulePreview> {
+/** The stores of a preview. */
+export interface PreviewParts {
+  readonly warehouse: Warehouse;
+  readonly findSegment: FindSegment;
+}
+
+/** Computes the preview. @throws Refusal for conditions and segments without a history */
+export async function previewRule(parts: PreviewParts, question: PreviewQuestion): Promise<RulePreview> {
   const refused = whyNoPreview(question);
   if (refused !== undefined) throw new Refusal(refused);
-  const daily = await replayed(warehouse, question, { pastDays: previewDays, onlyMondays: false });
+  const named = await segmentsNamed(parts.findSegment, question);
+  const daily = await replayed(parts.warehouse, question, named, daysOfPreview);
   const { figures, days } = daily;
   const isWeekly = figures.precision.mature < leastMature && !isMoment(question.condition);
   const judged = isWeekly
-    ? await replayed(warehouse, question, { pastDays: weeklyDays, onlyMondays: true })
+    ? await replayed(parts.warehouse, question, named, { pastDays: weeklyDays, onlyMondays: true })
     : daily;
+  const { scope } = judged.members;
   return {
     ...figures,
     ...{ days, insideNow: daily.insideNow },
     precision: { ...judged.figures.precision, steps: isWeekly ? "weekly" : "daily" },
     medianLeadDays: judged.figures.medianLeadDays,
-    baseRate: await baseRateOf(warehouse, {
+    baseRate: await baseRateOf(parts.warehouse, {
       ...{ organization: question.organization.id, kind: kindOf(question.scope) },
       ...{ runs: judged.runs, horizonDays: question.horizonDays },
       days: matureDays(judged.about),
+      within: scope && { scope, placeOf: (day: number) => judged.members.placeOf(day) },
     }),
   };
 }
 
 /** The reason why a rule has no preview, as a sentence; undefined for others. */
-function whyNoPreview({
-  scope,
-  condition,
-}: Pick<PreviewQuestion, "scope" | "condition">): string | undefined {
-  if (scope.segment !== undefined)
-    return "scope.segment has no preview: the users and accounts that a segment had on past days are not stored.";
+function whyNoPreview({ condition }: Pick<PreviewQuestion, "condition">): string | undefined {
   switch (condition.kind) {
-    case "inSegment":
-      return "condition.segment has no preview: the users and accounts that a segment had on past days are not stored.";
     case "sourceSilent":
       return "sourceSilent has no preview: a source is no user or account that churns.";
     case "lastOwnerRemoved":
@@ -91,33 +101,51 @@ interface Span {
   readonly onlyMondays: boolean;
 }
 
-async function replayed(warehouse: Warehouse, question: PreviewQuestion, span: Span) {
+const daysOfPreview: Span = { pastDays: previewDays, onlyMondays: false };
+
+async function replayed(warehouse: Warehouse, question: PreviewQuestion, named: NamedSegments, span: Span) {
   const { horizonDays } = question;
-  const { runs, replays: all } = await replaysOf(warehouse, question, span);
+  const { runs, members, replays: all } = await replaysOf(warehouse, question, named, span);
   const days = runs.map(({ day }) => day);
   const about = { days, horizonDays, outages: runs.at(-1)?.body.outages ?? [] };
   const tally = new Tally(all, days.at(-1));
   const figures = previewFigures(tally, about);
-  return { figures, insideNow: tally.inside, days, runs, about };
+  return { figures, insideNow: tally.inside, days, runs, members, about };
 }
 
-/** The alerts of the past of each entity that was ever inside, or churned. They are computed while they are read.
- * @throws Refusal for a condition that has no preview */
+interface Replays {
+  readonly runs: Readings["runs"];
+  readonly members: MembersInPast;
+  /** They are computed while they are read. */
+  readonly replays: Iterable<Replayed>;
+}
+
+/** The alerts of the past of each entity that was ever inside, or churned.
+ * @throws Refusal for a condition that has no preview, and for a fixed segment that is younger than the days */
 export async function replaysOf(
   warehouse: Warehouse,
   question: PreviewQuestion,
-  { pastDays, onlyMondays }: Span = { pastDays: previewDays, onlyMondays: false },
-): Promise<{ readonly runs: Readings["runs"]; readonly replays: Iterable<Replayed> }> {
+  named: NamedSegments,
+  { pastDays, onlyMondays }: Span = daysOfPreview,
+): Promise<Replays> {
   const { organization, scope, condition, today } = question;
   const moments = await momentsOf(warehouse, question, today - pastDays);
   const read = dailyConditionOf(condition);
-  const readings = await readingsOf(warehouse, {
-    ...{ organization, kind: kindOf(scope), condition: read, toDay: today, onlyMondays },
-    // Before, a rise has no day to compare with.
-    fromDay: today - pastDays + lookbackOf(read),
+  const firstDay = today - pastDays + lookbackOf(read);
+  const asked = {
+    ...{ organization, kind: kindOf(scope), toDay: today, onlyMondays },
+    // Before, a rise has no day to compare with. Mondays of the time before a fixed segment are left out.
+    fromDay: onlyMondays ? Math.max(firstDay, knownSince(named) ?? firstDay) : firstDay,
     ...{ decidedThrough: null, takesOver: true, withChurned: true, followed: [...moments.keys()] },
-  });
-  return { runs: readings.runs, replays: replays(question, readings, moments) };
+  };
+  const days = await daysToRead(warehouse, { ...asked, condition: read });
+  const runs = runsAskedFor(days);
+  refuseYoung(named, runs[0]?.day);
+  const members = await MembersInPast.on(named, runs);
+  const judged: DailyCondition =
+    members.judged === undefined ? read : { kind: "wasInSegment", members: members.judged };
+  const readings = await readingsOf(warehouse, { ...asked, condition: judged }, days);
+  return { runs, members, replays: replays(question, readings, members, moments) };
 }
 
 /** Counts those that are inside on the last day while the replays are read. */
@@ -140,24 +168,31 @@ class Tally implements Iterable<Replayed> {
 }
 
 function* replays(
-  { cooldownDays, horizonDays }: PreviewQuestion,
+  { condition, cooldownDays, horizonDays }: PreviewQuestion,
   { entities }: Readings,
+  members: MembersInPast,
   moments: ReadonlyMap<number, readonly number[]>,
 ): Iterable<Replayed> {
-  const rule = { cooldownDays: cooldownDays ?? horizonDays, exitDays: exitDaysOfScores };
-  for (const { entity, readings } of entities) {
-    const days = moments.get(entity);
-    yield days === undefined ? replay(rule, entity, readings) : replayMoments(entity, days, readings);
+  const exitDays = condition.kind === "inSegment" ? 1 : exitDaysOfScores;
+  const rule = { cooldownDays: cooldownDays ?? horizonDays, exitDays };
+  for (const { entity, readings: all } of entities) {
+    const readings = members.readings(entity, all);
+    if (readings === undefined) continue;
+    const days = moments.get(entity)?.filter((day) => members.isInScope(entity, day));
+    const own = days === undefined ? replay(rule, entity, readings) : replayMoments(entity, days, readings);
+    const wasInScope = (churn: number) => members.wasInScope(entity, churn - horizonDays, churn);
+    yield members.scope === undefined ? own : { ...own, churns: own.churns.filter(wasInScope) };
   }
 }
 
 /** @throws Refusal for a condition that has no preview */
 function dailyConditionOf(condition: RuleCondition): DailyCondition {
   switch (condition.kind) {
-    case "inSegment":
     case "sourceSilent":
     case "lastOwnerRemoved":
       throw new Refusal(`${condition.kind} has no preview.`);
+    // Its members are read when the scored days are known.
+    case "inSegment":
     case "paymentFailed":
     case "cancellationScheduled":
       return { kind: "never" };

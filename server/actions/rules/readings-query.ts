@@ -66,6 +66,7 @@ export function judgementsQuery(question: JudgementsQuestion): Query {
         OR entity IN {followed:Array(UInt32)}`,
     parameters: {
       ...judged.parameters,
+      ...(condition.kind === "wasInSegment" && condition.members.parameters(numbers)),
       ...{ organization, fromPlace, followed: followed.filter((one) => isWithin(one, numbers)) },
       ...{ numbersFrom: numbers.from, numbersBelow: numbers.below },
       firstDay: days[0]?.day ?? 0,

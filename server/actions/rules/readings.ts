@@ -13,7 +13,7 @@ import {
 } from "../../scoring/scoring.ts";
 import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { insideByRules } from "./as-before.ts";
-import { conditionSql, type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
+import { conditionSql, type DailyCondition, isOfScores, isOfSegment, lookbackOf } from "./conditions.ts";
 import { type Judged, type JudgedDay, judgements, judgementsQuery } from "./readings-query.ts";
 import { type Absent, absentAccounts } from "./standing.ts";
 import type { Reading, Standing } from "./step.ts";
@@ -57,11 +57,26 @@ const earlierDays = 28;
 /** Entities of a statement: 90 days of them are 1.5 million rows. */
 const entitiesOfStatement = 16_384;
 
-/** Reads a condition. @throws WarehouseError */
-export async function readingsOf(warehouse: Warehouse, question: ReadingsQuestion): Promise<Readings> {
-  const days = await daysOf(warehouse, question);
-  const wanted = days.slice(days.findIndex(({ isWanted }) => isWanted));
-  const runs = wanted.filter(({ isWanted }) => isWanted).map(({ run }) => run);
+/** Reads a condition. @param days by `daysToRead` of the same question @throws WarehouseError */
+export async function readingsOf(
+  warehouse: Warehouse,
+  question: ReadingsQuestion,
+  days?: readonly ReadDay[],
+): Promise<Readings> {
+  return readingsOn(warehouse, question, days ?? (await daysToRead(warehouse, question)));
+}
+
+/** The runs of the days that are asked for, in order. */
+export function runsAskedFor(days: readonly ReadDay[]): readonly Run[] {
+  return days.filter(({ isWanted }) => isWanted).map(({ run }) => run);
+}
+
+async function readingsOn(
+  warehouse: Warehouse,
+  question: ReadingsQuestion,
+  days: readonly ReadDay[],
+): Promise<Readings> {
+  const runs = runsAskedFor(days);
   if (runs.length === 0) return { runs, entities: [] };
   const judged = await judgedEntities(warehouse, question, days);
   const absent =
@@ -72,14 +87,18 @@ export async function readingsOf(warehouse: Warehouse, question: ReadingsQuestio
 }
 
 /** A scored day that is read. */
-interface ReadDay {
+export interface ReadDay {
   readonly run: Run;
   readonly isWanted: boolean;
   /** The run whose rules make the difference between a change of the entity and one of rules; undefined for the first. */
   readonly before: Run | undefined;
 }
 
-async function daysOf(warehouse: Warehouse, question: ReadingsQuestion): Promise<readonly ReadDay[]> {
+/** The scored days of a question: those that it asks for, and those that they are compared with. @throws WarehouseError */
+export async function daysToRead(
+  warehouse: Warehouse,
+  question: ReadingsQuestion,
+): Promise<readonly ReadDay[]> {
   const { organization, kind, condition, fromDay, toDay, decidedThrough, onlyMondays = false } = question;
   const lookback = lookbackOf(condition);
   const firstDay = Math.min(fromDay - lookback, decidedThrough ?? fromDay) - earlierDays;
@@ -226,8 +245,8 @@ async function byRulesOfBefore(
   traces: readonly Trace[],
 ): Promise<BySettings> {
   const changed = new Map<number, ReadonlySet<number>>();
-  // Members of a segment are known as of now only: the decision says whether rules of scores changed them.
-  if (!isOfScores(condition) || condition.kind === "never" || condition.kind === "inSegment") return changed;
+  // The decision and the preview say whether rules of scores changed the members of a segment.
+  if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return changed;
   const first = days.findIndex(({ isWanted }) => isWanted);
   for (const [at, { run, before, isWanted }] of days.entries()) {
     if (!isWanted || before === undefined || rulesKey(before) === rulesKey(run)) continue;

@@ -92,20 +92,29 @@ interface Ground {
   readonly areRulesOther: boolean;
 }
 
-/** The readings of those that the rule looks at. An entity that it follows and that left the scope is out, so that its alert ends. Where
- * other rules of scores may have changed the members, everybody who came inside is there by settings. */
+/** The readings of those that the rule looks at. Where other rules of scores may have changed the members, everybody who came inside is there
+ * by settings. */
 export function readingsByScope(
   readings: ReadonlyMap<number, Reading>,
   { inScope, readsScores }: Pick<OfSegments, "inScope" | "readsScores">,
   { followed, areRulesOther }: Ground,
 ): ReadonlyMap<number, Reading> {
-  const bySettings = readsScores && areRulesOther ? { isInsideAsBefore: false } : {};
-  const hasLeft = { isInside: false, isInsideAsBefore: false, isOut: true };
+  const isBySettings = readsScores && areRulesOther;
   return new Map(
     [...readings].flatMap(([number, reading]) => {
       const isIn = inScope?.has(number) !== false;
       if (!isIn && !followed.has(number)) return [];
-      return [[number, { ...reading, ...(isIn ? bySettings : hasLeft) }] as const];
+      return [[number, readingInScope(reading, { isIn, isBySettings })] as const];
     }),
   );
+}
+
+/** The reading of an entity in the scope, or beyond it: there it is out, so that its alert ends.
+ * @param isBySettings whether an entity that came inside is there by settings */
+export function readingInScope(
+  reading: Reading,
+  { isIn, isBySettings }: { readonly isIn: boolean; readonly isBySettings: boolean },
+): Reading {
+  if (!isIn) return { ...reading, isInside: false, isInsideAsBefore: false, isOut: true };
+  return isBySettings ? { ...reading, isInsideAsBefore: false } : reading;
 }

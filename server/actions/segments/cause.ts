@@ -1,7 +1,10 @@
 /** When a segment is evaluated, and why its members changed. Pure. */
 import type { SegmentCause } from "../../../contract/actions/segments.ts";
+import { ownerTrait } from "../../../contract/actions/work.ts";
+import type { ErasedAccounts, Segment } from "../../ledger/ledger.ts";
 import { clocksDifferMs } from "../../scoring/scoring.ts";
 import type { Evaluation, EvaluationGround } from "./evaluations.ts";
+import type { Touched } from "./touched.ts";
 
 /** Of one segment, from the end of an evaluation to the next for new data. */
 const betweenMs = 15 * 60_000;
@@ -45,10 +48,41 @@ export function causeOf(
   if (last === undefined) return "first";
   if (last.content !== now.content) return "edit";
   if (readsScores && last.rules !== now.rules) return "scores";
-  // Scores follow an import later than its rows.
-  const knownUptoMs = readsScores ? Math.min(last.loadedUptoMs, last.scoredAtMs) : last.loadedUptoMs;
-  const isAfterImport = importedAtMs !== null && importedAtMs >= knownUptoMs - clocksDifferMs;
+  const isAfterImport = importedAtMs !== null && importedAtMs >= unknownSinceMs(last, readsScores);
   // Days without an evaluation are those of stopped data, or of a service that was off.
   const isAfterGap = Math.abs(now.day - last.day) > 1;
   return isAfterImport || isAfterGap || last.ground !== now.ground ? "bulk" : "change";
+}
+
+/** An import or an erasure of this time or later is one that an evaluation may not have known. Scores follow it later than its rows. */
+export function unknownSinceMs(
+  { loadedUptoMs, scoredAtMs }: Pick<Evaluation, "loadedUptoMs" | "scoredAtMs">,
+  readsScores: boolean,
+): number {
+  return (readsScores ? Math.min(loadedUptoMs, scoredAtMs) : loadedUptoMs) - clocksDifferMs;
+}
+
+/** Erasures and owners since an evaluation.
+ * @param erased of the organization, at least those that the evaluation may not have known
+ * @param segments the segment and those below it. @param readsScores whether scores decide who is a member */
+export function touchedSince(
+  erased: readonly ErasedAccounts[],
+  last: Evaluation,
+  segments: readonly Pick<Segment, "filter">[],
+  readsScores: boolean,
+): Touched {
+  const since = erased.filter(({ requestedAtMs }) => requestedAtMs >= unknownSinceMs(last, readsScores));
+  return {
+    accounts: [...new Set(since.flatMap(({ ofAccounts }) => ofAccounts))],
+    isAccountErased: since.some(({ account }) => account !== 0),
+    ownersSinceMs: readsOwner(segments) ? unknownSinceMs(last, false) : null,
+  };
+}
+
+/** Whether one of the segments asks for the owner. */
+function readsOwner(segments: readonly Pick<Segment, "filter">[]): boolean {
+  return segments.some(
+    ({ filter }) =>
+      filter?.owner !== undefined || filter?.traits?.some(({ trait }) => trait === ownerTrait) === true,
+  );
 }

@@ -2,6 +2,7 @@
 import type { SegmentCause } from "../../../contract/actions/segments.ts";
 import { bitmapText, boundBitmap, type EntitySet } from "../../analytics/analytics.ts";
 import { dayParameter, isIncluded, segmentChanges, type Warehouse } from "../../warehouse/warehouse.ts";
+import { isTouched, type Touched } from "./touched.ts";
 
 /** The ground of an evaluation: a later one compares it with its own. */
 export interface EvaluationGround {
@@ -128,21 +129,28 @@ export interface NewEvaluation extends Evaluation {
   readonly organization: number;
   readonly of: EntitySet["of"];
   readonly cause: SegmentCause;
+  /** Undefined where no change is one of its own. */
+  readonly touched: Touched | undefined;
 }
 
 /** Stores the changes first and the evaluation last. The number of an evaluation is higher than those of all before, also after one
- * that was cut off and by a clock that went back. Users who are excluded by now did not leave by themselves. */
+ * that was cut off and by a clock that went back. Users who are excluded by now did not leave by themselves, and touched entities did not change by themselves. */
 export async function storeEvaluation(
   warehouse: Warehouse,
-  { organization, segment, of, cause, atMs, sequence, size, ...ground }: NewEvaluation,
+  { organization, segment, of, cause, touched, atMs, sequence, size, ...ground }: NewEvaluation,
   { entries, leaves, now, before, newest }: Difference,
 ): Promise<void> {
   const evaluation = Math.max(atMs, newest + 1);
   const whose = { organization, segment, evaluation, atMs, cause };
   if (entries + leaves > 0) {
     const [members, earlier] = [boundBitmap("now"), boundBitmap("before")];
+    const touch = touched && isTouched(of, touched);
+    const doubts = [
+      ...(of === "user" ? [`(NOT isIn AND NOT ${isIncluded("entity")})`] : []),
+      ...(touch === undefined ? [] : [touch.sql]),
+    ];
     const marked =
-      of === "user" ? `if(isIn OR ${isIncluded("entity")}, {cause:String}, {bulk:String})` : "{cause:String}";
+      doubts.length === 0 ? "{cause:String}" : `if(${doubts.join(" OR ")}, {bulk:String}, {cause:String})`;
     await warehouse.command(
       `INSERT INTO ${segmentChanges[of].name} (organization, segment, evaluation, ${of}, at, entered, cause)
        SETTINGS insert_deduplicate = 0
@@ -150,7 +158,7 @@ export async function storeEvaluation(
        FROM (
          SELECT arrayJoin(bitmapToArray(bitmapAndnot(${members}, ${earlier}))) AS entity, true AS isIn
          UNION ALL SELECT arrayJoin(bitmapToArray(bitmapAndnot(${earlier}, ${members}))) AS entity, false AS isIn)`,
-      { ...whose, now, before, ...(of === "user" && { bulk: "bulk" }) },
+      { ...whose, now, before, ...touch?.parameters, ...(doubts.length > 0 && { bulk: "bulk" }) },
     );
   }
   const isFirst = cause === "first";

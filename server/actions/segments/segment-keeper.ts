@@ -15,12 +15,13 @@ import { Retries } from "../../process/process.ts";
 import { newestRun, rulesKey, type SourceWatch, statementByStatement } from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { causeOf, isDue } from "./cause.ts";
+import { causeOf, isDue, touchedSince, unknownSinceMs } from "./cause.ts";
 import {
   deleteEvaluations,
   differenceOf,
   type Evaluation,
   type EvaluationGround,
+  type NewEvaluation,
   organizationsWithEvaluations,
   storedEvaluations,
   storeEvaluation,
@@ -46,6 +47,7 @@ export interface SegmentKeeperParts {
     | "exclusions"
     | "lastImportAtMs"
     | "freshness"
+    | "erasures"
   >;
   readonly warehouse: Warehouse;
   readonly host: {
@@ -261,6 +263,11 @@ export class SegmentKeeper {
     const found = await this.#membersOf(id, now, segments);
     // Rows of an import that are in the warehouse by now were stored before.
     const importedAtMs = await ledger.lastImportAtMs(id);
+    const sinceMs = found.flatMap(({ segment }) => {
+      const last = memory.last.get(segment.id)?.evaluation;
+      return last === undefined ? [] : [unknownSinceMs(last, now.readsScores(segment.id))];
+    });
+    const erased = sinceMs.length === 0 ? [] : await ledger.erasures.accountsSince(id, Math.min(...sinceMs));
     if (!(await this.#isStill(id, ground))) return;
     const present = await ledger.segments.list(id);
     for (const { segment, members } of found) {
@@ -268,8 +275,14 @@ export class SegmentKeeper {
       if (this.#isStopping || content !== contentKey(present, segment)) continue;
       const last = memory.last.get(segment.id)?.evaluation;
       const whole = { ...ground, content, loadedUptoMs: loadedUptoMs ?? 0 };
-      const cause = causeOf(last, whole, { readsScores: now.readsScores(segment.id), importedAtMs });
-      const evaluation = await this.#record(id, last, { segment: segment.id, members, ...whole }, cause);
+      const readsScores = now.readsScores(segment.id);
+      const cause = causeOf(last, whole, { readsScores, importedAtMs });
+      const touched =
+        last === undefined || cause !== "change"
+          ? undefined
+          : touchedSince(erased, last, segmentWithThoseBelow(now.segments, segment.id), readsScores);
+      const found = { segment: segment.id, members, ...whole };
+      const evaluation = await this.#record(id, last, found, { cause, touched });
       memory.stored.add(segment.id);
       memory.last.set(segment.id, { evaluation, batches });
     }
@@ -306,7 +319,7 @@ export class SegmentKeeper {
     organization: number,
     last: Evaluation | undefined,
     { members, ...ground }: EvaluationGround & { readonly segment: number; readonly members: EntitySet },
-    cause: ReturnType<typeof causeOf>,
+    why: Pick<NewEvaluation, "cause" | "touched">,
   ): Promise<Evaluation> {
     const { ledger, warehouse, nowMs } = this.#parts;
     return this.#inTurn(async () => {
@@ -319,7 +332,7 @@ export class SegmentKeeper {
       if (entries + leaves === 0 && last !== undefined && isSame(last, evaluation)) {
         return { ...evaluation, sequence: last.sequence };
       }
-      await storeEvaluation(warehouse, { ...evaluation, organization, of: members.of, cause }, difference);
+      await storeEvaluation(warehouse, { ...evaluation, ...why, organization, of: members.of }, difference);
       return evaluation;
     });
   }

@@ -14,13 +14,16 @@ export interface Poster {
 /** A thread that begins with the first message, and begins again after it has died. */
 export class PostingThread implements Poster {
   readonly #settings: PostingSettings;
+  readonly #script: URL;
   readonly #waiting = new Map<number, (sent: Sent | null) => void>();
   #worker: Worker | undefined;
   #last = 0;
   #isStopped = false;
 
-  constructor(settings: PostingSettings) {
+  /** @param script what the thread runs: a test gives another */
+  constructor(settings: PostingSettings, script = new URL("./posting-worker.ts", import.meta.url)) {
     this.#settings = settings;
+    this.#script = script;
   }
 
   post(message: Message | Mail): Promise<Sent | null> {
@@ -40,13 +43,18 @@ export class PostingThread implements Poster {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./posting-worker.ts", import.meta.url));
+    const worker = new Worker(this.#script);
     worker.onmessage = ({ data: { number, sent } }: MessageEvent<Posted>) => {
       this.#waiting.get(number)?.(sent);
       this.#waiting.delete(number);
     };
     // A failed attempt: a message that ends the thread is not sent for ever.
-    worker.onerror = ({ message }) => this.#end({ status: null, said: message, retryAfterMs: null });
+    const died = (said: string) => {
+      if (worker === this.#worker) this.#end({ status: null, said, retryAfterMs: null });
+    };
+    worker.onerror = ({ message }) => died(message);
+    // A thread may also end without an error. Then no answer comes to the messages that it had.
+    worker.addEventListener("close", () => died("The thread that sends messages ended."));
     return worker;
   }
 

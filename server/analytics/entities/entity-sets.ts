@@ -80,6 +80,20 @@ export async function setOfNumbers(
   return { of, bitmap: row.bitmap };
 }
 
+/** The accounts with at least one member in a set of users. */
+export function accountsOfUsers(
+  warehouse: Warehouse,
+  organization: number,
+  { bitmap }: Pick<EntitySet, "bitmap">,
+): Promise<EntitySet> {
+  return setOfRows(warehouse, "account", {
+    number: "account",
+    from: `FROM users FINAL
+      WHERE organization = {organization:UInt32} AND account != 0 AND bitmapContains(${boundBitmap("members")}, user)`,
+    parameters: { organization, members: bitmap },
+  });
+}
+
 /** How many are in a set. */
 export async function sizeOfSet(warehouse: Warehouse, { bitmap }: EntitySet): Promise<number> {
   const [row] = await warehouse.rows<{ size: number }>(

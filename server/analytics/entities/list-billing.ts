@@ -73,7 +73,7 @@ export function billingSql(
   order: string,
 ): BillingSql {
   const { payers, toDay } = filter;
-  const conditions = conditionsOf(filter, kind, toDay);
+  const conditions = billingConditions(filter, kind, toDay);
   if (payers === undefined) {
     return { joins: [], conditions: conditions.length > 0 ? [condition("false")] : [] };
   }
@@ -91,7 +91,8 @@ function joined(payers: PayersQuestion, columns: readonly PayerColumn[], entity:
   return condition(`LEFT JOIN ${text} AS payer ON payer.entity = ${entity}`, { ...parameters, ...zone });
 }
 
-function conditionsOf(filter: BillingFilter, kind: EntityKind, toDay: number): Sql[] {
+/** The conditions of a filter on `payer`. */
+export function billingConditions(filter: BillingFilter, kind: EntityKind, toDay: number): Sql[] {
   const { mrrFrom, mrrTo, subscriptionPlan, subscriptionStatus, renewsWithinDays } = filter;
   const when = (value: unknown, text: string, parameters: Sql["parameters"]) =>
     value === undefined ? [] : [condition(`ifNull(${text}, false)`, parameters)];

@@ -190,7 +190,8 @@ function verdictCondition(
     : condition(`${is} = {verdict:String}`, { ...parameters, verdict });
 }
 
-const presentBands = "('healthy', 'watch', 'at_risk', 'onboarding')";
+/** The health bands of those who have a health score and have not churned. */
+export const presentBands = "('healthy', 'watch', 'at_risk', 'onboarding')";
 
 // Not by `score`, which only has entities that have scores now.
 function earlierConditions({ healthBandBefore, earlier }: ScoreFilter & ScoresOfList, entity: string): Sql[] {

@@ -45,14 +45,18 @@ export async function hasPayers(
  * excluded payers. Changes after now are ends that are scheduled, of subscriptions and of discounts. */
 export function atPlace(
   columns: string,
-  { and = "", withExcluded = false }: { readonly and?: string; readonly withExcluded?: boolean } = {},
+  {
+    and = "",
+    withExcluded = false,
+    histories = `
+      SELECT *, arrayLastIndex(start -> ${msOf("start")} <= {nowMs:Int64}, stored."from") AS place
+      FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${and}`,
+  }: { readonly and?: string; readonly withExcluded?: boolean; readonly histories?: string } = {},
 ): string {
   const isIncluded = isIncludedPayerOf("payer_account[place]", "payer_user[place]");
   return `
     SELECT ${columns}
-    FROM (
-      SELECT *, arrayLastIndex(start -> ${msOf("start")} <= {nowMs:Int64}, stored."from") AS place
-      FROM subscriptions AS stored FINAL WHERE ${ofOrganization} ${and}) AS histories
+    FROM (${histories}) AS histories
     WHERE place > 0 ${withExcluded ? "" : `AND ${isIncluded}`}`;
 }
 
@@ -195,14 +199,40 @@ export function payersSql(
   columns: readonly PayerColumn[],
   { earlierMs = question.nowMs }: { readonly earlierMs?: number } = {},
 ): Sql {
+  return payersOf(question, columns, { earlierMs });
+}
+
+/** Columns that look neither before nor after an instant. */
+export type PastPayerColumn = Exclude<PayerColumn, "scheduled" | "renewsDay" | "hadMrr">;
+
+/** The same of past instants: a row for each payer and `span`. @param histories subscriptions with the `place` of a change and the `span` of
+ * instants in which it holds */
+export function payersOfPast(
+  question: PayersQuestion,
+  columns: readonly PastPayerColumn[],
+  histories: Sql,
+): Sql {
+  const { text, parameters } = payersOf(question, columns, { histories: histories.text });
+  const { nowMs: _, ...bound } = parameters;
+  return { text, parameters: { ...bound, ...histories.parameters } };
+}
+
+function payersOf(
+  question: PayersQuestion,
+  columns: readonly PayerColumn[],
+  { earlierMs = question.nowMs, histories }: { readonly earlierMs?: number; readonly histories?: string },
+): Sql {
   const { kind, nowMs, untilMs, organization, transitions } = question;
   const mrr = mrrOf(question);
   const names = [...new Set(columns.flatMap((column) => needed[column]))];
+  const by = histories === undefined ? [] : ["span"];
   const states = atPlace(
     [
+      ...by,
       `payer_account[place] AS of_account, payer_user[place] AS of_user`,
       ...names.map((name) => `${values[name]} AS ${name}`),
     ].join(", "),
+    histories === undefined ? {} : { histories },
   );
   const isOfKind = kind === "account" ? "of_account != 0" : "of_account = 0 AND of_user != 0";
   const aggregateOf = (column: PayerColumn) =>
@@ -211,10 +241,10 @@ export function payersSql(
   const hasMrr = columns.includes("mrr") || columns.includes("scheduled");
   return {
     text: `(
-      SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${aggregated.join(", ")}
+      SELECT ${kind === "account" ? "of_account" : "of_user"} AS entity, ${[...by, ...aggregated].join(", ")}
       FROM (${hasMrr ? mrr.converted(states, columns.includes("scheduled")) : states})
       WHERE ${isOfKind}
-      GROUP BY entity)`,
+      GROUP BY ${["entity", ...by].join(", ")})`,
     parameters: {
       ...{ organization, nowMs },
       ...(columns.includes("scheduled") && { untilMs: untilMs ?? nowMs }),

@@ -4,7 +4,7 @@
  */
 import { currencyDigits } from "../../../contract/billing/currencies.ts";
 import { minorUnitRate } from "../../revenue/revenue.ts";
-import { accountsLeftOut, isIncluded } from "../../warehouse/warehouse.ts";
+import { isIncluded, isIncludedAccount } from "../../warehouse/warehouse.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** The currencies of subscriptions in the reporting one. */
@@ -183,7 +183,7 @@ export const isPaying = {
 
 /** The condition that a payer counts: excluded users do not, nor accounts of which all users are excluded. */
 export const isIncludedPayerOf = (account: string, user: string) =>
-  `if(${account} != 0, ${account} NOT IN ${accountsLeftOut}, ${isIncluded(user)})`;
+  `if(${account} != 0, ${isIncludedAccount(account)}, ${isIncluded(user)})`;
 
 /** The same of a row's `payer`. */
 export const isIncludedPayer = isIncludedPayerOf(

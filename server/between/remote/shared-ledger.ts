@@ -11,6 +11,7 @@ const organizationChanges = ["create", "set", "eventsDropped"] as const;
 const credentialChanges = ["create", "revoke"] as const;
 const erasureCalls = [
   ...(["begin", "beginAccount", "pending", "counted", "accountCounted", "finish", "find", "list"] as const),
+  "accountsSince",
 ] as const;
 const deletionCalls = ["begin", "pending", "finish"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;

@@ -54,9 +54,9 @@ export const engagementHandlers = {
   },
 
   "GET /api/events": async (context) => {
-    const { warehouse, organization, query } = context;
+    const { organization, query } = context;
     const { search, sort, order, limit } = query;
-    const rows = await eventNames(warehouse, {
+    const rows = await eventNames(await warehouseOf(context), {
       ...{ search, sort, limit, descending: order === "descending" },
       organization: organization.id,
       toDay: today(context),

@@ -75,16 +75,17 @@ function cardOf(
 ): Omit<Card, "kind" | "day" | "dataStoppedSince" | "advisedHorizonDays" | "realised"> {
   const { body, stale } = run;
   const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb, observedBaseRate } = body;
+  const { awaitsTraining = false } = body;
   const serving = servingResult(choice, backtest);
   const { entities, churnedLabels, retainedLabels } = body.counts;
   const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
   return {
-    isCurrent: !stale,
+    isCurrent: !stale || awaitsTraining,
     ...{ model: nameOfRung(choice.rung), why: choice.why },
     ...{ isProven: choice.isProven, isProvisional: choice.isProvisional },
     horizonDays: settings.churnHorizonDays,
     ...churnDefinitionOf(settings, kind),
-    trainedDay: formatDay(trainedDay),
+    trainedDay: awaitsTraining ? null : formatDay(trainedDay),
     baseRate: baseRateOf(run),
     observedBaseRate: observedBaseRate == null ? null : { ...observedBaseRate },
     lacksData: lacksData(choice, backtest),

@@ -25,6 +25,7 @@ import { whomToCall } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
 import { comparedRisk, dayOrNull } from "./rows.ts";
 import { activityOrderOfRun, baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
+import { warehouseWithin } from "./segments/evaluation.ts";
 import { controlsOf } from "./work/controls.ts";
 
 const weekDays = 7;
@@ -73,8 +74,9 @@ export const overviewHandlers = {
   },
 
   "GET /api/health-by-week": async (context) => {
-    const { warehouse, organization, query } = context;
-    const { kind, weeks } = query;
+    const { organization, query } = context;
+    const { kind, weeks, segment } = query;
+    const warehouse = await warehouseWithin(context, segment, kind);
     const { run, head } = await scoreContext(context, kind);
     const { churnHorizonDays: horizonDays } = run?.body.settings ?? defaultSettings;
     if (run === undefined) return { kind, ...head, horizonDays, baseRate: null, weeks: [] };
@@ -91,6 +93,7 @@ export const overviewHandlers = {
 
   "GET /api/accounts-at-risk": async (context) => {
     const { organization, query } = context;
+    const warehouse = await warehouseWithin(context, query.segment, "account");
     const since = query.since === undefined ? undefined : dayOfParameter("since", query.since);
     const { run, head } = await scoreContext(context, "account");
     if (run === undefined) return { ...head, sinceDay: null, total: 0, scored: 0, members: 0, accounts: [] };
@@ -100,7 +103,7 @@ export const overviewHandlers = {
       total,
       members: allMembers,
       accounts,
-    } = await accountsAtRisk(context.warehouse, {
+    } = await accountsAtRisk(warehouse, {
       run: ofRun,
       earlier: earlier && rowsOf(organization.id, "account", earlier),
       activityOrder: await activityOrderOfRun(context, "account", run),
@@ -111,7 +114,7 @@ export const overviewHandlers = {
       ...head,
       sinceDay: earlier === undefined ? null : formatDay(earlier.day),
       total,
-      scored: await scoredAccounts(context.warehouse, ofRun),
+      scored: await scoredAccounts(warehouse, ofRun),
       members: allMembers,
       accounts: accounts.map(({ id, label, members, activeMembers, health, risk, change }) => {
         return { id, label, members, activeMembers, health, risk, ...comparedRisk(risk, run), change };

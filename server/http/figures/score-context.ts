@@ -18,6 +18,7 @@ import {
   type ScoreRecord,
 } from "../../scoring/scoring.ts";
 import type { OrganizationContext } from "../api/context.ts";
+import { dayOfParameter } from "./days.ts";
 
 /** The part of a handler's context that scores need. */
 export type RunContext = Pick<
@@ -104,4 +105,52 @@ export function churnDefinitionOf({ churnTargets, churnHorizonDays }: Settings, 
 /** The share that churned in the back-test; null without one. */
 export function baseRateOf({ body }: Run): number | null {
   return body.backtest.results.find(({ model }) => model === "recency")?.metrics.baseRate ?? null;
+}
+
+/** Days back from the newest scores, when a question does not say since when. */
+export const monthDays = 28;
+
+interface BothRuns {
+  /** Undefined before the first run. */
+  readonly runs:
+    | {
+        readonly run: OfRun;
+        readonly earlier: OfRun | undefined;
+        readonly activityOrder: ActivityOrder | undefined;
+      }
+    | undefined;
+  readonly newest: ScoreContext["run"];
+  readonly head: ScoreContext["head"] & {
+    readonly sinceDay: string | null;
+    readonly rulesChanged: boolean;
+  };
+}
+
+/** The newest run, and the one that its changes are told against. @throws ApiError when `since` is no date */
+export async function bothRuns(
+  context: RunContext,
+  kind: EntityKind,
+  since: string | undefined,
+  defaultDays: number,
+): Promise<BothRuns> {
+  const asked = since === undefined ? undefined : dayOfParameter("since", since);
+  const { run, head } = await scoreContext(context, kind);
+  if (run === undefined) {
+    return { runs: undefined, newest: run, head: { ...head, sinceDay: null, rulesChanged: false } };
+  }
+  const earlier = await earlierRun(context, kind, run, asked ?? run.day - defaultDays);
+  const { id } = context.organization;
+  return {
+    runs: {
+      run: rowsOf(id, kind, run),
+      earlier: earlier && rowsOf(id, kind, earlier),
+      activityOrder: await activityOrderOfRun(context, kind, run),
+    },
+    newest: run,
+    head: {
+      ...head,
+      sinceDay: earlier === undefined ? null : formatDay(earlier.day),
+      rulesChanged: earlier !== undefined && earlier.body.settingsKey !== run.body.settingsKey,
+    },
+  };
 }

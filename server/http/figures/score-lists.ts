@@ -2,9 +2,7 @@
 
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
 import { movementReason } from "../../analytics/analytics.ts";
-import { formatDay } from "../../calendar/calendar.ts";
 import {
-  type ActivityOrder,
   countBands,
   countListed,
   type EntityKind,
@@ -13,27 +11,22 @@ import {
   type Mover,
   movementBetween,
   moversBetween,
-  type OfRun,
-  rowsOf,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
-import { dayOfParameter } from "./days.ts";
 import { comparedRisk } from "./rows.ts";
 import {
-  activityOrderOfRun,
   baseRateOf,
-  earlierRun,
+  bothRuns,
   limitsOf,
-  type RunContext,
+  monthDays,
   riskScaleOfRun,
   type ScoreContext,
-  scoreContext,
 } from "./score-context.ts";
+import { warehouseWithin } from "./segments/evaluation.ts";
 
 type ListContext = ApiContext<"GET /api/scores/users" | "GET /api/scores/accounts">;
 
-/** Days back from the newest scores, when a question does not say since when. */
-export const monthDays = 28;
+/** Of movers: days back from the newest scores, when a question does not say since when. */
 const weekDays = 7;
 
 export const scoreListsHandlers = {
@@ -42,8 +35,9 @@ export const scoreListsHandlers = {
   "GET /api/scores/accounts": (context) => listAnswer(context, "account"),
 
   "GET /api/score-summary": async (context) => {
-    const { warehouse, query } = context;
-    const { kind } = query;
+    const { query } = context;
+    const { kind, segment } = query;
+    const warehouse = await warehouseWithin(context, segment, kind);
     const { runs, head, newest } = await bothRuns(context, kind, query.since, monthDays);
     if (runs === undefined || newest === undefined)
       return { kind, ...head, baseRate: null, riskLimits: null, counts: [], movement: [] };
@@ -55,8 +49,9 @@ export const scoreListsHandlers = {
   },
 
   "GET /api/movers": async (context) => {
-    const { warehouse, query } = context;
-    const { kind, state, limit } = query;
+    const { query } = context;
+    const { kind, state, limit, segment } = query;
+    const warehouse = await warehouseWithin(context, segment, kind);
     const { runs, newest, head } = await bothRuns(context, kind, query.since, weekDays);
     const { run, earlier } = runs ?? {};
     const found =
@@ -84,10 +79,10 @@ async function listAnswer(
   context: ListContext,
   kind: EntityKind,
 ): Promise<RouteAnswer<"GET /api/scores/users">> {
-  const { since, order, ...asked } = context.query;
+  const { since, order, segment, ...asked } = context.query;
+  const warehouse = await warehouseWithin(context, segment, kind);
   const { runs, newest, head } = await bothRuns(context, kind, since, monthDays);
   if (runs === undefined) return { ...head, total: 0, scores: [] };
-  const { warehouse } = context;
   const riskLimits = riskScaleOfRun(newest);
   const question = { ...asked, ...runs, riskLimits, descending: order === "descending" };
   const [total, scores] = await Promise.all([
@@ -101,51 +96,6 @@ async function listAnswer(
       ...listed(each, newest),
       activityPosition: each.activityPosition,
     })),
-  };
-}
-
-interface BothRuns {
-  /** Undefined before the first run. */
-  readonly runs:
-    | {
-        readonly run: OfRun;
-        readonly earlier: OfRun | undefined;
-        readonly activityOrder: ActivityOrder | undefined;
-      }
-    | undefined;
-  readonly newest: ScoreContext["run"];
-  readonly head: ScoreContext["head"] & {
-    readonly sinceDay: string | null;
-    readonly rulesChanged: boolean;
-  };
-}
-
-/** The newest run, and the one that its changes are told against. @throws ApiError when `since` is no date */
-export async function bothRuns(
-  context: RunContext,
-  kind: EntityKind,
-  since: string | undefined,
-  defaultDays: number,
-): Promise<BothRuns> {
-  const asked = since === undefined ? undefined : dayOfParameter("since", since);
-  const { run, head } = await scoreContext(context, kind);
-  if (run === undefined) {
-    return { runs: undefined, newest: run, head: { ...head, sinceDay: null, rulesChanged: false } };
-  }
-  const earlier = await earlierRun(context, kind, run, asked ?? run.day - defaultDays);
-  const { id } = context.organization;
-  return {
-    runs: {
-      run: rowsOf(id, kind, run),
-      earlier: earlier && rowsOf(id, kind, earlier),
-      activityOrder: await activityOrderOfRun(context, kind, run),
-    },
-    newest: run,
-    head: {
-      ...head,
-      sinceDay: earlier === undefined ? null : formatDay(earlier.day),
-      rulesChanged: earlier !== undefined && earlier.body.settingsKey !== run.body.settingsKey,
-    },
   };
 }
 

@@ -1,6 +1,6 @@
 /** Destinations of messages, and the log of what was sent to them. Owners look after them. */
 import { randomBytes } from "node:crypto";
-import type { DestinationKind } from "../../../contract/actions/destinations.ts";
+import { type DestinationKind, isOwnDigestName } from "../../../contract/actions/destinations.ts";
 import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import {
   destinationUrl,
@@ -34,6 +34,7 @@ export const destinationHandlers = {
   "POST /api/destinations": async ({ ledger, outbox, place, address: service, body, nowMs }) => {
     const { kind, notices = [], sendsEmails = false } = body;
     const address = addressIn(kind, body.address, outbox);
+    refuseOwnDigestName(body.name.trim());
     const secrets = secretsOf(kind);
     const { organization, actor } = place;
     const wanted = { kind, name: body.name.trim(), address, secrets, notices, sendsEmails };
@@ -48,6 +49,7 @@ export const destinationHandlers = {
     const id = idIn(path.id, "destination");
     const before = await ledger.destinations.find(organization.id, id);
     if (before === undefined) throw noSuch("destination");
+    refuseAnothersDigest(before, body);
     const change: DestinationChange = {
       ...body,
       ...(body.name !== undefined && { name: body.name.trim() }),
@@ -130,6 +132,29 @@ export const destinationHandlers = {
     return {};
   },
 } satisfies Partial<IntakeHandlers>;
+
+/** @throws ApiError for a name that members' own digests have */
+function refuseOwnDigestName(name: string): void {
+  if (!isOwnDigestName(name)) return;
+  throw new ApiError("validation_error", "name is not valid: members' own digests have such names.");
+}
+
+/** A member's own digest is the member's: owners start and stop it, and let the mail ask again. @throws ApiError for any other change */
+function refuseAnothersDigest(
+  before: Pick<DestinationWithCounts, "name" | "address">,
+  { name, address = before.address, notices, sendsEmails }: DestinationChange,
+): void {
+  if (!isOwnDigestName(before.name)) {
+    if (name !== undefined) refuseOwnDigestName(name.trim());
+    return;
+  }
+  if (name === undefined && notices === undefined && sendsEmails === undefined && address === before.address)
+    return;
+  throw new ApiError(
+    "conflict",
+    "This is the own digest of a member, who alone changes it. Owners pause, resume or delete it.",
+  );
+}
 
 /** A destination's address, as its kind needs it. @throws Refusal, ApiError that name the field */
 export function addressIn(kind: DestinationKind, address: string, { settings }: Outbox): string {

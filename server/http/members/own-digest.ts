@@ -1,7 +1,8 @@
 /** A team member's own digest by e-mail: a destination of the member's own address, which agrees and unsubscribes as every other. */
+import { ownDigestName } from "../../../contract/actions/destinations.ts";
 import { digestPeriods } from "../../../contract/digest/digest.ts";
 import { noSuch } from "../../../contract/refusal.ts";
-import { type DestinationWithCounts, type Ledger, ownDigestName } from "../../ledger/ledger.ts";
+import type { DestinationWithCounts, Ledger } from "../../ledger/ledger.ts";
 import { addressIn, askToAgree, secretsOf } from "./destinations.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeHandlers } from "./intake-api.ts";

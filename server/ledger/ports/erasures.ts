@@ -54,6 +54,17 @@ export interface FoundInWarehouse {
   readonly versions: number;
   readonly versionSum: number;
   readonly days: number;
+  /** The numbers of the accounts that its rows name: their figures change. Left out: none. */
+  readonly accounts?: readonly number[];
+}
+
+/** The accounts that an erasure changed. */
+export interface ErasedAccounts {
+  readonly requestedAtMs: number;
+  /** The account itself; 0 if a user is erased. */
+  readonly account: number;
+  /** Those that the rows of the user named, once they are counted. */
+  readonly ofAccounts: readonly number[];
 }
 
 /** An erasure of a user, and the user's rows in the warehouse. */
@@ -101,6 +112,8 @@ export interface Erasures {
   find(id: number): Promise<Erasure | undefined>;
   /** The organization's erasures, oldest first. */
   list(organization: number): Promise<readonly Erasure[]>;
+  /** The accounts that erasures changed which were requested at this time or later, oldest first. */
+  accountsSince(organization: number, sinceMs: number): Promise<readonly ErasedAccounts[]>;
 }
 
 interface ReceiptFigures {

@@ -1,6 +1,7 @@
 /** People, and their memberships of organizations. Every change and its entry in the audit log are one commit. */
+
+import { ownDigestName } from "../../../contract/actions/destinations.ts";
 import type { Role } from "../../../contract/roles.ts";
-import { ownDigestName } from "../ports/actions/destinations.ts";
 import type { Actor } from "../ports/audit.ts";
 import {
   type Member,

@@ -208,6 +208,9 @@ export function lastingMessageIdsTable({ integer, keyed }: TableTypes): string {
 export const emailsOfDestinations =
   "ALTER TABLE destinations ADD COLUMN sends_emails INTEGER NOT NULL DEFAULT 0;";
 
+/** The accounts of erased users, as JSON: the numbers of those whose figures an erasure changed. */
+export const accountsOfErasures = "ALTER TABLE erasures ADD COLUMN of_accounts TEXT NOT NULL DEFAULT '[]';";
+
 /** When the owners are told that failures have disabled a destination. */
 export function toldOwners({ integer }: TableTypes): string {
   return `

@@ -8,7 +8,7 @@ export interface DueDays {
   readonly isTodayDue: boolean;
   /** Whether today has scores by the present settings, which lack only events that came late. */
   readonly lacksOnlyLateEvents: boolean;
-  /** Earlier days, the newest first. */
+  /** Earlier days, in the order of `historyDays`, then others that have scores. */
   readonly days: readonly number[];
   /** How many earlier days have scores, or shall have. */
   readonly earlierDays: number;
@@ -28,7 +28,7 @@ interface Present {
  * Today's scores follow the present settings, but not the users that are excluded since: their rows are not shown. Those of earlier days keep their settings, and are computed again only
  * for new events. But scores of past days that were first computed today, after an import for example, were never
  * shown before, and follow the present settings too. Scores of all days follow the declared outages.
- * @param stored all runs; upkeep deletes those of days that are not kept
+ * @param stored all runs, in the order of days; upkeep deletes those of days that are not kept
  * @param isOfToday whether an instant is today
  */
 export function dueDays(
@@ -44,7 +44,7 @@ export function dueDays(
     settingsOfKey(settingsKey) === key || (day < today && !isOfToday(firstPublishedAtMs));
   const right = runs.filter(isRight);
   const isDone = (day: number) => right.filter((run) => run.day === day).length === 2;
-  const wanted = new Set([...historyDays(today, firstDay), ...runs.map(({ day }) => day)]);
+  const wanted = new Set([...historyDays(today, firstDay), ...runs.map(({ day }) => day).toReversed()]);
   // A run as of the first day, or of before, has no event and stores nothing.
   const earlier = [...wanted].filter((day) => day < today && day > firstDay);
   const ofToday = runs.filter(({ day, settingsKey }) => day === today && settingsOfKey(settingsKey) === key);
@@ -52,7 +52,7 @@ export function dueDays(
     isTodayDue: !isDone(today),
     lacksOnlyLateEvents:
       ofToday.length === 2 && !runs.some((run) => !hasOutages(run) || (run.day < today && run.stale)),
-    days: earlier.filter((day) => !isDone(day)).sort((a, b) => b - a),
+    days: earlier.filter((day) => !isDone(day)),
     earlierDays: earlier.length,
   };
 }

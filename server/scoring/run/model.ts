@@ -35,7 +35,7 @@ import type { CountedLabels } from "../statistics/platt.ts";
 import { inSteps } from "./in-steps.ts";
 import { declaredKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import type { RunBody, TrainedRungs } from "./record-bodies.ts";
-import { keepRecord, newestRecord, recordOf } from "./records.ts";
+import { keepRecord, newestRecord, recordsOf } from "./records.ts";
 import type { Trainings } from "./trainings.ts";
 
 export type ServingModel = Pick<
@@ -51,26 +51,37 @@ function trainingDayOf(day: number): number {
   return day - ((((day - 4) % 7) + 7) % 7);
 }
 
+/** Every fourth Monday, the same ones whenever they are asked for. */
+function fourthMondayOf(monday: number): number {
+  return monday - ((((monday - 4) % 28) + 28) % 28);
+}
+
+interface ServingQuestion {
+  readonly snapshot: SnapshotRows;
+  /** Nothing is trained, and rung 1 serves if it needs no labels. */
+  readonly beforeTraining: boolean;
+  /** A day of the past has the model of its Monday, if that was trained, and else of every fourth Monday: a training takes three
+   * times as long as the scores of a day. */
+  readonly isOfPast: boolean;
+}
+
 /** Fits, trains if it is time, and chooses the rung. If training fails the last model serves.
- * @param about with `beforeTraining` nothing is trained, and rung 1 serves if it needs no labels
  * @param report is called with the present step */
 export async function modelFor(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
-  {
-    snapshot,
-    beforeTraining,
-    ...about
-  }: Omit<OfDay, "day"> & { readonly snapshot: SnapshotRows; readonly beforeTraining: boolean },
+  { snapshot, beforeTraining, isOfPast, ...about }: Omit<OfDay, "day"> & ServingQuestion,
   report: (step: string) => void,
 ): Promise<ServingModel> {
   const { churnHorizonDays: horizonDays } = organization.settings;
   const population = populationOf(organization, kind);
-  const monday = { day: trainingDayOf(snapshot.day), ...about };
+  const monday = trainingDayOf(snapshot.day);
+  const fourth = fourthMondayOf(monday);
+  const day = isOfPast && fourth > about.firstDay ? fourth : monday;
   const trained = beforeTraining
-    ? { trained: untrained(horizonDays), trainedDay: monday.day, failure: "the first model is being trained" }
-    : await trainedModel(warehouse, organization, kind, monday, report);
+    ? { trained: untrained(horizonDays), trainedDay: monday, failure: "the first model is being trained" }
+    : await trainedModel(warehouse, organization, kind, { monday, day, ...about }, report);
   const before = await incumbentBefore(warehouse, organization, kind, trained.trainedDay);
   report("fitting");
   return servingModelOn(warehouse, population, { snapshot, horizonDays, before }, trained);
@@ -82,9 +93,9 @@ const usersOfLongTraining = 10_000;
 /** Whether the next run of an organization trains its first model, and takes long for it. */
 export async function isFirstTrainingLong(warehouse: Warehouse, organization: number): Promise<boolean> {
   const [row] = await warehouse.rows<{ isLong: boolean }>(
-    `SELECT toBool(count() >= ${usersOfLongTraining} AND NOT EXISTS (
-       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'model')) AS isLong
-     FROM (SELECT DISTINCT user FROM user_spans WHERE organization = {organization:UInt32})`,
+    `SELECT toBool(uniqExact(user) >= ${usersOfLongTraining}) AS isLong FROM user_spans
+     WHERE organization = {organization:UInt32} AND NOT EXISTS (
+       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'model')`,
     { organization },
   );
   return row?.isLong === true;
@@ -190,22 +201,26 @@ interface Trained {
   readonly failure: string | null;
 }
 
+/** The model of `monday` if there is one, and else that of `day`, which is trained if it is missing. */
 async function trainedModel(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
-  ofDay: OfDay,
+  { monday, ...ofDay }: OfDay & { readonly monday: number },
   report: (step: string) => void,
 ): Promise<Trained> {
   const { day, trainings } = ofDay;
   const key = { organization: organization.id, kind, what: "model" } as const;
   const settings = modelKey(organization.settings, kind);
-  const kept = await recordOf(warehouse, key, day);
-  const declaredOutages = declaredKey(organization, day);
-  const { settingsKey: keptSettings, declaredOutages: keptOutages } = kept?.body ?? {};
-  if (kept?.stale === false && keptSettings === settings && keptOutages === declaredOutages) {
-    return { trained: kept.body, trainedDay: day, failure: null };
+  const kept = await recordsOf(warehouse, key, [monday, day]);
+  for (const trainedDay of [monday, day]) {
+    const { stale = true, body } = kept.get(trainedDay) ?? {};
+    const isOfSettings = body?.settingsKey === settings;
+    if (!stale && isOfSettings && body.declaredOutages === declaredKey(organization, trainedDay)) {
+      return { trained: body, trainedDay, failure: null };
+    }
   }
+  const declaredOutages = declaredKey(organization, day);
   const { churnHorizonDays: horizonDays } = organization.settings;
   const trained = await trainings.attempt(
     { ...key, of: `${day} ${settings} ${declaredOutages}` },
@@ -218,7 +233,7 @@ async function trainedModel(
         settingsKey: settings,
         declaredOutages,
       };
-      await keepRecord(warehouse, key, { day, version: (kept?.version ?? 0) + 1, body });
+      await keepRecord(warehouse, key, { day, version: (kept.get(day)?.version ?? 0) + 1, body });
       return body;
     },
   );

@@ -39,6 +39,8 @@ export interface DayRequest {
   readonly trainings?: Trainings;
   /** Scores without training a model. The day stays due. */
   readonly beforeTraining?: boolean;
+  /** Whether the day is of the past: then its model may be up to four weeks older. */
+  readonly isOfPast?: boolean;
 }
 
 export interface KindSummary {
@@ -81,10 +83,12 @@ interface KindRequest {
 
 async function scoreKind(
   warehouse: Warehouse,
-  { organization, day, report, nowMs, trainings = new Trainings(), beforeTraining = false }: DayRequest,
+  request: DayRequest,
   { kind, firstDay, scale, userFits, users }: KindRequest,
 ): Promise<Run> {
   const startedMs = performance.now();
+  const { organization, day, report, nowMs, trainings = new Trainings() } = request;
+  const { beforeTraining = false, isOfPast = false } = request;
   const { settings, id, outages = [] } = organization;
   const { churnHorizonDays: horizonDays, healthWeights, healthTraits } = settings;
   const say = (step: string) => report(`${kind}s: ${step}`);
@@ -95,7 +99,7 @@ async function scoreKind(
     warehouse,
     organization,
     kind,
-    { snapshot, firstDay, userFits, trainings, beforeTraining },
+    { snapshot, firstDay, userFits, trainings, beforeTraining, isOfPast },
     say,
   );
   const { model, scored, ...rest } = serving;

@@ -11,7 +11,7 @@ import type { SourceWatch, StoppedData } from "../data-quality/source-watch.ts";
 import { noticeChanges } from "./changed-days.ts";
 import { isFirstTrainingLong } from "./model.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
-import { type KindSummary, scoreDay } from "./score-day.ts";
+import { type DayRequest, type KindSummary, scoreDay } from "./score-day.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
 
@@ -100,7 +100,7 @@ export class Scoring implements ScoringService {
       const stopped = await this.stoppedFor(organization, asOf);
       if (stopped !== null) return { day: asOf, kinds: [], stopped };
     }
-    return this.scoreAsOf(organization, asOf, report);
+    return this.scoreAsOf(organization, { day: asOf }, report);
   }
 
   /** The data for which scores as of a day wait; null when they do not wait. */
@@ -132,7 +132,7 @@ export class Scoring implements ScoringService {
   /** Scores an organization as of a day, a statement at a time, after other runs of it. */
   async scoreAsOf(
     organization: ScoredOrganization,
-    day: number,
+    { day, isOfPast = false }: Pick<DayRequest, "day" | "isOfPast">,
     report: (progress: ScoreProgress) => void,
   ): Promise<ScoreSummary> {
     const { host, nowMs } = this.#parts;
@@ -144,7 +144,7 @@ export class Scoring implements ScoringService {
       const { trainings } = this;
       const excluded = await excludedKey(host.warehouse, organization.id);
       const request = {
-        ...{ organization: { ...organization, excluded }, day, nowMs, trainings },
+        ...{ organization: { ...organization, excluded }, day, isOfPast, nowMs, trainings },
         report: (step: string) => report({ step }),
       };
       if (await isFirstTrainingLong(warehouse, organization.id)) {

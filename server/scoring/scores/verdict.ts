@@ -25,10 +25,13 @@ export interface Judged {
   readonly isAccountChurned: boolean;
 }
 
+/** Limits of churn risks as numbers, or as expressions. */
+export type RiskLimitsSql = Readonly<Record<keyof RiskLimits, number | string>>;
+
 interface Rule {
   readonly verdict: Verdict;
   readonly holds: (judged: Judged, limits: RiskLimits) => boolean;
-  readonly sql: (columns: Readonly<Record<keyof Judged, string>>, limits: RiskLimits) => string;
+  readonly sql: (columns: Readonly<Record<keyof Judged, string>>, limits: RiskLimitsSql) => string;
 }
 
 /** The first that holds. */
@@ -73,7 +76,7 @@ export function verdictOf(judged: Judged, limits: RiskLimits): Verdict {
 }
 
 /** The same as an expression. @param columns an expression for each input; no text is null */
-export function verdictSql(columns: Readonly<Record<keyof Judged, string>>, limits: RiskLimits): string {
+export function verdictSql(columns: Readonly<Record<keyof Judged, string>>, limits: RiskLimitsSql): string {
   const cases = rules.map(({ verdict, sql }) => `${sql(columns, limits)}, '${verdict}'`);
   return `multiIf(${cases.join(", ")}, 'no_score')`;
 }

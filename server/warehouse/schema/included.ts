@@ -35,6 +35,36 @@ export const accountsLeftOut = `(
   WHERE organization = {organization:UInt32} AND account != 0 AND bitmapCardinality(${excluded}) > 0
   GROUP BY account HAVING countIf(NOT bitmapContains(${excluded}, user)) = 0)`;
 
+/** The condition of rows of accounts that figures without payers have: all of them. */
+export const isAnyAccount = "account > 0";
+
+/** A figure's query about some accounts only, by `isAnyAccount`. @param bitmap of these accounts, an expression */
+export function withinAccounts(sql: string, bitmap: string): string {
+  return sql.replaceAll(isAnyAccount, `bitmapContains(${bitmap}, account)`);
+}
+
+/** The condition that an account counts as a payer. */
+export function isIncludedAccount(account: string): string {
+  return `${account} NOT IN ${accountsLeftOut}`;
+}
+
+/** A figure's query about some payers only: accounts, and users who pay without an account. Its conditions are
+ * `isIncludedAccount` and `isIncluded`. Excluded payers of the sets are left out as elsewhere.
+ * @param bitmaps of these accounts and users, expressions */
+export function withinPayers(
+  sql: string,
+  { accounts, users }: { readonly accounts: string; readonly users: string },
+): string {
+  const ofAccounts = `
+    IN (SELECT account FROM (SELECT arrayJoin(bitmapToArray(${accounts})) AS account)
+      WHERE account NOT IN ${accountsLeftOut})`;
+  const ofUsers = `bitmapContains((SELECT bitmapAndnot(${users}, ${excluded})), `;
+  return sql
+    .split(`NOT IN ${accountsLeftOut}`)
+    .map((part) => part.replaceAll(`NOT bitmapContains(${excluded}, `, ofUsers))
+    .join(ofAccounts);
+}
+
 /** The condition that a user's number is excluded, for rows that are subtracted from a sum over all users. In a table
  * ordered by user it reads only these users' rows. */
 export function isExcluded(user: string): string {

@@ -56,12 +56,24 @@ async function findSome(
     { organization, users },
     noLimitOfTime,
   );
+  const accounts = await warehouse.rows<{ user: number; accounts: number[] }>(
+    `SELECT user, arraySort(groupUniqArray(account)) AS accounts
+     FROM (
+       SELECT user, account FROM user_event_days WHERE ${ofUsers}
+       UNION ALL SELECT user, account FROM billing_events WHERE ${ofUsers}
+       UNION ALL SELECT user, account FROM users FINAL WHERE ${ofUsers})
+     WHERE account != 0 GROUP BY user`,
+    { organization, users },
+    noLimitOfTime,
+  );
+  const accountsOf = new Map(accounts.map((row) => [row.user, row.accounts]));
   const versionsOf = new Map(versions.map(({ user, ...sums }) => [user, sums]));
   const daysOf = new Map(days.map((row) => [row.user, row.days]));
   return users.map((user) => {
     const { versions: rows, versionSum } = versionsOf.get(user) ?? { versions: 0, versionSum: 0 };
     const found = { versions: rows, versionSum, days: daysOf.get(user) ?? 0 };
-    return [user, { ...found, dayCounts: dayCounts.get(user) ?? [] }];
+    const counts = { dayCounts: dayCounts.get(user) ?? [], accounts: accountsOf.get(user) ?? [] };
+    return [user, { ...found, ...counts }];
   });
 }
 

@@ -31,6 +31,8 @@ export interface Draft extends Fields {
   /** A percentage. */
   readonly holdOut: string;
   readonly exemptions: NonNullable<Body["exemptions"]>;
+  /** Whether the exempt MRR is still to be filled in, when there is a hold-out. */
+  readonly wantsUsualMrr: boolean;
   readonly includeCurrent: boolean;
 }
 
@@ -44,7 +46,7 @@ export const blank: Draft = {
   ...initial,
   ...{ name: "", scope: "accounts", scopeSegment: "", kind: "riskBand", cooldownDays: "" },
   ...{ cap: String(ruleLimits.defaultCap), when: "08:00", destinations: [], holdOut: "0", exemptions: {} },
-  includeCurrent: false,
+  ...{ wantsUsualMrr: true, includeCurrent: false },
 };
 
 /** The draft with the name, the scope and the condition of a template. */
@@ -73,7 +75,7 @@ export function ofRule(rule: Rule): Draft {
     ...typedCondition(condition),
     ...{ cooldownDays: cooldownDays === null ? "" : String(cooldownDays), cap: String(cap), when },
     ...{ destinations, holdOut: String(Math.round(1_000 * holdOutShare) / 10), exemptions: rule.exemptions },
-    includeCurrent: false,
+    ...{ wantsUsualMrr: holdOutShare === 0 && rule.exemptions.mrrAbove === undefined, includeCurrent: false },
   };
 }
 

@@ -1,5 +1,5 @@
 /** The fields of a rule's hold-out: its share, and who is exempt from it. */
-import type { ReactElement } from "react";
+import { type ReactElement, useEffect, useEffectEvent } from "react";
 import { ruleLimits } from "../../../../contract/actions/rules.ts";
 import { currencyDigits } from "../../../../contract/billing/currencies.ts";
 import { useReportingCurrency } from "../../../parts/billing/reporting-currency.ts";
@@ -7,6 +7,7 @@ import { Input, Select } from "../../../parts/form/field.tsx";
 import { useSegments } from "../../../parts/segment/segments.ts";
 import { choicesOfKind, type FieldsProps } from "./condition-fields.tsx";
 import { hasScope } from "./draft.ts";
+import { useUsualMrr } from "./usual-mrr.ts";
 
 export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
   return (
@@ -35,7 +36,15 @@ function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
   const others = (name: "segment" | "mrrAbove") =>
     Object.fromEntries(Object.entries(draft.exemptions).filter(([other]) => other !== name));
   const exempt = (name: "segment" | "mrrAbove", value: number | undefined) =>
-    onChange({ exemptions: { ...others(name), ...(value !== undefined && { [name]: value }) } });
+    onChange({
+      exemptions: { ...others(name), ...(value !== undefined && { [name]: value }) },
+      ...(name === "mrrAbove" && { wantsUsualMrr: false }),
+    });
+  const usual = useUsualMrr(draft.wantsUsualMrr);
+  const fillIn = useEffectEvent((mrr: number) => exempt("mrrAbove", mrr));
+  useEffect(() => {
+    if (usual !== undefined) fillIn(usual);
+  }, [usual]);
   return (
     <>
       {segments.length > 0 && (
@@ -55,7 +64,7 @@ function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
           max={1e12}
           step="any"
           value={mrrAbove === undefined ? "" : mrrAbove / 10 ** currencyDigits(currency)}
-          help="Of the account, or of the user without one. Leave empty for none."
+          help="Of the account, or of the user without one. The highest tenth, unless you change it. Leave empty for none."
           onChange={({ target: { value } }) =>
             exempt(
               "mrrAbove",

@@ -1,5 +1,6 @@
 /** One destination: its state, what waits for it, and what owners do with it. */
 import { type ReactElement, type ReactNode, useState } from "react";
+import { isOwnDigestName } from "../../../../contract/actions/destinations.ts";
 import { type Reads, useChange } from "../../../api/query.ts";
 import { useMayAs } from "../../../app/session.ts";
 import { Button } from "../../../parts/form/button.tsx";
@@ -224,9 +225,11 @@ function Actions({ destination, onSecret, onTest, onChange }: ActionsProps): Rea
         </Button>
       )}
       {state === "unconfirmed" && <AskAgain destination={destination} />}
-      <Button isSmall aria-label={`Change ${name}`} onClick={onChange}>
-        Change
-      </Button>
+      {!isOwnDigestName(name) && (
+        <Button isSmall aria-label={`Change ${name}`} onClick={onChange}>
+          Change
+        </Button>
+      )}
       {kind === "webhook" && (
         <Button isSmall aria-label={`New secret for ${name}`} onClick={() => void renew()}>
           New secret

@@ -18,6 +18,7 @@ import { type RunBody, rowsOf, servingResult } from "../../../scoring/scoring.ts
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { lastDay } from "../days.ts";
 import { lossUntilMs, riskScaleOfRun, scoreContext } from "../score-context.ts";
+import { warehouseWithinPayers } from "../segments/evaluation.ts";
 import { revenueOf } from "./currency.ts";
 import { type CalendarPeriod, monthsOf, revenuePeriods } from "./periods.ts";
 
@@ -25,12 +26,13 @@ type Query = Pick<RouteQuery<"GET /api/revenue">, "split" | "trait">;
 
 export const revenueHandlers = {
   "GET /api/revenue": async (context) => {
-    const { warehouse, organization, zone, query, nowMs } = context;
+    const { organization, zone, query, nowMs } = context;
     if (query.periods * monthsOf[query.period] > revenueLimits.months) {
       throw invalid(`periods are more than ${revenueLimits.months} months: send fewer.`);
     }
     const split = splitOf(query);
     const periods = revenuePeriods(zone, nowMs(), { ...query, toDay: lastDay(context) });
+    const warehouse = await warehouseWithinPayers(context, query.segment);
     const [{ question, head, rates }, unconfirmed, unpriced] = await Promise.all([
       revenueOf(context),
       unconfirmedSubscriptions(warehouse, organization.id, nowMs()),
@@ -55,13 +57,14 @@ export const revenueHandlers = {
   },
 
   "GET /api/revenue/cohorts": async (context) => {
-    const { warehouse, zone, query, nowMs } = context;
+    const { zone, query, nowMs } = context;
     if (query.split !== "none" && query.periods > revenueLimits.splitCohorts) {
       throw invalid(`periods are more than ${revenueLimits.splitCohorts}, with a split: send fewer.`);
     }
     const split = splitOf(query);
     const periods = revenuePeriods(zone, nowMs(), { ...query, toDay: lastDay(context) });
     const { question, head } = await revenueOf(context);
+    const warehouse = await warehouseWithinPayers(context, query.segment);
     const edges = [...periods.flatMap(({ monthsMs: [first = 0] }) => [first]), periods.at(-1)?.endMs ?? 0];
     const cohorts = await revenueCohorts(warehouse, question, edges, split);
     return {
@@ -77,10 +80,12 @@ export const revenueHandlers = {
   },
 
   "GET /api/revenue/at-risk": async (context) => {
-    const { warehouse, organization, zone, query, nowMs } = context;
-    const [{ question, head }, scores] = await Promise.all([
+    const { organization, zone, query, nowMs } = context;
+    const { segment, ...asked } = query;
+    const [{ question, head }, scores, warehouse] = await Promise.all([
       revenueOf(context),
       scoreContext(context, query.kind),
+      warehouseWithinPayers(context, segment),
     ]);
     const { run } = scores;
     const target = run?.body.settings.churnTargets[query.kind] ?? null;
@@ -88,7 +93,7 @@ export const revenueHandlers = {
     const untilMs = lossUntilMs(run, query.kind, nowMs());
     const { rows, withoutRisk, ...sums } = await mrrAtRisk(warehouse, {
       ...question,
-      ...{ ...query, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
+      ...{ ...asked, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
       scored: run && {
         run: rowsOf(organization.id, query.kind, run),
         atMs: zone.startOfDay(run.day),

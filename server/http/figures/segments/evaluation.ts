@@ -7,12 +7,14 @@ import type { SegmentKind } from "../../../../contract/actions/segments.ts";
 import { ApiError } from "../../../../contract/refusal.ts";
 import {
   accountSet,
+  accountsOfUsers,
   type EntitySet,
   type EventsDone,
   eventSets,
   type SetCondition,
   setOfNumbers,
   userSet,
+  withinPayerSet,
   withinSet,
 } from "../../../analytics/analytics.ts";
 import { type Segment, segmentWithThoseBelow } from "../../../ledger/ledger.ts";
@@ -56,17 +58,47 @@ export async function setsOfList(
   return (await evaluationOf(context, [{ kind, filter }])).conditions(kind, filter);
 }
 
-/** The warehouse for figures about the users of a segment. @param segment undefined for all users
- * @throws ApiError when there is no such segment */
+/** The warehouse for figures about the users or the accounts of a segment. Accounts are in segments of accounts only.
+ * @param segment undefined for all of them @throws ApiError when there is no such segment of this kind */
 export async function warehouseWithin(
   context: SelectionContext,
   segment: number | undefined,
+  kind: EntityKind = "user",
 ): Promise<Warehouse> {
   if (segment === undefined) return context.warehouse;
+  const set = await membersOf(context, segment, kind);
+  return withinSet(context.warehouse, set.of === kind ? set : await usersOfAccounts(context, set));
+}
+
+/**
+ * The warehouse for figures about the payers of a segment. Of a segment of accounts these are its accounts, and the users of them
+ * who pay without an account. Of a segment of users these are its users who pay without an account, and the accounts with at
+ * least one member in it. @param segment undefined for all payers @throws ApiError when there is no such segment
+ */
+export async function warehouseWithinPayers(
+  context: SelectionContext,
+  segment: number | undefined,
+): Promise<Warehouse> {
+  const { warehouse, organization } = context;
+  if (segment === undefined) return warehouse;
+  const set = await membersOf(context, segment);
+  return withinPayerSet(
+    warehouse,
+    set.of === "user"
+      ? { users: set, accounts: await accountsOfUsers(warehouse, organization.id, set) }
+      : { users: await usersOfAccounts(context, set), accounts: set },
+  );
+}
+
+/** The users or accounts of a segment. @param kind of the entities that may be in it
+ * @throws ApiError when there is no such segment */
+async function membersOf(
+  context: SelectionContext,
+  segment: number,
+  kind: EntityKind = "user",
+): Promise<EntitySet> {
   const filter = { segments: [{ segment }] };
-  const evaluation = await evaluationOf(context, [{ kind: "user", filter }]);
-  const set = await evaluation.set(segment);
-  return withinSet(context.warehouse, set.of === "user" ? set : await usersOfAccounts(context, set));
+  return (await evaluationOf(context, [{ kind, filter }])).set(segment);
 }
 
 async function usersOfAccounts(context: SelectionContext, set: EntitySet): Promise<EntitySet> {

@@ -62,6 +62,6 @@ function contextsOf(stores: Stores): (organization: Organization) => SelectionCo
 }
 
 /** Whether scores decide who is in one of the segments. */
-function readsScores(segments: readonly Pick<Segment, "filter">[]): boolean {
+export function readsScores(segments: readonly Pick<Segment, "filter">[]): boolean {
   return segments.some(({ filter }) => ofScores.some((name) => filter?.[name] !== undefined));
 }

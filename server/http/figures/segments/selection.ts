@@ -16,8 +16,7 @@ import type { OrganizationContext } from "../../api/context.ts";
 import { questionOfCalls } from "../calls.ts";
 import { dayOfParameter, today, usersQuestion } from "../days.ts";
 import { billingOf } from "../revenue/payers.ts";
-import { accountsRun, riskScaleOfRun } from "../score-context.ts";
-import { bothRuns, monthDays } from "../score-lists.ts";
+import { accountsRun, bothRuns, monthDays, riskScaleOfRun } from "../score-context.ts";
 import { ownerFilterOf, ownersOfOrganization } from "../work/owners.ts";
 
 type UserQuery = RouteQuery<"GET /api/users">;

@@ -13,6 +13,7 @@ export const digestHandlers = {
     return {
       ...{ period, day: formatDay(digest.day), kind, currency, movedBySettings, hasNews: hasNews(digest) },
       ...{ scoredDay: dayOrNull(digest.scoredDay), sinceDay: dayOrNull(digest.sinceDay) },
+      ...{ hasModel: digest.hasModel, lacksData: digest.lacksData },
       entered: { total: entered.total, named: entered.named.map(entityAnswer) },
       left: { total: left.total, named: left.named.map(entityAnswer) },
       ...{ top: top.map(entityAnswer), alerts: { ...alerts }, changes: [...changes] },

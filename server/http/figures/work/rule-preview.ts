@@ -8,6 +8,7 @@ import { formatDay } from "../../../calendar/calendar.ts";
 import type { AnalysisHandlers } from "../../api/context.ts";
 import { today } from "../days.ts";
 import { dayOrNull } from "../rows.ts";
+import { segmentsInPast } from "../segments/in-past.ts";
 
 const retryAfterSeconds = 5;
 /** Organizations that wait for a preview: it reads the scores of 90 days. */
@@ -27,11 +28,14 @@ export const rulePreviewHandlers = {
     try {
       const { settings } = await ledger.settings.get(id);
       const horizonDays = settings.churnHorizonDays;
-      const { days, weeks, precision, baseRate, ...counts } = await previewRule(warehouse, {
-        ...{ organization: { id, zone }, horizonDays, today: today(context) },
-        ...{ scope: body.scope, condition: conditionOf(body.condition) },
-        cooldownDays: body.cooldownDays ?? null,
-      });
+      const { days, weeks, precision, baseRate, ...counts } = await previewRule(
+        { warehouse, findSegment: segmentsInPast(context) },
+        {
+          ...{ organization: { id, zone }, horizonDays, today: today(context) },
+          ...{ scope: body.scope, condition: conditionOf(body.condition) },
+          cooldownDays: body.cooldownDays ?? null,
+        },
+      );
       return {
         ...{ fromDay: dayOrNull(days[0] ?? null), toDay: dayOrNull(days.at(-1) ?? null) },
         ...{ scoredDays: days.length, horizonDays, ...counts },

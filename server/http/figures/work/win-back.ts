@@ -20,6 +20,7 @@ import { today, usersQuestion } from "../days.ts";
 import { revenueOf } from "../revenue/currency.ts";
 import { dayOrNull, listedAccount, listedUser } from "../rows.ts";
 import { type Run, scoreContext } from "../score-context.ts";
+import { warehouseWithin } from "../segments/evaluation.ts";
 import { controlsOf } from "./controls.ts";
 import { ownerFields, ownerFilterOf, ownersOfOrganization } from "./owners.ts";
 
@@ -32,8 +33,9 @@ const detailRows = 5_000;
 
 export const winBackHandlers = {
   "GET /api/win-back": async (context) => {
-    const { warehouse, organization, query } = context;
-    const { kind, limit, offset } = query;
+    const { organization, query } = context;
+    const { kind, limit, offset, segment } = query;
+    const warehouse = await warehouseWithin(context, segment, kind);
     const { run, head } = await scoreContext(context, kind);
     if (run === undefined) {
       return { day: head.day, days: 0, reportingCurrency: null, total: 0, lastMrr: null, churned: [] };

@@ -3,6 +3,7 @@ import {
   type DestinationKind,
   type DestinationState,
   destinationLimits,
+  isOwnDigestName,
   type NoticeType,
 } from "../../../../contract/actions/destinations.ts";
 import { ApiError, Refusal } from "../../../../contract/refusal.ts";
@@ -97,11 +98,6 @@ export interface DestinationStore {
   pauseElsewhere(place: string, nowMs: number): Promise<number>;
   /** Its deliveries go with it. @returns false when the organization has no such destination */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
-}
-
-/** The name of the e-mail destination for a member's own digest. It ends with the membership. @param person the member's id */
-export function ownDigestName(person: number): string {
-  return `Digest of member ${person}`;
 }
 
 /** Whether a change needs the agreement of the recipient: to another address, before a start after a failure or an unsubscription, and
@@ -212,10 +208,11 @@ export function destinationNameTaken(name: string): Refusal {
   return new Refusal(`name is taken: there is a destination called ${name} already.`);
 }
 
-/** @throws Refusal when the organization has the most destinations that it may have */
-export function refuseTooManyDestinations(destinations: number): void {
+/** @param names of the destinations that are there. Members' own digests do not count: owners do not manage them
+ * @throws Refusal when the organization has the most destinations that it may have */
+export function refuseTooManyDestinations(names: readonly string[]): void {
   const { perOrganization } = destinationLimits;
-  if (destinations < perOrganization) return;
+  if (names.filter((name) => !isOwnDigestName(name)).length < perOrganization) return;
   throw new Refusal(`There are ${perOrganization} destinations already: delete one before you add another.`);
 }
 

@@ -7,6 +7,7 @@ import { alertsOfControls, alertTables } from "../../stores/actions/alert-tables
 import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
 import {
+  accountsOfErasures,
   destinationsTables,
   emailsOfDestinations,
   lastingMessageIdsTable,
@@ -101,6 +102,7 @@ export const migrations: readonly Migration[] = [
   emailsOfDestinations,
   alertsOfControls,
   toldOwners(postgresTypes),
+  accountsOfErasures,
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -12,6 +12,7 @@ import { alertsOfControls, alertTables } from "../../stores/actions/alert-tables
 import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
 import {
+  accountsOfErasures,
   destinationsTables,
   emailsOfDestinations,
   lastingMessageIdsTable,
@@ -262,6 +263,7 @@ const migrations: readonly Migration[] = [
   emailsOfDestinations,
   alertsOfControls,
   toldOwners(sqliteTypes),
+  accountsOfErasures,
 ];
 
 /** The number of migrations of this code. */

@@ -12,10 +12,15 @@ import type { LedgerSnapshot, SnapshotFile } from "../../ports/ledger.ts";
 
 /** Takes a snapshot of the ledger in `file`.
  * @param folder for the copied database. The caller removes it
+ * @param script of the thread that copies: a test gives another
  * @throws Error when it cannot be written */
-export async function takeSnapshot(file: string, folder: string): Promise<LedgerSnapshot> {
+export async function takeSnapshot(
+  file: string,
+  folder: string,
+  script = new URL("./snapshot-worker.ts", import.meta.url),
+): Promise<LedgerSnapshot> {
   const copy = join(folder, basename(file));
-  await copyDatabase(file, copy);
+  await copyDatabase(file, copy, script);
   const db = new Database(copy, { readonly: true });
   try {
     const runs = db.query<{ file: string }, []>("SELECT file FROM message_id_runs").all();
@@ -69,12 +74,14 @@ function forgetRun(copy: string, run: string): void {
   }
 }
 
-function copyDatabase(from: string, to: string): Promise<void> {
-  const worker = new Worker(new URL("./snapshot-worker.ts", import.meta.url));
+function copyDatabase(from: string, to: string, script: URL): Promise<void> {
+  const worker = new Worker(script);
   return new Promise<void>((resolve, reject) => {
     worker.onmessage = ({ data: { error } }: MessageEvent<{ readonly error?: string }>) =>
       error === undefined ? resolve() : reject(new Error(error));
     worker.onerror = ({ message }) => reject(new Error(message));
+    // Also without an error. After an answer nothing waits any more.
+    worker.addEventListener("close", () => reject(new Error("The thread that copies the ledger ended.")));
     worker.postMessage({ from, to });
   }).finally(() => worker.terminate());
 }

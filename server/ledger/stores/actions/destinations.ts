@@ -1,4 +1,5 @@
 /** Stores destinations. */
+import { isOwnDigestName } from "../../../../contract/actions/destinations.ts";
 import {
   type ChangedDestination,
   type Destination,
@@ -56,6 +57,8 @@ const destinationRow = new RowOf<Destination>(destinationColumns);
 const placeRow = new RowOf<{ readonly place: string }>({ place: text() });
 const idRow = new RowOf<Pick<Destination, "id">>({ id: integer() });
 
+const nameRow = new RowOf<Pick<Destination, "name">>({ name: text() });
+
 /** The store of destinations. */
 export function destinationStore(engine: Engine): DestinationStore {
   return {
@@ -82,7 +85,7 @@ export function destinationStore(engine: Engine): DestinationStore {
     add: (organization, { kind, name, address, secrets, notices, sendsEmails = false }, by, nowMs) =>
       engine.transaction(function* (audit) {
         yield* lockKnownOrganization(organization);
-        refuseTooManyDestinations(yield* count`FROM destinations WHERE organization = ${organization}`);
+        if (!isOwnDigestName(name)) yield* refuseTooMany(organization);
         yield* refuseName(organization, name);
         const { id } = yield* returningOne(idRow)`
           INSERT INTO destinations (organization, kind, name, address, secrets, notices, sends_emails, state, failed_tries,
@@ -127,6 +130,11 @@ export function destinationStore(engine: Engine): DestinationStore {
     remove: (organization, id, by, nowMs) =>
       engine.transaction((audit) => remove(audit, { organization, id }, by, nowMs)),
   };
+}
+
+function* refuseTooMany(organization: number): Work<void> {
+  const there = yield* select(nameRow)`FROM destinations WHERE organization = ${organization}`;
+  refuseTooManyDestinations(there.map(({ name }) => name));
 }
 
 function* claimUntold(nowMs: number): Work<readonly DestinationWithCounts[]> {

@@ -7,6 +7,7 @@ import {
   type AskedErasure,
   type BegunErasure,
   type CountedErasure,
+  type ErasedAccounts,
   type Erasure,
   type Erasures,
   erasureNote,
@@ -20,6 +21,7 @@ import { type Engine, inParts } from "../engine/engine.ts";
 import {
   type Fragment,
   integer,
+  json,
   nullable,
   part,
   RowOf,
@@ -71,6 +73,12 @@ const erasureRow = new RowOf<Erasure>({
   inboxRows: integer(),
   days: integer(),
 });
+const accountsRow = new RowOf<ErasedAccounts>({
+  requestedAtMs: integer(),
+  account: integer(),
+  ofAccounts: json(),
+});
+
 export abstract class ErasureStore implements Erasures {
   protected readonly engine: Engine;
   protected readonly clock: () => number;
@@ -148,9 +156,8 @@ export abstract class ErasureStore implements Erasures {
           rows: -versions - rejected.length,
           versions: rejected.reduce((sum, row) => sum - row.versions, -versionSum),
         });
-        yield* markCounted([
-          { id, events, versions: null, rejectedEvents, inboxRows: inboxRows.get(id) ?? 0, days },
-        ]);
+        const counted = { id, events, versions: null, rejectedEvents, days, ofAccounts: "[]" };
+        yield* markCounted([{ ...counted, inboxRows: inboxRows.get(id) ?? 0 }]);
       }
     });
   }
@@ -175,6 +182,13 @@ export abstract class ErasureStore implements Erasures {
   async list(organization: number): Promise<readonly Erasure[]> {
     return this.engine.alone(
       select(erasureRow)`FROM erasures WHERE organization = ${organization} ORDER BY id`,
+    );
+  }
+
+  async accountsSince(organization: number, sinceMs: number): Promise<readonly ErasedAccounts[]> {
+    return this.engine.alone(
+      select(accountsRow)`
+        FROM erasures WHERE organization = ${organization} AND requested_at_ms >= ${sinceMs} ORDER BY id`,
     );
   }
 
@@ -226,7 +240,7 @@ function* countUsers(found: readonly CountedErasure[], inboxRows: ReadonlyMap<nu
     );
     const versionRows = { rows: 0, versions: 0 };
     for (const { id, user } of some) {
-      const { dayCounts: days, ...sums } = foundOf.get(id) ?? nothing;
+      const { dayCounts: days, accounts = [], ...sums } = foundOf.get(id) ?? nothing;
       const rejected = countsOfUser(organization, taken.get(user) ?? []);
       versionRows.rows -= sums.versions + rejected.versionRows.rows;
       versionRows.versions -= sums.versionSum + rejected.versionRows.versions;
@@ -235,6 +249,7 @@ function* countUsers(found: readonly CountedErasure[], inboxRows: ReadonlyMap<nu
         ...{ id, versions: sums.versions, days: sums.days, inboxRows: inboxRows.get(id) ?? 0 },
         events: days.reduce((sum, { events }) => sum + events, 0),
         rejectedEvents: taken.get(user)?.length ?? 0,
+        ofAccounts: JSON.stringify(accounts),
       });
     }
     yield* addVersionRows(organization, versionRows);
@@ -248,16 +263,18 @@ const nothing: FoundInWarehouse = { dayCounts: [], versions: 0, versionSum: 0, d
 /** The counts of an erasure. The versions of an account are those of its first commit: null. */
 interface Counted extends Pick<Erasure, "id" | "events" | "rejectedEvents" | "inboxRows" | "days"> {
   readonly versions: number | null;
+  /** As JSON. */
+  readonly ofAccounts: string;
 }
 
 function markCounted(counted: readonly Counted[]) {
   const given = records(counted, {
     ...{ id: "bigint", events: "bigint", versions: "bigint", rejectedEvents: "bigint" },
-    ...{ inboxRows: "bigint", days: "bigint" },
+    ...{ inboxRows: "bigint", days: "bigint", ofAccounts: "text" },
   });
   return run`
     UPDATE erasures SET state = 'counted', events = given.events,
       versions = coalesce(given.versions, erasures.versions), rejected_events = given."rejectedEvents",
-      inbox_rows = given."inboxRows", days = given.days
+      inbox_rows = given."inboxRows", days = given.days, of_accounts = given."ofAccounts"
     FROM ${given} WHERE erasures.id = given.id`;
 }

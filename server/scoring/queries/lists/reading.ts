@@ -4,6 +4,7 @@ import { type ActivityOrder, activityOrderOf } from "../../churn/activity-order.
 import type { CountedCell } from "../../churn/bgbb-fit.ts";
 import type { HealthBand } from "../../scores/health.ts";
 import type { RiskBand, RiskLimits } from "../../scores/risk-scale.ts";
+import type { RiskLimitsSql } from "../../scores/verdict.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
@@ -218,7 +219,7 @@ export const movedConditions = {
 export type Moved = keyof typeof movedConditions;
 
 /** A condition on a score's `risk`. @param limits of its run */
-export function riskBandCondition(riskBand: RiskBand, { medium, high }: RiskLimits): string {
+export function riskBandCondition(riskBand: RiskBand, { medium, high }: RiskLimitsSql): string {
   return {
     low: `risk < ${medium}`,
     medium: `risk >= ${medium} AND risk < ${high}`,

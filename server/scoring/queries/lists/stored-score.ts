@@ -1,5 +1,5 @@
 /** Scores as they are stored: a row has the columns by which lists are sorted, and the features behind the scores. */
-import { isIncluded } from "../../../warehouse/warehouse.ts";
+import { isAnyAccount, isIncluded } from "../../../warehouse/warehouse.ts";
 import type { TraitValue } from "../../churn/columns.ts";
 import { billingOf } from "../../scores/billing.ts";
 import type { Features, MemberFeatures } from "../../scores/features.ts";
@@ -70,7 +70,7 @@ export function rowsOfRun(kind: EntityKind): string {
 
 /** The condition of rows of entities that figures include. Users who were excluded after a run have rows of it. */
 export function isShown(kind: EntityKind): string {
-  return kind === "user" ? isIncluded("user") : "true";
+  return kind === "user" ? isIncluded("user") : isAnyAccount;
 }
 
 /** The features of a score. @param told the traits of its day's model */

@@ -1,0 +1,66 @@
+/** Segments as of past days, for previews of alert rules. */
+import { Refusal } from "../../../../contract/refusal.ts";
+import type { FindSegment, SegmentField } from "../../../actions/actions.ts";
+import { PastMembers, withoutHistory } from "../../../analytics/analytics.ts";
+import { type Segment, segmentWithThoseBelow } from "../../../ledger/ledger.ts";
+import { runsBetween } from "../../../scoring/scoring.ts";
+import { billingOf } from "../revenue/payers.ts";
+import { readsScores } from "./for-actions.ts";
+import type { SelectionContext } from "./selection.ts";
+
+/** Days before the first one in which the newest scores as of it are looked for. */
+const earlierDays = 28;
+
+/** Finds segments of the organization, and evaluates them as of past days. */
+export function segmentsInPast(context: SelectionContext): FindSegment {
+  const { ledger, organization, zone } = context;
+  return async (field, id, kind) => {
+    const segments = await ledger.segments.list(organization.id);
+    const [own, ...below] = segmentWithThoseBelow(segments, id);
+    if (own === undefined) throw new Refusal(`${field} is not valid: there is no segment with the id ${id}.`);
+    if (own.kind !== kind)
+      throw new Refusal(`${field} is not valid: ${own.name} is a segment of ${own.kind}.`);
+    refuseWithoutHistory(field, [own, ...below]);
+    const fixed = [own, ...below].filter(({ filter }) => filter === null);
+    // As of the start of the day on which it changed, its ids were others.
+    const since = fixed.map(({ contentAtMs }) => zone.dayOf(contentAtMs) + 1);
+    return {
+      name: own.name,
+      readsScores: readsScores([own, ...below]),
+      sinceDay: since.length === 0 ? null : Math.max(...since),
+      membersOn: async (days) => (await pastMembers(context, segments, days)).of(id),
+    };
+  };
+}
+
+/** @throws Refusal when a condition of one of the segments has no history */
+function refuseWithoutHistory(field: SegmentField, segments: readonly Segment[]): void {
+  for (const { name, filter } of segments) {
+    const found = filter === null ? undefined : withoutHistory(filter);
+    if (found === undefined) continue;
+    throw new Refusal(
+      `${field} has no preview: the condition ${found.condition} of the segment ${name} has no history, because ${found.why}.`,
+    );
+  }
+}
+
+async function pastMembers(
+  context: SelectionContext,
+  segments: readonly Segment[],
+  days: readonly number[],
+): Promise<PastMembers> {
+  const { warehouse, ledger, organization, zone } = context;
+  const { id } = organization;
+  const [fromDay = 0, toDay = 0] = [days[0], days.at(-1)];
+  return new PastMembers({
+    ...{ warehouse, segments, passiveEvents: await context.passiveEvents() },
+    past: { organization: id, days, startsMs: days.map((day) => zone.startOfDay(day)) },
+    numbersOf: (segment) => ledger.segments.numbers(id, segment),
+    runsOf: async (kind) => {
+      const span = { fromDay: fromDay - earlierDays, toDay };
+      const runs = await runsBetween(warehouse, { organization: id, kind }, span);
+      return runs.map(({ day, body: { rowsVersion, riskScale } }) => ({ day, rowsVersion, riskScale }));
+    },
+    payersOf: async (kind) => (await billingOf(context, kind, undefined)).payers,
+  });
+}

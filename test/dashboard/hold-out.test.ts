@@ -1,0 +1,139 @@
+/** Exemptions of a hold-out, from the rule's form on the page to arms that are stored and messages that are received. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { type Receiver, startReceiver } from "../actions/receiver.ts";
+import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
+import { quietZone } from "../far-from-midnight.ts";
+import { company } from "../people/support.ts";
+import { until } from "../people/watching.ts";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { axe, becomes, openPage, settled, signInAs } from "./support.ts";
+
+interface Alerts {
+  readonly alerts: readonly { readonly entityId: string; readonly arm: string; readonly isSent: boolean }[];
+}
+
+let [server, browser, receiver]: [Server, Browser, Receiver] = [] as never;
+let people: Awaited<ReturnType<typeof company>>;
+
+/** 20 accounts pay 10 to 200 USD a month, and 5 pay nothing, of which one is a key account. */
+const paying = Array.from({ length: 20 }, (_, n) => ({ id: `paying ${n + 1}`, amount: 1_000 * (n + 1) }));
+const free = ["free 1", "free 2", "free 3", "free 4", "key"].map((id) => ({ id, amount: 0 }));
+const accounts = [...paying, ...free].map(({ id }) => id);
+
+beforeAll(async () => {
+  [receiver, browser] = await Promise.all([startReceiver(), startBrowser()]);
+  server = await Server.start({ env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed } });
+  await server.ready();
+  people = await company(server, "Held out", "--timezone", quietZone);
+  const { owner, at, token, name } = people;
+  await sendAll(
+    server,
+    token,
+    [...paying, ...free].flatMap(({ id, amount }) => [
+      identify(id.replace(" ", "."), {
+        account: { id, name: id, properties: { tier: id === "key" ? "gold" : "iron" } },
+      }),
+      ...[40, 12, 6].map((days) => track(id.replace(" ", "."), "opened", daysAgo(days))),
+      ...(amount === 0
+        ? []
+        : [
+            track(id.replace(" ", "."), "subscription_started", daysAgo(40), {
+              properties: {
+                ...{ subscriptionId: id, plan: "Team", amount, currency: "USD", interval: "month" },
+              },
+            }),
+          ]),
+    ]),
+  );
+  expect(await server.exported("subscriptions", name)).not.toEqual([]);
+  const filter = { traits: [{ trait: "tier", value: "gold" }] };
+  await owner.json("POST", at("/api/segments"), { name: "Gold", kind: "accounts", filter }, 201);
+  const webhook = { kind: "webhook", name: "hook", address: receiver.address("/alerts") };
+  await owner.json("POST", at("/api/destinations"), webhook, 201);
+}, 300_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  receiver?.stop();
+});
+
+/** Saves the rule on its page. The form fills in the MRR above which the highest tenth of those who pay is. */
+async function saveRule(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByLabel("Begin with").selectOption({ label: "Key event unused for 14 days" });
+  await page.getByLabel("Event", { exact: true }).fill("opened");
+  await page.getByLabel("Days", { exact: true }).fill("4");
+  await page.getByLabel("Alerts a day in messages, at most").fill("100");
+  await page.getByLabel("Hold-out, %").fill("90");
+  const mrr = page.getByLabel("Exempt from the hold-out: an MRR above, in USD");
+  await becomes(() => mrr.inputValue(), "180");
+  await page.getByLabel("Exempt from the hold-out: a segment").selectOption({ label: "Gold" });
+  await page.getByLabel("hook").check();
+  await page.getByLabel("Also alert for accounts that meet the condition now").check();
+  await settled(page);
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await page.getByText("hold-out 90%, not of Gold or an MRR above $180").waitFor();
+}
+
+test("exempt accounts get their alerts, and are never controls", async () => {
+  const { owner, member, at, organization } = people;
+  const { page, complaints } = await openPage(browser);
+  await signInAs(page, server, member);
+  await page.goto(`${server.url}/o/${organization}/settings/alert-rules`);
+  await saveRule(page);
+  await server.command("score", "--organization", people.name);
+  const alertsOf = async () => (await owner.json<Alerts>("GET", at("/api/alerts"))).alerts;
+  await until(async () => (await alertsOf()).length > 0);
+  const alerts = await alertsOf();
+  const exempt = ["key", "paying 19", "paying 20"];
+  const idsWith = (arm: string) => alerts.filter((one) => one.arm === arm).map(({ entityId }) => entityId);
+  expect(idsWith("exempt").toSorted()).toEqual(exempt);
+  expect(alerts.every(({ isSent }) => isSent)).toBe(true);
+  const listed = await owner.json<{ accounts: { accountId: string; controlUntil: string | null }[] }>(
+    ...(["GET", `${at("/api/accounts")}&limit=100`] as const),
+  );
+  const controls = listed.accounts
+    .filter(({ controlUntil }) => controlUntil !== null)
+    .map(({ accountId }) => accountId);
+  // Each of the 22 others is drawn into one arm. All of them are treated once in 10^22 runs.
+  expect(controls.length).toBeGreaterThan(0);
+  expect([...controls, ...idsWith("treated"), ...exempt].toSorted()).toEqual(accounts.toSorted());
+  await until(() => receiver.got.length >= alerts.length);
+  const told = receiver.got.map(({ body }) => JSON.parse(body).data.entity.id);
+  expect(told.toSorted()).toEqual(alerts.map(({ entityId }) => entityId).toSorted());
+  await page.goto(`${server.url}/o/${organization}/accounts/key`);
+  await settled(page);
+  expect(await page.getByText(/control until/i).count()).toBe(0);
+  expect(complaints).toEqual([]);
+}, 600_000);
+
+test("an MRR that a team member clears stays empty, also when the rule is changed", async () => {
+  const { member, at, organization } = people;
+  const { page } = await openPage(browser);
+  await signInAs(page, server, member);
+  await page.goto(`${server.url}/o/${organization}/settings/alert-rules`);
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Without MRR");
+  const holdOut = page.getByLabel("Hold-out, %");
+  await holdOut.fill("20");
+  const mrr = page.getByLabel("Exempt from the hold-out: an MRR above, in USD");
+  await becomes(() => mrr.inputValue(), "180");
+  await mrr.fill("");
+  await holdOut.fill("0");
+  await holdOut.fill("30");
+  expect(await mrr.inputValue()).toBe("");
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await page.getByRole("button", { name: "Change Without MRR" }).click();
+  await settled(page);
+  expect(await mrr.inputValue()).toBe("");
+  await page.getByRole("button", { name: "Save rule" }).click();
+  await becomes(async () => {
+    const { rules } = await member.json<{ rules: { name: string; exemptions: object }[] }>(
+      ...(["GET", at("/api/alert-rules")] as const),
+    );
+    return rules.find(({ name }) => name === "Without MRR")?.exemptions;
+  }, {});
+}, 300_000);
