@@ -1,11 +1,11 @@
 /** Decisions day by day: the alerts are those of the preview, each once, also when the process dies between two commits. */
 import { describe, expect, test } from "bun:test";
 import type { RuleCondition } from "../../contract/actions/rules.ts";
-import { hasChangedInBulk } from "../../server/actions/rules/decide.ts";
+import { haveScoresChanged } from "../../server/actions/rules/bulk-changes.ts";
 import { previewRule, replaysOf } from "../../server/actions/rules/preview.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { Random } from "../../simulation/random.ts";
-import { msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
+import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
 import { randomRows, type ScoreRow, storeDays } from "./rules-support.ts";
 
@@ -100,8 +100,8 @@ test("a rule without scores of its days, and one that is decided, commit nothing
   expect([ledger.commits, ledger.fired.length]).toEqual([1, 0]);
 });
 
-test("the first day after an import is taken over, and so is one after a change of several earlier days", async () => {
-  const organization = subject.newOrganization();
+/** Users 1 and 2 come into high risk on the second day and on the third one. */
+async function storeCrossings(organization: number): Promise<void> {
   const days = [today - 2, today - 1, today];
   const rows: ScoreRow[] = days.flatMap((day) =>
     [1, 2].map((entity) => ({
@@ -110,24 +110,59 @@ test("the first day after an import is taken over, and so is one after a change 
     })),
   );
   await storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
-  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
-  await live(ledger, [today - 2]);
-  // After the first run of that day, which was at the beginning of 1970.
-  ledger.importedAtMs = 1;
-  await live(ledger, [today - 1]);
-  ledger.importedAtMs = null;
-  await live(ledger, [today]);
-  expect(ledger.fired.map(({ entity, day }) => [entity, day])).toEqual([
-    [{ kind: "user", number: 2 }, today],
-  ]);
+}
 
+/** Events of 60 days, 5 a day, that were received before the first run of the last decided day, which was at the beginning of 1970. And some that
+ * were received afterwards. */
+async function storeEvents(organization: number, later: readonly number[]): Promise<void> {
+  const usual = Array.from({ length: 300 }, (_, at) => today - 2 - (at % 60));
+  await insertEvents(subject, [
+    ...usual.map((day) => event(organization, { timeMs: day * msPerDay, receivedAtMs: 0 })),
+    ...later.map((day) => event(organization, { timeMs: day * msPerDay, receivedAtMs: 1 })),
+  ]);
+}
+
+const firedUsers = ({ fired }: LedgerInMemory) =>
+  fired.map(({ entity, day }) => [entity.kind === "user" ? entity.number : 0, day - today]);
+
+describe("an import after the last decided day", () => {
+  const many = (day: number) => Array.from({ length: 200 }, () => day);
+  const history = Array.from({ length: 60 }, (_, at) => today - 10 - at);
+  const sinceFriday = Array.from({ length: 90 }, (_, at) => today - 2 - (at % 4));
+  test.each<readonly [what: string, imported: readonly number[], isTakenOver: boolean]>([
+    ["of history", history, true],
+    ["of many events of one earlier day", many(today - 40), true],
+    ["of yesterday's events and two old ones", [...many(today - 2), today - 9, today - 40], false],
+    ["of the days since Friday", sinceFriday, false],
+    ["of users alone", [], false],
+    ["with a wrong date", many(3), false],
+  ])("%s is taken over, or is news", async (_, imported, isTakenOver) => {
+    const organization = subject.newOrganization();
+    await storeCrossings(organization);
+    await storeEvents(organization, imported);
+    const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
+    await live(ledger, [today - 2]);
+    ledger.importedAtMs = 1;
+    await live(ledger, [today - 1]);
+    ledger.importedAtMs = null;
+    await live(ledger, [today]);
+    expect(firedUsers(ledger)).toEqual(
+      isTakenOver
+        ? [[2, 0]]
+        : [
+            [1, -1],
+            [2, 0],
+          ],
+    );
+  });
+});
+
+test("scores of three earlier days that changed, without an import, are a change in bulk", () => {
   const run = (day: number, finishedAtMs: number, stale = false) =>
     ({ day, stale, version: 1, body: { firstPublishedAtMs: 100, finishedAtMs } }) as Parameters<
-      typeof hasChangedInBulk
+      typeof haveScoresChanged
     >[1];
   const last = run(10, 100);
-  expect(hasChangedInBulk([run(7, 90), run(8, 200), run(9, 200), last], last, 0)).toBeFalse();
-  expect(hasChangedInBulk([run(7, 90, true), run(8, 200), run(9, 200), last], last, 0)).toBeTrue();
-  expect(hasChangedInBulk([last], last, 101)).toBeTrue();
-  expect(hasChangedInBulk([last], last, 99)).toBeFalse();
+  expect(haveScoresChanged([run(7, 90), run(8, 200), run(9, 200), last], last)).toBeFalse();
+  expect(haveScoresChanged([run(7, 90, true), run(8, 200), run(9, 200), last], last)).toBeTrue();
 });

@@ -21,6 +21,7 @@ import {
   type SourceWatch,
 } from "../../scoring/scoring.ts";
 import { isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import { isAfterBulkChange } from "./bulk-changes.ts";
 import { chunksOf, type EntityDecision } from "./chunks.ts";
 import { type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
 import { factsOf } from "./facts.ts";
@@ -96,13 +97,12 @@ export async function decideDays(
     condition.kind === "inSegment" ||
     version.scope.segment !== undefined;
   const days = isNewestOnly ? due.slice(-1) : due;
-  const importedAtMs = await parts.lastImportAtMs(organization.id);
   const last = runs.findLast(({ day }) => day <= decidedThrough);
-  const changedAtMs = Math.max(importedAtMs ?? 0, segments.changedAtMs ?? 0);
-  const isAfterBulk = last !== undefined && hasChangedInBulk(runs, last, changedAtMs);
+  const hasChanged =
+    last !== undefined && (await isAfterBulkChange(parts, organization.id, { runs, last, segments }));
   let now = watermark;
   for (const [at, run] of days.entries()) {
-    const takesOver = now.takesOver || (at === 0 && isAfterBulk);
+    const takesOver = now.takesOver || (at === 0 && hasChanged);
     now = await decideDay(
       parts,
       organization,
@@ -111,24 +111,6 @@ export async function decideDays(
     );
   }
   return now;
-}
-
-/** Fewer days are scored again also for events that came late around midnight. */
-const bulkDays = 3;
-
-/** Whether there was a change in bulk, or scores of several earlier days changed, since the first run of the last decided day.
- * @param last of the last decided day
- * @param changedAtMs when an import or an edit of the rule's segments was last; 0 without one */
-export function hasChangedInBulk(
-  runs: readonly Run[],
-  { day: lastDay, body: { firstPublishedAtMs } }: Run,
-  changedAtMs: number,
-): boolean {
-  if (changedAtMs > firstPublishedAtMs) return true;
-  const changed = runs.filter(
-    ({ day, stale, body }) => day < lastDay && (stale || body.finishedAtMs > firstPublishedAtMs),
-  );
-  return changed.length >= bulkDays;
 }
 
 /** As far back as readings look for the last decided day. */
