@@ -157,6 +157,23 @@ describe("an import after the last decided day", () => {
   });
 });
 
+test("a new rule with those who are inside fires for them, also after an import of history", async () => {
+  const organization = subject.newOrganization();
+  await storeCrossings(organization);
+  await storeEvents(
+    organization,
+    Array.from({ length: 60 }, (_, at) => today - 10 - at),
+  );
+  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
+  ledger.watermark = { ...ledger.watermark, takesOver: false };
+  ledger.importedAtMs = 1;
+  await live(ledger, [today]);
+  expect(firedUsers(ledger)).toEqual([
+    [1, 0],
+    [2, 0],
+  ]);
+});
+
 test("scores of three earlier days that changed, without an import, are a change in bulk", () => {
   const run = (day: number, finishedAtMs: number, stale = false) =>
     ({ day, stale, version: 1, body: { firstPublishedAtMs: 100, finishedAtMs } }) as Parameters<

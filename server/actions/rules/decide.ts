@@ -98,8 +98,11 @@ export async function decideDays(
     version.scope.segment !== undefined;
   const days = isNewestOnly ? due.slice(-1) : due;
   const last = runs.findLast(({ day }) => day <= decidedThrough);
+  // A rule that is new decides as its settings say: it compares with no day.
   const hasChanged =
-    last !== undefined && (await isAfterBulkChange(parts, organization.id, { runs, last, segments }));
+    last !== undefined &&
+    watermark.decidedThrough !== null &&
+    (await isAfterBulkChange(parts, organization.id, { runs, last, segments }));
   let now = watermark;
   for (const [at, run] of days.entries()) {
     const takesOver = now.takesOver || (at === 0 && hasChanged);
