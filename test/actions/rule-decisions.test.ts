@@ -174,6 +174,34 @@ test("a new rule with those who are inside fires for them, also after an import 
   ]);
 });
 
+test("a clock that was a year ahead keeps no rule silent, and no user at rest, after it is set back", async () => {
+  const organization = subject.newOrganization();
+  const ahead = today + 365;
+  const store = (days: readonly number[]) => {
+    const rows: ScoreRow[] = days.flatMap((day) =>
+      [1, 2].map((entity) => ({
+        ...{ entity, day, state: "active" as const, health: 50, volume28: 1 },
+        risk: day === (entity === 1 ? ahead : today) ? 0.9 : 0.1,
+      })),
+    );
+    return storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
+  };
+  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
+  await store([today - 3, ahead]);
+  await live(ledger, [today - 3, ahead]);
+  expect(firedUsers(ledger)).toEqual([[1, 365]]);
+  await store([today - 2, today - 1, today]);
+  await live(ledger, [today - 2, today - 1]);
+  expect(ledger.watermark.decidedThrough).toBe(today - 1);
+  const [state] = await ledger.states(0, 0, -1, 1);
+  expect(state).toMatchObject({ entity: { number: 1 }, restsUntil: today - 2 + horizonDays });
+  await live(ledger, [today]);
+  expect(firedUsers(ledger)).toEqual([
+    [1, 365],
+    [2, 0],
+  ]);
+});
+
 test("scores of three earlier days that changed, without an import, are a change in bulk", () => {
   const run = (day: number, finishedAtMs: number, stale = false) =>
     ({ day, stale, version: 1, body: { firstPublishedAtMs: 100, finishedAtMs } }) as Parameters<

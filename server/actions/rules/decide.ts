@@ -72,16 +72,17 @@ const statesOfPage = 10_000;
 export async function decideDays(
   parts: DecisionParts,
   organization: Organization,
-  { version, watermark }: RuleToDecide,
+  { version, watermark: stored }: RuleToDecide,
   saved: DailyRuleCondition,
 ): Promise<Watermark> {
   const zone = zoneOf(organization.timezone);
   const today = zone.dayOf(parts.nowMs());
+  const watermark = notOfFuture(stored, today);
   const kind: EntityKind = version.scope.kind === "users" ? "user" : "account";
   const decidedThrough = watermark.decidedThrough ?? today - 1;
   // A look each ten seconds reads this alone.
   const newest = await parts.newestRun(organization.id, kind, today);
-  if (newest === undefined || newest.day <= decidedThrough || newest.body.awaitsTraining) return watermark;
+  if (newest === undefined || newest.day <= decidedThrough || newest.body.awaitsTraining) return stored;
   const segments = await segmentsOfRule(parts, organization, version, saved);
   const { condition } = segments;
   const firstDay = Math.min(decidedThrough, today - 1) - lookbackOf(condition) - earlierDays;
@@ -114,6 +115,16 @@ export async function decideDays(
     );
   }
   return now;
+}
+
+/** A day that another timezone began earlier. */
+const aheadDays = 1;
+
+/** A watermark that was decided while the clock was ahead is not trusted: the rule goes on from today, and takes its state over. */
+function notOfFuture(watermark: Watermark, today: number): Watermark {
+  const { decidedThrough, part } = watermark;
+  if (Math.max(decidedThrough ?? 0, part?.day ?? 0) <= today + aheadDays) return watermark;
+  return { ...watermark, decidedThrough: null, part: null, takesOver: true };
 }
 
 /** As far back as readings look for the last decided day. */
@@ -240,7 +251,7 @@ function stepOf(
           ...{ restsUntil: row.restsUntil, firedOn: row.firedOn },
         };
   const decided = step(rule, before, reading);
-  const state = settled(decided.state, reading);
+  const state = settled(rule, decided.state, reading);
   const isSame = (Object.keys(state) as (keyof EntityState)[]).every((name) => state[name] === before[name]);
   const isForgotten =
     row === undefined && state.hasLeft && state.firedOn === null && state.restsUntil === null;
@@ -248,12 +259,17 @@ function stepOf(
   return { number, before, step: { ...decided, state } };
 }
 
-/** A rest that is over by the next day is none. An excluded entity that is included again is taken over: it fires when it has left. */
-function settled(state: EntityState, { day, standing }: Reading): EntityState {
+/** A rest that is over by the next day is none, and none is longer than one that begins today: the clock was ahead, or the cooldown was longer. An
+ * excluded entity that is included again is taken over: it fires when it has left. */
+function settled(
+  { cooldownDays }: Parameters<typeof step>[0],
+  state: EntityState,
+  { day, standing }: Reading,
+): EntityState {
   const rests = state.restsUntil !== null && state.restsUntil > day + 1;
   return {
     ...state,
-    restsUntil: rests ? state.restsUntil : null,
+    restsUntil: rests ? Math.min(state.restsUntil, day + cooldownDays) : null,
     ...(standing === "excluded" && { hasLeft: false }),
   };
 }
