@@ -84,6 +84,11 @@ export class LedgerInMemory {
     }
   }
 
+  /** The state of an entity of another kind, with the same number, as a change of the scope leaves it for a moment. */
+  keep(state: EntityStateRow): void {
+    this.#states.set(JSON.stringify(state.entity), state);
+  }
+
   get rule(): RuleToDecide {
     return {
       version: {

@@ -174,6 +174,22 @@ test("a new rule with those who are inside fires for them, also after an import 
   ]);
 });
 
+test("the state of an account counts for no user with its number", async () => {
+  const organization = subject.newOrganization();
+  await storeCrossings(organization);
+  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
+  const open = { hasLeft: false, daysOut: 0, restsUntil: today + 9, firedOn: today - 5, value: 0.9 };
+  ledger.keep({ entity: { kind: "account", number: 2 }, ...open });
+  await live(ledger, [today - 2, today - 1, today]);
+  expect([firedUsers(ledger), ledger.closed]).toEqual([
+    [
+      [1, -1],
+      [2, 0],
+    ],
+    [],
+  ]);
+});
+
 test("a clock that was a year ahead keeps no rule silent, and no user at rest, after it is set back", async () => {
   const organization = subject.newOrganization();
   const ahead = today + 365;

@@ -148,7 +148,7 @@ async function decideDay(
   const { segments, kind, run, runs } = question;
   const { condition } = segments;
   const { day } = run;
-  const states = await statesOf(parts.rules, version);
+  const states = await statesOf(parts.rules, version, kind);
   const { entities } = await readingsOf(parts.warehouse, {
     ...{ organization: { id: organization.id, zone: zoneOf(organization.timezone) }, kind, condition },
     ...{ fromDay: day, toDay: day, decidedThrough: watermark.decidedThrough },
@@ -193,18 +193,19 @@ async function decideDay(
   return now;
 }
 
-/** All states of a rule, by number. */
+/** The states of users or of accounts that a rule keeps, by number. */
 async function statesOf(
   rules: DecisionParts["rules"],
   { organization, rule }: RuleVersion,
+  kind: EntityKind,
 ): Promise<ReadonlyMap<number, EntityStateRow>> {
   const states = new Map<number, EntityStateRow>();
   for (let after = -1; ; ) {
     const page = await rules.states(organization, rule, after, statesOfPage);
     for (const state of page) {
       if (state.entity.kind === "source") continue;
-      states.set(state.entity.number, state);
       after = state.entity.number;
+      if (state.entity.kind === kind) states.set(state.entity.number, state);
     }
     if (page.length < statesOfPage) return states;
   }
