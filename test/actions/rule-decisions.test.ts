@@ -190,6 +190,47 @@ test("the state of an account counts for no user with its number", async () => {
   ]);
 });
 
+test("alerts about accounts end when all members are excluded, or have left, although their last score is of before", async () => {
+  const organization = subject.newOrganization();
+  const store = (day: number, accounts: readonly number[]) => {
+    const row = { state: "active" as const, health: 50, volume28: 1, risk: day === today - 2 ? 0.1 : 0.9 };
+    const rows = accounts.map((entity) => ({ ...row, entity, day }));
+    return storeDays(subject, { organization, kind: "account", days: [day], rows, horizonDays });
+  };
+  const values = [1, 2, 3].map((user) => `({organization:UInt32}, ${user}, ${user}, 1)`).join(", ");
+  await subject.warehouse.command(
+    `INSERT INTO users (organization, user, account, version) VALUES ${values}`,
+    { organization },
+  );
+  const accounts = [1, 2, 3, 4].map((account) => `({organization:UInt32}, ${account}, 1)`).join(", ");
+  await subject.warehouse.command(
+    `INSERT INTO accounts (organization, account, version) VALUES ${accounts}`,
+    { organization },
+  );
+  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" }, { scope: "accounts" });
+  for (const day of [today - 2, today - 1]) await store(day, [1, 2, 3, 4]);
+  await live(ledger, [today - 2, today - 1]);
+  // Account 4 has no members.
+  expect(ledger.fired.map(({ entity }) => entity)).toEqual(
+    [1, 2, 3].map((number) => ({ kind: "account", number })),
+  );
+  await subject.warehouse.command(
+    `INSERT INTO excluded_users SELECT {organization:UInt32}, 1, groupBitmapState(toUInt32(1))`,
+    { organization },
+  );
+  await subject.warehouse.command(
+    "INSERT INTO users (organization, user, account, version) VALUES ({organization:UInt32}, 2, 3, 2)",
+    { organization },
+  );
+  // Account 3 has no row for another reason, so its state stands still.
+  await store(today, [5]);
+  await live(ledger, [today]);
+  expect(ledger.closed.map(({ entity, why }) => [entity, why])).toEqual([
+    [{ kind: "account", number: 1 }, "excluded"],
+    [{ kind: "account", number: 2 }, "gone"],
+  ]);
+});
+
 test("a clock that was a year ahead keeps no rule silent, and no user at rest, after it is set back", async () => {
   const organization = subject.newOrganization();
   const ahead = today + 365;

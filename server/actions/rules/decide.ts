@@ -35,7 +35,8 @@ import {
   type SegmentParts,
   segmentsOfRule,
 } from "./segments.ts";
-import { type EntityState, type Reading, type Step, step, unknownEntity } from "./step.ts";
+import { absentAccounts } from "./standing.ts";
+import { type EntityState, type Reading, type Standing, type Step, step, unknownEntity } from "./step.ts";
 
 type Run = ScoreRecord<RunBody>;
 
@@ -149,8 +150,9 @@ async function decideDay(
   const { condition } = segments;
   const { day } = run;
   const states = await statesOf(parts.rules, version, kind);
+  const zoned = { id: organization.id, zone: zoneOf(organization.timezone) };
   const { entities } = await readingsOf(parts.warehouse, {
-    ...{ organization: { id: organization.id, zone: zoneOf(organization.timezone) }, kind, condition },
+    ...{ organization: zoned, kind, condition },
     ...{ fromDay: day, toDay: day, decidedThrough: watermark.decidedThrough },
     ...{ takesOver: watermark.takesOver, followed: [...states.keys()] },
   });
@@ -160,8 +162,8 @@ async function decideDay(
     ),
   );
   const missing = [...states.keys()].filter((number) => !readings.has(number));
-  for (const number of await excludedAmong(parts.warehouse, organization.id, kind, missing)) {
-    readings.set(number, excludedOn(day));
+  for (const [number, standing] of await standingsOf(parts.warehouse, zoned, kind, missing)) {
+    readings.set(number, absentOn(day, standing));
   }
   const from = watermark.part?.day === day ? watermark.part.uptoNumber : -1;
   const rule = {
@@ -211,23 +213,31 @@ async function statesOf(
   }
 }
 
-/** Those of the users who are excluded. Accounts without a row of the day are not known to be: their state stands still. */
-async function excludedAmong(
+/** Those without a row of the day that close their alerts: excluded users, accounts whose members are all excluded, and accounts without
+ * members. The state of others stands still. */
+async function standingsOf(
   warehouse: Warehouse,
-  organization: number,
+  organization: Parameters<typeof absentAccounts>[1],
   kind: EntityKind,
   numbers: readonly number[],
-): Promise<readonly number[]> {
-  if (kind === "account" || numbers.length === 0) return [];
+): Promise<readonly (readonly [number: number, standing: Standing])[]> {
+  if (numbers.length === 0) return [];
+  if (kind === "account") {
+    const { excluded, goneSince } = await absentAccounts(warehouse, organization);
+    return numbers.flatMap((number) => {
+      if (excluded.has(number)) return [[number, "excluded"] as const];
+      return goneSince.has(number) ? [[number, "gone"] as const] : [];
+    });
+  }
   const rows = await warehouse.rows<{ number: number }>(
     `SELECT number FROM (SELECT arrayJoin({numbers:Array(UInt32)}) AS number) WHERE ${isExcluded("number")}`,
-    { organization, numbers },
+    { organization: organization.id, numbers },
   );
-  return rows.map(({ number }) => number);
+  return rows.map(({ number }) => [number, "excluded"]);
 }
 
-function excludedOn(day: number): Reading {
-  return { day, isInside: false, isInsideAsBefore: false, isOut: false, standing: "excluded" };
+function absentOn(day: number, standing: Standing): Reading {
+  return { day, isInside: false, isInsideAsBefore: false, isOut: false, standing };
 }
 
 interface EntityStep {
