@@ -55,6 +55,7 @@ async function committed(
       holdOutSecret: async () => secret,
       sentOn: async () => 0,
       toldOpen: async () => told,
+      ...{ namedInMessages: async () => [], leaveOut: async () => undefined },
       unsent: async () =>
         kept.flatMap(({ fired: all }) => all.filter(({ arm, isSent }) => arm !== "control" && !isSent)),
       commitDecision: async (one: DrawnChunk) => {

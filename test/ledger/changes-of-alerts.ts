@@ -52,6 +52,7 @@ export const ruleDecisions: Kinds["ruleDecisions"] = {
     sentOn: read,
     toldOpen: read,
     unsent: read,
+    namedInMessages: read,
   },
-  ...{ holdOutSecret: service, commitDecision: service },
+  ...{ holdOutSecret: service, leaveOut: service, commitDecision: service },
 };

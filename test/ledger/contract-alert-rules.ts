@@ -18,7 +18,7 @@ const webhook = {
 };
 
 /** An organization with two users and a rule that sends to a webhook. */
-async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRule> = {}) {
+export async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRule> = {}) {
   const { ledger, nowMs } = subject;
   const { id } = await subject.organization();
   await writePeople(ledger, {

@@ -24,6 +24,7 @@ import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
 import { transactContract } from "./contract-transact.ts";
 import { sourceSettingsContract, viewsContract } from "./contract-views.ts";
+import { waitingMessagesContract } from "./contract-waiting-messages.ts";
 import { workContract } from "./contract-work.ts";
 import { LedgerUnderTest, type OpenBeside, type OpenLedger } from "./ledger-under-test.ts";
 
@@ -52,6 +53,7 @@ const parts = {
   work: workContract,
   segments: segmentsContract,
   alertRules: alertRulesContract,
+  waitingMessages: waitingMessagesContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

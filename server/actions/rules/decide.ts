@@ -20,7 +20,7 @@ import {
   type ScoreRecord,
   type SourceWatch,
 } from "../../scoring/scoring.ts";
-import { isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { isAfterBulkChange } from "./bulk-changes.ts";
 import { chunksOf, type EntityDecision } from "./chunks.ts";
 import { type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
@@ -35,7 +35,7 @@ import {
   type SegmentParts,
   segmentsOfRule,
 } from "./segments.ts";
-import { absentAccounts } from "./standing.ts";
+import { absentAccounts, excludedAmong } from "./standing.ts";
 import { type EntityState, type Reading, type Standing, type Step, step, unknownEntity } from "./step.ts";
 
 type Run = ScoreRecord<RunBody>;
@@ -224,16 +224,13 @@ async function standingsOf(
   if (numbers.length === 0) return [];
   if (kind === "account") {
     const { excluded, goneSince } = await absentAccounts(warehouse, organization);
-    return numbers.flatMap((number) => {
-      if (excluded.has(number)) return [[number, "excluded"] as const];
-      return goneSince.has(number) ? [[number, "gone"] as const] : [];
+    return numbers.flatMap((number): (readonly [number, Standing])[] => {
+      if (excluded.has(number)) return [[number, "excluded"]];
+      return goneSince.has(number) ? [[number, "gone"]] : [];
     });
   }
-  const rows = await warehouse.rows<{ number: number }>(
-    `SELECT number FROM (SELECT arrayJoin({numbers:Array(UInt32)}) AS number) WHERE ${isExcluded("number")}`,
-    { organization: organization.id, numbers },
-  );
-  return rows.map(({ number }) => [number, "excluded"]);
+  const excluded = await excludedAmong(warehouse, organization.id, kind, numbers);
+  return excluded.map((number) => [number, "excluded"]);
 }
 
 function absentOn(day: number, standing: Standing): Reading {

@@ -1,6 +1,6 @@
-/** Accounts of which no alert is made: without members, or with excluded members alone. */
-import type { ScoredOrganization } from "../../scoring/scoring.ts";
-import { accountsLeftOut, type Warehouse } from "../../warehouse/warehouse.ts";
+/** Users and accounts of which no alert is made: excluded users, and accounts without members or with excluded members alone. */
+import type { EntityKind, ScoredOrganization } from "../../scoring/scoring.ts";
+import { accountsLeftOut, isExcluded, type Warehouse } from "../../warehouse/warehouse.ts";
 
 export interface Absent {
   /** By account: the first day at whose start it had no members. */
@@ -43,4 +43,20 @@ export async function absentAccounts(
     ),
     excluded: new Set(excluded.map(({ account }) => account)),
   };
+}
+
+/** Those of the users who are excluded, or of the accounts whose members all are. @throws WarehouseError */
+export async function excludedAmong(
+  warehouse: Warehouse,
+  organization: number,
+  kind: EntityKind,
+  numbers: readonly number[],
+): Promise<readonly number[]> {
+  if (numbers.length === 0) return [];
+  const rows = await warehouse.rows<{ number: number }>(
+    `SELECT number FROM (SELECT arrayJoin({numbers:Array(UInt32)}) AS number)
+     WHERE ${kind === "user" ? isExcluded("number") : `number IN ${accountsLeftOut}`}`,
+    { organization, numbers },
+  );
+  return rows.map(({ number }) => number);
 }

@@ -37,6 +37,8 @@ const ruleDecisionCalls = [
     "sentOn",
     "toldOpen",
     "unsent",
+    "namedInMessages",
+    "leaveOut",
     "commitDecision",
   ] as const),
 ] as const;

@@ -129,7 +129,7 @@ export interface DecisionMessage {
   readonly destination: number;
   readonly message: OutgoingMessage;
   readonly dueAtMs: number;
-  /** The users and accounts that it names: an erasure cancels it. */
+  /** The users and accounts that it names. Those that are excluded or erased leave it while it waits. */
   readonly entities: readonly RuleEntity[];
 }
 
@@ -148,6 +148,12 @@ export interface DrawnChunk extends Omit<DecisionChunk, "fired"> {
 export interface RuleToDecide {
   readonly version: RuleVersion;
   readonly watermark: Watermark;
+}
+
+/** A user or an account in a message that waits. */
+export interface NamedInMessages {
+  readonly organization: number;
+  readonly entity: RuleEntity;
 }
 
 /** The calls of analysis. */
@@ -176,6 +182,10 @@ export interface RuleDecisions {
   unsent(organization: number, rule: number, day: number): Promise<readonly UnsentAlert[]>;
   /** Keys of the entities whose open alert of a rule was in a message: only their ends are told. */
   toldOpen(organization: number, rule: number): Promise<readonly string[]>;
+  /** Users and accounts in messages that are due until then, and in those that are held. */
+  namedInMessages(untilMs: number): Promise<readonly NamedInMessages[]>;
+  /** Takes users and accounts out of the messages that wait. A message about nothing else is canceled. */
+  leaveOut(organization: number, entities: readonly RuleEntity[]): Promise<void>;
   /**
    * Commits a chunk: the states, the alerts, the messages and the watermark, in one transaction.
    * @returns the watermark afterwards

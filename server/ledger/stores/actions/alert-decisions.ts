@@ -13,6 +13,7 @@ import {
   type RuleToDecide,
   type Watermark,
 } from "../../ports/actions/rules.ts";
+import { withoutEntities } from "../../ports/actions/run-messages.ts";
 import { forUpdate } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
@@ -34,8 +35,16 @@ import {
 import { lockOrganization } from "../organization-rows.ts";
 import { addAlerts, closeAlerts, findUnsent, markSent } from "./alert-rows.ts";
 import { bit, destinationsOf, type RuleRow, ruleColumns } from "./alert-rules.ts";
-import { deleteStates, entityOfNumbers, existing, isForgotten, keepStates } from "./alert-states.ts";
+import {
+  deleteStates,
+  entityOfNumbers,
+  existing,
+  isForgotten,
+  keepStates,
+  numbersOf,
+} from "./alert-states.ts";
 import { addDelivery, nameEntities } from "./deliveries.ts";
+import { findNamedInMessages, leaveMessages } from "./waiting-messages.ts";
 import { findNamed } from "./work-rows.ts";
 
 interface DecidedRow extends RuleRow {
@@ -126,6 +135,14 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
         })(),
       ),
 
+    namedInMessages: (untilMs) => engine.alone(findNamedInMessages(untilMs)),
+
+    leaveOut: (organization, entities) =>
+      engine.transaction(function* () {
+        yield* lockOrganization(organization);
+        for (const entity of entities) yield* leaveMessages(organization, numbersOf(entity));
+      }),
+
     named: (organization, entities) => engine.alone(findNamed(organization, entities)),
 
     commitDecision: async (chunk, atMs) => {
@@ -184,7 +201,7 @@ function* commit(chunk: DrawnChunk, nowMs: number): Work<Watermark> {
   return watermarkOf(after);
 }
 
-/** Entities that an erasure deleted meanwhile get neither states nor alerts nor messages. */
+/** Entities that an erasure deleted meanwhile get neither states nor alerts nor rows of messages. */
 function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<void> {
   const { organization, rule, version, states, closed } = chunk;
   const messages = chunk.messages.map(({ entities }) => entities);
@@ -202,9 +219,11 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   yield* markSent(rule, chunk.earlier);
   yield* closeAlerts(organization, rule, closed, nowMs);
   for (const { destination, message, dueAtMs, entities } of chunk.messages) {
-    if (!entities.every(isThere)) continue;
-    const delivery = yield* addDelivery(organization, destination, message, dueAtMs, nowMs);
-    if (delivery !== undefined) yield* nameEntities(organization, delivery, entities);
+    const gone = entities.filter((entity) => !isThere(entity)).map(keyOfEntity);
+    const body = gone.length === 0 ? message.body : withoutEntities(message.body, new Set(gone));
+    if (body === undefined) continue;
+    const delivery = yield* addDelivery(organization, destination, { ...message, body }, dueAtMs, nowMs);
+    if (delivery !== undefined) yield* nameEntities(organization, delivery, entities.filter(isThere));
   }
 }
 
