@@ -13,7 +13,7 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../server/ledger/ledger.ts";
-import { newestRun } from "../../server/scoring/scoring.ts";
+import { isPastChanged, newestRun } from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 
@@ -71,6 +71,7 @@ export class LedgerInMemory {
           ...{ organization: this.#organization, numbers: this.members },
         }),
       }),
+      isPastChanged: (question) => isPastChanged(warehouse, question),
       lastImportAtMs: async () => this.importedAtMs,
       nowMs: () => atMs,
     };

@@ -259,6 +259,35 @@ test("a clock that was a year ahead keeps no rule silent, and no user at rest, a
   ]);
 });
 
+test("after the clock was ahead a kill between two commits makes no user fire who was inside", async () => {
+  const organization = subject.newOrganization();
+  const rowOf = (entity: number, day: number) => ({
+    entity,
+    day,
+    state: "active" as const,
+    health: 50,
+    volume28: 1,
+    risk: 0.9,
+  });
+  const everybody = Array.from({ length: 1_500 }, (_, at) => rowOf(at + 1, today));
+  // Of the questions whether the process dies beside a commit, the one after the second commit is answered yes.
+  let asked = 0;
+  const random = Object.assign(new Random(1), { chance: () => ++asked === 4 });
+  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" }, { random });
+  await storeDays(subject, {
+    organization,
+    kind: "user",
+    days: [today + 365],
+    rows: [rowOf(1, today + 365)],
+    horizonDays,
+  });
+  await live(ledger, [today + 365]);
+  await storeDays(subject, { organization, kind: "user", days: [today], rows: everybody, horizonDays });
+  await live(ledger, [today]);
+  expect(asked).toBe(6);
+  expect([ledger.fired, ledger.watermark.decidedThrough]).toEqual([[], today]);
+});
+
 test("scores of three earlier days that changed, without an import, are a change in bulk", () => {
   const run = (day: number, finishedAtMs: number, stale = false) =>
     ({ day, stale, version: 1, body: { firstPublishedAtMs: 100, finishedAtMs } }) as Parameters<

@@ -1,14 +1,15 @@
 /** Whether the past changed in bulk after a day was decided: then a difference between that day and the next is no news. See docs/decisions/0086. */
-import { isPastChanged, type RunBody, type ScoreRecord } from "../../scoring/scoring.ts";
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { PastQuestion, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import type { OfSegments } from "./segments.ts";
 
 type Run = ScoreRecord<RunBody>;
 
-interface Parts {
-  readonly warehouse: Warehouse;
+/** The stores that know of bulk changes. */
+export interface BulkParts {
   /** When an import last stored rows, if there was one. */
   readonly lastImportAtMs: (organization: number) => Promise<number | null>;
+  /** Whether events that were received later changed the past in bulk. */
+  readonly isPastChanged: (question: PastQuestion) => Promise<boolean>;
 }
 
 export interface Decided {
@@ -25,7 +26,7 @@ const recentDays = 3;
 
 /** Whether the segments of a rule were edited, or the past changed in bulk, since the first run of the last decided day. @throws WarehouseError */
 export async function isAfterBulkChange(
-  { warehouse, lastImportAtMs }: Parts,
+  { lastImportAtMs, isPastChanged }: BulkParts,
   organization: number,
   { runs, last, segments }: Decided,
 ): Promise<boolean> {
@@ -34,7 +35,7 @@ export async function isAfterBulkChange(
   const importedAtMs = await lastImportAtMs(organization);
   // A single old row of an import has all later days scored again. Rows in the warehouse say at once how much changed.
   if (importedAtMs !== null && importedAtMs > sinceMs) {
-    return isPastChanged(warehouse, { organization, sinceMs, beforeDay: last.day - recentDays });
+    return isPastChanged({ organization, sinceMs, beforeDay: last.day - recentDays });
   }
   return haveScoresChanged(runs, last);
 }

@@ -21,7 +21,7 @@ import {
   type SourceWatch,
 } from "../../scoring/scoring.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { isAfterBulkChange } from "./bulk-changes.ts";
+import { type BulkParts, isAfterBulkChange } from "./bulk-changes.ts";
 import { chunksOf, type EntityDecision } from "./chunks.ts";
 import { type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
 import { factsOf } from "./facts.ts";
@@ -41,7 +41,7 @@ import { type EntityState, type Reading, type Standing, type Step, step, unknown
 type Run = ScoreRecord<RunBody>;
 
 /** The stores of a decision, and its clock. */
-export interface DecisionParts extends SegmentParts {
+export interface DecisionParts extends SegmentParts, BulkParts {
   readonly rules: Pick<RuleDecisions, "toDecide" | "states">;
   /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the watermark */
   readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;
@@ -57,8 +57,6 @@ export interface DecisionParts extends SegmentParts {
     kind: EntityKind,
     entities: readonly number[],
   ) => Promise<ReadonlyMap<number, number>>;
-  /** When an import last stored rows, if there was one. */
-  readonly lastImportAtMs: (organization: number) => Promise<number | null>;
   /** The churn horizon. */
   readonly horizonOf: (organization: Organization) => Promise<number>;
   readonly sources: Pick<SourceWatch, "statuses">;
@@ -112,7 +110,7 @@ export async function decideDays(
       parts,
       organization,
       { version, watermark: { ...now, takesOver } },
-      { segments, kind, run, runs },
+      { segments, kind, run, runs, through: at === 0 ? stored.decidedThrough : now.decidedThrough },
     );
   }
   return now;
@@ -138,6 +136,8 @@ interface DayQuestion {
   readonly run: Run;
   /** The runs before it, too. */
   readonly runs: readonly Run[];
+  /** `decidedThrough` as it is stored, until the day is decided for all. */
+  readonly through: number | null;
 }
 
 async function decideDay(
@@ -184,7 +184,7 @@ async function decideDay(
     now = await parts.commit(version, {
       ...{ organization: organization.id, rule: version.rule, version: version.version, after: now.sequence },
       next: {
-        decidedThrough: isLast ? day : now.decidedThrough,
+        decidedThrough: isLast ? day : question.through,
         part: isLast ? null : { day, uptoNumber },
         cursor: now.cursor,
       },

@@ -106,15 +106,20 @@ function isOfImport(
   return lastImportAtMs > lastLookMs - clocksDifferMs && nowMs < lastImportAtMs + importSettlesMs;
 }
 
+/** Which events of an organization are looked at. */
+export interface PastQuestion {
+  readonly organization: number;
+  /** Received later than this. */
+  readonly sinceMs: number;
+  /** Of the year before this day. */
+  readonly beforeDay: number;
+}
+
 /** Whether events that were received since an instant changed the year before a day in bulk: one of its days, or the whole. Single
  * rows of an import do not. @throws WarehouseError */
 export async function isPastChanged(
   warehouse: Warehouse,
-  {
-    organization,
-    sinceMs,
-    beforeDay,
-  }: { readonly organization: number; readonly sinceMs: number; readonly beforeDay: number },
+  { organization, sinceMs, beforeDay }: PastQuestion,
 ): Promise<boolean> {
   const [found] = await warehouse.rows<{ hasChanged: boolean }>(
     `SELECT toBool(countIf(late >= greatest({events:UInt32}, {shareOfDay:Float64} * events)) > 0
