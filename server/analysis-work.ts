@@ -2,6 +2,7 @@
 import {
   Digester,
   Looks,
+  MessageExclusions,
   Notifier,
   OrganizationReader,
   RuleDecider,
@@ -81,7 +82,8 @@ export class AnalysisWork {
     });
     const evaluate = segmentsForKeeper(parts);
     this.#segments = new SegmentKeeper({ ...parts, host: analysis, evaluate });
-    const looking = [notifier, ruleDecider, digester, this.#segments];
+    const exclusions = new MessageExclusions(parts);
+    const looking = [notifier, ruleDecider, exclusions, digester, this.#segments];
     this.#looks = looking.map((one) => new Looks(one, log));
     analysis.nightly.start();
     this.scheduler.start();

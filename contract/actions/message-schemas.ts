@@ -58,7 +58,7 @@ export const messages = {
     ...aboutAlert,
     firedDay: Field.day("The day of the alert."),
     day: Field.day("The day on which it closed."),
-    why: Type.Enum([...alertClosings].filter((why) => why !== "excluded")),
+    why: Type.Enum([...alertClosings].filter((why) => why !== "excluded" && why !== "ruleChanged")),
   }),
   "scores.completed": message("scores.completed", "The scores of a day are ready. Sent once a day.", {
     day: Field.day("The day, in the organization's timezone."),

@@ -119,8 +119,9 @@ export interface AlertReason {
 export const alertArms = ["treated", "control", "exempt"] as const;
 export type AlertArm = (typeof alertArms)[number];
 
-/** Why an alert closed. `gone`: the account has no members. `excluded`: the user or the account counts in no figure. */
-export const alertClosings = ["resolved", "churned", "gone", "excluded"] as const;
+/** Why an alert closed. `gone`: the account has no members. `excluded`: the user or the account counts in no figure. `ruleChanged`: the rule
+ * looks at something else now. */
+export const alertClosings = ["resolved", "churned", "gone", "excluded", "ruleChanged"] as const;
 export type AlertClosing = (typeof alertClosings)[number];
 
 /** The words of team members about an alert. */

@@ -1,6 +1,7 @@
 /** The module's interface: what follows from scores, and the messages about it. */
 
 export { type Controls, controlsOn } from "./alerts/controls.ts";
+export { MessageExclusions } from "./alerts/message-exclusions.ts";
 export { RuleDecider, type RuleDeciderParts } from "./alerts/rule-decider.ts";
 export { hasNews } from "./digests/digest.ts";
 export { readDigest } from "./digests/digest-reader.ts";

@@ -31,6 +31,7 @@ export {
   type UnsentAlert,
   type Watermark,
 } from "./ports/actions/rules.ts";
+export { runText } from "./ports/actions/run-messages.ts";
 export type { Segment, SegmentContent } from "./ports/actions/segments.ts";
 export {
   churnReasonNote,

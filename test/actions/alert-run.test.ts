@@ -57,6 +57,7 @@ async function committed(
       gathered: async () => ({ total: 0, alerts: [] }),
       openMoments: async () => [],
       toldOpen: async () => told,
+      ...{ namedInMessages: async () => [], leaveOut: async () => undefined },
       unsent: async () =>
         kept.flatMap(({ fired: all }) => all.filter(({ arm, isSent }) => arm !== "control" && !isSent)),
       commitDecision: async (one: DrawnChunk) => {

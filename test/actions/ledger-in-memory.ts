@@ -14,7 +14,7 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../server/ledger/ledger.ts";
-import { type EntityKind, newestRun } from "../../server/scoring/scoring.ts";
+import { type EntityKind, isPastChanged, newestRun } from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 
@@ -85,6 +85,7 @@ export class LedgerInMemory {
           ...{ organization: this.#organization, numbers: this.membersOf.get(segment) ?? this.members },
         }),
       }),
+      isPastChanged: (question) => isPastChanged(warehouse, question),
       lastImportAtMs: async () => this.importedAtMs,
       ...{ seenOwners: this.#seenOwners, loadedUserBatches: () => this.userBatches ?? this.#looks },
       nowMs: () => atMs,
@@ -99,6 +100,11 @@ export class LedgerInMemory {
         isDone = false;
       });
     }
+  }
+
+  /** The state of an entity of another kind, with the same number, as a change of the scope leaves it for a moment. */
+  keep(state: EntityStateRow): void {
+    this.#states.set(JSON.stringify(state.entity), state);
   }
 
   get rule(): RuleToDecide {

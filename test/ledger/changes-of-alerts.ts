@@ -54,6 +54,7 @@ export const ruleDecisions: Kinds["ruleDecisions"] = {
     openMoments: read,
     toldOpen: read,
     unsent: read,
+    namedInMessages: read,
   },
-  ...{ holdOutSecret: service, commitDecision: service },
+  ...{ holdOutSecret: service, leaveOut: service, commitDecision: service },
 };

@@ -18,7 +18,7 @@ const webhook = {
 };
 
 /** An organization with two users and a rule that sends to a webhook. */
-async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRule> = {}) {
+export async function ground(subject: LedgerUnderTest, settings: Partial<typeof alertRule> = {}) {
   const { ledger, nowMs } = subject;
   const { id } = await subject.organization();
   await writePeople(ledger, {
@@ -73,6 +73,27 @@ function rules(subject: LedgerUnderTest): void {
     expect(alert).toMatchObject({ version: 1, closedDay: null });
     expect(await change({ name: "Other" })).toEqual(next);
   });
+
+  test.each<[what: string, change: Partial<typeof alertRule>, isClosed: boolean]>([
+    ["another threshold", { condition: { kind: "riskBand", band: "medium" } }, false],
+    ["another condition of scores", { condition: { kind: "healthBelow", below: 40 } }, false],
+    ["accounts instead of users", { scope: { kind: "accounts" } }, true],
+    ["a moment", { condition: { kind: "paymentFailed" } }, true],
+    ["a source", { condition: { kind: "sourceSilent" } }, true],
+  ])(
+    "a change to %s keeps the open alerts of a state, or closes them with its states",
+    async (_, change, isClosed) => {
+      const { id, ledger, nowMs, rule, first, commit, list, states } = await ground(subject);
+      const moment = firedAlert(bob, day, { eventId: "event 1" });
+      await commit({ ...first, fired: [...first.fired, moment], messages: [] });
+      await ledger.alertRules.change(id, rule.id, change, by, nowMs);
+      const why = (alerts: Awaited<ReturnType<typeof list>>, who: string) =>
+        alerts.find(({ entity }) => entity.kind === "user" && entity.id === who)?.closedWhy;
+      const alerts = await list();
+      expect([why(alerts, "ada"), why(alerts, "bob")]).toEqual([isClosed ? "ruleChanged" : null, null]);
+      expect(await states()).toHaveLength(isClosed ? 0 : 1);
+    },
+  );
 
   test("a paused rule is not decided, and a resumed one takes the present state over", async () => {
     const { id, ledger, nowMs, rule, first, commit, mark } = await ground(subject);

@@ -25,6 +25,7 @@ import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
 import { transactContract } from "./contract-transact.ts";
 import { sourceSettingsContract, viewsContract } from "./contract-views.ts";
+import { waitingMessagesContract } from "./contract-waiting-messages.ts";
 import { workContract } from "./contract-work.ts";
 import { LedgerUnderTest, type OpenBeside, type OpenLedger } from "./ledger-under-test.ts";
 
@@ -54,6 +55,7 @@ const parts = {
   segments: segmentsContract,
   alertRules: alertRulesContract,
   gatheredAlerts: gatheredAlertsContract,
+  waitingMessages: waitingMessagesContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

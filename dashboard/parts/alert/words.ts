@@ -53,6 +53,7 @@ const closings: Readonly<Record<NonNullable<Alert["closedWhy"]>, string>> = {
   churned: "Churned",
   gone: "No members any more",
   excluded: "Excluded",
+  ruleChanged: "Rule changed",
 };
 
 const verdicts: Readonly<Record<NonNullable<Alert["verdict"]>, string>> = {

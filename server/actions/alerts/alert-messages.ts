@@ -12,6 +12,7 @@ import {
   type OutgoingMessage,
   type RuleEntity,
   type RuleVersion,
+  runText,
   type UnsentAlert,
 } from "../../ledger/ledger.ts";
 import type { MessageBody, MessageRow } from "../send/message-body.ts";
@@ -68,20 +69,17 @@ export function runMessage(
     told.slice(0, ruleLimits.messageRows).map((one): MessageRow => {
       const { entity } = one.alert;
       const link = linkOf(ground, entity) ?? `${pages}/overview`;
-      return { name: rowName(ground, entity), text: sentenceOf(one), link };
+      return { name: rowName(ground, entity), text: sentenceOf(one), link, of: keyOfEntity(entity) };
     }),
   );
-  const left = total - rows.length;
-  const more = left > 0 ? ` The ${rows.length} most important are below, ${left} more are in the inbox.` : "";
-  const text = `${version.name}: ${total} ${total === 1 ? "alert" : "alerts"} fired.${more}`;
   const key =
     gatheredUntilMs === undefined
       ? told.map((one) => keyOf(version, one))
       : gatheredKey(version, gatheredUntilMs);
   return message(ground, type, key, {
-    text,
+    text: runText(version.name, total, rows.length),
     rule: { id: version.rule, name: version.name },
-    rows,
+    ...{ total, rows },
     link: pages,
   });
 }

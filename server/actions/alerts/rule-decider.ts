@@ -1,7 +1,7 @@
 /** Decides alert rules: every ten seconds, of the organizations that have some. Most looks find no new day. */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
-import { newestRun, type SourceWatch } from "../../scoring/scoring.ts";
+import { isPastChanged, newestRun, type SourceWatch } from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { SeenOwners } from "../moments/seen-owners.ts";
@@ -56,7 +56,8 @@ export class RuleDecider {
         const ground = { address, nowMs: nowMs(), nextMorningMs: morningMs };
         return commitChunk(ledger, version, chunk, ground);
       },
-      newestRun: newestRunReader(warehouse),
+      newestRun: readOnce((id, kind, uptoDay) => newestRun(warehouse, id, kind, uptoDay)),
+      isPastChanged: readOnce((question) => isPastChanged(warehouse, question)),
       seenOwners: this.#seenOwners,
       loadedUserBatches: (id) => host.loadedUserBatches(id),
       mrrOf: mrrReader(warehouse, ledger, nowMs),
@@ -66,13 +67,15 @@ export class RuleDecider {
   }
 }
 
-/** Reads each run once: the rules of an organization ask for the same. */
-function newestRunReader(warehouse: Warehouse): DecisionParts["newestRun"] {
-  const runs = new Map<string, ReturnType<DecisionParts["newestRun"]>>();
-  return (organization, kind, uptoDay) => {
-    const key = `${organization} ${kind} ${uptoDay}`;
-    const run = runs.get(key) ?? newestRun(warehouse, organization, kind, uptoDay);
-    runs.set(key, run);
-    return run;
+/** Asks each question once: the rules of an organization ask the same. */
+function readOnce<Asked extends readonly unknown[], Answer>(
+  read: (...asked: Asked) => Promise<Answer>,
+): (...asked: Asked) => Promise<Answer> {
+  const answers = new Map<string, Promise<Answer>>();
+  return (...asked) => {
+    const key = JSON.stringify(asked);
+    const answer = answers.get(key) ?? read(...asked);
+    answers.set(key, answer);
+    return answer;
   };
 }

@@ -20,20 +20,22 @@ import {
   type ScoreRecord,
   type SourceWatch,
 } from "../../scoring/scoring.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { SeenOwners } from "../moments/seen-owners.ts";
+import { type BulkParts, isAfterBulkChange } from "./bulk-changes.ts";
 import { chunksOf, type EntityDecision } from "./chunks.ts";
 import { type DailyCondition, isOfScores, lookbackOf } from "./conditions.ts";
 import { type FiringParts, factsOf, firingFigures } from "./facts.ts";
 import { exitDaysOfScores } from "./preview.ts";
 import { readingsOf } from "./readings.ts";
 import { type DailyRuleCondition, type OfSegments, readingsByScope, segmentsOfRule } from "./segments.ts";
-import { excludedAmong } from "./standing.ts";
-import { type EntityState, type Reading, type Step, step, unknownEntity } from "./step.ts";
+import { absentAccounts, excludedAmong } from "./standing.ts";
+import { type EntityState, type Reading, type Standing, type Step, step, unknownEntity } from "./step.ts";
 
 type Run = ScoreRecord<RunBody>;
 
 /** The stores of a decision, and its clock. */
-export interface DecisionParts extends FiringParts {
+export interface DecisionParts extends FiringParts, BulkParts {
   readonly rules: Pick<RuleDecisions, "toDecide" | "states" | "openMoments">;
   /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the watermark */
   readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;
@@ -43,8 +45,6 @@ export interface DecisionParts extends FiringParts {
     kind: EntityKind,
     uptoDay: number,
   ) => Promise<ScoreRecord<RunBody> | undefined>;
-  /** When an import last stored rows, if there was one. */
-  readonly lastImportAtMs: (organization: number) => Promise<number | null>;
   /** The churn horizon. */
   readonly horizonOf: (organization: Organization) => Promise<number>;
   readonly sources: Pick<SourceWatch, "statuses">;
@@ -62,16 +62,17 @@ const statesOfPage = 10_000;
 export async function decideDays(
   parts: DecisionParts,
   organization: Organization,
-  { version, watermark }: RuleToDecide,
+  { version, watermark: stored }: RuleToDecide,
   saved: DailyRuleCondition,
 ): Promise<Watermark> {
   const zone = zoneOf(organization.timezone);
   const today = zone.dayOf(parts.nowMs());
+  const watermark = notOfFuture(stored, today);
   const kind: EntityKind = version.scope.kind === "users" ? "user" : "account";
   const decidedThrough = watermark.decidedThrough ?? today - 1;
   // A look each ten seconds reads this alone.
   const newest = await parts.newestRun(organization.id, kind, today);
-  if (newest === undefined || newest.day <= decidedThrough || newest.body.awaitsTraining) return watermark;
+  if (newest === undefined || newest.day <= decidedThrough || newest.body.awaitsTraining) return stored;
   const segments = await segmentsOfRule(parts, organization, version, saved);
   const { condition } = segments;
   const firstDay = Math.min(decidedThrough, today - 1) - lookbackOf(condition) - earlierDays;
@@ -87,39 +88,33 @@ export async function decideDays(
     condition.kind === "inSegment" ||
     version.scope.segment !== undefined;
   const days = isNewestOnly ? due.slice(-1) : due;
-  const importedAtMs = await parts.lastImportAtMs(organization.id);
   const last = runs.findLast(({ day }) => day <= decidedThrough);
-  const changedAtMs = Math.max(importedAtMs ?? 0, segments.changedAtMs ?? 0);
-  const isAfterBulk = last !== undefined && hasChangedInBulk(runs, last, changedAtMs);
+  // A rule that is new decides as its settings say: it compares with no day.
+  const hasChanged =
+    last !== undefined &&
+    watermark.decidedThrough !== null &&
+    (await isAfterBulkChange(parts, organization.id, { runs, last, segments }));
   let now = watermark;
   for (const [at, run] of days.entries()) {
-    const takesOver = now.takesOver || (at === 0 && isAfterBulk);
+    const takesOver = now.takesOver || (at === 0 && hasChanged);
     now = await decideDay(
       parts,
       organization,
       { version, watermark: { ...now, takesOver } },
-      { segments, kind, run, runs },
+      { segments, kind, run, runs, through: at === 0 ? stored.decidedThrough : now.decidedThrough },
     );
   }
   return now;
 }
 
-/** Fewer days are scored again also for events that came late around midnight. */
-const bulkDays = 3;
+/** A day that another timezone began earlier. */
+const aheadDays = 1;
 
-/** Whether there was a change in bulk, or scores of several earlier days changed, since the first run of the last decided day.
- * @param last of the last decided day
- * @param changedAtMs when an import or an edit of the rule's segments was last; 0 without one */
-export function hasChangedInBulk(
-  runs: readonly Run[],
-  { day: lastDay, body: { firstPublishedAtMs } }: Run,
-  changedAtMs: number,
-): boolean {
-  if (changedAtMs > firstPublishedAtMs) return true;
-  const changed = runs.filter(
-    ({ day, stale, body }) => day < lastDay && (stale || body.finishedAtMs > firstPublishedAtMs),
-  );
-  return changed.length >= bulkDays;
+/** A watermark that was decided while the clock was ahead is not trusted: the rule goes on from today, and takes its state over. */
+function notOfFuture(watermark: Watermark, today: number): Watermark {
+  const { decidedThrough, part } = watermark;
+  if (Math.max(decidedThrough ?? 0, part?.day ?? 0) <= today + aheadDays) return watermark;
+  return { ...watermark, decidedThrough: null, part: null, takesOver: true };
 }
 
 /** As far back as readings look for the last decided day. */
@@ -132,6 +127,8 @@ interface DayQuestion {
   readonly run: Run;
   /** The runs before it, too. */
   readonly runs: readonly Run[];
+  /** `decidedThrough` as it is stored, until the day is decided for all. */
+  readonly through: number | null;
 }
 
 async function decideDay(
@@ -143,9 +140,10 @@ async function decideDay(
   const { segments, kind, run, runs } = question;
   const { condition } = segments;
   const { day } = run;
-  const states = await statesOf(parts.rules, version);
+  const states = await statesOf(parts.rules, version, kind);
+  const zoned = { id: organization.id, zone: zoneOf(organization.timezone) };
   const { entities } = await readingsOf(parts.warehouse, {
-    ...{ organization: { id: organization.id, zone: zoneOf(organization.timezone) }, kind, condition },
+    ...{ organization: zoned, kind, condition },
     ...{ fromDay: day, toDay: day, decidedThrough: watermark.decidedThrough },
     ...{ takesOver: watermark.takesOver, followed: [...states.keys()] },
   });
@@ -155,10 +153,8 @@ async function decideDay(
     ),
   );
   const missing = [...states.keys()].filter((number) => !readings.has(number));
-  // Accounts without a row of the day are not known to be: their state stands still.
-  const users = kind === "user" ? missing : [];
-  for (const number of await excludedAmong(parts.warehouse, organization.id, kind, users)) {
-    readings.set(number, excludedOn(day));
+  for (const [number, standing] of await standingsOf(parts.warehouse, zoned, kind, missing)) {
+    readings.set(number, absentOn(day, standing));
   }
   const from = watermark.part?.day === day ? watermark.part.uptoNumber : -1;
   const rule = {
@@ -179,7 +175,7 @@ async function decideDay(
     now = await parts.commit(version, {
       ...{ organization: organization.id, rule: version.rule, version: version.version, after: now.sequence },
       next: {
-        decidedThrough: isLast ? day : now.decidedThrough,
+        decidedThrough: isLast ? day : question.through,
         part: isLast ? null : { day, uptoNumber },
         cursor: now.cursor,
       },
@@ -190,25 +186,46 @@ async function decideDay(
   return now;
 }
 
-/** All states of a rule, by number. */
+/** The states of users or of accounts that a rule keeps, by number. */
 async function statesOf(
   rules: DecisionParts["rules"],
   { organization, rule }: RuleVersion,
+  kind: EntityKind,
 ): Promise<ReadonlyMap<number, EntityStateRow>> {
   const states = new Map<number, EntityStateRow>();
   for (let after = -1; ; ) {
     const page = await rules.states(organization, rule, after, statesOfPage);
     for (const state of page) {
       if (state.entity.kind === "source") continue;
-      states.set(state.entity.number, state);
       after = state.entity.number;
+      if (state.entity.kind === kind) states.set(state.entity.number, state);
     }
     if (page.length < statesOfPage) return states;
   }
 }
 
-function excludedOn(day: number): Reading {
-  return { day, isInside: false, isInsideAsBefore: false, isOut: false, standing: "excluded" };
+/** Those without a row of the day that close their alerts: excluded users, accounts whose members are all excluded, and accounts without
+ * members. The state of others stands still. */
+async function standingsOf(
+  warehouse: Warehouse,
+  organization: Parameters<typeof absentAccounts>[1],
+  kind: EntityKind,
+  numbers: readonly number[],
+): Promise<readonly (readonly [number: number, standing: Standing])[]> {
+  if (numbers.length === 0) return [];
+  if (kind === "account") {
+    const { excluded, goneSince } = await absentAccounts(warehouse, organization);
+    return numbers.flatMap((number): (readonly [number, Standing])[] => {
+      if (excluded.has(number)) return [[number, "excluded"]];
+      return goneSince.has(number) ? [[number, "gone"]] : [];
+    });
+  }
+  const excluded = await excludedAmong(warehouse, organization.id, kind, numbers);
+  return excluded.map((number) => [number, "excluded"]);
+}
+
+function absentOn(day: number, standing: Standing): Reading {
+  return { day, isInside: false, isInsideAsBefore: false, isOut: false, standing };
 }
 
 interface EntityStep {
@@ -233,7 +250,7 @@ function stepOf(
           ...{ restsUntil: row.restsUntil, firedOn: row.firedOn },
         };
   const decided = step(rule, before, reading);
-  const state = settled(decided.state, reading);
+  const state = settled(rule, decided.state, reading);
   const isSame = (Object.keys(state) as (keyof EntityState)[]).every((name) => state[name] === before[name]);
   const isForgotten =
     row === undefined && state.hasLeft && state.firedOn === null && state.restsUntil === null;
@@ -241,12 +258,17 @@ function stepOf(
   return { number, before, step: { ...decided, state } };
 }
 
-/** A rest that is over by the next day is none. An excluded entity that is included again is taken over: it fires when it has left. */
-function settled(state: EntityState, { day, standing }: Reading): EntityState {
+/** A rest that is over by the next day is none, and none is longer than one that begins today: the clock was ahead, or the cooldown was longer. An
+ * excluded entity that is included again is taken over: it fires when it has left. */
+function settled(
+  { cooldownDays }: Parameters<typeof step>[0],
+  state: EntityState,
+  { day, standing }: Reading,
+): EntityState {
   const rests = state.restsUntil !== null && state.restsUntil > day + 1;
   return {
     ...state,
-    restsUntil: rests ? state.restsUntil : null,
+    restsUntil: rests ? Math.min(state.restsUntil, day + cooldownDays) : null,
     ...(standing === "excluded" && { hasLeft: false }),
   };
 }

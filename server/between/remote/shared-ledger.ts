@@ -40,6 +40,8 @@ const ruleDecisionCalls = [
     "openMoments",
     "toldOpen",
     "unsent",
+    "namedInMessages",
+    "leaveOut",
     "commitDecision",
   ] as const),
 ] as const;

@@ -1,10 +1,12 @@
 /** Notices new events of days that already have scores. */
-import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { countsAsActivity, dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
 import { startOfData } from "../data-quality/data-start.ts";
 import { markStale, markTodayStale } from "./records.ts";
 
 /** A day changes in bulk when this share of its events, and at least so many, came after the scores of later days. */
 const bulk = { share: 0.005, events: 100 };
+/** The past as a whole changed in bulk when this share of its events was received later. It reaches back as far as scores are kept. */
+const past = { share: 0.01, days: 366 };
 /** The import's time and that of the last look are by the clocks of two processes. */
 export const clocksDifferMs = 60_000;
 /** The last rows of an import are loaded and looked for by then. */
@@ -102,6 +104,37 @@ function isOfImport(
   if (lastImportAtMs === null) return false;
   if (lastImportAtMs > lastLookMs) return true;
   return lastImportAtMs > lastLookMs - clocksDifferMs && nowMs < lastImportAtMs + importSettlesMs;
+}
+
+/** Which events of an organization are looked at. */
+export interface PastQuestion {
+  readonly organization: number;
+  /** Received later than this. */
+  readonly sinceMs: number;
+  /** Of the year before this day. */
+  readonly beforeDay: number;
+}
+
+/** Whether events that were received since an instant changed the year before a day in bulk: one of its days, or the whole. Single
+ * rows of an import do not. @throws WarehouseError */
+export async function isPastChanged(
+  warehouse: Warehouse,
+  { organization, sinceMs, beforeDay }: PastQuestion,
+): Promise<boolean> {
+  const [found] = await warehouse.rows<{ hasChanged: boolean }>(
+    `SELECT toBool(countIf(late >= greatest({events:UInt32}, {shareOfDay:Float64} * events)) > 0
+       OR sum(late) > {shareOfAll:Float64} * sum(events)) AS hasChanged
+     FROM (
+       SELECT day, count() AS events, countIf(toUnixTimestamp64Milli(received_at) > {sinceMs:Int64}) AS late FROM events
+       WHERE organization = {organization:UInt32} AND ${countsAsActivity}
+         AND day >= ${dayParameter("fromDay")} AND day < ${dayParameter("beforeDay")}
+       GROUP BY day)`,
+    {
+      ...{ organization, sinceMs, fromDay: Math.max(0, beforeDay - past.days), beforeDay },
+      ...{ events: bulk.events, shareOfDay: bulk.share, shareOfAll: past.share },
+    },
+  );
+  return found?.hasChanged === true;
 }
 
 /** Of a day's events, those that scores of later days may lack. At the first look of all there are no such scores, and at

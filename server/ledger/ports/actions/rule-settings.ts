@@ -1,5 +1,10 @@
 /** Alert rules, as team members keep them. */
-import { type AlertRuleSettings, ruleLimits } from "../../../../contract/actions/rules.ts";
+import {
+  type AlertRuleSettings,
+  isMoment,
+  type RuleCondition,
+  ruleLimits,
+} from "../../../../contract/actions/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 
@@ -24,6 +29,7 @@ export interface AlertRuleStore {
   /** @throws Refusal when another rule has the name, there are too many, or a destination is not there */
   add(organization: number, settings: AlertRuleSettings, by: Actor, nowMs: number): Promise<AlertRule>;
   /** Changes the given fields. Another condition or scope makes a version, and a resumed rule takes the present state over.
+   * Where the rule looks at other things, its open alerts close and its states are deleted.
    * @returns undefined when the organization has no such rule. @throws Refusal as `add` */
   change(
     organization: number,
@@ -45,6 +51,8 @@ export interface RuleEffects {
   readonly beginsAnew: boolean;
   /** Whether that decision fires nothing. */
   readonly takesOver: boolean;
+  /** Whether the rule looks at other things: its states mean nothing now, and its open alerts, except those of moments, cannot end. */
+  readonly looksElsewhere: boolean;
 }
 
 /** The effects of a change of a rule. */
@@ -52,6 +60,8 @@ export function effectsOf(before: AlertRuleSettings, after: AlertRuleSettings): 
   const names = Object.keys(after) as (keyof AlertRuleSettings)[];
   const fields = names.filter((name) => !Bun.deepEquals(before[name], after[name], true));
   const isNewVersion = fields.includes("condition") || fields.includes("scope");
+  const looksElsewhere =
+    before.scope.kind !== after.scope.kind || lookOf(before.condition) !== lookOf(after.condition);
   const isResumed = before.isPaused && !after.isPaused;
   return {
     fields,
@@ -59,7 +69,14 @@ export function effectsOf(before: AlertRuleSettings, after: AlertRuleSettings): 
     isNewExperiment: isNewVersion || fields.includes("holdOutShare"),
     beginsAnew: isNewVersion || isResumed,
     takesOver: isNewVersion ? !after.includeCurrent : isResumed,
+    looksElsewhere,
   };
+}
+
+/** Names what a condition is decided from: daily scores, the events of a moment, or a source. */
+function lookOf(condition: RuleCondition): string {
+  if (isMoment(condition)) return condition.kind;
+  return condition.kind === "sourceSilent" ? `source ${condition.source ?? ""}` : "days";
 }
 
 type Named = Pick<AlertRule, "id" | "name">;

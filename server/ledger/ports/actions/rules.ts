@@ -131,7 +131,7 @@ export interface DecisionMessage {
   readonly destination: number;
   readonly message: OutgoingMessage;
   readonly dueAtMs: number;
-  /** The users and accounts that it names: an erasure cancels it. */
+  /** The users and accounts that it names. Those that are excluded or erased leave it while it waits. */
   readonly entities: readonly RuleEntity[];
   /** Whether it takes the place of the message with its id, if that one still waits. Otherwise it is sent beside it. */
   readonly replacesWaiting?: boolean;
@@ -172,6 +172,12 @@ export interface DrawnChunk extends Omit<DecisionChunk, "fired"> {
 export interface RuleToDecide {
   readonly version: RuleVersion;
   readonly watermark: Watermark;
+}
+
+/** A user or an account in a message that waits. */
+export interface NamedInMessages {
+  readonly organization: number;
+  readonly entity: RuleEntity;
 }
 
 /** The calls of analysis. */
@@ -218,6 +224,10 @@ export interface RuleDecisions {
   ): Promise<readonly OpenMoment[]>;
   /** Keys of the open alerts of a rule that were in a message, by `keyOfOpenAlert`: only their ends are told. */
   toldOpen(organization: number, rule: number): Promise<readonly string[]>;
+  /** Users and accounts in messages that are due until then, and in those that are held. */
+  namedInMessages(untilMs: number): Promise<readonly NamedInMessages[]>;
+  /** Takes users and accounts out of the messages that wait. A message about nothing else is canceled. */
+  leaveOut(organization: number, entities: readonly RuleEntity[]): Promise<void>;
   /**
    * Commits a chunk: the states, the alerts, the messages and the watermark, in one transaction.
    * @returns the watermark afterwards

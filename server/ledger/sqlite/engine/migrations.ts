@@ -8,7 +8,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
-import { alertsOfControls, alertTables } from "../../stores/actions/alert-tables.ts";
+import { alertsOfControls, alertTables, waitingDeliveries } from "../../stores/actions/alert-tables.ts";
 import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
 import {
@@ -264,6 +264,7 @@ const migrations: readonly Migration[] = [
   alertsOfControls,
   toldOwners(sqliteTypes),
   accountsOfErasures,
+  waitingDeliveries,
 ];
 
 /** The number of migrations of this code. */

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
+import { keyOfEntity } from "../../ports/actions/rule-entities.ts";
 import {
   chunkAlerts,
   chunkRefused,
@@ -13,6 +14,7 @@ import {
   type RuleToDecide,
   type Watermark,
 } from "../../ports/actions/rules.ts";
+import { withoutEntities } from "../../ports/actions/run-messages.ts";
 import { forUpdate } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
@@ -34,8 +36,16 @@ import {
 import { lockOrganization } from "../organization-rows.ts";
 import { addAlerts, closeAlerts, findGathered, findOpenMoments, findUnsent, markSent } from "./alert-rows.ts";
 import { bit, destinationsOf, type RuleRow, ruleColumns } from "./alert-rules.ts";
-import { deleteStates, entityOfNumbers, existing, isForgotten, keepStates } from "./alert-states.ts";
+import {
+  deleteStates,
+  entityOfNumbers,
+  existing,
+  isForgotten,
+  keepStates,
+  numbersOf,
+} from "./alert-states.ts";
 import { addDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
+import { findNamedInMessages, leaveMessages } from "./waiting-messages.ts";
 import { findNamed } from "./work-rows.ts";
 
 interface DecidedRow extends RuleRow {
@@ -132,6 +142,14 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
         })(),
       ),
 
+    namedInMessages: (untilMs) => engine.alone(findNamedInMessages(untilMs)),
+
+    leaveOut: (organization, entities) =>
+      engine.transaction(function* () {
+        yield* lockOrganization(organization);
+        for (const entity of entities) yield* leaveMessages(organization, numbersOf(entity));
+      }),
+
     named: (organization, entities) => engine.alone(findNamed(organization, entities)),
 
     commitDecision: async (chunk, atMs) => {
@@ -190,7 +208,7 @@ function* commit(chunk: DrawnChunk, nowMs: number): Work<Watermark> {
   return watermarkOf(after);
 }
 
-/** Entities that an erasure deleted meanwhile get neither states nor alerts nor messages. */
+/** Entities that an erasure deleted meanwhile get neither states nor alerts nor rows of messages. */
 function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<void> {
   const { organization, rule, version, states, closed } = chunk;
   const messages = chunk.messages.map(({ entities }) => entities);
@@ -206,8 +224,12 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   const fired = chunk.fired.filter(({ entity }) => isThere(entity));
   yield* addAlerts({ organization, rule, version, experiment }, fired, nowMs);
   yield* markSent(rule, chunk.earlier);
-  for (const { destination, message, dueAtMs, entities, replacesWaiting = false } of chunk.messages) {
-    if (!entities.every(isThere)) continue;
+  for (const one of chunk.messages) {
+    const { destination, dueAtMs, entities, replacesWaiting = false } = one;
+    const gone = entities.filter((entity) => !isThere(entity)).map(keyOfEntity);
+    const body = gone.length === 0 ? one.message.body : withoutEntities(one.message.body, new Set(gone));
+    if (body === undefined) continue;
+    const message = { ...one.message, body };
     const replaced = replacesWaiting
       ? yield* replaceWaiting(organization, destination, message, dueAtMs, nowMs)
       : undefined;
@@ -215,7 +237,7 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
     const messageId = replacesWaiting ? `${message.messageId}_${chunk.after}` : message.messageId;
     const delivery =
       replaced ?? (yield* addDelivery(organization, destination, { ...message, messageId }, dueAtMs, nowMs));
-    if (delivery !== undefined) yield* nameEntities(organization, delivery, entities);
+    if (delivery !== undefined) yield* nameEntities(organization, delivery, entities.filter(isThere));
   }
   // A message that was replaced does not name excluded entities any more, and is not canceled.
   yield* closeAlerts(organization, rule, closed, nowMs);

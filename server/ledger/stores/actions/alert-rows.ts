@@ -28,6 +28,7 @@ import {
   word,
 } from "../engine/sql.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
+import { leaveMessages } from "./waiting-messages.ts";
 
 interface OfRule {
   readonly organization: number;
@@ -181,7 +182,7 @@ export function* markSent(rule: number, alerts: readonly UnsentAlert[]): Work<vo
       AND alerts.event_id = given."eventId"`;
 }
 
-/** Closes open alerts. Waiting messages about excluded entities are canceled. */
+/** Closes open alerts. Excluded entities leave the messages that wait. */
 export function* closeAlerts(
   organization: number,
   rule: number,
@@ -199,26 +200,13 @@ export function* closeAlerts(
       AND alerts.account_number = given.account AND alerts.source = given.source AND alerts.fired_day = given."firedOn"
       AND alerts.event_id = given."eventId"`;
   for (const { entity, why } of closed) {
-    if (why === "excluded") yield* cancelMessagesOf(organization, numbersOf(entity), false);
+    if (why === "excluded") yield* leaveMessages(organization, numbersOf(entity));
   }
-}
-
-/** Cancels waiting messages that name an entity. @param isErased also deletes bodies and answers of those that were sent */
-function* cancelMessagesOf(
-  organization: number,
-  { user, account }: EntityNumbers,
-  isErased: boolean,
-): Work<void> {
-  const named = part`id IN (
-    SELECT delivery FROM delivery_entities WHERE organization = ${organization} AND user_number = ${user}
-      AND account_number = ${account})`;
-  if (isErased) yield* run`UPDATE deliveries SET body = '', said = NULL WHERE ${named}`;
-  yield* run`UPDATE deliveries SET state = 'canceled' WHERE state IN ('pending', 'held') AND ${named}`;
 }
 
 /** Deletes the alerts and states of an erased user or account, and what messages said about it. */
 export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Work<void> {
-  yield* cancelMessagesOf(organization, entity, true);
+  yield* leaveMessages(organization, entity, { isErased: true });
   for (const table of ["alerts", "alert_states", "delivery_entities"]) {
     yield* run`
       DELETE FROM ${sqlText(table)} WHERE organization = ${organization} AND user_number = ${entity.user}

@@ -1,5 +1,5 @@
 /** Stores alert rules, as team members keep them. */
-import type { AlertRuleSettings } from "../../../../contract/actions/rules.ts";
+import type { AlertClosing, AlertRuleSettings } from "../../../../contract/actions/rules.ts";
 import {
   type AlertRule,
   type AlertRuleStore,
@@ -141,6 +141,7 @@ function* changeRule(
     WHERE id = ${id}`;
   if (effects.isNewVersion) {
     yield* addVersion(id, version, after, nowMs);
+    if (effects.looksElsewhere) yield* endStates(id, today, nowMs);
     // Entities without an open alert start outside, so that those inside fire.
     if (!effects.takesOver) {
       yield* run`UPDATE alert_states SET has_left = 1, days_out = 0 WHERE rule = ${id} AND fired_on IS NULL`;
@@ -149,6 +150,15 @@ function* changeRule(
   if (effects.fields.includes("destinations")) yield* setDestinations(organization, id, after.destinations);
   yield* audit.note(organization, ruleChangedNote(before, after, effects.fields), by, nowMs);
   return yield* known(organization, id, today);
+}
+
+/** Closes the open alerts of a rule that a decision would end, and deletes its states. Alerts of moments have no end. */
+function* endStates(rule: number, today: number, nowMs: number): Work<void> {
+  const why: AlertClosing = "ruleChanged";
+  yield* run`
+    UPDATE alerts SET closed_day = ${today}, closed_why = ${why}, closed_at_ms = ${nowMs}
+    WHERE rule = ${rule} AND closed_day IS NULL AND event_id = ''`;
+  yield* run`DELETE FROM alert_states WHERE rule = ${rule}`;
 }
 
 function* addVersion(

@@ -112,6 +112,11 @@ export function alertTables({ id, integer, real, text, ordered, end, keyed }: Ta
 `;
 }
 
+/** Messages that wait are looked at before they are sent: excluded users and accounts leave them. */
+export const waitingDeliveries = `
+  CREATE INDEX deliveries_waiting ON deliveries (due_at_ms) WHERE state IN ('pending', 'held');
+`;
+
 /** Controls are read for each list. Most alerts are of none. */
 export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;

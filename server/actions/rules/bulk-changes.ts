@@ -1,0 +1,52 @@
+/** Whether the past changed in bulk after a day was decided: then a difference between that day and the next is no news. See docs/decisions/0086. */
+import type { PastQuestion, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import type { OfSegments } from "./segments.ts";
+
+type Run = ScoreRecord<RunBody>;
+
+/** The stores that know of bulk changes. */
+export interface BulkParts {
+  /** When an import last stored rows, if there was one. */
+  readonly lastImportAtMs: (organization: number) => Promise<number | null>;
+  /** Whether events that were received later changed the past in bulk. */
+  readonly isPastChanged: (question: PastQuestion) => Promise<boolean>;
+}
+
+export interface Decided {
+  /** Of the last decided day and of days before it. */
+  readonly runs: readonly Run[];
+  /** Of the last decided day. */
+  readonly last: Run;
+  readonly segments: Pick<OfSegments, "changedAtMs">;
+}
+
+/** Events of so many days before the last decided one are news: imports bring them on the next day, after a weekend, or by days of another
+ * timezone. Fewer days are scored again also for events that came late around midnight. */
+const recentDays = 3;
+
+/** Whether the segments of a rule were edited, or the past changed in bulk, since the first run of the last decided day. @throws WarehouseError */
+export async function isAfterBulkChange(
+  { lastImportAtMs, isPastChanged }: BulkParts,
+  organization: number,
+  { runs, last, segments }: Decided,
+): Promise<boolean> {
+  const sinceMs = last.body.firstPublishedAtMs;
+  if ((segments.changedAtMs ?? 0) > sinceMs) return true;
+  const importedAtMs = await lastImportAtMs(organization);
+  // A single old row of an import has all later days scored again. Rows in the warehouse say at once how much changed.
+  if (importedAtMs !== null && importedAtMs > sinceMs) {
+    return isPastChanged({ organization, sinceMs, beforeDay: last.day - recentDays });
+  }
+  return haveScoresChanged(runs, last);
+}
+
+/** Whether scores of several days before the last decided one changed since its first run, or are to be computed again. */
+export function haveScoresChanged(
+  runs: readonly Run[],
+  { day: lastDay, body: { firstPublishedAtMs } }: Run,
+): boolean {
+  const changed = runs.filter(
+    ({ day, stale, body }) => day < lastDay && (stale || body.finishedAtMs > firstPublishedAtMs),
+  );
+  return changed.length >= recentDays;
+}

@@ -1,0 +1,156 @@
+/**
+ * The life of an alert from the front door: events over HTTP are scored, a rule about accounts fires, its messages arrive, and it ends days later. An
+ * account that is excluded before the morning is in no message of it.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
+import { nextMorningMs } from "../../server/actions/alerts/next-morning.ts";
+import { remoteLedger } from "../../server/between/remote/remote.ts";
+import { zoneOf } from "../../server/calendar/calendar.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { company } from "../people/support.ts";
+import { until } from "../people/watching.ts";
+import { Server } from "../server.ts";
+import { documentOf, notDescribed } from "./described.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+
+const msPerDay = 86_400_000;
+const beganMs = Date.now();
+/** Also far from 08:00, when the message to Slack is due. */
+const zone = nextMorningMs(zoneOf(quietZone), beganMs) - beganMs > 1_800_000 ? quietZone : "Etc/GMT-3";
+const today = todayIn(zone);
+const morningMs = nextMorningMs(zoneOf(zone), beganMs);
+let [server, receiver]: [Server, Receiver] = [] as never;
+let ours: Awaited<ReturnType<typeof company>>;
+let secret = "";
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  server = await Server.start({
+    entry: join(import.meta.dir, "quick-skewed-looks.ts"),
+    env: { ALLOW_PRIVATE_DESTINATIONS: receiver.allowed },
+  });
+  await server.ready();
+  ours = await company(server, "Lively", "--timezone", zone);
+}, 300_000);
+afterAll(async () => {
+  await server.stop();
+  receiver.stop();
+});
+
+/** Sets the clock of the service. */
+function setClock(ms: number): void {
+  writeFileSync(join(server.dataDir, "clock-skew-ms"), String(Math.round(ms - Date.now())));
+}
+
+const daysAgo = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, at) => beganMs - (first + at) * msPerDay);
+
+/** Three members of an account open something at these times. */
+async function open(account: string, times: readonly number[]): Promise<void> {
+  const items = ["ada", "bob", "eve"].flatMap((one) => [
+    {
+      ...{ type: "identify", userId: `${one} of ${account}`, email: `${one}@${account}.example.com` },
+      ...{ account: { id: account, name: `The ${account}` } },
+      timestamp: new Date(beganMs - 61 * msPerDay).toISOString(),
+    },
+    ...times.map((atMs) => ({
+      ...{ type: "track", userId: `${one} of ${account}`, event: "opened" },
+      timestamp: new Date(atMs).toISOString(),
+    })),
+  ]);
+  expect((await server.post("/batch", ours.token, { batch: items })).status).toBe(201);
+}
+
+/** Adds a destination. @returns its id */
+async function destination(kind: "webhook" | "slack"): Promise<number> {
+  const { owner, at } = ours;
+  const wanted = { kind, name: kind, address: receiver.address(`/${kind}`) };
+  const added = await owner.json<{ secret?: string; destination: { id: number } }>(
+    ...(["POST", at("/api/destinations"), wanted, 201] as const),
+  );
+  secret = added.secret ?? secret;
+  return added.destination.id;
+}
+
+const got = (kind: "webhook" | "slack") => receiver.got.filter(({ path }) => path === `/${kind}`);
+const webhooks = () => got("webhook").map(({ body }) => JSON.parse(body) as object);
+
+test("a rule about the health of accounts fires once for each, by scores of events", async () => {
+  await open("steady", daysAgo(1, 60));
+  for (const account of ["engines", "tools"]) await open(account, daysAgo(25, 60));
+  const destinations = [await destination("webhook"), await destination("slack")];
+  const rule = {
+    ...{ name: "Low health", scope: { kind: "accounts" }, condition: { kind: "healthBelow", below: 60 } },
+    ...{ destinations, includeCurrent: true, when: "08:00" },
+  };
+  await ours.owner.json("POST", ours.at("/api/alert-rules"), rule, 201);
+  await server.command("score", "--organization", "Lively");
+  await until(() => webhooks().length === 2);
+  const named = (account: string) => ({
+    type: "alert.fired",
+    data: { entity: { kind: "account", id: account, name: `The ${account}` }, day: formatDay(today) },
+  });
+  for (const { body, headers } of got("webhook")) new Webhook(secret).verify(body, headers);
+  expect(webhooks().toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))).toMatchObject([
+    named("engines"),
+    named("tools"),
+  ]);
+}, 300_000);
+
+test("an account that is excluded before the morning leaves the message to Slack", async () => {
+  const { organization } = ours.owner;
+  const absent = () => Promise.reject(new Error("is not asked for here"));
+  const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
+  const waiting = async () => {
+    const list = await ledger.deliveries.list(organization, { state: "pending", limit: 9 });
+    return list[0]?.body ?? "";
+  };
+  expect(await waiting()).toContain("The tools");
+  await server.command("exclude", "add", "--organization", "Lively", "--account", "tools");
+  setClock(morningMs - 60_000);
+  await until(async () => !(await waiting()).includes("The tools"));
+  expect(got("slack")).toEqual([]);
+  setClock(morningMs + 1_000);
+  await until(() => got("slack").length > 0);
+  const [{ body } = { body: "" }] = got("slack");
+  expect(body).toContain("Low health: 1 alert fired.");
+  expect([body.includes("The engines"), body.includes("The tools")]).toEqual([true, false]);
+}, 300_000);
+
+test("the alert ends after two days out, and its end reaches the webhook as the document describes it", async () => {
+  await open("engines", daysAgo(1, 24));
+  for (const days of [1, 2, 3]) {
+    setClock(morningMs + days * msPerDay);
+    await open("steady", [morningMs + (days - 0.5) * msPerDay]);
+    await server.command("score", "--organization", "Lively");
+    await until(async () => {
+      const { rules } = await ours.owner.json<{ rules: { decidedThrough: string }[] }>(
+        ...(["GET", ours.at("/api/alert-rules")] as const),
+      );
+      return rules[0]?.decidedThrough === formatDay(zoneOf(zone).dayOf(morningMs) + days);
+    });
+  }
+  await until(() => webhooks().length > 2);
+  expect(webhooks().slice(2)).toMatchObject([
+    {
+      type: "alert.resolved",
+      data: {
+        ...{ rule: { name: "Low health" }, entity: { id: "engines" }, firedDay: formatDay(today) },
+        ...{ why: "resolved", text: "Low health: The engines is no longer in this state." },
+      },
+    },
+  ]);
+  const document = await documentOf(server);
+  expect(got("webhook").flatMap(({ body }) => notDescribed(document, body))).toEqual([]);
+  const { alerts } = await ours.owner.json<{ alerts: { entityId: string; closedWhy: string }[] }>(
+    ...(["GET", `${ours.at("/api/alerts")}&state=all`] as const),
+  );
+  expect(alerts.map(({ entityId, closedWhy }) => [entityId, closedWhy]).toSorted()).toEqual([
+    ["engines", "resolved"],
+    ["tools", "excluded"],
+  ]);
+}, 300_000);
