@@ -50,6 +50,7 @@ export {
 } from "./load/exclusions.ts";
 export type { LoaderStatus } from "./load/loader.ts";
 export { accountOwners } from "./schema/account-owners.ts";
+export { isBilling } from "./schema/billing-tables.ts";
 export {
   activeDaysTable,
   activeMembersTable,

@@ -34,7 +34,8 @@ export const modelHandlers = {
     if (run === undefined) {
       return { kind, ...head, ...noCard, ...churnDefinitionOf(defaultSettings, kind) };
     }
-    const realised = await realisedChurn(warehouse, { id: organization.id, zone }, kind, run.day);
+    const { id, eventsFromDay } = organization;
+    const realised = await realisedChurn(warehouse, { id, zone, eventsFromDay }, kind, run.day);
     const intervals = await usageIntervals(warehouse, await usersQuestion(context, today(context)));
     return {
       ...{ kind, ...head, ...cardOf(run, kind), advisedHorizonDays: advisedHorizon(intervals) ?? null },

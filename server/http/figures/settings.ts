@@ -99,7 +99,7 @@ export const settingsHandlers = {
       const declared = await ledger.outages.list(id);
       const declaredOutages = declared.map(({ fromDay, toDay }) => ({ from: fromDay, to: toDay + 1 }));
       const kinds = await previewSettings(warehouse, {
-        organization: { id, zone, declaredOutages },
+        organization: { id, zone, declaredOutages, eventsFromDay: organization.eventsFromDay },
         day: today(context),
         before: await appliedSettings(warehouse, id, stored.settings),
         after: await appliedSettings(warehouse, id, after),

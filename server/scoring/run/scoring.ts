@@ -156,14 +156,14 @@ export class Scoring implements ScoringService {
   }
 
   /** An organization as runs take it, with its settings of now as they are applied. */
-  async scoredOrganization({ id, timezone }: Organization): Promise<ScoredOrganization> {
+  async scoredOrganization({ id, timezone, eventsFromDay }: Organization): Promise<ScoredOrganization> {
     const zone = this.#zones.get(timezone) ?? new Zone(timezone);
     this.#zones.set(timezone, zone);
     const { host, ledger } = this.#parts;
     const settings = await appliedSettings(host.warehouse, id, (await ledger.settings.get(id)).settings);
     const declared = await ledger.outages.list(id);
     const declaredOutages = declared.map(({ fromDay, toDay }) => ({ from: fromDay, to: toDay + 1 }));
-    return { id, zone, settings, declaredOutages };
+    return { id, zone, settings, declaredOutages, eventsFromDay };
   }
 
   /** Nothing is written for an organization that is being deleted. */
