@@ -44,6 +44,11 @@ export class Installation {
     this.#scheduler = this.#start();
   }
 
+  /** As after a deletion of an organization. */
+  deleteOrganization(id: number): void {
+    this.#organizations.splice(0, Infinity, ...this.#organizations.filter((each) => each.id !== id));
+  }
+
   /** As after a restart: nothing is remembered. */
   restart(): void {
     this.#scheduler = this.#start();
