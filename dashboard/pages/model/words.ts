@@ -28,6 +28,14 @@ export function stepInUse({ model, day }: Card): RiskModel | undefined {
   return day === null ? undefined : (model ?? "prior");
 }
 
+/** Whether figures leave out scheduled ends of subscriptions: they meet the churn target when they come. */
+export function leavesOutScheduledEnds({ churnTarget }: Card): boolean {
+  return (
+    churnTarget.by === "subscription" ||
+    (churnTarget.by === "event" && churnTarget.event === "subscription_canceled")
+  );
+}
+
 /** The name of a model of the back-test, in words. */
 export function modelWords(model: Judged["model"]): string {
   if (model === "recency") return "Baseline: time since last seen";

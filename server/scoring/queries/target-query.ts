@@ -20,9 +20,9 @@ export function isScoredRow({ settings: { target = silence } }: Population, hori
 /** The condition of stored scores by which bands of health are judged: of entities that could churn, without those whose end was
  * scheduled. */
 export function couldChurn({ settings: { target = silence } }: Population): string {
-  if (target.by !== "subscription") return "state != 'churned' AND n >= 0";
-  const isPaying = `ifNull(${billingFactSql("isPaying")} = 1, false)`;
-  return `state NOT IN ('churned', 'canceling') AND n >= 0 AND ${isPaying}`;
+  const could = "state NOT IN ('churned', 'canceling') AND n >= 0";
+  if (target.by !== "subscription") return could;
+  return `${could} AND ifNull(${billingFactSql("isPaying")} = 1, false)`;
 }
 
 /** Rows of entities, and `hasLeft`: whether the declared target is met at the start of the day. With the target
