@@ -39,7 +39,7 @@ export function leavesOutScheduledEnds({ churnTarget }: Card): boolean {
 /** The name of a model of the back-test, in words. */
 export function modelWords(model: Judged["model"]): string {
   if (model === "recency") return "Baseline: time since last seen";
-  if (model === "hiatus") return "Baseline: twice the usual gap";
+  if (model === "hiatus") return "Baseline: inactive for some number of days";
   if (model === "period-end") return "Baseline: days to the end of the period";
   if (model === "prior") return "Baseline: a general assumption";
   return steps.find((step) => step.model === model)?.name ?? model;
