@@ -46,7 +46,7 @@ export function withLeft(population: Population, day: number, rows: Query): Quer
 }
 
 /** Whether the target of the population is `subscription`. */
-export function isBySubscription({ settings: { target = silence } }: Population): boolean {
+function isBySubscription({ settings: { target = silence } }: Population): boolean {
   return target.by === "subscription";
 }
 
