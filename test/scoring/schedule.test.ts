@@ -258,24 +258,6 @@ describe("by itself", () => {
     expect((await runDays(slow)).at(-1)).toBe(200);
   });
 
-  test("rows that wait for the loader, of any organization, delay scores for a while only", async () => {
-    const installation = new Installation(subject, 200);
-    const id = installation.organization();
-    await installation.insert(all(id, 6, [195, 199]));
-    installation.waitingRows = 500_001;
-    installation.restart();
-    expect([await installation.work(), await runDays(id)]).toEqual([0, []]);
-    installation.longestWaitForLoaderMs = 0;
-    installation.restart();
-    expect([await installation.work(), await runDays(id)]).toEqual([1, [200]]);
-    // It does not wait for the loader either, which may work for hours.
-    expect(installation.drains).toBe(0);
-    installation.waitingRows = 500_000;
-    installation.today = 201;
-    await installation.work();
-    expect([installation.drains, (await runDays(id)).at(-1)]).toEqual([1, 201]);
-  });
-
   test("an organization that fails does not stop the others, is tried again after a rest, and is reported", async () => {
     const installation = new Installation(subject, 200);
     installation.restAfterFailureMs = 3_600_000;
