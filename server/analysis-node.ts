@@ -114,7 +114,10 @@ class AnalysisNode implements AnalysisHost {
     }
     return {
       analysis: following,
-      scoring: { score: async (request, report) => remoteScoring(this.#leader()).score(request, report) },
+      scoring: {
+        score: async (request, report) => remoteScoring(this.#leader()).score(request, report),
+        preview: async (request) => remoteScoring(this.#leader()).preview(request),
+      },
       sources: this.#sources,
       scheduler: {
         earlierScores: (organization) => this.#saidByLeader()?.earlierScores[String(organization)] ?? null,

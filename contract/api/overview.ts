@@ -3,6 +3,7 @@ import Type from "typebox";
 import { inSegment, toCallText } from "../actions/filters.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 import {
+  churnDefinition,
   dataStoppedSince,
   Kind,
   kindParameter,
@@ -30,7 +31,8 @@ export const HealthByWeekAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
   dataStoppedSince,
-  horizonDays: Field.integer("Churn risk is that of no engagement event within so many days."),
+  horizonDays: Field.integer("Churn risk is that of churning within so many days."),
+  ...churnDefinition,
   baseRate: nullable(Field.number("The share that churned in the back-test of the newest model.")),
   weeks: listOf("The oldest first.", {
     day: Field.day("As of its start. A week without any scores is left out."),

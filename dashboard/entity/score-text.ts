@@ -1,6 +1,7 @@
 /** Scores in sentences, for the pages of users and accounts. */
 import type { Reads } from "../api/paths.ts";
-import { counted, dayText, numbers, todayIn } from "../text/format.ts";
+import { churningText } from "../text/churning.ts";
+import { dayText, numbers, todayIn } from "../text/format.ts";
 import { modelNames, tooLittleData } from "../text/model-names.ts";
 
 export type Score = Reads["/api/users/:userId/score"]["answer"];
@@ -49,11 +50,8 @@ export function stepsOfHealth({ contributions, traits }: Score["health"]) {
 }
 
 /** A churn risk as a sentence. */
-export function riskSentence({ probability }: Risk, { horizonDays, churnTarget, churnMeans }: Model): string {
-  const likely = `${numbers.risk(probability)} likely`;
-  return churnTarget.by === "silence"
-    ? `${likely} to be inactive for the next ${counted(horizonDays, "day")}.`
-    : `${likely} to churn within ${counted(horizonDays, "day")}: ${churnMeans}.`;
+export function riskSentence({ probability }: Risk, model: Model): string {
+  return `${numbers.risk(probability)} likely ${churningText(model)}.`;
 }
 
 /** When and why a user or account churned: "Canceled on 11 Nov 2026 (subscription_canceled, Farah Okafor)". Undefined for others. */

@@ -1,6 +1,7 @@
 /** The routes of the analysis process on its Unix socket, for intake and the command line. */
 import type { Registry } from "prom-client";
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
+import { Refusal } from "../../contract/refusal.ts";
 import { activeUsers, counts, timeline } from "../analytics/analytics.ts";
 import {
   AnalysisApi,
@@ -14,6 +15,7 @@ import {
 import type { AskedErasure, SharedLedger } from "../ledger/ledger.ts";
 import { commandLine } from "../ledger/ledger.ts";
 import type {
+  PreviewRequest,
   Scheduler,
   ScoreProgress,
   ScoreSummary,
@@ -29,7 +31,7 @@ import type {
   UnavailableReason,
 } from "../warehouse/warehouse.ts";
 import { exportFormats, exportNames, warehouseSize } from "../warehouse/warehouse.ts";
-import { answerLines } from "./remote/remote.ts";
+import { answerLines, type PreviewOutcome } from "./remote/remote.ts";
 
 const api = new AnalysisApi(analysisRoutes, analysisHandlers, { wholeLists, documents });
 
@@ -102,6 +104,8 @@ export function answerAnalysis(
         request.signal,
       );
     }
+    case "POST /preview":
+      return answerLines(() => previewed(scoring, request), request.signal);
     case "POST /rebuild":
       return analysis.rebuild(organization).then(() => new Response("done"));
     case "POST /erase":
@@ -135,6 +139,17 @@ export function answerAnalysis(
       }).then((events) => Response.json(events));
     default:
       return new Response("there is nothing at this path", { status: 404 });
+  }
+}
+
+/** A refusal is a part of the answer, so that the other node refuses, too. */
+async function previewed(scoring: ScoringService, request: Request): Promise<PreviewOutcome> {
+  const asked = (await request.json()) as PreviewRequest;
+  try {
+    return { kinds: await scoring.preview(asked) };
+  } catch (error) {
+    if (error instanceof Refusal) return { refused: error.message };
+    throw error;
   }
 }
 

@@ -35,12 +35,7 @@ export { countData } from "./churn/train.ts";
 export { rhythmInWords } from "./data-quality/rhythm.ts";
 export { type SourceStatus, SourceWatch, takenOf } from "./data-quality/source-watch.ts";
 export type { BandMove } from "./preview/moves.ts";
-export {
-  type HorizonProof,
-  type KindPreview,
-  previewSettings,
-  uncountedSettings,
-} from "./preview/preview.ts";
+export { type HorizonProof, type KindPreview, uncountedSettings } from "./preview/preview.ts";
 export { rulesKey, scoresByRules } from "./preview/scores-by-rules.ts";
 export type { EntityKind } from "./queries/engagement-events.ts";
 export { type AccountMember, accountMembers, accountMemberTotals } from "./queries/lists/account-members.ts";
@@ -96,7 +91,13 @@ export { type RealisedChurn, realisedChurn } from "./run/realised.ts";
 export type { RunBody } from "./run/record-bodies.ts";
 export { runsBetween, type ScoreRecord } from "./run/records.ts";
 export { defaultRests, type EarlierScores, Scheduler } from "./run/scheduler.ts";
-export { type ScoreProgress, type ScoreSummary, Scoring, type ScoringService } from "./run/scoring.ts";
+export {
+  type PreviewRequest,
+  type ScoreProgress,
+  type ScoreSummary,
+  Scoring,
+  type ScoringService,
+} from "./run/scoring.ts";
 export { newestRun } from "./run/status.ts";
 export { statementByStatement } from "./run/turns.ts";
 export type { Explanation } from "./scores/explain.ts";

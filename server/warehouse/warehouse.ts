@@ -50,7 +50,7 @@ export {
 } from "./load/exclusions.ts";
 export type { LoaderStatus } from "./load/loader.ts";
 export { accountOwners } from "./schema/account-owners.ts";
-export { tieBreak } from "./schema/billing-tables.ts";
+export { isBilling, tieBreak } from "./schema/billing-tables.ts";
 export {
   activeDaysTable,
   activeMembersTable,

@@ -68,7 +68,7 @@ beforeAll(async () => {
         throw new Error("is not asked for here");
       },
     },
-    scoring: { score: absent },
+    scoring: { score: absent, preview: absent },
     nowMs: Date.now,
     freshness: absent,
     sources: { statuses: absent, silent: absent, stoppedFor: absent },

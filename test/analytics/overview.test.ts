@@ -299,6 +299,15 @@ test("with little data the week says so", async () => {
   expect(await ask<object>("Nobody", "/api/health-by-week")).toMatchObject({ weeks: [], baseRate: null });
 });
 
+test("before the first scores, churn means what the settings say", async () => {
+  const target = ["--user-churn", "event left undone by returned", "--churn-horizon", "14"];
+  await server.command("settings", "set", "--organization", "Nobody", ...target);
+  const churn = { horizonDays: 14, churnMeans: "left, not undone by returned" };
+  for (const path of ["/api/model", "/api/health-by-week"]) {
+    expect(await ask<object>("Nobody", path)).toMatchObject(churn);
+  }
+});
+
 test("invalid parameters are refused", async () => {
   for (const path of [
     "/api/health-by-week?weeks=0",

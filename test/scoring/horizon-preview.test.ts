@@ -35,7 +35,6 @@ test("the figures of both horizons are those of the runs before and after", asyn
   const foldsBefore = await scored(before);
   const [preview] = await previewSettings(warehouse, {
     ...{ organization: { id, zone }, day: today, before, after },
-    untilMs: Date.now() + 300_000,
   });
   const foldsAfter = await scored(after);
   expect(foldsAfter).toBeGreaterThan(4);

@@ -19,6 +19,10 @@ export class Installation {
   lastImportAtMs: number | null = null;
   declaredOutages: readonly OutageDays[] = [];
   rebuildsPending: readonly number[] = [];
+  /** Of all organizations: they wait for the loader. */
+  waitingRows = 0;
+  /** Read by restart(). */
+  longestWaitForLoaderMs = 3_600_000;
   /** Read by restart(). */
   restAfterFailureMs = 0;
   /** Read by restart(): how long a run of today waits after the last one. */
@@ -42,6 +46,11 @@ export class Installation {
     this.#subject = subject;
     this.today = today;
     this.#scheduler = this.#start();
+  }
+
+  /** As after a deletion of an organization. */
+  deleteOrganization(id: number): void {
+    this.#organizations.splice(0, Infinity, ...this.#organizations.filter((each) => each.id !== id));
   }
 
   /** As after a restart: nothing is remembered. */
@@ -108,7 +117,7 @@ export class Installation {
         eventsDropped: refuse,
       },
       inbox: {
-        backlog: async () => ({ rows: 0, bytes: 0, newestInboxId: 0, loadedUptoInboxId: 0 }),
+        backlog: async () => ({ rows: this.waitingRows, bytes: 0, newestInboxId: 0, loadedUptoInboxId: 0 }),
         freeze: refuse,
         read: refuse,
         finish: refuse,
@@ -143,6 +152,7 @@ export class Installation {
         beforeTodayMs: this.restBeforeTodayMs,
         beforeLateEvents: { timesRun: this.restTimesRunBeforeLateEvents, longestMs: 3_600_000 },
         shareBeforeHistory: 0,
+        forLoaderMs: this.longestWaitForLoaderMs,
         betweenLooks: { eachMs: this.restBetweenLooksMs, longestMs: this.restBetweenLooksMs },
         afterFailureMs: this.restAfterFailureMs,
       },

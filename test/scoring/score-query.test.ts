@@ -24,7 +24,7 @@ import {
   storedColumns,
 } from "../../server/scoring/queries/lists/stored-score.ts";
 import { insertScoresQuery, type ScoreInput } from "../../server/scoring/queries/score-query.ts";
-import type { Standing } from "../../server/scoring/scores/billing.ts";
+import { isMetByEnd, type Standing } from "../../server/scoring/scores/billing.ts";
 import { hasLeftBy } from "../../server/scoring/scores/churn-changes.ts";
 import { accountEngagementOf, engagementOf } from "../../server/scoring/scores/engagement.ts";
 import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
@@ -261,7 +261,7 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
     }
     expect(compared).toBeGreaterThan(200);
     expect([states.has("churned"), states.has("inactive")]).toEqual([true, target.by !== "silence"]);
-    expect(states.has("canceling")).toBe(target.by === "subscription");
+    expect(states.has("canceling")).toBe(isMetByEnd(target));
   }, 180_000);
 
   test("accounts, from their members' scores and their own stream", async () => {

@@ -153,6 +153,34 @@ test.each(["user", "account"] as const)(
   180_000,
 );
 
+test.each(["user", "account"] as const)(
+  "by the event that ends a subscription, models are not judged by a %s whose end is scheduled",
+  async (kind) => {
+    const byEvent = { by: "event", event: "subscription_canceled", undoneBy: null } as const;
+    const { organization, use, billing } = await filled(`labels of ${kind}s by cancellation`);
+    await loadBilling(subject, billing);
+    const standingOn = standingsOf(billing, kind, zone);
+    const entities = [...logsOf(use, kind)].map(([entity, log]) => ({
+      log,
+      standingOn: (day: number) => standingOn(entity, day),
+      changes: billing
+        .filter((one) => one[kind] === entity && one.event === byEvent.event)
+        .map(({ day, timeMs }) => ({ day, timeMs, isChurned: true })),
+    }));
+    const expected = cutoffsOf[kind].map((day) =>
+      snapshotOf(entities, day, horizonDays, { target: byEvent }),
+    );
+    const who = population(organization, kind, { target: byEvent });
+    const found = await readSnapshots(subject.warehouse, who, cutoffsOf[kind], { horizonDays });
+    expect(cutoffsOf[kind].map((day) => comparable(found.get(day) ?? { rows: [] }))).toEqual(
+      expected.map(comparable),
+    );
+    expect(expected.flatMap(({ rows }) => rows).some(({ isCanceling }) => isCanceling)).toBe(true);
+    expect(expected.flatMap(judgedRows).some(({ isCanceling }) => isCanceling)).toBe(false);
+  },
+  180_000,
+);
+
 test("what happens later changes no population and no fact, and only the labels of horizons that have it", async () => {
   const { organization, billing } = await filled("later billing");
   const [, until = 0] = cutoffs;

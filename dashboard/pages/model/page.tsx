@@ -16,6 +16,7 @@ import {
   baseRateText,
   type Card,
   type Judged,
+  leavesOutScheduledEnds,
   outagesText,
   plainResult,
   servingResult,
@@ -105,10 +106,11 @@ function Verdict({ card }: { card: Card }): ReactElement {
       <p className="mt-1 max-w-[84ch]">{text}</p>
       {model === null && observed !== undefined && <p className="mt-2 max-w-[84ch]">Base rate {observed}.</p>}
       <p className="mt-2 max-w-[84ch]">Churn means: {card.churnMeans}.</p>
-      {card.churnTarget.by === "subscription" && (
+      {leavesOutScheduledEnds(card) && (
         <p className="mt-2 max-w-[84ch] text-soft">
-          Only {card.kind}s with a subscription that is active or past due have a churn risk. The figures
-          leave out those whose end is scheduled.
+          {card.churnTarget.by === "subscription" &&
+            `Only ${card.kind}s with a subscription that is active or past due have a churn risk. `}
+          The figures leave out {card.kind}s whose end is scheduled.
         </p>
       )}
       {dataStoppedSince !== null && (

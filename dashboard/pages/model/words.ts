@@ -28,10 +28,18 @@ export function stepInUse({ model, day }: Card): RiskModel | undefined {
   return day === null ? undefined : (model ?? "prior");
 }
 
+/** Whether figures leave out scheduled ends of subscriptions: they meet the churn target when they come. */
+export function leavesOutScheduledEnds({ churnTarget }: Card): boolean {
+  return (
+    churnTarget.by === "subscription" ||
+    (churnTarget.by === "event" && churnTarget.event === "subscription_canceled")
+  );
+}
+
 /** The name of a model of the back-test, in words. */
 export function modelWords(model: Judged["model"]): string {
   if (model === "recency") return "Baseline: time since last seen";
-  if (model === "hiatus") return "Baseline: twice the usual gap";
+  if (model === "hiatus") return "Baseline: inactive for some number of days";
   if (model === "period-end") return "Baseline: days to the end of the period";
   if (model === "prior") return "Baseline: a general assumption";
   return steps.find((step) => step.model === model)?.name ?? model;

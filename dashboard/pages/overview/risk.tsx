@@ -16,17 +16,17 @@ import { tooltipOf } from "../../charts/tooltip.ts";
 import { RiskLevel } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
+import { churningText } from "../../text/churning.ts";
 import { dayText, numbers } from "../../text/format.ts";
 import { type Kind, plural, useScoredSegment } from "./filters.ts";
 import { type HealthByWeek, NoScores, sizeOf } from "./health.tsx";
 import { those, thoseNow, thoseOn } from "./lists.ts";
 
 export function RiskPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
-  const horizonDays = asked.data?.horizonDays;
   return (
     <FigurePanel
       title="Churn risk"
-      note={horizonDays && `How likely ${plural[kind]} are to be inactive for the next ${horizonDays} days`}
+      note={asked.data && `How likely ${plural[kind]} are ${churningText(asked.data)}`}
       asked={asked}
       loading={<Loading rows={8} height={28} />}
       empty={({ weeks }) => weeks.length === 0 && <NoScores kind={kind} />}

@@ -1,8 +1,9 @@
 /** The analysis process as its callers see it: requests on its Unix socket, or to another node. */
 import { rm } from "node:fs/promises";
+import { Refusal } from "../../../contract/refusal.ts";
 import type { AccountReceipt, ErasureReceipt } from "../../ledger/ledger.ts";
 import { AnswerBroken, CallFailed, type Peer, Unreachable, unfinishedPath } from "../../process/process.ts";
-import type { ScoreProgress, ScoreSummary, ScoringService } from "../../scoring/scoring.ts";
+import type { KindPreview, ScoreProgress, ScoreSummary, ScoringService } from "../../scoring/scoring.ts";
 import type {
   AnalysisService,
   AnalysisStatus,
@@ -81,6 +82,9 @@ async function receiptFrom<Receipt>(
   });
 }
 
+/** The answer to a preview. */
+export type PreviewOutcome = { readonly kinds: readonly KindPreview[] } | { readonly refused: string };
+
 /** The scoring service of this process. */
 export function remoteScoring(peer: Peer): ScoringService {
   return {
@@ -95,6 +99,17 @@ export function remoteScoring(peer: Peer): ScoringService {
         return readLines<ScoreProgress, ScoreSummary>(response, report, "scored");
       });
     },
+    preview: (request) =>
+      watched(peer, async (signal) => {
+        const response = await ask(peer, "/preview", "POST", signal, JSON.stringify(request));
+        const answer = await readLines<never, PreviewOutcome>(
+          response,
+          () => undefined,
+          "computed a preview",
+        );
+        if ("refused" in answer) throw new Refusal(answer.refused);
+        return answer.kinds;
+      }),
   };
 }
 
@@ -177,8 +192,14 @@ async function watched<Result>(peer: Peer, work: (gone: AbortSignal) => Promise<
 }
 
 /** Asks analysis once. @throws CallFailed */
-async function ask(peer: Peer, path: string, method: string, signal: AbortSignal): Promise<Response> {
-  const response = await peer.fetch(path, { method, signal, timeout: false }).catch((error) => {
+async function ask(
+  peer: Peer,
+  path: string,
+  method: string,
+  signal: AbortSignal,
+  body: string | null = null,
+): Promise<Response> {
+  const response = await peer.fetch(path, { method, signal, body, timeout: false }).catch((error) => {
     throw new AnswerBroken("analysis ended while it worked: see the server's log.", { cause: error });
   });
   if (!response.ok) throw new CallFailed(await response.text());

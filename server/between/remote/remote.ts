@@ -2,5 +2,5 @@
  * the server: a command starts in half the time. */
 
 export { answerLines } from "./progress-lines.ts";
-export { remoteAnalysis, remoteScoring, runningRebuild } from "./remote-analysis.ts";
+export { type PreviewOutcome, remoteAnalysis, remoteScoring, runningRebuild } from "./remote-analysis.ts";
 export { type ImportService, ledgerOperations, remoteImporter, remoteLedger } from "./shared-ledger.ts";

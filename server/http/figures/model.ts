@@ -2,7 +2,6 @@
 
 import { riskModels } from "../../../contract/api/model-names.ts";
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
-import { defaultSettings } from "../../../contract/settings.ts";
 import { advisedHorizon, usageIntervals } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import {
@@ -21,7 +20,7 @@ import {
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers } from "../api/context.ts";
 import { today, usersQuestion } from "./days.ts";
-import { baseRateOf, churnDefinitionOf, type Run, scoreContext } from "./score-context.ts";
+import { baseRateOf, churnDefinitionOf, type Run, scoreContext, settingsOf } from "./score-context.ts";
 
 type Card = RouteAnswer<"GET /api/model">;
 
@@ -32,9 +31,12 @@ export const modelHandlers = {
     const { kind } = query;
     const { run, head } = await scoreContext(context, kind);
     if (run === undefined) {
-      return { kind, ...head, ...noCard, ...churnDefinitionOf(defaultSettings, kind) };
+      const settings = await settingsOf(context, run);
+      const { churnHorizonDays: horizonDays } = settings;
+      return { kind, ...head, ...noCard, horizonDays, ...churnDefinitionOf(settings, kind) };
     }
-    const realised = await realisedChurn(warehouse, { id: organization.id, zone }, kind, run.day);
+    const { id, eventsFromDay } = organization;
+    const realised = await realisedChurn(warehouse, { id, zone, eventsFromDay }, kind, run.day);
     const intervals = await usageIntervals(warehouse, await usersQuestion(context, today(context)));
     return {
       ...{ kind, ...head, ...cardOf(run, kind), advisedHorizonDays: advisedHorizon(intervals) ?? null },
@@ -49,7 +51,6 @@ const noCard = {
   isProven: false,
   isProvisional: false,
   why: "nobody has been scored yet",
-  horizonDays: defaultSettings.churnHorizonDays,
   advisedHorizonDays: null,
   trainedDay: null,
   baseRate: null,

@@ -1,6 +1,5 @@
 /** Handlers of the JSON API that a morning begins with: health by week, accounts at risk, and the week in sentences. */
 
-import { defaultSettings } from "../../../contract/settings.ts";
 import {
   callNote,
   callReason,
@@ -24,7 +23,15 @@ import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { whomToCall } from "./calls.ts";
 import { dayOfParameter, today, usersQuestion } from "./days.ts";
 import { comparedRisk, dayOrNull } from "./rows.ts";
-import { activityOrderOfRun, baseRateOf, earlierRun, type Run, scoreContext } from "./score-context.ts";
+import {
+  activityOrderOfRun,
+  baseRateOf,
+  churnDefinitionOf,
+  earlierRun,
+  type Run,
+  scoreContext,
+  settingsOf,
+} from "./score-context.ts";
 import { warehouseWithin } from "./segments/evaluation.ts";
 import { controlsOf } from "./work/controls.ts";
 
@@ -78,11 +85,12 @@ export const overviewHandlers = {
     const { kind, weeks, segment } = query;
     const warehouse = await warehouseWithin(context, segment, kind);
     const { run, head } = await scoreContext(context, kind);
-    const { churnHorizonDays: horizonDays } = run?.body.settings ?? defaultSettings;
-    if (run === undefined) return { kind, ...head, horizonDays, baseRate: null, weeks: [] };
+    const settings = await settingsOf(context, run);
+    const churn = { horizonDays: settings.churnHorizonDays, ...churnDefinitionOf(settings, kind) };
+    if (run === undefined) return { kind, ...head, ...churn, baseRate: null, weeks: [] };
     const rows = await healthByWeek(warehouse, { organization: organization.id, kind, day: run.day, weeks });
     return {
-      ...{ kind, ...head, horizonDays, baseRate: baseRateOf(run) },
+      ...{ kind, ...head, ...churn, baseRate: baseRateOf(run) },
       weeks: rows.map((row) => ({
         ...row,
         day: formatDay(row.day),

@@ -96,6 +96,14 @@ export function limitsOf(run: Run) {
   return { medium, high, cap, byBaseRate: { medium: byBaseRate.medium, high: byBaseRate.high } };
 }
 
+/** The settings of a run, or, before the first, those of now. */
+export async function settingsOf(
+  { ledger, organization }: Pick<OrganizationContext, "ledger" | "organization">,
+  run: Run | undefined,
+): Promise<Settings> {
+  return run?.body.settings ?? (await ledger.settings.get(organization.id)).settings;
+}
+
 /** The meaning of churn under these settings. */
 export function churnDefinitionOf({ churnTargets, churnHorizonDays }: Settings, kind: EntityKind) {
   const churnTarget = churnTargets[kind];

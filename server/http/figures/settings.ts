@@ -18,17 +18,14 @@ import {
   type BandMove,
   type HorizonProof,
   type KindPreview,
-  previewSettings,
   uncountedSettings,
 } from "../../scoring/scoring.ts";
-import { appliedSettings, eventNamesOf } from "../../warehouse/warehouse.ts";
+import { eventNamesOf } from "../../warehouse/warehouse.ts";
 import type { AnalysisHandlers, ApiParts } from "../api/context.ts";
 import { today } from "./days.ts";
 import { withLabels } from "./event-labels.ts";
 import { dayOrNull, instant, instantOrNull } from "./rows.ts";
 
-/** A change of the horizon trains and back-tests models of both kinds. */
-const longestMs = 60_000;
 const retryAfterSeconds = 10;
 /** Organizations that wait for a preview. */
 const inHand = new Set<number>();
@@ -84,7 +81,7 @@ export const settingsHandlers = {
 
   /** @throws ApiError while another preview of the organization is computed */
   "POST /api/settings/preview": async (context) => {
-    const { warehouse, ledger, organization, zone, body } = context;
+    const { ledger, scoring, organization, body } = context;
     const { id } = organization;
     const stored = await ledger.settings.get(id);
     const after = settingsAfter(stored, body);
@@ -96,15 +93,7 @@ export const settingsHandlers = {
     inHand.add(id);
     isTraining ||= trains;
     try {
-      const declared = await ledger.outages.list(id);
-      const declaredOutages = declared.map(({ fromDay, toDay }) => ({ from: fromDay, to: toDay + 1 }));
-      const kinds = await previewSettings(warehouse, {
-        organization: { id, zone, declaredOutages },
-        day: today(context),
-        before: await appliedSettings(warehouse, id, stored.settings),
-        after: await appliedSettings(warehouse, id, after),
-        untilMs: Date.now() + longestMs,
-      });
+      const kinds = await scoring.preview({ organization: id, before: stored.settings, after });
       return {
         version: stored.version,
         changes: changes.map((change) => ({ ...change })),

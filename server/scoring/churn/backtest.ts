@@ -39,7 +39,7 @@ export interface ModelResult extends OutcomeCounts {
   readonly hiatusLogLoss: number;
   /** Left out unless the baseline could be trained at the same cut-offs. */
   readonly periodEndLogLoss?: number;
-  /** The same with the entities whose end is scheduled, with the target `subscription`. Left out where there were none. No gate
+  /** The same with the entities whose end is scheduled, with a target that is met by it. Left out where there were none. No gate
    * looks at it: such an end is known, and not predicted. */
   readonly withCanceling?: OutcomeCounts & { readonly metrics: Omit<Metrics, "reliability"> };
 }

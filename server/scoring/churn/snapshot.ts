@@ -2,7 +2,7 @@
  * and evaluated. */
 
 import { silence } from "../../../contract/api/churn-targets.ts";
-import { isCanceling, type Standing } from "../scores/billing.ts";
+import { isCanceling, isMetByEnd, type Standing } from "../scores/billing.ts";
 import { type ChurnChange, type DaySpan, hasLeftBy, wasUnseen } from "../scores/churn-changes.ts";
 import {
   type DayEvent,
@@ -43,7 +43,7 @@ export interface SnapshotRow extends Outcome {
   readonly features: ScoredFeatures;
   /** By `clusterOf`. */
   readonly cluster: number;
-  /** Whether its end is scheduled, with the target `subscription`. */
+  /** Whether its end is scheduled, with a target that is met by this end. */
   readonly isCanceling: boolean;
 }
 
@@ -63,7 +63,7 @@ export function isCancelingRow(
   { billing }: Pick<Features, "billing">,
   { target = silence }: Pick<FeatureSettings, "target">,
 ): boolean {
-  return target.by === "subscription" && isCanceling(billing);
+  return isMetByEnd(target) && isCanceling(billing);
 }
 
 /** Outcomes that may be alike have the same number: those of a user's account, or else those of an entity.

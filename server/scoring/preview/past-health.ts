@@ -40,7 +40,7 @@ export async function pastHealth(
   day: number,
   settings: { readonly before: Settings; readonly after: Settings },
 ): Promise<PastHealth> {
-  const runs = await runsOver(warehouse, organization.id, kind, day);
+  const runs = await runsOver(warehouse, organization, kind, day);
   const [before, after]: [Prediction[], Prediction[]] = [[], []];
   let departures = 0;
   for (const run of runs) {

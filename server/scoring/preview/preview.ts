@@ -2,7 +2,6 @@
  * The effect of a change of score settings before it is saved: how many entities change their bands, and whether the
  * scores would have predicted better. No score and no model is stored.
  */
-import { Refusal } from "../../../contract/refusal.ts";
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { ModelResult } from "../churn/backtest.ts";
@@ -57,19 +56,16 @@ export interface PreviewQuestion {
   /** As they are applied. */
   readonly before: Settings;
   readonly after: Settings;
-  /** Instants of the clock by which the preview has to be done. */
-  readonly untilMs: number;
 }
 
 /** Settings whose effect on bands a preview does not count. */
 export const uncountedSettings = ["churnTargets", "passiveEvents", "eventWeights", "keyEvents"] as const;
 
-/** The effect on users and on accounts. @throws Refusal when it is not done in time */
+/** The effect on users and on accounts. Another horizon stores missing snapshots of features. */
 export async function previewSettings(
   warehouse: Warehouse,
   question: PreviewQuestion,
 ): Promise<KindPreview[]> {
-  const inTime = withDeadline(warehouse, question.untilMs);
   const { before } = question;
   const uncounted = Object.fromEntries(uncountedSettings.map((name) => [name, before[name]]));
   const fitted: FittedQuestion = {
@@ -77,7 +73,7 @@ export async function previewSettings(
     after: { ...question.after, ...uncounted },
     userFits: new Map(),
   };
-  return [await previewKind(inTime, fitted, "user"), await previewKind(inTime, fitted, "account")];
+  return [await previewKind(warehouse, fitted, "user"), await previewKind(warehouse, fitted, "account")];
 }
 
 /** A question, and BG/BB as it was fitted to users for it, by day. It is the same for every horizon. */
@@ -189,35 +185,4 @@ function proofOf(
     departures: result.departures,
     cutoffs: result.folds,
   };
-}
-
-/** A warehouse for questions that end by an instant. @throws Refusal afterwards */
-function withDeadline(warehouse: Warehouse, untilMs: number): Warehouse {
-  return {
-    ...{ topology: warehouse.topology, command: (...query) => warehouse.command(...query) },
-    stream: (...query) => warehouse.stream(...query),
-    insertFrozen: (rows) => warehouse.insertFrozen(rows),
-    insertInto: (...rows) => warehouse.insertInto(...rows),
-    close: () => warehouse.close(),
-    rows: async <Row>(...[sql, parameters, limits]: Parameters<Warehouse["rows"]>) => {
-      const seconds = (untilMs - Date.now()) / 1_000;
-      if (seconds <= 0) throw tooLong();
-      const maxSeconds = Math.max(1, Math.floor(Math.min(limits?.maxSeconds ?? defaultSeconds, seconds)));
-      try {
-        return await warehouse.rows<Row>(sql, parameters, { ...limits, maxSeconds });
-      } catch (error) {
-        throw Date.now() >= untilMs - slackMs ? tooLong() : error;
-      }
-    },
-  };
-}
-
-const defaultSeconds = 30;
-/** The engine's limit is in whole seconds. */
-const slackMs = 1_500;
-
-function tooLong(): Refusal {
-  return new Refusal(
-    "the preview takes too long for this amount of data: save the change to see its effect.",
-  );
 }

@@ -2,9 +2,10 @@
  * Scores all entities inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts, health.ts
  * and churn-model.ts in SQL, with their constants. A test compares all scores of random logs with those.
  */
+import { silence } from "../../../contract/api/churn-targets.ts";
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
 import { type ChurnModel, eventsOfModel, numbersOfModel, traitsOfModel } from "../churn/churn-model.ts";
-import { isCancelingSql } from "../scores/billing.ts";
+import { isCancelingSql, isMetByEnd } from "../scores/billing.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
 import { isDeclared } from "../scores/features.ts";
 import type { HealthParts } from "../scores/health.ts";
@@ -33,7 +34,7 @@ import {
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { billedQuery } from "./subscription-query.ts";
-import { isBySubscription, isScoredRow, withLeft } from "./target-query.ts";
+import { isScoredRow, withLeft } from "./target-query.ts";
 import { traitsQuery } from "./trait-query.ts";
 
 export interface ScoreInput {
@@ -206,6 +207,7 @@ const accountEngagement: Expressions = {
 
 function scoreSteps(population: Population, input: UnstoredInput, engagement: Expressions): Steps {
   const { horizonDays, cells, model } = input;
+  const { target = silence } = population.settings;
   const isBySilence = !isDeclared(population.settings);
   const risk = riskExpression(model);
   const returns = returnExpression(isBySilence ? model : null);
@@ -215,7 +217,7 @@ function scoreSteps(population: Population, input: UnstoredInput, engagement: Ex
     steps: [
       {
         bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
-        state: `multiIf(hasLeft, 'churned', ${isBySubscription(population) ? isCancelingSql : "false"}, 'canceling', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
+        state: `multiIf(hasLeft, 'churned', ${isMetByEnd(target) ? isCancelingSql : "false"}, 'canceling', idleDays >= {horizonDays:Int32}, '${isBySilence ? "churned" : "inactive"}',
           tenureDays < ${newForDays}, 'new', 'active')`,
         ...engagement.columns,
         momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,

@@ -1,5 +1,6 @@
 /** Declared churn targets in SQL: `churn-changes.ts` for all entities at once. */
 import { silence } from "../../../contract/api/churn-targets.ts";
+import { msPerDay } from "../../calendar/calendar.ts";
 import { accountOwners, dayParameter, isIncluded } from "../../warehouse/warehouse.ts";
 import { billingFactSql } from "../scores/billing.ts";
 import type { DaySpan } from "../scores/churn-changes.ts";
@@ -19,9 +20,9 @@ export function isScoredRow({ settings: { target = silence } }: Population, hori
 /** The condition of stored scores by which bands of health are judged: of entities that could churn, without those whose end was
  * scheduled. */
 export function couldChurn({ settings: { target = silence } }: Population): string {
-  if (target.by !== "subscription") return "state != 'churned' AND n >= 0";
-  const isPaying = `ifNull(${billingFactSql("isPaying")} = 1, false)`;
-  return `state NOT IN ('churned', 'canceling') AND n >= 0 AND ${isPaying}`;
+  const could = "state NOT IN ('churned', 'canceling') AND n >= 0";
+  if (target.by !== "subscription") return could;
+  return `${could} AND ifNull(${billingFactSql("isPaying")} = 1, false)`;
 }
 
 /** Rows of entities, and `hasLeft`: whether the declared target is met at the start of the day. With the target
@@ -45,7 +46,7 @@ export function withLeft(population: Population, day: number, rows: Query): Quer
 }
 
 /** Whether the target of the population is `subscription`. */
-export function isBySubscription({ settings: { target = silence } }: Population): boolean {
+function isBySubscription({ settings: { target = silence } }: Population): boolean {
   return target.by === "subscription";
 }
 
@@ -98,40 +99,59 @@ export function unseenQuery(population: Population, { from, to }: DaySpan): Quer
 
 /**
  * Churn events may be no activity, so they are read where all events are. Raw events are deleted at the end of their
- * retention time: of earlier days the rollup still has those that are activity, as of the day's start.
+ * retention time. Of earlier days the rollup still has those that are activity, as of the day's start, and `billing_events`
+ * has billing events. Labels of other events are unknown then: see `daysWithUnknownChurn`.
  */
 function eventChanges(
-  { organization, kind, entity, usersIn }: Population,
+  { organization, kind, entity, usersIn, zone }: Population,
   { event, undoneBy }: { readonly event: string; readonly undoneBy: string | null },
   beforeDay: number,
   name: string,
 ): Query {
-  const conditions = [
-    "organization = {organization:UInt32}",
-    "event IN ({churnEvents:Array(String)})",
-    `day < ${dayParameter(name)}`,
-    isIncluded("user"),
-    ...(kind === "account" ? ["account != 0"] : []),
-    ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
-    ...(usersIn === undefined ? [] : [`user IN (${usersIn.sql})`]),
-  ].join(" AND ");
-  const select = (at: string, table: string) => `
-    SELECT ${kind} AS entity, toInt32(day) AS epochDay, ${at} AS at, event = {churnEvent:String} AS isChurned
-    FROM ${table} WHERE ${conditions}`;
+  const beforeMs = zone.startOfDay(beforeDay);
+  const offsets = zone.transitions.filter(({ fromMs }) => fromMs < beforeMs);
+  const conditions = (isBefore: string) =>
+    [
+      "organization = {organization:UInt32}",
+      "event IN ({churnEvents:Array(String)})",
+      isBefore,
+      isIncluded("user"),
+      ...(kind === "account" ? ["account != 0"] : []),
+      ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
+      ...(usersIn === undefined ? [] : [`user IN (${usersIn.sql})`]),
+    ].join(" AND ");
+  const select = (table: string, isBefore: string, day: string, at: string) => `
+    SELECT ${kind} AS entity, ${day} AS epochDay, ${at} AS at, event = {churnEvent:String} AS isChurned
+    FROM ${table} WHERE ${conditions(isBefore)}`;
+  const isDayBefore = `day < ${dayParameter(name)}`;
+  const isTimeBefore = `${timeMs} < {${name}Ms:Int64}`;
   return {
     sql: `
       SELECT entity, epochDay AS day, at, isChurned FROM (
-        ${select("toUnixTimestamp64Milli(time)", "events")}
-        UNION ALL ${select("toInt64(0)", "user_event_days")})`,
+        ${select("events", isDayBefore, "toInt32(day)", timeMs)}
+        UNION ALL ${select("user_event_days", isDayBefore, "toInt32(day)", "toInt64(0)")}
+        UNION ALL ${select("billing_events", isTimeBefore, localDay(name), timeMs)})`,
     parameters: {
       ...usersIn?.parameters,
       organization,
       churnEvent: event,
       churnEvents: undoneBy === null ? [event] : [event, undoneBy],
       [name]: beforeDay,
+      [`${name}Ms`]: beforeMs,
+      [`${name}FromSeconds`]: offsets.map(({ fromMs }) => Math.floor(fromMs / 1_000)),
+      [`${name}Offsets`]: offsets.map(({ offsetSeconds }) => offsetSeconds),
       ...(entity !== undefined && { entity }),
     },
   };
+}
+
+const timeMs = "toUnixTimestamp64Milli(time)";
+/** The day of a time in the organization's timezone: billing events have no column for it. One day is added and taken, because
+ * `intDiv` rounds down above zero only. */
+function localDay(name: string): string {
+  const from = `{${name}FromSeconds:Array(Int64)}`;
+  const offset = `transform(roundDown(intDiv(${timeMs}, 1000), ${from}), ${from}, {${name}Offsets:Array(Int64)}, toInt64(0))`;
+  return `toInt32(intDiv(${timeMs} + 1000 * ${offset} + ${msPerDay}, ${msPerDay}) - 1)`;
 }
 
 /** A value that was said later does not exist before, so a day is compared by the time of its start. An account has its own

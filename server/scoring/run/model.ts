@@ -23,6 +23,7 @@ import type { Steps } from "../churn/steps.ts";
 import { countData, type DataCounts, trainRungSteps, trainRungs } from "../churn/train.ts";
 import { type CellRow, cellsQuery } from "../queries/cell-query.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
+import { daysWithUnknownChurn } from "../queries/label-query.ts";
 import { type ChurnedCell, churnedQuery } from "../queries/lists/churned-query.ts";
 import { read } from "../queries/query.ts";
 import type { SnapshotRows } from "../queries/snapshot-rows.ts";
@@ -113,8 +114,10 @@ export async function modelUnder(
   { day, trainedDay, ...about }: Omit<OfDay, "trainings"> & { readonly trainedDay: number },
 ): Promise<ServingModel> {
   const { churnHorizonDays: horizonDays } = organization.settings;
+  const { eventsFromDay = null } = organization;
   const asOfThen = populationOf(await withOutages(warehouse, organization, trainedDay), kind);
-  const trained = await train(warehouse, asOfThen, { day: trainedDay, ...about }, horizonDays);
+  const training = { day: trainedDay, eventsFromDay, ...about };
+  const trained = await train(warehouse, asOfThen, training, horizonDays);
   const population = populationOf(await withOutages(warehouse, organization, day), kind);
   const snapshot = await snapshotFor(warehouse, population, day);
   return servingModelOn(
@@ -194,6 +197,8 @@ export interface OfDay {
   readonly trainings: Trainings;
 }
 
+type Training = Omit<OfDay, "trainings"> & Required<Pick<ScoredOrganization, "eventsFromDay">>;
+
 interface Trained {
   readonly trained: TrainedRungs;
   readonly trainedDay: number;
@@ -221,15 +226,17 @@ async function trainedModel(
     }
   }
   const declaredOutages = declaredKey(organization, day);
+  const { eventsFromDay = null } = organization;
   const { churnHorizonDays: horizonDays } = organization.settings;
   const trained = await trainings.attempt(
     { ...key, of: `${day} ${settings} ${declaredOutages}` },
     async () => {
       report("training and back-testing");
       const asOfThen = await withOutages(warehouse, organization, day);
+      const training = { ...ofDay, eventsFromDay };
       const proven = keptRung(await incumbentBefore(warehouse, organization, kind, day));
       const body = {
-        ...(await train(warehouse, populationOf(asOfThen, kind), ofDay, horizonDays, proven)),
+        ...(await train(warehouse, populationOf(asOfThen, kind), training, horizonDays, proven)),
         settingsKey: settings,
         declaredOutages,
       };
@@ -257,16 +264,17 @@ function untrained(horizonDays: number): TrainedRungs {
 async function train(
   warehouse: Warehouse,
   population: Population,
-  { day, firstDay, userFits }: Omit<OfDay, "trainings">,
+  { day, firstDay, userFits, eventsFromDay }: Training,
   horizonDays: number,
   kept?: Rung,
 ): Promise<TrainedRungs> {
   const { outages = [], keyEvents } = population.settings;
-  const folds = foldsWithKnownOutcomes(planFolds(firstDay, day, horizonDays), horizonDays, outages);
+  const unknown = [...outages, ...(await daysWithUnknownChurn(warehouse, population, eventsFromDay))];
+  const folds = foldsWithKnownOutcomes(planFolds(firstDay, day, horizonDays), horizonDays, unknown);
   const trainingDays = trainingDaysFor(day, firstDay, horizonDays).filter((cutoffDay) =>
-    hasKnownOutcomes(cutoffDay, horizonDays, outages),
+    hasKnownOutcomes(cutoffDay, horizonDays, unknown),
   );
-  const rateDays = isDeclared(population.settings) ? baseRateDays(firstDay, day, horizonDays, outages) : [];
+  const rateDays = isDeclared(population.settings) ? baseRateDays(firstDay, day, horizonDays, unknown) : [];
   const days = [
     ...trainingDays,
     ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays]),

@@ -17,6 +17,8 @@ export interface ScoredOrganization {
   readonly excluded?: string;
   /** Outages that were declared by hand. */
   readonly declaredOutages?: Outages;
+  /** The first day whose raw events are kept; null while none were deleted. */
+  readonly eventsFromDay?: number | null;
   /** Days on which data collection had stopped, as known on the day that is scored: declared, or seen in the data. */
   readonly outages?: Outages;
 }

@@ -2,7 +2,7 @@
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { hasKnownOutcomes } from "../churn/folds.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
-import { labelsOf } from "../queries/label-query.ts";
+import { daysWithUnknownChurn, labelsOf } from "../queries/label-query.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
 import { couldChurn } from "../queries/target-query.ts";
@@ -34,7 +34,7 @@ export async function realisedChurn(
   day: number,
 ): Promise<RealisedChurn[]> {
   const sums = new Map<HealthBand, RealisedChurn>();
-  for (const run of await runsOver(warehouse, organization.id, kind, day)) {
+  for (const run of await runsOver(warehouse, organization, kind, day)) {
     const asOfThen = { ...organization, settings: run.body.settings };
     for (const { healthBand, ...one } of await ofRun(warehouse, asOfThen, kind, run)) {
       const { count, churned, involuntary } = sums.get(healthBand) ?? noOutcomes;
@@ -52,14 +52,14 @@ const noOutcomes = { count: 0, churned: 0, involuntary: 0 };
 /** A run whose own horizon is over. */
 export type OverRun = NonNullable<Awaited<ReturnType<typeof newestRun>>>;
 
-/** The newest runs whose horizons are over by a day, without an outage, and do not overlap, the newest first. At most six. */
+/** The newest runs whose horizons are over by a day, with known outcomes, and do not overlap, the newest first. At most six. */
 export async function runsOver(
   warehouse: Warehouse,
-  organization: number,
+  organization: Omit<ScoredOrganization, "settings">,
   kind: EntityKind,
   day: number,
 ): Promise<OverRun[]> {
-  const { outages = [] } = (await newestRun(warehouse, organization, kind, day))?.body ?? {};
+  const { outages = [] } = (await newestRun(warehouse, organization.id, kind, day))?.body ?? {};
   const runs: OverRun[] = [];
   while (runs.length < maxRuns) {
     const run = await lastRunOver(warehouse, { organization, kind, outages }, runs.at(-1)?.day ?? day);
@@ -71,24 +71,30 @@ export async function runsOver(
 
 const shortestHorizonDays = 7;
 
-/** The newest run whose own horizon was over by a day and without an outage; undefined when there is none. */
+/** The newest run whose own horizon was over by a day, and whose outcomes are known; undefined when there is none. */
 async function lastRunOver(
   warehouse: Warehouse,
   {
     organization,
     kind,
     outages,
-  }: { readonly organization: number; readonly kind: EntityKind; readonly outages: Outages },
+  }: {
+    readonly organization: Omit<ScoredOrganization, "settings">;
+    readonly kind: EntityKind;
+    readonly outages: Outages;
+  },
   endDay: number,
 ): Promise<Awaited<ReturnType<typeof newestRun>>> {
   let uptoDay = endDay - shortestHorizonDays;
   for (;;) {
-    const run = await newestRun(warehouse, organization, kind, uptoDay);
+    const run = await newestRun(warehouse, organization.id, kind, uptoDay);
     if (run === undefined) return undefined;
     // Another run before that day may have a shorter horizon than this one, and none a later day.
     const { churnHorizonDays: horizonDays } = run.body.settings;
     const lastDay = endDay - horizonDays;
-    if (run.day <= lastDay && hasKnownOutcomes(run.day, horizonDays, outages)) return run;
+    const population = populationOf({ ...organization, settings: run.body.settings }, kind);
+    const unknown = await daysWithUnknownChurn(warehouse, population, organization.eventsFromDay);
+    if (run.day <= lastDay && hasKnownOutcomes(run.day, horizonDays, [...outages, ...unknown])) return run;
     uptoDay = Math.min(run.day - 1, lastDay);
   }
 }

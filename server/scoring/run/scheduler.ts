@@ -2,7 +2,7 @@
  * The schedule of runs: each organization's after its midnight, and again for new events of earlier days. The work
  * follows from the stored data, so a run that was cut off, or a service that slept, needs no other memory.
  *
- * One run of an organization at a time, today's first, and none while the loader lags far behind. A round goes
+ * One run of an organization at a time, today's first. All wait for a while when the loader lags far behind. A round goes
  * through all organizations. While one of them trains its models, another round serves the others.
  */
 import { formatDay, type Zone } from "../../calendar/calendar.ts";
@@ -46,6 +46,8 @@ interface Rests {
   readonly betweenLooks: { readonly eachMs: number; readonly longestMs: number };
   /** After a first failure; twice as long after each further one, an hour at most. */
   readonly afterFailureMs: number;
+  /** How long all organizations wait at most for a loader that lags. The rows may be of another organization. */
+  readonly forLoaderMs: number;
 }
 
 const pollMs = 10_000;
@@ -62,9 +64,10 @@ export const defaultRests: Rests = {
   shareBeforeHistory: 0.5,
   betweenLooks: { eachMs: 100, longestMs: 60_000 },
   afterFailureMs: 60_000,
+  forLoaderMs: 15 * 60_000,
 };
 const longestRestMs = 3_600_000;
-/** More rows than this wait for the loader: a minute's work. */
+/** With more rows that wait for it, the loader lags: this is a minute's work. */
 const maxWaitingRows = 500_000;
 
 /** The remaining work of an organization. */
@@ -115,6 +118,8 @@ export class Scheduler {
   /** Organizations that are being looked at. */
   readonly #inHand = new Set<number>();
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** Since when the loader lags; undefined while it does not. */
+  #laggingSinceMs: number | undefined;
   #stopping = false;
 
   constructor(parts: SchedulerParts) {
@@ -183,8 +188,7 @@ export class Scheduler {
    */
   async work(): Promise<number> {
     const { ledger } = this.#parts;
-    const { rows } = await ledger.inbox.backlog();
-    if (rows > maxWaitingRows) return 0;
+    if (await this.#waitsForLoader()) return 0;
     let runs = 0;
     const rebuilding = await ledger.rebuildsPending();
     const organizations = await ledger.organizations.list();
@@ -212,6 +216,13 @@ export class Scheduler {
       }
     }
     return runs;
+  }
+
+  async #waitsForLoader(): Promise<boolean> {
+    const { rows } = await this.#parts.ledger.inbox.backlog();
+    this.#laggingSinceMs = rows > maxWaitingRows ? (this.#laggingSinceMs ?? performance.now()) : undefined;
+    if (this.#laggingSinceMs === undefined) return false;
+    return performance.now() - this.#laggingSinceMs < this.#rests.forLoaderMs;
   }
 
   #isAnythingDue(organization: number): boolean {
@@ -265,8 +276,8 @@ export class Scheduler {
     const { host, scoring } = this.#parts;
     this.#noteLoaded(memory, organization.id, today);
     if (memory.lookedOn === today && !(await this.#mayLook(memory, organization.id))) return;
-    // Yesterday's last events may still wait for the loader.
-    if (memory.lookedOn !== today) await host.drain();
+    // Yesterday's last events may still wait for the loader. Behind a lagging one they come late.
+    if (memory.lookedOn !== today && this.#laggingSinceMs === undefined) await host.drain();
     await scoring.noticeChanges(organization, today);
     memory.lookedOn = today;
     memory.lookedAtMs = this.#parts.nowMs();

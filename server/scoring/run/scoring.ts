@@ -1,6 +1,7 @@
 /** Scoring in the analysis process: runs on request. They take turns with all other work on the warehouse. */
 
 import { Refusal } from "../../../contract/refusal.ts";
+import type { Settings } from "../../../contract/settings.ts";
 import { formatDay, Zone } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import { OrganizationGone } from "../../ledger/ledger.ts";
@@ -8,6 +9,8 @@ import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { appliedSettings } from "../../warehouse/warehouse.ts";
 import type { SourceWatch, StoppedData } from "../data-quality/source-watch.ts";
+import { resultBy, withDeadline } from "../preview/deadline.ts";
+import { type KindPreview, previewSettings } from "../preview/preview.ts";
 import { noticeChanges } from "./changed-days.ts";
 import { isFirstTrainingLong } from "./model.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
@@ -53,12 +56,24 @@ export interface ScoreRequest {
   readonly evenIfStopped?: boolean;
 }
 
+export interface PreviewRequest {
+  readonly organization: number;
+  /** As they are stored. */
+  readonly before: Settings;
+  readonly after: Settings;
+}
+
 /** The operations of scoring, in this process or across a socket. */
 export interface ScoringService {
   /** Scores an organization, unless data has stopped: then scores stay as they are.
    * @throws Refusal for a future day */
   score(request: ScoreRequest, report: (progress: ScoreProgress) => void): Promise<ScoreSummary>;
+  /** The effect of a change of settings. @throws Refusal when it is not done within a minute */
+  preview(request: PreviewRequest): Promise<readonly KindPreview[]>;
 }
+
+/** A change of the horizon trains and back-tests models of both kinds. */
+const longestPreviewMs = 60_000;
 
 /** Ends a run that is in hand when the service stops. */
 export class ServiceStopping extends Refusal {
@@ -84,14 +99,10 @@ export class Scoring implements ScoringService {
     { organization: id, day, evenIfStopped = false }: ScoreRequest,
     report: (progress: ScoreProgress) => void,
   ): Promise<ScoreSummary> {
-    const found = await this.#parts.ledger.organizations.find(id);
-    if (found === undefined) throw new Refusal(`there is no organization with the id ${id}.`);
-    const organization = await this.scoredOrganization(found);
+    const { timezone, ...organization } = await this.#organization(id);
     const today = organization.zone.dayOf(this.#parts.nowMs());
     if (day !== undefined && day > today) {
-      throw new Refusal(
-        `${formatDay(day)} has not come yet in ${found.timezone}: scores can be had up to today.`,
-      );
+      throw new Refusal(`${formatDay(day)} has not come yet in ${timezone}: scores can be had up to today.`);
     }
     report({ step: "waiting for the loader" });
     await this.#parts.host.drain();
@@ -106,6 +117,29 @@ export class Scoring implements ScoringService {
   /** The data for which scores as of a day wait; null when they do not wait. */
   stoppedFor(organization: ScoredOrganization, day: number): Promise<StoppedData | null> {
     return this.#parts.sources.stoppedFor(organization, day);
+  }
+
+  /** A preview that trains takes turns as a run does, because it stores missing snapshots. One that waits too long for a run
+   * in hand is refused. */
+  async preview(
+    { organization: id, before, after }: PreviewRequest,
+    longestMs = longestPreviewMs,
+  ): Promise<readonly KindPreview[]> {
+    const { host, nowMs } = this.#parts;
+    const untilMs = Date.now() + longestMs;
+    const organization = await this.#organization(id);
+    const question = {
+      ...{ organization, day: organization.zone.dayOf(nowMs()) },
+      before: await appliedSettings(host.warehouse, id, before),
+      after: await appliedSettings(host.warehouse, id, after),
+    };
+    const inTime = withDeadline(host.warehouse, untilMs);
+    if (before.churnHorizonDays === after.churnHorizonDays) return previewSettings(inTime, question);
+    const warehouse = statementByStatement(inTime, (work) => this.#inTurn(id, work));
+    return resultBy(
+      untilMs,
+      this.#oneByOne(id, () => previewSettings(warehouse, question)),
+    );
   }
 
   /** Looks for new events of earlier days: scores that lack them are stale from then on. */
@@ -156,14 +190,20 @@ export class Scoring implements ScoringService {
   }
 
   /** An organization as runs take it, with its settings of now as they are applied. */
-  async scoredOrganization({ id, timezone }: Organization): Promise<ScoredOrganization> {
+  async scoredOrganization({ id, timezone, eventsFromDay }: Organization): Promise<ScoredOrganization> {
     const zone = this.#zones.get(timezone) ?? new Zone(timezone);
     this.#zones.set(timezone, zone);
     const { host, ledger } = this.#parts;
     const settings = await appliedSettings(host.warehouse, id, (await ledger.settings.get(id)).settings);
     const declared = await ledger.outages.list(id);
     const declaredOutages = declared.map(({ fromDay, toDay }) => ({ from: fromDay, to: toDay + 1 }));
-    return { id, zone, settings, declaredOutages };
+    return { id, zone, settings, declaredOutages, eventsFromDay };
+  }
+
+  async #organization(id: number): Promise<ScoredOrganization & Pick<Organization, "timezone">> {
+    const found = await this.#parts.ledger.organizations.find(id);
+    if (found === undefined) throw new Refusal(`there is no organization with the id ${id}.`);
+    return { ...(await this.scoredOrganization(found)), timezone: found.timezone };
   }
 
   /** Nothing is written for an organization that is being deleted. */

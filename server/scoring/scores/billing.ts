@@ -3,6 +3,8 @@
  * from before that instant count. `subscription-query.ts` is the same in SQL, for all entities at once; a test compares the two
  * on random logs.
  */
+import type { ChurnTarget } from "../../../contract/api/churn-targets.ts";
+import type { BillingEventName } from "../../../contract/billing/events.ts";
 import { msPerDay, type Zone } from "../../calendar/calendar.ts";
 
 /** Facts of an entity's subscriptions that have not ended. */
@@ -62,6 +64,16 @@ export function billingOf(values: readonly (number | null)[]): BillingFeatures |
 export function isCanceling(billing: BillingFeatures | null): boolean {
   return billing?.isPaying === true && billing.endsAtMs !== null;
 }
+
+/** The parts of a churn target that say whether it is met by an end of a subscription. */
+export type EndingTarget = Pick<ChurnTarget, "by"> & { readonly event?: string };
+
+/** Whether a scheduled end of all subscriptions meets the target when it comes: then it is known, and not predicted. */
+export function isMetByEnd({ by, event }: EndingTarget): boolean {
+  return by === "subscription" || (by === "event" && event === endOfSubscription);
+}
+
+const endOfSubscription: BillingEventName = "subscription_canceled";
 
 /** `isCanceling` in SQL over `billing`. */
 export const isCancelingSql = `ifNull(${billingFactSql("isPaying")} = 1 AND isNotNull(${billingFactSql("endsAtMs")}), false)`;

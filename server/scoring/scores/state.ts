@@ -1,10 +1,10 @@
 /** The state of an entity, which decides whether it has scores. */
-import { type ChurnTarget, silence } from "../../../contract/api/churn-targets.ts";
+import { silence } from "../../../contract/api/churn-targets.ts";
 import type { Cell } from "../churn/bgbb.ts";
-import { isCanceling } from "./billing.ts";
+import { type EndingTarget, isCanceling, isMetByEnd } from "./billing.ts";
 import type { Features } from "./features.ts";
 
-/** Only the target `subscription` has `canceling`. */
+/** Only targets that are met by the end of a subscription have `canceling`. */
 export type State = "no_data" | "churned" | "canceling" | "inactive" | "new" | "active";
 
 export const newForDays = 14;
@@ -17,12 +17,12 @@ export const newForDays = 14;
 export function stateOf(
   features: Features | null,
   horizonDays: number,
-  { by }: Pick<ChurnTarget, "by"> = silence,
+  target: EndingTarget = silence,
 ): State {
   if (features === null) return "no_data";
   if (features.hasLeft) return "churned";
-  if (by === "subscription" && isCanceling(features.billing)) return "canceling";
-  if (features.idleDays >= horizonDays) return by === "silence" ? "churned" : "inactive";
+  if (isMetByEnd(target) && isCanceling(features.billing)) return "canceling";
+  if (features.idleDays >= horizonDays) return target.by === "silence" ? "churned" : "inactive";
   return features.tenureDays < newForDays ? "new" : "active";
 }
 
@@ -34,7 +34,7 @@ export type ScoredFeatures = Features & { readonly cell: Cell };
 export function isScored(
   features: Features | null,
   horizonDays: number,
-  target: Pick<ChurnTarget, "by"> = silence,
+  target: EndingTarget = silence,
 ): features is ScoredFeatures {
   if (features === null || features.cell === null) return false;
   if (target.by === "subscription") return features.billing?.isPaying === true;
