@@ -6,7 +6,7 @@ import { user, writePeople } from "./writes.ts";
 
 /** Those of rules. */
 export const alertRules: Kinds["alertRules"] = {
-  ...{ list: read, find: read },
+  ...{ list: read, find: read, experiments: read },
   add: async ({ ledger, nowMs }) => ({
     action: "alert_rule.created",
     of: (of) => ledger.alertRules.add(of, alertRule, by, nowMs),
@@ -53,5 +53,5 @@ export const ruleDecisions: Kinds["ruleDecisions"] = {
     toldOpen: read,
     unsent: read,
   },
-  ...{ holdOutSecret: service, commitDecision: service },
+  ...{ holdOut: service, commitDecision: service },
 };

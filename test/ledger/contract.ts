@@ -12,6 +12,7 @@ import { deliveriesContract } from "./contract-deliveries.ts";
 import { destinationsContract } from "./contract-destinations.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { heldEventsContract } from "./contract-held-events.ts";
+import { holdOutsContract } from "./contract-hold-outs.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract, rejectedEventsOfInboxContract } from "./contract-inbox.ts";
 import { lastingIdsContract } from "./contract-lasting-ids.ts";
@@ -52,6 +53,7 @@ const parts = {
   work: workContract,
   segments: segmentsContract,
   alertRules: alertRulesContract,
+  holdOuts: holdOutsContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

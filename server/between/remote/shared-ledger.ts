@@ -26,13 +26,13 @@ const memberCalls = [
 const segmentCalls = ["organizations", "list", "numbers", "ofUser", "add", "change", "remove"] as const;
 const destinationCalls = ["list", "asking"] as const;
 const deliveryCalls = ["add", "list"] as const;
-const alertRuleCalls = ["list", "add", "change", "remove"] as const;
+const alertRuleCalls = ["list", "add", "change", "remove", "experiments"] as const;
 const ruleDecisionCalls = [
   ...([
     "deciding",
     "toDecide",
     "states",
-    "holdOutSecret",
+    "holdOut",
     "named",
     "sentOn",
     "toldOpen",

@@ -12,6 +12,7 @@ import type {
 import type { JsonObject } from "../../../../contract/json.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { OutgoingMessage } from "./deliveries.ts";
+import type { HoldOut } from "./hold-outs.ts";
 import type { RuleEntity } from "./rule-entities.ts";
 import type { EntityInMessages } from "./work.ts";
 
@@ -27,7 +28,7 @@ export interface RuleVersion extends Pick<AlertRuleSettings, "name" | "scope" | 
   readonly when: RuleTime;
   readonly destinations: readonly number[];
   readonly holdOutShare: number;
-  /** Grows with a change of condition, scope or share: then another experiment begins, with draws of its own. */
+  /** Grows with a change of condition, scope or share, and with another churn horizon: then another experiment begins, with draws of its own. */
   readonly experiment: number;
   readonly createdAtMs: number;
 }
@@ -163,8 +164,9 @@ export interface RuleDecisions {
     afterNumber: number,
     limit: number,
   ): Promise<readonly EntityStateRow[]>;
-  /** The secret of draws of an organization. It is made once, and never changes. */
-  holdOutSecret(organization: number): Promise<string>;
+  /** The parts of the draw of entries. Another churn horizon than that of the rule's experiment begins the next one.
+   * @throws Refusal when the rule or its share is gone, or another node leads */
+  holdOut(organization: number, rule: number, horizonDays: number, nowMs: number): Promise<HoldOut>;
   /** Names of entities, by `keyOfEntity`. Those that are not there have none. */
   named(
     organization: number,

@@ -4,6 +4,7 @@
  */
 import { Refusal } from "../../../../contract/refusal.ts";
 import { alertsOfControls, alertTables } from "../../stores/actions/alert-tables.ts";
+import { holdOutTables } from "../../stores/actions/hold-out-tables.ts";
 import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
 import {
@@ -101,6 +102,7 @@ export const migrations: readonly Migration[] = [
   emailsOfDestinations,
   alertsOfControls,
   toldOwners(postgresTypes),
+  holdOutTables(postgresTypes, `substring(settings from '"holdOutShare":([0-9.eE+-]+)')::double precision`),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -60,6 +60,8 @@ export const movedTables: readonly MovedTable[] = [
   { name: "alert_states" },
   { name: "alerts", encoded: ["event_id", "reasons", "note"] },
   { name: "hold_out_secrets" },
+  { name: "hold_out_experiments", encoded: ["deleted_rule"] },
+  { name: "hold_out_entries" },
   { name: "delivery_entities" },
 ];
 

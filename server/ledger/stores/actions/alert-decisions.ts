@@ -1,5 +1,4 @@
 /** Stores the decisions of alert rules: watermarks, states, alerts and their messages, a chunk in one commit. */
-import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import { keyOfEntity } from "../../ports/actions/rule-entities.ts";
@@ -27,7 +26,6 @@ import {
   real,
   run,
   select,
-  text,
   type Work,
   word,
 } from "../engine/sql.ts";
@@ -36,6 +34,7 @@ import { addAlerts, closeAlerts, findUnsent, markSent } from "./alert-rows.ts";
 import { bit, destinationsOf, type RuleRow, ruleColumns } from "./alert-rules.ts";
 import { deleteStates, entityOfNumbers, existing, isForgotten, keepStates } from "./alert-states.ts";
 import { addDelivery, nameEntities } from "./deliveries.ts";
+import { addEntries, holdOutOf } from "./hold-outs.ts";
 import { findNamed } from "./work-rows.ts";
 
 interface DecidedRow extends RuleRow {
@@ -70,7 +69,6 @@ const stateRow = new RowOf<Omit<EntityStateRow, "entity"> & EntityRow>({
   value: nullable(real()),
 });
 const organizationRow = new RowOf<{ readonly organization: number }>({ organization: integer() });
-const secretRow = new RowOf<{ readonly secret: string }>({ secret: text() });
 
 /** The store of decisions. */
 export function ruleDecisions(engine: Engine): RuleDecisions {
@@ -99,15 +97,8 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
         })(),
       ),
 
-    holdOutSecret: (organization) =>
-      engine.transaction(function* () {
-        yield* run`
-          INSERT INTO hold_out_secrets (organization, secret) VALUES (${organization}, ${randomBytes(32).toString("hex")})
-          ON CONFLICT (organization) DO NOTHING`;
-        const [row] = yield* select(secretRow)`FROM hold_out_secrets WHERE organization = ${organization}`;
-        if (row === undefined) throw new Error("The secret of draws is not there.");
-        return row.secret;
-      }),
+    holdOut: (organization, rule, horizonDays, nowMs) =>
+      engine.leadingTransaction(() => holdOutOf(organization, rule, horizonDays, nowMs)),
 
     sentOn: (organization, rule, day) =>
       engine.alone(count`
@@ -199,6 +190,7 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   yield* keepStates(organization, rule, changed);
   const fired = chunk.fired.filter(({ entity }) => isThere(entity));
   yield* addAlerts({ organization, rule, version, experiment }, fired, nowMs);
+  yield* addEntries({ organization, rule, version, experiment }, fired);
   yield* markSent(rule, chunk.earlier);
   yield* closeAlerts(organization, rule, closed, nowMs);
   for (const { destination, message, dueAtMs, entities } of chunk.messages) {

@@ -19,6 +19,7 @@ import {
   word,
 } from "../engine/sql.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
+import { forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
 
 interface OfRule {
   readonly organization: number;
@@ -145,9 +146,10 @@ function* cancelMessagesOf(
   yield* run`UPDATE deliveries SET state = 'canceled' WHERE state IN ('pending', 'held') AND ${named}`;
 }
 
-/** Deletes the alerts and states of an erased user or account, and what messages said about it. */
+/** Deletes the alerts and states of an erased user or account, and what messages said about it. Counts of hold-outs stay. */
 export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Work<void> {
   yield* cancelMessagesOf(organization, entity, true);
+  yield* forgetEntriesOf(organization, entity);
   for (const table of ["alerts", "alert_states", "delivery_entities"]) {
     yield* run`
       DELETE FROM ${sqlText(table)} WHERE organization = ${organization} AND user_number = ${entity.user}
@@ -156,8 +158,9 @@ export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Wo
 }
 
 /** Deletes alerts that are older than they are kept. */
-export function tidyAlerts(engine: Engine, nowMs: number): Promise<void> {
-  return deleteInParts(
+export async function tidyAlerts(engine: Engine, nowMs: number): Promise<void> {
+  await tidyEntries(engine, nowMs);
+  await deleteInParts(
     engine,
     (most) => run`
       DELETE FROM alerts WHERE id IN (
