@@ -56,6 +56,7 @@ async function committed(
         ...{ secret, experiment: horizonDays === 28 ? 1 : 2 },
       }),
       sentOn: async () => 0,
+      insideBySettings: async () => 0,
       toldOpen: async () => told,
       unsent: async () =>
         kept.flatMap(({ fired: all }) => all.filter(({ arm, isSent }) => arm !== "control" && !isSent)),

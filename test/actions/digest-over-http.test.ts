@@ -84,7 +84,7 @@ async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Prom
   const chunk: DecisionChunk = {
     ...{ organization, rule: version.rule, version: version.version, after: watermark.sequence },
     ...{ horizonDays: 28, next: { decidedThrough: today, part: null, cursor: null } },
-    ...{ states: [], closed: [], insideBySettings: 0 },
+    ...{ states: [], closed: [], insideBySettings: 2 },
     fired: [await firedOf("ada", true), await firedOf("bob", false)],
   };
   const ground = { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now() };
@@ -110,6 +110,8 @@ test("the digest comes once, to those who want it and agreed, and names no contr
   const digest = await viewer.json<Digest>("GET", `${at("/api/digest")}&period=daily`);
   expect(digest).toMatchObject({
     ...{ period: "daily", day: formatDay(today), kind: "user", scoredDay: formatDay(today), hasNews: true },
+    // The rule was decided after 07:00: the next digest tells it.
+    insideBySettings: 0,
     ...{ alerts: { fired: 1, untouched: 1 }, entered: { total: 0, named: [] }, precision: { mature: 0 } },
     changes: [`Settings changed on ${formatDay(today - 1)}: churnHorizonDays.`],
   });

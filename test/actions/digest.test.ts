@@ -10,11 +10,11 @@ import {
   mostImportant,
 } from "../../server/actions/digests/digest.ts";
 import { digestMessage } from "../../server/actions/digests/digest-message.ts";
-import { dueDigest } from "../../server/actions/digests/digest-times.ts";
+import { digestSpan, dueDigest } from "../../server/actions/digests/digest-times.ts";
 import { Digester } from "../../server/actions/digests/digester.ts";
 import { countedAlerts } from "../../server/actions/digests/live-precision.ts";
 import { type MessageBody, slackBody } from "../../server/actions/send/message-body.ts";
-import { formatDay } from "../../server/calendar/days.ts";
+import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
 import type { DestinationWithCounts, Organization } from "../../server/ledger/ledger.ts";
 import type { Logger } from "../../server/telemetry/telemetry.ts";
@@ -58,6 +58,15 @@ describe("a digest is due", () => {
     expect(at("2026-10-26T08:59:00Z")).toMatchObject({ isLate: false });
     expect(at("2026-10-27T05:59:00Z")).toMatchObject({ isLate: true });
     expect(at("2026-10-27T06:00:00Z")).toBeUndefined();
+  });
+
+  test("and tells what was decided since the 07:00 of the one before, also when clocks change", () => {
+    const span = (period: DigestPeriod, day: string) => {
+      const { fromMs, toMs } = digestSpan(period, new Zone("Europe/Paris"), parseDay(day) ?? 0);
+      return [fromMs, toMs].map((ms) => new Date(ms).toISOString().slice(0, 16));
+    };
+    expect(span("daily", "2026-10-25")).toEqual(["2026-10-24T05:00", "2026-10-25T06:00"]);
+    expect(span("weekly", "2026-10-26")).toEqual(["2026-10-19T05:00", "2026-10-26T06:00"]);
   });
 });
 
@@ -153,6 +162,7 @@ describe("the content", () => {
     expect(hasNews({ ...quiet, top: [ada] })).toBe(false);
     expect(hasNews({ ...quiet, left: { total: 1, named: [] } })).toBe(true);
     expect(hasNews({ ...quiet, movedBySettings: 1 })).toBe(true);
+    expect(hasNews({ ...quiet, insideBySettings: 1 })).toBe(true);
     expect(hasNews({ ...quiet, changes: ["Settings changed."] })).toBe(true);
     expect(hasNews({ ...quiet, data: { ...quiet.data, stoppedSince: 1 } })).toBe(true);
     const alerts = alertsOfWeek([{ verdict: null, tasks: 1, closedWhy: "churned" }]);
@@ -195,6 +205,7 @@ describe("the content", () => {
       ...quiet,
       ...{ entered: { total: 3, named: [ada] }, left: { total: 1, named: [{ ...ada, state: "churned" }] } },
       ...{ top: [ada], movedBySettings: 2, changes: ["Settings changed on 2026-11-29: riskBands."] },
+      insideBySettings: 3,
       alerts: alertsOfWeek([{ verdict: "handled", tasks: 0, closedWhy: null }]),
       precision: { mature: 10, churned: 4, rate: 0.4, interval: { low: 0.168, high: 0.687 } },
       data: { silent: [{ source: "segment", sinceMs: 0 }], stoppedSince: null, rejectedEvents: 1 },
@@ -209,6 +220,7 @@ describe("the content", () => {
       "Entered high risk: another 2.",
       "Ada & Co: churned, expected loss 1,201 EUR a month",
       "By settings: 2 accounts moved only by other settings or another model.",
+      "By settings: 3 users or accounts have no alert: only other settings or another model put them inside a rule.",
       "Ada & Co: number 1 by expected loss: 62 %, expected loss 1,201 EUR a month",
       "Alerts: 1 alert in the last 7 days: 1 handled, 0 not useful, 0 with a task, 0 untouched. 0 churned.",
       "Alerts: Precision so far: 40 % of 10 untouched alerts churned (16 % to 68 %).",

@@ -52,6 +52,7 @@ export const ruleDecisions: Kinds["ruleDecisions"] = {
     sentOn: read,
     toldOpen: read,
     unsent: read,
+    insideBySettings: read,
   },
   ...{ holdOut: service, commitDecision: service },
 };

@@ -170,6 +170,23 @@ function chunks(subject: LedgerUnderTest): void {
 }
 
 function effects(subject: LedgerUnderTest): void {
+  test("entities that are inside only by settings are counted, by the time of the decision", async () => {
+    const { id, ledger, nowMs, rule, first, commit } = await ground(subject);
+    const part = { day, uptoNumber: 1 };
+    const next = { decidedThrough: null, part, cursor: null };
+    await commit({ ...first, next, insideBySettings: 3 });
+    await commit({ ...first, after: 2, states: [], fired: [], messages: [], insideBySettings: 2 });
+    await commit({ ...first, after: 3, states: [], fired: [], messages: [], insideBySettings: 0 });
+    const inside = (fromMs: number, toMs: number) => ledger.ruleDecisions.insideBySettings(id, fromMs, toMs);
+    expect([
+      await inside(nowMs, nowMs + 1),
+      await inside(nowMs + 1, nowMs + 9),
+      await inside(0, nowMs),
+    ]).toEqual([...[5, 0, 0]]);
+    await ledger.alertRules.remove(id, rule.id, by, nowMs);
+    expect(await inside(0, nowMs + 1)).toBe(0);
+  });
+
   test("an alert closes, a moment fires once, and a forgotten state has no row", async () => {
     const { first, commit, list, states } = await ground(subject);
     await commit(first);

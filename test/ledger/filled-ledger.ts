@@ -230,7 +230,7 @@ async function fillAlerts(ledger: Ledger, id: number, nowMs: number): Promise<vo
   const entity = { kind: "user", number: 1 } as const;
   const first = decision({ organization: id, rule: rule.id, entity, day, messages: destinations });
   const fired = first.fired.map((alert) => ({ ...alert, arm: "treated" as const }));
-  await ledger.ruleDecisions.commitDecision({ ...first, fired }, nowMs);
+  await ledger.ruleDecisions.commitDecision({ ...first, fired, insideBySettings: 2 }, nowMs);
   const held = { ...alertRule, name: `held ${oddText}`, holdOutShare: 0.2 };
   const gone = await ledger.alertRules.add(id, held, commandLine, nowMs);
   await ledger.alertRules.remove(id, gone.id, commandLine, nowMs);
@@ -338,7 +338,7 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
       ...[await ledger.alertRules.list(id, day), await ledger.ruleDecisions.toDecide(id)],
       ...[await ledger.alerts.list(id, { state: "all", today: day, limit: 99, offset: 0 })],
       await ledger.alertRules.experiments(id),
-      await holdOutOf(ledger, id, nowMs),
+      ...[await holdOutOf(ledger, id, nowMs), await ledger.ruleDecisions.insideBySettings(id, 0, nowMs + 1)],
     ],
     held: [await ledger.heldEvents.counts(id), await ledger.heldEvents.people(id, 99)],
     waiting: await waitingIn(ledger, id),

@@ -37,6 +37,7 @@ const ruleDecisionCalls = [
     "sentOn",
     "toldOpen",
     "unsent",
+    "insideBySettings",
     "commitDecision",
   ] as const),
 ] as const;

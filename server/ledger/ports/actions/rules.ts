@@ -178,6 +178,9 @@ export interface RuleDecisions {
   unsent(organization: number, rule: number, day: number): Promise<readonly UnsentAlert[]>;
   /** Keys of the entities whose open alert of a rule was in a message: only their ends are told. */
   toldOpen(organization: number, rule: number): Promise<readonly string[]>;
+  /** How many entities came inside a rule only by other settings or another model, in decisions that were committed from one instant to another,
+   * without it. */
+  insideBySettings(organization: number, fromMs: number, toMs: number): Promise<number>;
   /**
    * Commits a chunk: the states, the alerts, the messages and the watermark, in one transaction.
    * @returns the watermark afterwards

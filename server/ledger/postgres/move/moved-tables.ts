@@ -57,6 +57,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: "alert_rules", encoded: ["name"] },
   { name: "alert_rule_destinations" },
   { name: "alert_rule_versions" },
+  { name: "alert_rule_days" },
   { name: "alert_states" },
   { name: "alerts", encoded: ["event_id", "reasons", "note"] },
   { name: "hold_out_secrets" },

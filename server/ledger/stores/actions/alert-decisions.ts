@@ -70,6 +70,10 @@ const stateRow = new RowOf<Omit<EntityStateRow, "entity"> & EntityRow>({
 });
 const organizationRow = new RowOf<{ readonly organization: number }>({ organization: integer() });
 
+const insideRow = new RowOf<{ readonly entities: number }>({
+  entities: integer("CAST(coalesce(sum(inside_by_settings), 0) AS bigint)"),
+});
+
 /** The store of decisions. */
 export function ruleDecisions(engine: Engine): RuleDecisions {
   return {
@@ -118,6 +122,15 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
       ),
 
     named: (organization, entities) => engine.alone(findNamed(organization, entities)),
+
+    insideBySettings: (organization, fromMs, toMs) =>
+      engine.alone(
+        (function* () {
+          const [found] = yield* select(insideRow)`
+            FROM alert_rule_days WHERE organization = ${organization} AND decided_at_ms >= ${fromMs} AND decided_at_ms < ${toMs}`;
+          return found?.entities ?? 0;
+        })(),
+      ),
 
     commitDecision: async (chunk, atMs) => {
       const nowMs = await engine.sharedNowMs(atMs);
@@ -191,6 +204,7 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   const fired = chunk.fired.filter(({ entity }) => isThere(entity));
   yield* addAlerts({ organization, rule, version, experiment }, fired, nowMs);
   yield* addEntries({ organization, rule, version, experiment }, fired);
+  yield* countInside(chunk, nowMs);
   yield* markSent(rule, chunk.earlier);
   yield* closeAlerts(organization, rule, closed, nowMs);
   for (const { destination, message, dueAtMs, entities } of chunk.messages) {
@@ -198,6 +212,17 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
     const delivery = yield* addDelivery(organization, destination, message, dueAtMs, nowMs);
     if (delivery !== undefined) yield* nameEntities(organization, delivery, entities);
   }
+}
+
+/** Counts entities that came inside only by settings. The chunks of a day are counted together. */
+function* countInside(chunk: DrawnChunk, nowMs: number): Work<void> {
+  const { organization, rule, insideBySettings } = chunk;
+  if (insideBySettings === 0) return;
+  yield* run`
+    INSERT INTO alert_rule_days (organization, rule, day, inside_by_settings, decided_at_ms)
+    VALUES (${organization}, ${rule}, ${dayOf(chunk)}, ${insideBySettings}, ${nowMs})
+    ON CONFLICT (rule, day) DO UPDATE SET
+      inside_by_settings = alert_rule_days.inside_by_settings + excluded.inside_by_settings`;
 }
 
 /** The day that a chunk decides. */

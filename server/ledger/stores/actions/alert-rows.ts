@@ -160,10 +160,12 @@ export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Wo
 /** Deletes alerts that are older than they are kept. */
 export async function tidyAlerts(engine: Engine, nowMs: number): Promise<void> {
   await tidyEntries(engine, nowMs);
+  const uptoMs = nowMs - ruleLimits.keptDays * 86_400_000;
+  await engine.alone(run`DELETE FROM alert_rule_days WHERE decided_at_ms < ${uptoMs}`);
   await deleteInParts(
     engine,
     (most) => run`
       DELETE FROM alerts WHERE id IN (
-        SELECT id FROM alerts WHERE fired_at_ms < ${nowMs - ruleLimits.keptDays * 86_400_000} LIMIT ${most})`,
+        SELECT id FROM alerts WHERE fired_at_ms < ${uptoMs} LIMIT ${most})`,
   );
 }

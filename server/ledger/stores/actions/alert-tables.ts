@@ -112,6 +112,21 @@ export function alertTables({ id, integer, real, text, ordered, end, keyed }: Ta
 `;
 }
 
+/** What decisions of a day say to the digest. */
+export function alertRuleDays({ integer, keyed }: TableTypes): string {
+  return `
+  CREATE TABLE alert_rule_days (
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    rule ${integer} NOT NULL REFERENCES alert_rules (id) ON DELETE CASCADE,
+    day ${integer} NOT NULL,
+    inside_by_settings ${integer} NOT NULL,
+    decided_at_ms ${integer} NOT NULL,
+    PRIMARY KEY (rule, day)
+  )${keyed};
+  CREATE INDEX alert_rule_days_of_organization ON alert_rule_days (organization, decided_at_ms);
+`;
+}
+
 /** Controls are read for each list. Most alerts are of none. */
 export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;
