@@ -74,7 +74,7 @@ export const DigestAnswer = Type.Object({
         { description: "Its 95 % interval (Wilson)." },
       ),
     },
-    { description: "Of alerts without a verdict, a task or a contact." },
+    { description: "Of alerts without the verdict handled, a task or a contact." },
   ),
   changes: Type.Array(Type.String(), { description: "Settings and models that changed, as sentences." }),
   data: Type.Object(

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { NoticeType } from "../../contract/actions/destinations.ts";
 import type { DigestPeriod } from "../../contract/digest/digest.ts";
+import { matureAlerts } from "../../server/actions/alerts/outcomes.ts";
 import {
   alertsOfWeek,
   type Digest,
@@ -12,7 +13,6 @@ import {
 import { digestMessage } from "../../server/actions/digests/digest-message.ts";
 import { digestSpan, dueDigest } from "../../server/actions/digests/digest-times.ts";
 import { Digester } from "../../server/actions/digests/digester.ts";
-import { countedAlerts } from "../../server/actions/digests/live-precision.ts";
 import { type MessageBody, slackBody } from "../../server/actions/send/message-body.ts";
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
@@ -183,7 +183,7 @@ describe("the content", () => {
     expect(mostImportant(rows, 1)).toHaveLength(1);
   });
 
-  test("counts alerts for the precision that nobody touched, one of a rule, an entity and a horizon", () => {
+  test("counts one alert of a rule, an entity and a horizon, and touched ones apart", () => {
     const fired = (number: number, firedDay: number, more: object = {}) => ({
       ...({ rule: 1, entity: { kind: "user", number }, closedWhy: null, verdict: null, tasks: 0 } as const),
       ...{ firedDay, ...more },
@@ -192,12 +192,17 @@ describe("the content", () => {
     const alerts = [
       ...[fired(1, 60), fired(1, 55), fired(2, 90), fired(3, 60, { verdict: "handled" as const })],
       ...[fired(4, 60, { tasks: 1 }), fired(5, 40), fired(6, 60, { rule: 2 })],
+      fired(7, 60, { verdict: "notUseful" as const }),
     ];
-    expect(countedAlerts(question, "user", alerts)).toEqual([
-      { number: 1, day: 55 },
-      { number: 6, day: 60 },
+    // Nothing was done about an alert that was not useful.
+    expect(matureAlerts(question, "user", alerts)).toEqual([
+      { rule: 1, number: 1, day: 55, isTouched: false },
+      { rule: 1, number: 3, day: 60, isTouched: true },
+      { rule: 1, number: 4, day: 60, isTouched: true },
+      { rule: 2, number: 6, day: 60, isTouched: false },
+      { rule: 1, number: 7, day: 60, isTouched: false },
     ]);
-    expect(countedAlerts(question, "account", alerts)).toEqual([]);
+    expect(matureAlerts(question, "account", alerts)).toEqual([]);
   });
 
   test("is a message with names, lines and links, within its limit", () => {

@@ -247,6 +247,12 @@ function controls(subject: LedgerUnderTest): void {
     expect(await fired(day)).toMatchObject([
       { entity: bob, firedDay: day, verdict: null, closedWhy: null, tasks: 0 },
     ]);
+    // Counts of days have no names.
+    expect(await ledger.alerts.firedByDay(id, day, day)).toEqual([{ rule: first.rule, day, alerts: 2 }]);
+    expect(await ledger.alerts.firedByDay(id, day + 1, day + 9)).toEqual([]);
+    const ofRule = { fromDay: day, toDay: day, today: day + 28, limit: 9 };
+    expect(await ledger.alerts.fired(id, { ...ofRule, rule: first.rule })).toHaveLength(2);
+    expect(await ledger.alerts.fired(id, { ...ofRule, rule: first.rule + 1 })).toEqual([]);
     expect((await fired(day + 28)).map(({ entity }) => entity)).toEqual([bob, ada]);
     expect(await fired(day + 28, day + 1)).toEqual([]);
   });

@@ -3,7 +3,12 @@
  * node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
-import { alertRuleDays, alertsOfControls, alertTables } from "../../stores/actions/alert-tables.ts";
+import {
+  alertRuleDays,
+  alertsByDay,
+  alertsOfControls,
+  alertTables,
+} from "../../stores/actions/alert-tables.ts";
 import { holdOutTables } from "../../stores/actions/hold-out-tables.ts";
 import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
@@ -104,6 +109,7 @@ export const migrations: readonly Migration[] = [
   toldOwners(postgresTypes),
   holdOutTables(postgresTypes, `substring(settings from '"holdOutShare":([0-9.eE+-]+)')::double precision`),
   alertRuleDays(postgresTypes),
+  alertsByDay,
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

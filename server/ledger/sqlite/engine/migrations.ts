@@ -8,7 +8,12 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
-import { alertRuleDays, alertsOfControls, alertTables } from "../../stores/actions/alert-tables.ts";
+import {
+  alertRuleDays,
+  alertsByDay,
+  alertsOfControls,
+  alertTables,
+} from "../../stores/actions/alert-tables.ts";
 import { holdOutTables } from "../../stores/actions/hold-out-tables.ts";
 import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
@@ -265,6 +270,7 @@ const migrations: readonly Migration[] = [
   toldOwners(sqliteTypes),
   holdOutTables(sqliteTypes, "json_extract(settings, '$.holdOutShare')"),
   alertRuleDays(sqliteTypes),
+  alertsByDay,
 ];
 
 /** The number of migrations of this code. */

@@ -112,7 +112,7 @@ export function alertTables({ id, integer, real, text, ordered, end, keyed }: Ta
 `;
 }
 
-/** What decisions of a day say to the digest. */
+/** Counts of decisions by day, for the digest. */
 export function alertRuleDays({ integer, keyed }: TableTypes): string {
   return `
   CREATE TABLE alert_rule_days (
@@ -126,6 +126,11 @@ export function alertRuleDays({ integer, keyed }: TableTypes): string {
   CREATE INDEX alert_rule_days_of_organization ON alert_rule_days (organization, decided_at_ms);
 `;
 }
+
+/** For figures of rules by day. */
+export const alertsByDay = `
+  CREATE INDEX alerts_by_day ON alerts (organization, rule, fired_day);
+`;
 
 /** Controls are read for each list. Most alerts are of none. */
 export const alertsOfControls = `
