@@ -1,5 +1,6 @@
 /** The routes about alert rules and alerts. Intake keeps them, and analysis lists alerts and previews rules. */
 import { analysisRoute, intakeRoute } from "../api/route.ts";
+import { RuleFiguresAnswer } from "./rule-figures.ts";
 import { RulePreviewAnswer, RulePreviewBody } from "./rule-preview.ts";
 import * as rules from "./rule-schemas.ts";
 
@@ -43,6 +44,11 @@ export const alertFigures = {
     query: rules.AlertsParameters,
     answer: rules.AlertsAnswer,
     table: "alerts",
+  }),
+  "GET /api/alert-rules/figures": analysisRoute.read({
+    summary:
+      "Figures of alert rules: alerts by week, and how many of those whose churn horizon is over were followed by churn",
+    answer: RuleFiguresAnswer,
   }),
   "POST /api/alert-rules/preview": analysisRoute.manage({
     summary:

@@ -50,6 +50,9 @@ export const DigestAnswer = Type.Object({
   entered: moves("In high risk now, and not before."),
   left: moves("In high risk before, and not now."),
   movedBySettings: Field.count("Those that entered or left only by other settings or another model."),
+  insideBySettings: Field.count(
+    "Users or accounts that only other settings or another model put inside an alert rule: they have no alert. From 07:00 to 07:00 of the day.",
+  ),
   top: listOf(
     `The ${digestLimits.top} with the highest expected loss. Without revenue those with the highest churn risk, if it is high.`,
     entity,
@@ -75,7 +78,7 @@ export const DigestAnswer = Type.Object({
         { description: "Its 95 % interval (Wilson)." },
       ),
     },
-    { description: "Of alerts without a verdict, a task or a contact." },
+    { description: "Of alerts without the verdict handled, a task or a contact." },
   ),
   changes: Type.Array(Type.String(), { description: "Settings and models that changed, as sentences." }),
   data: Type.Object(

@@ -15,7 +15,9 @@ const changesOfDestinations = {
   "PUT /api/own-digest": ["/api/own-digest", ...readsOfDestinations],
 } as const;
 
-const readsOfAlerts = ["/api/alerts", "/api/alert-rules", "/api/audit-log"] as const;
+const readsOfAlerts = [
+  ...(["/api/alerts", "/api/alert-rules", "/api/alert-rules/figures", "/api/audit-log"] as const),
+] as const;
 const changesOfAlerts = {
   "PATCH /api/alerts/:id": readsOfAlerts,
   "POST /api/alert-rules": readsOfAlerts,

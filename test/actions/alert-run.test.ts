@@ -52,10 +52,13 @@ async function committed(
       states: async () => [],
       named: async () =>
         ({ "account 1": { kind: "account", id: "a/1", label: "Engines", email: null } }) as const,
-      holdOutSecret: async () => secret,
+      holdOut: async (_: number, __: number, horizonDays: number) => ({
+        ...{ secret, experiment: horizonDays === 28 ? 1 : 2 },
+      }),
       sentOn: async () => 0,
       gathered: async () => ({ total: 0, alerts: [] }),
       openMoments: async () => [],
+      insideBySettings: async () => 0,
       toldOpen: async () => told,
       ...{ namedInMessages: async () => [], leaveOut: async () => undefined },
       unsent: async () =>
@@ -172,6 +175,18 @@ describe("a run", () => {
     expect(named.filter((entity) => entity.kind === "account" && isControl(entity.number))).toEqual([]);
     const resolved = messages.filter(({ message }) => message.type === "alert.resolved");
     expect(resolved.map(({ entities }) => entities)).toEqual([[{ kind: "account", number: 1 }]]);
+  });
+
+  test("draws the entries of another churn horizon anew", async () => {
+    const all = Array.from({ length: 40 }, (_, index) => fired(index + 1));
+    const armsOf = async (horizonDays: number) => {
+      const { kept } = await committed([chunk({ fired: all, horizonDays })], { holdOutShare: 0.5 });
+      return kept.flatMap((one) => one.fired.map(({ arm }) => arm));
+    };
+    const expected = (experiment: number) =>
+      all.map((alert) => armOf({ rule: 1, experiment, holdOutShare: 0.5 }, alert, secret));
+    expect(await armsOf(28)).toEqual(expected(1));
+    expect(await armsOf(60)).toEqual(expected(2));
   });
 
   test("has bodies below their limit, whatever texts there are", async () => {

@@ -131,6 +131,19 @@ describe("an alert", () => {
     ]);
     const [listed] = (await owner.json<{ rules: Rule[] }>("GET", at("/api/alert-rules"))).rules;
     expect(listed).toMatchObject({ openAlerts: 3, decidedThrough: formatDay(today) });
+    const figures = await owner.json<{ rules: readonly { weeks: readonly object[] }[] }>(
+      ...(["GET", at("/api/alert-rules/figures")] as const),
+    );
+    expect(figures).toMatchObject({
+      rules: [
+        {
+          ...{ id: rule.id, name: "High risk", perWeek: 3, holdOut: null },
+          untouched: { mature: 0, churned: 0, rate: null, interval: null, medianLeadDays: null },
+          ...{ touched: { mature: 0 }, baseRate: { count: 0, rate: null } },
+        },
+      ],
+    });
+    expect(figures.rules[0]?.weeks.at(-1)).toMatchObject({ fired: 3 });
   });
 
   test("is assigned, snoozed and judged by members, and viewers only read", async () => {

@@ -49,9 +49,10 @@ async function drawControl(userId: string, day: number): Promise<void> {
   if (toDecide === undefined) throw new Error("The rule is not decided.");
   const { version, watermark } = toDecide;
   const entity = { kind: "user", number } as const;
-  const secret = { ...ledger.ruleDecisions, holdOutSecret: async () => "0" };
+  const draw = { secret: "0", experiment: version.experiment };
+  const ruleDecisions = { ...ledger.ruleDecisions, holdOut: async () => draw };
   await commitChunk(
-    { ...ledger, ruleDecisions: secret },
+    { ...ledger, ruleDecisions },
     { ...version, holdOutShare: 1 },
     {
       ...{ organization: olga.organization, rule: version.rule, version: version.version },

@@ -89,7 +89,7 @@ async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Prom
   const chunk: DecisionChunk = {
     ...{ organization, rule: version.rule, version: version.version, after: watermark.sequence },
     ...{ horizonDays: 28, next: { decidedThrough: today, part: null, cursor: null } },
-    ...{ states: [], closed: [], insideBySettings: 0 },
+    ...{ states: [], closed: [], insideBySettings: 2 },
     fired: [await firedOf("ada", true), await firedOf("bob", false)],
   };
   const ground = { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now() };
@@ -120,6 +120,8 @@ test("the digest comes once, to those who want it and agreed, and names no contr
     ...{ period: "daily", day: formatDay(today), kind: "user", scoredDay: formatDay(today), hasNews: true },
     ...{ hasModel: false, lacksData: true, entered: { total: 0, named: [] }, left: { total: 0 }, top: [] },
     ...{ alerts: { fired: 1, untouched: 1 }, precision: { mature: 0, rate: null } },
+    // The rule was decided after 07:00: the next digest tells it.
+    insideBySettings: 0,
     changes: [`Settings changed on ${formatDay(today - 1)}: churnHorizonDays.`],
   });
   expect((await owner.ask("GET", `${at("/api/digest")}&period=hourly`)).status).toBe(400);

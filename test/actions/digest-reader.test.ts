@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { type DigestParts, readDigest } from "../../server/actions/digests/digest-reader.ts";
-import { Zone } from "../../server/calendar/zone.ts";
+import { msPerHour, Zone } from "../../server/calendar/zone.ts";
 import type { Organization } from "../../server/ledger/ledger.ts";
 import { keepRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
@@ -62,11 +62,14 @@ function partsOf(controls: readonly ReturnType<typeof control>[] = []): DigestPa
         { kind, id: `u${number}`, label: `User ${number}`, email: `u${number}@example.com` },
       ]),
     );
+  // From 07:00 of the day before to 07:00.
+  const span = [today - 1, today].map((day) => day * msPerDay + 7 * msPerHour);
+  const insideBySettings = async (_: number, ...asked: number[]) => (Bun.deepEquals(asked, span) ? 4 : 9);
   return {
     ...{ warehouse: subject.warehouse, nowMs },
     ledger: {
       alerts: { fired: async () => fired, controls: async () => controls },
-      ruleDecisions: { named },
+      ruleDecisions: { named, insideBySettings },
       settings: { get: async () => ({ version: 1, settings: defaultSettings }), history: async () => [] },
       rejectedEvents: { count: async () => 2 },
     },
@@ -81,6 +84,7 @@ test("a digest tells of moves since yesterday, and names no control", async () =
     ...{ kind: "user", scoredDay: today, sinceDay: today - 1, movedBySettings: 0, currency: "" },
     entered: { total: 2, named: [{ id: "u1", risk: 0.9, riskBefore: 0.1 }, { id: "u2" }] },
     left: { total: 1, named: [{ id: "u3", risk: 0.1, riskBefore: 0.9 }] },
+    insideBySettings: 4,
     ...{ alerts: { fired: 1, handled: 1 }, precision: { mature: 1, churned: 0, rate: 0 } },
     top: [{ id: "u1", risk: 0.9 }, { id: "u2" }, { id: "u4", riskBefore: null }],
     data: { silent: [], stoppedSince: null, rejectedEvents: 2 },

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { NoticeType } from "../../contract/actions/destinations.ts";
 import type { DigestPeriod } from "../../contract/digest/digest.ts";
+import { matureAlerts } from "../../server/actions/alerts/outcomes.ts";
 import {
   alertsOfWeek,
   type Digest,
@@ -10,11 +11,10 @@ import {
   mostImportant,
 } from "../../server/actions/digests/digest.ts";
 import { digestMessage } from "../../server/actions/digests/digest-message.ts";
-import { dueDigest } from "../../server/actions/digests/digest-times.ts";
+import { digestSpan, dueDigest } from "../../server/actions/digests/digest-times.ts";
 import { Digester } from "../../server/actions/digests/digester.ts";
-import { countedAlerts } from "../../server/actions/digests/live-precision.ts";
 import { type MessageBody, slackBody } from "../../server/actions/send/message-body.ts";
-import { formatDay } from "../../server/calendar/days.ts";
+import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
 import type { DestinationWithCounts, Organization } from "../../server/ledger/ledger.ts";
 import type { Logger } from "../../server/telemetry/telemetry.ts";
@@ -58,6 +58,15 @@ describe("a digest is due", () => {
     expect(at("2026-10-26T08:59:00Z")).toMatchObject({ isLate: false });
     expect(at("2026-10-27T05:59:00Z")).toMatchObject({ isLate: true });
     expect(at("2026-10-27T06:00:00Z")).toBeUndefined();
+  });
+
+  test("and tells what was decided since the 07:00 of the one before, also when clocks change", () => {
+    const span = (period: DigestPeriod, day: string) => {
+      const { fromMs, toMs } = digestSpan(period, new Zone("Europe/Paris"), parseDay(day) ?? 0);
+      return [fromMs, toMs].map((ms) => new Date(ms).toISOString().slice(0, 16));
+    };
+    expect(span("daily", "2026-10-25")).toEqual(["2026-10-24T05:00", "2026-10-25T06:00"]);
+    expect(span("weekly", "2026-10-26")).toEqual(["2026-10-19T05:00", "2026-10-26T06:00"]);
   });
 });
 
@@ -153,6 +162,7 @@ describe("the content", () => {
     expect(hasNews({ ...quiet, top: [ada] })).toBe(false);
     expect(hasNews({ ...quiet, left: { total: 1, named: [] } })).toBe(true);
     expect(hasNews({ ...quiet, movedBySettings: 1 })).toBe(true);
+    expect(hasNews({ ...quiet, insideBySettings: 1 })).toBe(true);
     expect(hasNews({ ...quiet, changes: ["Settings changed."] })).toBe(true);
     expect(hasNews({ ...quiet, data: { ...quiet.data, stoppedSince: 1 } })).toBe(true);
     const alerts = alertsOfWeek([{ verdict: null, tasks: 1, closedWhy: "churned" }]);
@@ -195,7 +205,7 @@ describe("the content", () => {
     expect(mostImportant(rows, 1)).toHaveLength(1);
   });
 
-  test("counts alerts for the precision that nobody touched, one of a rule, an entity and a horizon", () => {
+  test("counts one alert of a rule, an entity and a horizon, and touched ones apart", () => {
     const fired = (number: number, firedDay: number, more: object = {}) => ({
       ...({ rule: 1, entity: { kind: "user", number }, closedWhy: null, verdict: null, tasks: 0 } as const),
       ...{ firedDay, ...more },
@@ -204,12 +214,17 @@ describe("the content", () => {
     const alerts = [
       ...[fired(1, 60), fired(1, 55), fired(2, 90), fired(3, 60, { verdict: "handled" as const })],
       ...[fired(4, 60, { tasks: 1 }), fired(5, 40), fired(6, 60, { rule: 2 })],
+      fired(7, 60, { verdict: "notUseful" as const }),
     ];
-    expect(countedAlerts(question, "user", alerts)).toEqual([
-      { number: 1, day: 55 },
-      { number: 6, day: 60 },
+    // Nothing was done about an alert that was not useful.
+    expect(matureAlerts(question, "user", alerts)).toEqual([
+      { rule: 1, number: 1, day: 55, isTouched: false },
+      { rule: 1, number: 3, day: 60, isTouched: true },
+      { rule: 1, number: 4, day: 60, isTouched: true },
+      { rule: 2, number: 6, day: 60, isTouched: false },
+      { rule: 1, number: 7, day: 60, isTouched: false },
     ]);
-    expect(countedAlerts(question, "account", alerts)).toEqual([]);
+    expect(matureAlerts(question, "account", alerts)).toEqual([]);
   });
 
   test("is a message with names, lines and links, within its limit", () => {
@@ -217,6 +232,7 @@ describe("the content", () => {
       ...quiet,
       ...{ entered: { total: 3, named: [ada] }, left: { total: 1, named: [{ ...ada, state: "churned" }] } },
       ...{ top: [ada], movedBySettings: 2, changes: ["Settings changed on 2026-11-29: riskBands."] },
+      insideBySettings: 3,
       alerts: alertsOfWeek([{ verdict: "handled", tasks: 0, closedWhy: null }]),
       precision: { mature: 10, churned: 4, rate: 0.4, interval: { low: 0.168, high: 0.687 } },
       data: { silent: [{ source: "segment", sinceMs: 0 }], stoppedSince: null, rejectedEvents: 1 },
@@ -231,6 +247,7 @@ describe("the content", () => {
       "Entered high risk: another 2.",
       "Ada & Co: churned, expected loss 1,201 EUR a month",
       "By settings: 2 accounts moved only by other settings or another model.",
+      "By settings: 3 users or accounts have no alert: only other settings or another model put them inside a rule.",
       "Ada & Co: number 1 by expected loss: 62 %, expected loss 1,201 EUR a month",
       "Alerts: 1 alert in the last 7 days: 1 handled, 0 not useful, 0 with a task, 0 untouched. 0 churned.",
       "Alerts: Precision so far: 40 % of 10 untouched alerts churned (16 % to 68 %).",

@@ -13,6 +13,7 @@ export const quiet: Digest = {
   ...({ period: "daily", day: monday, kind: "account", scoredDay: monday, sinceDay: monday - 1 } as const),
   ...{ hasModel: true, lacksData: false },
   ...{ currency: "EUR", entered: { total: 0, named: [] }, left: { total: 0, named: [] }, movedBySettings: 0 },
+  insideBySettings: 0,
   ...{ top: [], alerts: alertsOfWeek([]), changes: [] },
   precision: { mature: 0, churned: 0, rate: null, interval: null },
   data: { silent: [], stoppedSince: null, rejectedEvents: 0 },

@@ -6,7 +6,7 @@ import { user, writePeople } from "./writes.ts";
 
 /** Those of rules. */
 export const alertRules: Kinds["alertRules"] = {
-  ...{ list: read, find: read },
+  ...{ list: read, find: read, experiments: read },
   add: async ({ ledger, nowMs }) => ({
     action: "alert_rule.created",
     of: (of) => ledger.alertRules.add(of, alertRule, by, nowMs),
@@ -26,7 +26,7 @@ export const alertRules: Kinds["alertRules"] = {
 
 /** Those of alerts. */
 export const alerts: Kinds["alerts"] = {
-  ...{ list: read, ofEntity: read, fired: read, controls: read },
+  ...{ list: read, ofEntity: read, fired: read, firedByDay: read, controls: read },
   change: async (ground) => {
     const { ledger, id: organization, nowMs } = ground;
     await writePeople(ledger, { users: [user(organization, "ada")] });
@@ -55,6 +55,7 @@ export const ruleDecisions: Kinds["ruleDecisions"] = {
     toldOpen: read,
     unsent: read,
     namedInMessages: read,
+    insideBySettings: read,
   },
-  ...{ holdOutSecret: service, leaveOut: service, commitDecision: service },
+  ...{ holdOut: service, leaveOut: service, commitDecision: service },
 };

@@ -160,8 +160,6 @@ function chunks(subject: LedgerUnderTest): void {
     expect(await ledger.ruleDecisions.named(id, [ada, bob])).toMatchObject({
       ...{ "user 1": { id: "ada", label: "Ada" }, "user 2": { id: "bob", label: "bob" } },
     });
-    const secret = await ledger.ruleDecisions.holdOutSecret(id);
-    expect([secret.length, await ledger.ruleDecisions.holdOutSecret(id)]).toEqual([64, secret]);
   });
 
   test("a day is decided in parts, and more than 100 alerts are refused", async () => {
@@ -193,6 +191,23 @@ function chunks(subject: LedgerUnderTest): void {
 }
 
 function effects(subject: LedgerUnderTest): void {
+  test("entities that are inside only by settings are counted, by the time of the decision", async () => {
+    const { id, ledger, nowMs, rule, first, commit } = await ground(subject);
+    const part = { day, uptoNumber: 1 };
+    const next = { decidedThrough: null, part, cursor: null };
+    await commit({ ...first, next, insideBySettings: 3 });
+    await commit({ ...first, after: 2, states: [], fired: [], messages: [], insideBySettings: 2 });
+    await commit({ ...first, after: 3, states: [], fired: [], messages: [], insideBySettings: 0 });
+    const inside = (fromMs: number, toMs: number) => ledger.ruleDecisions.insideBySettings(id, fromMs, toMs);
+    expect([
+      await inside(nowMs, nowMs + 1),
+      await inside(nowMs + 1, nowMs + 9),
+      await inside(0, nowMs),
+    ]).toEqual([...[5, 0, 0]]);
+    await ledger.alertRules.remove(id, rule.id, by, nowMs);
+    expect(await inside(0, nowMs + 1)).toBe(0);
+  });
+
   test("an alert closes, a moment fires once, and a forgotten state has no row", async () => {
     const { first, commit, list, states } = await ground(subject);
     await commit(first);
@@ -253,6 +268,12 @@ function controls(subject: LedgerUnderTest): void {
     expect(await fired(day)).toMatchObject([
       { entity: bob, firedDay: day, verdict: null, closedWhy: null, tasks: 0 },
     ]);
+    // Counts of days have no names.
+    expect(await ledger.alerts.firedByDay(id, day, day)).toEqual([{ rule: first.rule, day, alerts: 2 }]);
+    expect(await ledger.alerts.firedByDay(id, day + 1, day + 9)).toEqual([]);
+    const ofRule = { fromDay: day, toDay: day, today: day + 28, limit: 9 };
+    expect(await ledger.alerts.fired(id, { ...ofRule, rule: first.rule })).toHaveLength(2);
+    expect(await ledger.alerts.fired(id, { ...ofRule, rule: first.rule + 1 })).toEqual([]);
     expect((await fired(day + 28)).map(({ entity }) => entity)).toEqual([bob, ada]);
     expect(await fired(day + 28, day + 1)).toEqual([]);
   });

@@ -13,6 +13,7 @@ import { destinationsContract } from "./contract-destinations.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { gatheredAlertsContract } from "./contract-gathered-alerts.ts";
 import { heldEventsContract } from "./contract-held-events.ts";
+import { holdOutsContract } from "./contract-hold-outs.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract, rejectedEventsOfInboxContract } from "./contract-inbox.ts";
 import { lastingIdsContract } from "./contract-lasting-ids.ts";
@@ -56,6 +57,7 @@ const parts = {
   alertRules: alertRulesContract,
   gatheredAlerts: gatheredAlertsContract,
   waitingMessages: waitingMessagesContract,
+  holdOuts: holdOutsContract,
   audit: auditContract,
   changes: changesContract,
 } as const;

@@ -222,23 +222,26 @@ async function fillAlerts(ledger: Ledger, id: number, nowMs: number): Promise<vo
   const destinations = [to.id];
   const rule = await ledger.alertRules.add(
     id,
-    { ...alertRule, name: oddText, destinations },
+    { ...alertRule, name: oddText, destinations, holdOutShare: 0.2 },
     commandLine,
     nowMs,
   );
-  await ledger.ruleDecisions.commitDecision(
-    decision({
-      organization: id,
-      rule: rule.id,
-      entity: { kind: "user", number: 1 },
-      day,
-      messages: destinations,
-    }),
-    nowMs,
-  );
+  await ledger.ruleDecisions.holdOut(id, rule.id, 28, nowMs);
+  const entity = { kind: "user", number: 1 } as const;
+  const first = decision({ organization: id, rule: rule.id, entity, day, messages: destinations });
+  const fired = first.fired.map((alert) => ({ ...alert, arm: "treated" as const }));
+  await ledger.ruleDecisions.commitDecision({ ...first, fired, insideBySettings: 2 }, nowMs);
+  const held = { ...alertRule, name: `held ${oddText}`, holdOutShare: 0.2 };
+  const gone = await ledger.alertRules.add(id, held, commandLine, nowMs);
+  await ledger.alertRules.remove(id, gone.id, commandLine, nowMs);
   const { alerts } = await ledger.alerts.list(id, { state: "all", today: day, limit: 9, offset: 0 });
   await ledger.alerts.change(id, alerts[0]?.id ?? 0, { note: oddText }, commandLine, day, nowMs);
-  await ledger.ruleDecisions.holdOutSecret(id);
+}
+
+/** The secret of draws. */
+async function holdOutOf(ledger: Ledger, id: number, nowMs: number): Promise<unknown> {
+  const [rule] = await ledger.ruleDecisions.toDecide(id);
+  return rule && ledger.ruleDecisions.holdOut(id, rule.version.rule, 28, nowMs);
 }
 
 /** The ids under which events are held. */
@@ -334,7 +337,8 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     alerts: [
       ...[await ledger.alertRules.list(id, day), await ledger.ruleDecisions.toDecide(id)],
       ...[await ledger.alerts.list(id, { state: "all", today: day, limit: 99, offset: 0 })],
-      await ledger.ruleDecisions.holdOutSecret(id),
+      await ledger.alertRules.experiments(id),
+      ...[await holdOutOf(ledger, id, nowMs), await ledger.ruleDecisions.insideBySettings(id, 0, nowMs + 1)],
     ],
     held: [await ledger.heldEvents.counts(id), await ledger.heldEvents.people(id, 99)],
     waiting: await waitingIn(ledger, id),

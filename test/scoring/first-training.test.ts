@@ -32,7 +32,7 @@ test("the first scores do not wait for the first training, which a kill only del
   const rule = new LedgerInMemory(organization, { kind: "healthBelow", below: 40 });
   const decide = () => rule.decide(subject.warehouse, (today + 0.5) * msPerDay);
   installation.beforeStatement = async (sql, parameters) => {
-    if (sql.includes("INSERT INTO score_records") && parameters?.["what"] === "model") {
+    if (sql.includes("INSERT INTO score_records") && parameters?.what === "model") {
       installation.beforeStatement = () => Promise.reject(new ServiceStopping());
       throw new ServiceStopping();
     }
@@ -68,7 +68,7 @@ test("a small organization is scored once, with its first model", async () => {
   await installation.insert(eventsOf(organization, 0));
   let runs = 0;
   installation.beforeStatement = async (sql, parameters) => {
-    if (sql.includes("INSERT INTO score_records") && parameters?.["what"] === "run") runs += 1;
+    if (sql.includes("INSERT INTO score_records") && parameters?.what === "run") runs += 1;
   };
   await installation.work();
   expect(runs).toBe(2);

@@ -47,9 +47,12 @@ export async function commitChunk(
   ground: ChunkGround,
 ): Promise<Watermark> {
   const { organization, holdOutShare } = version;
-  const secret = holdOutShare === 0 ? "" : await ledger.ruleDecisions.holdOutSecret(organization);
+  const isDrawn = holdOutShare > 0 && chunk.fired.length > 0;
+  const { secret, experiment } = isDrawn
+    ? await ledger.ruleDecisions.holdOut(organization, version.rule, chunk.horizonDays, ground.nowMs)
+    : { secret: "", experiment: version.experiment };
   const drawn = chunk.fired.map((alert): DrawnAlert => {
-    const arm = armOf(version, alert, secret);
+    const arm = armOf({ ...version, experiment }, alert, secret);
     const controlUntil = arm === "control" ? alert.day + chunk.horizonDays - 1 : null;
     return { ...alert, arm, controlUntil, isSent: false };
   });

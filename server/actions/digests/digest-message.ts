@@ -64,7 +64,7 @@ function summaryOf(digest: Digest): string {
 
 /** The lines of a digest: the most important first. */
 function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
-  const { kind, entered, left, movedBySettings, top, changes, currency } = digest;
+  const { kind, entered, left, movedBySettings, insideBySettings, top, changes, currency } = digest;
   const line = (entity: DigestEntity, text: string): MessageRow => ({
     ...{ name: cut(entity.label), text: `${text}${lossOf(entity, currency)}` },
     link: `${pages}/${kind}s/${encodeURIComponent(entity.id)}`,
@@ -91,6 +91,9 @@ function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
             "model",
           ),
         ]),
+    ...(insideBySettings === 0
+      ? []
+      : [about("By settings", insideSentence(insideBySettings), "settings/alert-rules")]),
     ...top.map((one, at) =>
       line(
         one,
@@ -106,6 +109,11 @@ function rowsOf(digest: Digest, pages: string): readonly MessageRow[] {
     bytes += Buffer.byteLength(JSON.stringify(row)) + 1;
     return bytes <= destinationLimits.bodyBytes - headBytes;
   });
+}
+
+function insideSentence(count: number): string {
+  const has = count === 1 ? "user or account has" : "users or accounts have";
+  return `${count} ${has} no alert: only other settings or another model put them inside a rule.`;
 }
 
 /** A body without its rows, at most. */

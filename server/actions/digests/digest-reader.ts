@@ -30,6 +30,7 @@ import {
   mostImportant,
   type UnnamedEntity,
 } from "./digest.ts";
+import { digestSpan } from "./digest-times.ts";
 import { livePrecision } from "./live-precision.ts";
 
 export interface DigestParts {
@@ -76,7 +77,8 @@ export async function readDigest(
   const before = now && (await newestRun(warehouse, id, kind, day - digestDays[period]));
   const since = now === undefined || before === undefined || before.day >= now.day ? undefined : before;
   const { settings } = await ledger.settings.get(id);
-  const [moves, top, fired, data] = await Promise.all([
+  const { fromMs, toMs } = digestSpan(period, zone, day);
+  const [moves, top, fired, data, insideBySettings] = await Promise.all([
     movesOf(ground, since),
     topOf(ground),
     ledger.alerts.fired(id, {
@@ -88,13 +90,14 @@ export async function readDigest(
       },
     }),
     dataOf(ground),
+    ledger.ruleDecisions.insideBySettings(id, fromMs, toMs),
   ]);
   const ofWeek = fired.filter(({ firedDay }) => firedDay < day && firedDay >= day - digestLimits.alertDays);
   return {
     ...{ period, day, kind, scoredDay: now?.day ?? null, sinceDay: since?.day ?? null },
     hasModel: now !== undefined && now.body.model !== null,
     lacksData: now === undefined || lacksData(now.body.choice, now.body.backtest),
-    ...{ ...moves, ...top },
+    ...{ ...moves, ...top, insideBySettings },
     alerts: alertsOfWeek(ofWeek),
     precision: await livePrecision(
       warehouse,

@@ -1,5 +1,5 @@
 /** When a digest is due, by the clocks of an organization. Pure. */
-import type { DigestPeriod } from "../../../contract/digest/digest.ts";
+import { type DigestPeriod, digestDays } from "../../../contract/digest/digest.ts";
 import { msPerHour, type Zone } from "../../calendar/calendar.ts";
 import { timeOfDayMs } from "../alerts/next-morning.ts";
 
@@ -28,6 +28,16 @@ export function dueDigest(period: DigestPeriod, zone: Zone, nowMs: number): DueD
     return { day, isLate: nowMs >= dueAtMs + waitsMs };
   }
   return undefined;
+}
+
+/** The time that a digest tells of, where a time counts and not a day: from 07:00 to 07:00. So a rule that is decided late is told by the next digest. */
+export function digestSpan(
+  period: DigestPeriod,
+  zone: Zone,
+  day: number,
+): { readonly fromMs: number; readonly toMs: number } {
+  const at = (on: number) => timeOfDayMs(zone, on, morningHour);
+  return { fromMs: at(day - digestDays[period]), toMs: at(day) };
 }
 
 /** 1970-01-01 was a Thursday. */

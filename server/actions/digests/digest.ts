@@ -63,6 +63,8 @@ export interface Digest {
   readonly left: DigestMoves;
   /** Entities that entered or left only by other settings or another model. */
   readonly movedBySettings: number;
+  /** Users, accounts and sources that came inside an alert rule only by other settings or another model: they have no alert. */
+  readonly insideBySettings: number;
   readonly top: readonly DigestEntity[];
   readonly alerts: AlertsOfWeek;
   readonly precision: Precision;
@@ -73,9 +75,11 @@ export interface Digest {
 
 /** Whether there is anything to say: a move, an alert without a verdict or a task, a change, or data that is missing. The top and the precision
  * alone are none. */
-export function hasNews({ entered, left, movedBySettings, alerts, changes, data, period }: Digest): boolean {
+export function hasNews(digest: Digest): boolean {
+  const { entered, left, movedBySettings, insideBySettings, alerts, changes, data, period } = digest;
   return (
-    entered.total + left.total + movedBySettings + changes.length + data.silent.length > 0 ||
+    entered.total + left.total + movedBySettings + insideBySettings + changes.length + data.silent.length >
+      0 ||
     data.stoppedSince !== null ||
     (period === "weekly" && alerts.fired > 0)
   );

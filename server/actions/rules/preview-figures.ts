@@ -131,11 +131,12 @@ export function oneByHorizon<Fired extends Pick<FiredInPast, "day">>(
 }
 
 /** The Monday on or before a day: 1970-01-01 was a Thursday. */
-function mondayOf(day: number): number {
+export function mondayOf(day: number): number {
   return day - ((((day - 4) % 7) + 7) % 7);
 }
 
-function medianOf(numbers: readonly number[]): number | null {
+/** The middle of some numbers. Null without one. */
+export function medianOf(numbers: readonly number[]): number | null {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   const [one, other] = [sorted[middle - 1], sorted[middle]];

@@ -27,13 +27,13 @@ const memberCalls = [
 const segmentCalls = ["organizations", "list", "numbers", "ofUser", "add", "change", "remove"] as const;
 const destinationCalls = ["list", "asking"] as const;
 const deliveryCalls = ["add", "list"] as const;
-const alertRuleCalls = ["list", "add", "change", "remove"] as const;
+const alertRuleCalls = ["list", "add", "change", "remove", "experiments"] as const;
 const ruleDecisionCalls = [
   ...([
     "deciding",
     "toDecide",
     "states",
-    "holdOutSecret",
+    "holdOut",
     "named",
     "sentOn",
     "gathered",
@@ -42,10 +42,11 @@ const ruleDecisionCalls = [
     "unsent",
     "namedInMessages",
     "leaveOut",
+    "insideBySettings",
     "commitDecision",
   ] as const),
 ] as const;
-const alertCalls = ["list", "ofEntity", "fired", "controls"] as const;
+const alertCalls = ["list", "ofEntity", "fired", "firedByDay", "controls"] as const;
 const workCalls = ["ofEntity", "all"] as const;
 const personDataCalls = ["identity", "rejectedEvents", "auditEntries"] as const;
 const workTimelineCalls = ["entries"] as const;

@@ -19,6 +19,7 @@ import { sourcesHandlers } from "./sources.ts";
 import { usersHandlers } from "./users.ts";
 import { alertsHandlers } from "./work/alerts.ts";
 import { digestHandlers } from "./work/digest.ts";
+import { ruleFiguresHandlers } from "./work/rule-figures.ts";
 import { rulePreviewHandlers } from "./work/rule-preview.ts";
 import { timelinesHandlers } from "./work/timelines.ts";
 import { winBackHandlers } from "./work/win-back.ts";
@@ -36,6 +37,7 @@ export const analysisHandlers: AnalysisHandlers = {
   ...payersHandlers,
   ...retentionHandlers,
   ...revenueHandlers,
+  ...ruleFiguresHandlers,
   ...rulePreviewHandlers,
   ...scoreListsHandlers,
   ...scoresHandlers,

@@ -10,6 +10,8 @@ import { RuleRow } from "./rule-row.tsx";
 
 export default function AlertRules(): ReactElement {
   const asked = useRead("/api/alert-rules");
+  // Rules are kept without analysis. Their figures come when it answers.
+  const figures = useRead("/api/alert-rules/figures");
   const mayChange = useMayAs("member");
   const [isAdding, setAdding] = useState(false);
   return (
@@ -51,7 +53,7 @@ export default function AlertRules(): ReactElement {
           {({ rules }) => (
             <ul aria-label="Alert rules">
               {rules.map((rule) => (
-                <RuleRow key={rule.id} rule={rule} />
+                <RuleRow key={rule.id} rule={rule} figures={figures.data} />
               ))}
             </ul>
           )}

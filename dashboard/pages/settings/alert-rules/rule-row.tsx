@@ -12,6 +12,8 @@ import { classes } from "../../../text/classes.ts";
 import { counted, dayText, numbers } from "../../../text/format.ts";
 import { moneyIn } from "../../../text/money.ts";
 import { hasScope, type Rule } from "./draft.ts";
+import type { Figures } from "./figure-words.ts";
+import { RuleFigures } from "./rule-figures.tsx";
 import { RuleForm } from "./rule-form.tsx";
 import { conditionText, scopeText } from "./words.ts";
 
@@ -19,12 +21,21 @@ interface RowProps {
   readonly rule: Rule;
 }
 
-export function RuleRow({ rule }: RowProps): ReactElement {
+interface RowWithFigures extends RowProps {
+  /** Undefined while they are not there. */
+  readonly figures: Figures | undefined;
+}
+
+export function RuleRow({ rule, figures }: RowWithFigures): ReactElement {
   const mayChange = useMayAs("member");
   const [isChanging, setChanging] = useState(false);
+  const own = figures?.rules.find(({ id }) => id === rule.id);
   return (
     <li className="grid gap-3 border-b border-line px-4 py-3 last:border-0">
       <Facts rule={rule} />
+      {own !== undefined && figures !== undefined && (
+        <RuleFigures rule={rule} figures={own} horizonDays={figures.horizonDays} />
+      )}
       {mayChange && !isChanging && <Actions rule={rule} onChange={() => setChanging(true)} />}
       {isChanging && <RuleForm rule={rule} onDone={() => setChanging(false)} />}
     </li>

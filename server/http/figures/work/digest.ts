@@ -9,9 +9,10 @@ export const digestHandlers = {
   "GET /api/digest": async (context) => {
     const digest = await readDigest(context, context.organization, context.query.period, today(context));
     const { entered, left, top, precision, changes, data, alerts } = digest;
-    const { period, kind, currency, movedBySettings } = digest;
+    const { period, kind, currency, movedBySettings, insideBySettings } = digest;
     return {
-      ...{ period, day: formatDay(digest.day), kind, currency, movedBySettings, hasNews: hasNews(digest) },
+      ...{ period, day: formatDay(digest.day), kind, currency, hasNews: hasNews(digest) },
+      ...{ movedBySettings, insideBySettings },
       ...{ scoredDay: dayOrNull(digest.scoredDay), sinceDay: dayOrNull(digest.sinceDay) },
       ...{ hasModel: digest.hasModel, lacksData: digest.lacksData },
       entered: { total: entered.total, named: entered.named.map(entityAnswer) },

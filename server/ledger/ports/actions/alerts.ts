@@ -70,6 +70,7 @@ export interface FiredQuestion {
   readonly toDay: number;
   /** Today in the organization's timezone. */
   readonly today: number;
+  readonly rule?: number;
   /** The newest so many. */
   readonly limit: number;
 }
@@ -101,6 +102,12 @@ export interface AlertStore {
   ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
   /** Alerts that fired on some days, the newest first. */
   fired(organization: number, question: FiredQuestion): Promise<readonly FiredRecord[]>;
+  /** How many alerts of a rule fired on a day, those of all controls among them. Days without one are left out. */
+  firedByDay(
+    organization: number,
+    fromDay: number,
+    toDay: number,
+  ): Promise<readonly { readonly rule: number; readonly day: number; readonly alerts: number }[]>;
   /** The controls of today, each once. The account that was drawn for a user is one, too: its other users follow it.
    * @param today in the organization's timezone */
   controls(organization: number, today: number): Promise<readonly Control[]>;

@@ -7,6 +7,7 @@ import {
 } from "../../../../contract/actions/rules.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Actor, AuditNote } from "../audit.ts";
+import type { HoldOutExperiment } from "./hold-outs.ts";
 
 export interface AlertRule extends AlertRuleSettings {
   readonly id: number;
@@ -38,14 +39,17 @@ export interface AlertRuleStore {
     by: Actor,
     nowMs: number,
   ): Promise<AlertRule | undefined>;
-  /** Its alerts go with it. @returns false when the organization has no such rule */
+  /** Its alerts go with it. Counts of its hold-outs stay. @returns false when the organization has no such rule */
   remove(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
+  /** The experiments of all rules, deleted ones among them, by rule. */
+  experiments(organization: number): Promise<readonly HoldOutExperiment[]>;
 }
 
 /** The effects of a change beside the fields themselves. */
 export interface RuleEffects {
   readonly fields: readonly (keyof AlertRuleSettings)[];
   readonly isNewVersion: boolean;
+  /** Another churn horizon begins one as well, at the first entry under it (`RuleDecisions.holdOut`). */
   readonly isNewExperiment: boolean;
   /** Whether the rule begins anew: the next decision is of the newest day again. */
   readonly beginsAnew: boolean;

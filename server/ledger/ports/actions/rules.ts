@@ -12,6 +12,7 @@ import type {
 import type { JsonObject } from "../../../../contract/json.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { OutgoingMessage } from "./deliveries.ts";
+import type { HoldOut } from "./hold-outs.ts";
 import { keyOfEntity, type RuleEntity } from "./rule-entities.ts";
 import type { EntityInMessages } from "./work.ts";
 
@@ -27,7 +28,7 @@ export interface RuleVersion extends Pick<AlertRuleSettings, "name" | "scope" | 
   readonly when: RuleTime;
   readonly destinations: readonly number[];
   readonly holdOutShare: number;
-  /** Grows with a change of condition, scope or share: then another experiment begins, with draws of its own. */
+  /** Grows with a change of condition, scope or share, and with another churn horizon: then another experiment begins, with draws of its own. */
   readonly experiment: number;
   readonly createdAtMs: number;
 }
@@ -193,8 +194,9 @@ export interface RuleDecisions {
     afterNumber: number,
     limit: number,
   ): Promise<readonly EntityStateRow[]>;
-  /** The secret of draws of an organization. It is made once, and never changes. */
-  holdOutSecret(organization: number): Promise<string>;
+  /** The parts of the draw of entries. Another churn horizon than that of the rule's experiment begins the next one.
+   * @throws Refusal when the rule or its share is gone, or another node leads */
+  holdOut(organization: number, rule: number, horizonDays: number, nowMs: number): Promise<HoldOut>;
   /** Names of entities, by `keyOfEntity`. Those that are not there have none. */
   named(
     organization: number,
@@ -228,6 +230,9 @@ export interface RuleDecisions {
   namedInMessages(untilMs: number): Promise<readonly NamedInMessages[]>;
   /** Takes users and accounts out of the messages that wait. A message about nothing else is canceled. */
   leaveOut(organization: number, entities: readonly RuleEntity[]): Promise<void>;
+  /** How many entities came inside a rule only by other settings or another model, in decisions that were committed from one instant to another,
+   * without it. */
+  insideBySettings(organization: number, fromMs: number, toMs: number): Promise<number>;
   /**
    * Commits a chunk: the states, the alerts, the messages and the watermark, in one transaction.
    * @returns the watermark afterwards

@@ -3,7 +3,14 @@
  * node that starts first runs the missing steps, and the others wait for it.
  */
 import { Refusal } from "../../../../contract/refusal.ts";
-import { alertsOfControls, alertTables, waitingDeliveries } from "../../stores/actions/alert-tables.ts";
+import {
+  alertRuleDays,
+  alertsByDay,
+  alertsOfControls,
+  alertTables,
+  waitingDeliveries,
+} from "../../stores/actions/alert-tables.ts";
+import { holdOutTables } from "../../stores/actions/hold-out-tables.ts";
 import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
 import {
@@ -104,6 +111,9 @@ export const migrations: readonly Migration[] = [
   toldOwners(postgresTypes),
   accountsOfErasures,
   waitingDeliveries,
+  holdOutTables(postgresTypes, `substring(settings from '"holdOutShare":([0-9.eE+-]+)')::double precision`),
+  alertRuleDays(postgresTypes),
+  alertsByDay,
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -57,9 +57,12 @@ export const movedTables: readonly MovedTable[] = [
   { name: "alert_rules", encoded: ["name"] },
   { name: "alert_rule_destinations" },
   { name: "alert_rule_versions" },
+  { name: "alert_rule_days" },
   { name: "alert_states" },
   { name: "alerts", encoded: ["event_id", "reasons", "note"] },
   { name: "hold_out_secrets" },
+  { name: "hold_out_experiments", encoded: ["deleted_rule"] },
+  { name: "hold_out_entries" },
   { name: "delivery_entities" },
 ];
 

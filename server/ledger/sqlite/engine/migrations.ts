@@ -8,7 +8,14 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../../../../contract/refusal.ts";
-import { alertsOfControls, alertTables, waitingDeliveries } from "../../stores/actions/alert-tables.ts";
+import {
+  alertRuleDays,
+  alertsByDay,
+  alertsOfControls,
+  alertTables,
+  waitingDeliveries,
+} from "../../stores/actions/alert-tables.ts";
+import { holdOutTables } from "../../stores/actions/hold-out-tables.ts";
 import { segmentTables } from "../../stores/actions/segment-tables.ts";
 import { workTables } from "../../stores/actions/work-tables.ts";
 import {
@@ -265,6 +272,9 @@ const migrations: readonly Migration[] = [
   toldOwners(sqliteTypes),
   accountsOfErasures,
   waitingDeliveries,
+  holdOutTables(sqliteTypes, "json_extract(settings, '$.holdOutShare')"),
+  alertRuleDays(sqliteTypes),
+  alertsByDay,
 ];
 
 /** The number of migrations of this code. */

@@ -1,5 +1,4 @@
 /** Stores the decisions of alert rules: watermarks, states, alerts and their messages, a chunk in one commit. */
-import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../../../../contract/json.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import { keyOfEntity } from "../../ports/actions/rule-entities.ts";
@@ -45,6 +44,7 @@ import {
   numbersOf,
 } from "./alert-states.ts";
 import { addDelivery, nameEntities, replaceWaiting } from "./deliveries.ts";
+import { addEntries, holdOutOf } from "./hold-outs.ts";
 import { findNamedInMessages, leaveMessages } from "./waiting-messages.ts";
 import { findNamed } from "./work-rows.ts";
 
@@ -80,7 +80,10 @@ const stateRow = new RowOf<Omit<EntityStateRow, "entity"> & EntityRow>({
   value: nullable(real()),
 });
 const organizationRow = new RowOf<{ readonly organization: number }>({ organization: integer() });
-const secretRow = new RowOf<{ readonly secret: string }>({ secret: text() });
+
+const insideRow = new RowOf<{ readonly entities: number }>({
+  entities: integer("CAST(coalesce(sum(inside_by_settings), 0) AS bigint)"),
+});
 
 /** The store of decisions. */
 export function ruleDecisions(engine: Engine): RuleDecisions {
@@ -109,15 +112,8 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
         })(),
       ),
 
-    holdOutSecret: (organization) =>
-      engine.transaction(function* () {
-        yield* run`
-          INSERT INTO hold_out_secrets (organization, secret) VALUES (${organization}, ${randomBytes(32).toString("hex")})
-          ON CONFLICT (organization) DO NOTHING`;
-        const [row] = yield* select(secretRow)`FROM hold_out_secrets WHERE organization = ${organization}`;
-        if (row === undefined) throw new Error("The secret of draws is not there.");
-        return row.secret;
-      }),
+    holdOut: (organization, rule, horizonDays, nowMs) =>
+      engine.leadingTransaction(() => holdOutOf(organization, rule, horizonDays, nowMs)),
 
     sentOn: (organization, rule, day) =>
       engine.alone(count`
@@ -151,6 +147,15 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
       }),
 
     named: (organization, entities) => engine.alone(findNamed(organization, entities)),
+
+    insideBySettings: (organization, fromMs, toMs) =>
+      engine.alone(
+        (function* () {
+          const [found] = yield* select(insideRow)`
+            FROM alert_rule_days WHERE organization = ${organization} AND decided_at_ms >= ${fromMs} AND decided_at_ms < ${toMs}`;
+          return found?.entities ?? 0;
+        })(),
+      ),
 
     commitDecision: async (chunk, atMs) => {
       const nowMs = await engine.sharedNowMs(atMs);
@@ -223,6 +228,8 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   yield* keepStates(organization, rule, changed);
   const fired = chunk.fired.filter(({ entity }) => isThere(entity));
   yield* addAlerts({ organization, rule, version, experiment }, fired, nowMs);
+  yield* addEntries({ organization, rule, version, experiment }, fired);
+  yield* countInside(chunk, nowMs);
   yield* markSent(rule, chunk.earlier);
   for (const one of chunk.messages) {
     const { destination, dueAtMs, entities, replacesWaiting = false } = one;
@@ -241,6 +248,17 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
   }
   // A message that was replaced does not name excluded entities any more, and is not canceled.
   yield* closeAlerts(organization, rule, closed, nowMs);
+}
+
+/** Counts entities that came inside only by settings. The chunks of a day are counted together. */
+function* countInside(chunk: DrawnChunk, nowMs: number): Work<void> {
+  const { organization, rule, insideBySettings } = chunk;
+  if (insideBySettings === 0) return;
+  yield* run`
+    INSERT INTO alert_rule_days (organization, rule, day, inside_by_settings, decided_at_ms)
+    VALUES (${organization}, ${rule}, ${dayOf(chunk)}, ${insideBySettings}, ${nowMs})
+    ON CONFLICT (rule, day) DO UPDATE SET
+      inside_by_settings = alert_rule_days.inside_by_settings + excluded.inside_by_settings`;
 }
 
 /** The day that a chunk decides. */

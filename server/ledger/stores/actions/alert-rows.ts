@@ -28,6 +28,7 @@ import {
   word,
 } from "../engine/sql.ts";
 import { entityOfNumbers, numbersOf, numberTypes } from "./alert-states.ts";
+import { forgetEntriesOf, tidyEntries } from "./hold-outs.ts";
 import { leaveMessages } from "./waiting-messages.ts";
 
 interface OfRule {
@@ -204,9 +205,10 @@ export function* closeAlerts(
   }
 }
 
-/** Deletes the alerts and states of an erased user or account, and what messages said about it. */
+/** Deletes the alerts and states of an erased user or account, and what messages said about it. Counts of hold-outs stay. */
 export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Work<void> {
   yield* leaveMessages(organization, entity, { isErased: true });
+  yield* forgetEntriesOf(organization, entity);
   for (const table of ["alerts", "alert_states", "delivery_entities"]) {
     yield* run`
       DELETE FROM ${sqlText(table)} WHERE organization = ${organization} AND user_number = ${entity.user}
@@ -215,11 +217,14 @@ export function* deleteAlertsOf(organization: number, entity: EntityNumbers): Wo
 }
 
 /** Deletes alerts that are older than they are kept. */
-export function tidyAlerts(engine: Engine, nowMs: number): Promise<void> {
-  return deleteInParts(
+export async function tidyAlerts(engine: Engine, nowMs: number): Promise<void> {
+  await tidyEntries(engine, nowMs);
+  const uptoMs = nowMs - ruleLimits.keptDays * 86_400_000;
+  await engine.alone(run`DELETE FROM alert_rule_days WHERE decided_at_ms < ${uptoMs}`);
+  await deleteInParts(
     engine,
     (most) => run`
       DELETE FROM alerts WHERE id IN (
-        SELECT id FROM alerts WHERE fired_at_ms < ${nowMs - ruleLimits.keptDays * 86_400_000} LIMIT ${most})`,
+        SELECT id FROM alerts WHERE fired_at_ms < ${uptoMs} LIMIT ${most})`,
   );
 }

@@ -31,6 +31,7 @@ import {
   type Work,
 } from "../engine/sql.ts";
 import { lockKnownOrganization, lockOrganization } from "../organization-rows.ts";
+import { beginExperiment, findExperiments, forgetEntriesOfRule } from "./hold-outs.ts";
 import { refuseForeignSegments } from "./segments-of-rules.ts";
 
 /** The settings that are one JSON document. */
@@ -90,6 +91,7 @@ export function alertRuleStore(engine: Engine): AlertRuleStore {
           VALUES (${organization}, ${settings.name}, ${storedSettings(settings)}, ${bit(settings.isPaused)}, 1, 1, 1,
             ${bit(!settings.includeCurrent)}, ${nowMs}, ${nowMs})`;
         yield* addVersion(id, 1, settings, nowMs);
+        yield* beginExperiment({ organization, rule: id, version: 1, experiment: 1 }, settings, null, nowMs);
         yield* setDestinations(organization, id, settings.destinations);
         yield* audit.note(
           organization,
@@ -109,10 +111,13 @@ export function alertRuleStore(engine: Engine): AlertRuleStore {
       engine.transaction(function* (audit) {
         const before = yield* lockRule(organization, id);
         if (before === undefined) return false;
+        yield* forgetEntriesOfRule(organization, id, before.name);
         yield* run`DELETE FROM alert_rules WHERE id = ${id}`;
         yield* audit.note(organization, ruleNote("alert_rule.deleted", before), by, nowMs);
         return true;
       }),
+
+    experiments: (organization) => engine.snapshot(findExperiments(organization)),
   };
 }
 
@@ -146,6 +151,10 @@ function* changeRule(
     if (!effects.takesOver) {
       yield* run`UPDATE alert_states SET has_left = 1, days_out = 0 WHERE rule = ${id} AND fired_on IS NULL`;
     }
+  }
+  if (effects.isNewExperiment) {
+    const experiment = before.experiment + 1;
+    yield* beginExperiment({ organization, rule: id, version, experiment }, after, null, nowMs);
   }
   if (effects.fields.includes("destinations")) yield* setDestinations(organization, id, after.destinations);
   yield* audit.note(organization, ruleChangedNote(before, after, effects.fields), by, nowMs);

@@ -117,6 +117,26 @@ export const waitingDeliveries = `
   CREATE INDEX deliveries_waiting ON deliveries (due_at_ms) WHERE state IN ('pending', 'held');
 `;
 
+/** Counts of decisions by day, for the digest. */
+export function alertRuleDays({ integer, keyed }: TableTypes): string {
+  return `
+  CREATE TABLE alert_rule_days (
+    organization ${integer} NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    rule ${integer} NOT NULL REFERENCES alert_rules (id) ON DELETE CASCADE,
+    day ${integer} NOT NULL,
+    inside_by_settings ${integer} NOT NULL,
+    decided_at_ms ${integer} NOT NULL,
+    PRIMARY KEY (rule, day)
+  )${keyed};
+  CREATE INDEX alert_rule_days_of_organization ON alert_rule_days (organization, decided_at_ms);
+`;
+}
+
+/** For figures of rules by day. */
+export const alertsByDay = `
+  CREATE INDEX alerts_by_day ON alerts (organization, rule, fired_day);
+`;
+
 /** Controls are read for each list. Most alerts are of none. */
 export const alertsOfControls = `
   CREATE INDEX alerts_of_controls ON alerts (organization, control_until) WHERE control_until IS NOT NULL;

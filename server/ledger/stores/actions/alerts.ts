@@ -95,6 +95,12 @@ const controlRow = new RowOf<{ readonly user: number; readonly account: number; 
   untilDay: integer("max(control_until)"),
 });
 
+const dayRow = new RowOf<{ readonly rule: number; readonly day: number; readonly alerts: number }>({
+  rule: integer(),
+  day: integer("fired_day"),
+  alerts: integer("count(*)"),
+});
+
 /** The store of alerts. */
 export function alertStore(engine: Engine): AlertStore {
   return {
@@ -117,6 +123,11 @@ export function alertStore(engine: Engine): AlertStore {
       ),
 
     fired: (organization, question) => engine.alone(findFired(organization, question)),
+
+    firedByDay: (organization, fromDay, toDay) =>
+      engine.alone(select(dayRow)`
+        FROM alerts WHERE organization = ${organization} AND fired_day BETWEEN ${fromDay} AND ${toDay}
+        GROUP BY rule, fired_day ORDER BY rule, fired_day`),
 
     controls: (organization, today) => engine.alone(findControls(organization, today)),
 
@@ -175,10 +186,11 @@ const firedRow = new RowOf<FiredRow>({
 
 function* findFired(
   organization: number,
-  { fromDay, toDay, today, limit }: FiredQuestion,
+  { fromDay, toDay, today, rule, limit }: FiredQuestion,
 ): Work<readonly FiredRecord[]> {
   const rows = yield* select(firedRow)`
     FROM alerts WHERE organization = ${organization} AND fired_day BETWEEN ${fromDay} AND ${toDay} AND ${isNamed(today)}
+      ${rule === undefined ? part`` : part`AND rule = ${rule}`}
     ORDER BY id DESC LIMIT ${limit}`;
   return rows.map(({ userNumber, accountNumber, source, ...record }) => ({
     ...{ ...record, entity: entityOfNumbers(userNumber, accountNumber, source) },

@@ -1,0 +1,133 @@
+/** The figures of rules that are on: their alerts by week, and the outcomes of those whose churn horizon is over. */
+import { zoneOf } from "../../calendar/calendar.ts";
+import type {
+  AlertRule,
+  FiredRecord,
+  HoldOutExperiment,
+  Organization,
+  SharedLedger,
+} from "../../ledger/ledger.ts";
+import { type EntityKind, runsBetween } from "../../scoring/scoring.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { type BaseRate, baseRateOf } from "../rules/base-rate.ts";
+import { matureDays, medianOf, mondayOf, type Precision, precisionOf } from "../rules/preview-figures.ts";
+import { type AlertOutcome, outcomesOf } from "./outcomes.ts";
+
+interface RuleFiguresParts {
+  readonly warehouse: Warehouse;
+  readonly ledger: Pick<SharedLedger, "alertRules" | "alerts" | "settings">;
+  readonly nowMs: () => number;
+}
+
+/** Mature alerts and what followed them. */
+export interface OutcomeFigures extends Precision {
+  /** From the alert to the day of churn. Null without one that churned. */
+  readonly medianLeadDays: number | null;
+}
+
+export interface RuleFigures {
+  readonly rule: AlertRule;
+  /** Mondays, with the alerts of their weeks. Those of controls are counted. */
+  readonly weeks: readonly { readonly monday: number; readonly fired: number }[];
+  /** Alerts a week, since the rule is there. */
+  readonly perWeek: number;
+  readonly untouched: OutcomeFigures;
+  readonly touched: OutcomeFigures;
+  /** Of all users, or accounts, on the Mondays of the same days. Of a rule about a source it is empty. */
+  readonly baseRate: BaseRate;
+  /** The present experiment. Undefined without a hold-out. */
+  readonly experiment: HoldOutExperiment | undefined;
+}
+
+/** Daily scores are kept so long. */
+const pastDays = 90;
+/** The newest mature alerts of a rule: a 95 % interval of so many is narrower than ±2.2 points. */
+const mostMature = 2_000;
+
+/** The figures of all rules, by name. @throws WarehouseError */
+export async function readRuleFigures(
+  { warehouse, ledger, nowMs }: RuleFiguresParts,
+  { id, timezone }: Pick<Organization, "id" | "timezone">,
+): Promise<{ readonly horizonDays: number; readonly rules: readonly RuleFigures[] }> {
+  const zone = zoneOf(timezone);
+  const today = zone.dayOf(nowMs());
+  const horizonDays = (await ledger.settings.get(id)).settings.churnHorizonDays;
+  const [rules, experiments, firedByDay] = await Promise.all([
+    ledger.alertRules.list(id, today),
+    ledger.alertRules.experiments(id),
+    ledger.alerts.firedByDay(id, today - pastDays, today),
+  ]);
+  const mature: FiredRecord[] = [];
+  const question = { fromDay: today - pastDays - horizonDays, toDay: today - horizonDays, today };
+  for (const { id: rule } of rules) {
+    mature.push(...(await ledger.alerts.fired(id, { ...question, rule, limit: mostMature })));
+  }
+  const about = { organization: { id, zone }, today, horizonDays };
+  const bases = await basesOf(warehouse, about, rules);
+  const outages = bases.get("user")?.outages ?? bases.get("account")?.outages ?? [];
+  const outcomes = await outcomesOf(warehouse, { ...about, outages }, mature);
+  return {
+    horizonDays,
+    rules: rules.map((rule) => {
+      const own = outcomes.filter((one) => one.rule === rule.id);
+      const fired = firedByDay.filter((one) => one.rule === rule.id);
+      const firstDay = Math.max(today - pastDays, Math.min(today, zone.dayOf(rule.createdAtMs)));
+      const total = fired.reduce((sum, { alerts }) => sum + alerts, 0);
+      const kind = kindOf(rule);
+      return {
+        ...{ rule, weeks: weeksOf(fired, today), perWeek: total / Math.max(1, (today - firstDay + 1) / 7) },
+        untouched: figuresOf(own.filter(({ isTouched }) => !isTouched)),
+        touched: figuresOf(own.filter(({ isTouched }) => isTouched)),
+        baseRate: (kind && bases.get(kind)?.rate) ?? { count: 0, churned: 0 },
+        experiment: experiments.find((one) => one.rule === rule.id && one.experiment === rule.experiment),
+      };
+    }),
+  };
+}
+
+/** Undefined for a rule about a source. */
+function kindOf({ scope, condition }: AlertRule): EntityKind | undefined {
+  if (condition.kind === "sourceSilent") return undefined;
+  return scope.kind === "users" ? "user" : "account";
+}
+
+/** The base rates of the kinds that rules are about, with the outages that the newest run knows. */
+async function basesOf(
+  warehouse: Warehouse,
+  {
+    organization: { id: organization },
+    today,
+    horizonDays,
+  }: { readonly organization: { readonly id: number }; readonly today: number; readonly horizonDays: number },
+  rules: readonly AlertRule[],
+) {
+  const kinds = [...new Set(rules.map(kindOf))].filter((kind) => kind !== undefined);
+  const bases = kinds.map(async (kind) => {
+    const span = { fromDay: today - pastDays - horizonDays, toDay: today };
+    const runs = await runsBetween(warehouse, { organization, kind }, span);
+    const outages = runs.at(-1)?.body.outages ?? [];
+    const days = matureDays({ days: runs.map(({ day }) => day), horizonDays, outages });
+    const rate = await baseRateOf(warehouse, { organization, kind, runs, horizonDays, days });
+    return [kind, { rate, outages }] as const;
+  });
+  return new Map(await Promise.all(bases));
+}
+
+/** All weeks of the past days, also those without an alert. */
+export function weeksOf(
+  fired: readonly { readonly day: number; readonly alerts: number }[],
+  today: number,
+): RuleFigures["weeks"] {
+  const byWeek = new Map<number, number>();
+  for (let monday = mondayOf(today - pastDays); monday <= today; monday += 7) byWeek.set(monday, 0);
+  for (const { day, alerts } of fired) {
+    byWeek.set(mondayOf(day), (byWeek.get(mondayOf(day)) ?? 0) + alerts);
+  }
+  return [...byWeek].map(([monday, count]) => ({ monday, fired: count }));
+}
+
+function figuresOf(outcomes: readonly AlertOutcome[]): OutcomeFigures {
+  const leads = outcomes.flatMap(({ leadDays }) => leadDays ?? []);
+  const churned = outcomes.filter(({ hasChurned }) => hasChurned).length;
+  return { ...precisionOf(outcomes.length, churned), medianLeadDays: medianOf(leads) };
+}

@@ -1,0 +1,41 @@
+/** The figures of alert rules that are on: alerts by week, and the outcomes of those whose churn horizon is over. */
+import { readRuleFigures } from "../../../actions/actions.ts";
+import { formatDay, type Zone } from "../../../calendar/calendar.ts";
+import type { AnalysisHandlers } from "../../api/context.ts";
+
+export const ruleFiguresHandlers = {
+  "GET /api/alert-rules/figures": async (context) => {
+    const { horizonDays, rules } = await readRuleFigures(context, context.organization);
+    return { horizonDays, rules: rules.map((figures) => figuresAnswer(figures, context.zone)) };
+  },
+} satisfies Partial<AnalysisHandlers>;
+
+type Figures = Awaited<ReturnType<typeof readRuleFigures>>["rules"][number];
+
+function figuresAnswer(
+  { rule: { id, name }, perWeek, weeks, untouched, touched, baseRate, experiment }: Figures,
+  zone: Zone,
+) {
+  return {
+    ...{ id, name, perWeek, untouched: outcomesAnswer(untouched), touched: outcomesAnswer(touched) },
+    weeks: weeks.map(({ monday, fired }) => ({ monday: formatDay(monday), fired })),
+    baseRate: { ...baseRate, rate: baseRate.count === 0 ? null : baseRate.churned / baseRate.count },
+    holdOut: experiment === undefined ? null : holdOutAnswer(experiment, zone),
+  };
+}
+
+function outcomesAnswer({ interval, ...figures }: Figures["untouched"]) {
+  return { ...figures, interval: interval === null ? null : { ...interval } };
+}
+
+function holdOutAnswer(
+  { share, horizonDays, beganAtMs, entries }: NonNullable<Figures["experiment"]>,
+  zone: Zone,
+) {
+  const count = (wanted: string) =>
+    entries.reduce((sum, one) => sum + (one.arm === wanted ? one.entries : 0), 0);
+  return {
+    ...{ share, horizonDays, since: formatDay(zone.dayOf(beganAtMs)) },
+    ...{ treated: count("treated"), controls: count("control") },
+  };
+}
