@@ -85,7 +85,7 @@ const long: ReadonlyMap<string, string> = new Map([
   ...because(
     restarts,
     `actions/kill actions/copies client/kill deploy/private-files deploy/restore
-    durability/full-disk scoring/changed-settings scoring/snapshot-kill scoring/thin-kill
+    durability/full-disk scoring/changed-settings scoring/run-kill scoring/snapshot-kill scoring/thin-kill
     sources/erased-subscriptions specification/backup specification/broken-organization
     specification/rejected-events specification/exclusions specification/operation
     specification/sources warehouse/backup warehouse/crash`,

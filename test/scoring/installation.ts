@@ -11,6 +11,8 @@ import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { LoadedDays } from "../../server/warehouse/load/loaded-days.ts";
 import { insertEvents, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";
 
+type Subject = Pick<WarehouseUnderTest, "warehouse" | "newOrganization" | "insert">;
+
 /** A scheduler whose loader brings what the test inserts, on a clock that the test sets. */
 export class Installation {
   today: number;
@@ -40,9 +42,9 @@ export class Installation {
   scoring: Scoring | undefined;
   #scheduler: Scheduler;
 
-  readonly #subject: WarehouseUnderTest;
+  readonly #subject: Subject;
 
-  constructor(subject: WarehouseUnderTest, today: number) {
+  constructor(subject: Subject, today: number) {
     this.#subject = subject;
     this.today = today;
     this.#scheduler = this.#start();

@@ -142,7 +142,11 @@ export async function forgetMigrationsFrom({ warehouse }: WarehouseUnderTest, na
 }
 
 /** Inserts events in several batches, a year in each, as the ledger freezes them. */
-export async function insertEvents(subject: WarehouseUnderTest, events: readonly EventRow[], batches = 1) {
+export async function insertEvents(
+  subject: Pick<WarehouseUnderTest, "insert">,
+  events: readonly EventRow[],
+  batches = 1,
+) {
   const perBatch = Math.ceil(events.length / batches);
   for (let start = 0; start < events.length; start += perBatch) {
     const batch = events.slice(start, start + perBatch);
