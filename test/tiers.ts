@@ -27,9 +27,8 @@ const pages = because(
   `account-attributes account-members alert-rules avatars canceling churned controls currencies
   departures destinations details entities entity-ids events events-live exclusions first-day
   health-traits inbox list-order lists long-lists model overview overview-links pages palette revenue
-  revenue-segments retention retention-choices segments segments-of-scores set-ups settings
-  settings-people settings-together sign-in slow-figures sources statements subscriptions typing
-  webhooks work`,
+  revenue-segments retention retention-choices segments segments-of-scores set-ups settings settings-people
+  settings-together sign-in slow-figures sources statements subscriptions typing webhooks work`,
 ).map(([name, reason]): [string, string] => [`dashboard/${name}`, reason]);
 
 /** Files that take ten seconds of processor time, by what npm test has in their place. */
@@ -44,8 +43,8 @@ const fullLength = [
   ),
   ...because(
     "it compares random histories with a reference; the rules by themselves are in npm test",
-    `actions/readings-of-runs actions/segments-in-past analytics/revenue analytics/revenue-segments analytics/revenue-splits
-      revenue/at-risk-beside-lists
+    `actions/readings-of-runs actions/segments-in-past analytics/revenue analytics/revenue-segments
+    analytics/revenue-splits revenue/at-risk-beside-lists
     analytics/owners analytics/revenue-at-risk ledger/inbox-model ledger/message-ids scoring/account-attributes
     scoring/base-rate scoring/change-of-models scoring/snapshot-upkeep scoring/stored-fits simulation/billing
     warehouse/exclusions warehouse/export`,

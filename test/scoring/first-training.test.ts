@@ -1,11 +1,11 @@
-/** The first scores of a large organization come before its first training, and again after it. */
+/** Trainings of an import: the first scores of a large organization come before its first, and its past has one each four weeks. */
 import { expect, test } from "bun:test";
 import { ServiceStopping } from "../../server/scoring/run/scoring.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { LedgerInMemory } from "../actions/ledger-in-memory.ts";
 import { event, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { Installation } from "./installation.ts";
-import { on, scoresOf } from "./run-support.ts";
+import { all, on, scoresOf } from "./run-support.ts";
 import { simulatedFrom, simulateLogs } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
@@ -72,4 +72,29 @@ test("a small organization is scored once, with its first model", async () => {
   };
   await installation.work();
   expect(runs).toBe(2);
+});
+
+test("the past has a model of every fourth Monday, and each later week one of its own", async () => {
+  const fourthMonday = 116;
+  const installation = new Installation(subject, fourthMonday + 14);
+  const id = installation.organization();
+  await installation.insert(all(id, 6, [100, 105, 110, 115, 120, 125]));
+  await installation.finish();
+  const trainedDays = async () => {
+    const models = await subject.warehouse.rows<{ day: number }>(
+      `SELECT toInt32(day) AS day FROM score_records FINAL
+       WHERE organization = {id:UInt32} AND what = 'model' AND kind = 'user' ORDER BY day`,
+      { id },
+    );
+    return models.map(({ day }) => day);
+  };
+  // The fourth Monday before those two is older than the data.
+  expect(await trainedDays()).toEqual([102, 109, fourthMonday, 130]);
+  const trainedOn = async (day: number) =>
+    (await newestRun(subject.warehouse, id, "user", day))?.body.trainedDay;
+  expect([await trainedOn(130), await trainedOn(129), await trainedOn(115)]).toEqual([130, 116, 109]);
+  installation.today += 7;
+  await installation.finish();
+  expect(await trainedDays()).toEqual([102, 109, fourthMonday, 130, 137]);
+  expect([await trainedOn(137), await trainedOn(136)]).toEqual([137, 130]);
 });

@@ -51,7 +51,7 @@ function isStep(name: string): boolean {
 
 function stepOf(...[sql, parameters]: Parameters<typeof command>): string | undefined {
   const table = /INSERT INTO (\w+)/.exec(sql)?.[1];
-  return table && [table, parameters?.["what"], parameters?.["kind"]].filter(Boolean).join(" ");
+  return table && [table, parameters?.what, parameters?.kind].filter(Boolean).join(" ");
 }
 
 function die(): void {
@@ -82,7 +82,7 @@ async function score(): Promise<void> {
   installation.lastImportAtMs = imported > 0 ? (today + 0.5) * msPerDay + 1 : null;
   const of = await scoring.scoredOrganization({ ...organizationOf() });
   await scoring.noticeChanges(of, today);
-  for (const day of days) if (await isDue(day)) await scoring.scoreAsOf(of, day, () => undefined);
+  for (const day of days) if (await isDue(day)) await scoring.scoreAsOf(of, { day }, () => undefined);
 }
 
 function organizationOf() {

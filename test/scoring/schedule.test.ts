@@ -68,30 +68,6 @@ describe("by itself", () => {
     expect((await runDays(second)).at(-1)).toBe(201);
   });
 
-  test("the past has a model of every fourth Monday, and each later week one of its own", async () => {
-    const fourthMonday = 116;
-    const installation = new Installation(subject, fourthMonday + 14);
-    const id = installation.organization();
-    await installation.insert(all(id, 6, [100, 105, 110, 115, 120, 125]));
-    await installation.finish();
-    const trainedDays = async () => {
-      const models = await subject.warehouse.rows<{ day: number }>(
-        `SELECT toInt32(day) AS day FROM score_records FINAL
-         WHERE organization = {id:UInt32} AND what = 'model' AND kind = 'user' ORDER BY day`,
-        { id },
-      );
-      return models.map(({ day }) => day);
-    };
-    // The fourth Monday before those two is older than the data.
-    expect(await trainedDays()).toEqual([102, 109, fourthMonday, 130]);
-    const trainedOn = async (day: number) => (await runOf(id, day)).body.trainedDay;
-    expect([await trainedOn(130), await trainedOn(129), await trainedOn(115)]).toEqual([130, 116, 109]);
-    installation.today += 7;
-    await installation.finish();
-    expect(await trainedDays()).toEqual([102, 109, fourthMonday, 130, 137]);
-    expect([await trainedOn(137), await trainedOn(136)]).toEqual([137, 130]);
-  });
-
   test("single events that come late are in today's scores, and of no earlier day", async () => {
     const installation = new Installation(subject, 200);
     const id = installation.organization();

@@ -9,10 +9,10 @@ import {
   alertsOfControls,
   alertTables,
   waitingDeliveries,
-} from "../../stores/actions/alert-tables.ts";
-import { holdOutTables } from "../../stores/actions/hold-out-tables.ts";
-import { segmentTables } from "../../stores/actions/segment-tables.ts";
-import { workTables } from "../../stores/actions/work-tables.ts";
+} from "../../stores/actions/tables/alert-tables.ts";
+import { holdOutTables } from "../../stores/actions/tables/hold-out-tables.ts";
+import { segmentTables } from "../../stores/actions/tables/segment-tables.ts";
+import { workTables } from "../../stores/actions/tables/work-tables.ts";
 import {
   accountsOfErasures,
   destinationsTables,
