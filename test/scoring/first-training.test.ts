@@ -1,9 +1,14 @@
-/** Trainings of an import: the first scores of a large organization come before its first, and its past has one each four weeks. */
+/** Trainings of an import: the first scores of a large organization come before its first, and past days share
+ * those of every fourth Monday. */
 import { expect, test } from "bun:test";
+import { defaultSettings } from "../../contract/settings.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import { leastLogDays } from "../../server/scoring/churn/folds.ts";
+import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { ServiceStopping } from "../../server/scoring/run/scoring.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { LedgerInMemory } from "../actions/ledger-in-memory.ts";
-import { event, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { Installation } from "./installation.ts";
 import { all, on, scoresOf } from "./run-support.ts";
 import { simulatedFrom, simulateLogs } from "./support.ts";
@@ -74,27 +79,23 @@ test("a small organization is scored once, with its first model", async () => {
   expect(runs).toBe(2);
 });
 
-test("the past has a model of every fourth Monday, and each later week one of its own", async () => {
-  const fourthMonday = 116;
-  const installation = new Installation(subject, fourthMonday + 14);
-  const id = installation.organization();
-  await installation.insert(all(id, 6, [100, 105, 110, 115, 120, 125]));
-  await installation.finish();
-  const trainedDays = async () => {
-    const models = await subject.warehouse.rows<{ day: number }>(
-      `SELECT toInt32(day) AS day FROM score_records FINAL
-       WHERE organization = {id:UInt32} AND what = 'model' AND kind = 'user' ORDER BY day`,
-      { id },
-    );
-    return models.map(({ day }) => day);
+test("a past day has the model of its Monday if there is one, and else that of every fourth Monday", async () => {
+  const organization = { id: subject.newOrganization(), zone: new Zone("UTC"), settings: defaultSettings };
+  const firstDay = 100;
+  const days = Array.from({ length: 65 }, (_, index) => firstDay + 3 * index);
+  await insertEvents(subject, all(organization.id, 6, days));
+  const trainedOn = async (day: number, isOfPast = true) => {
+    await scoreDay(subject.warehouse, {
+      ...{ organization, day, isOfPast, report: () => undefined, nowMs: Date.now },
+    });
+    return (await newestRun(subject.warehouse, organization.id, "user", day))?.body.trainedDay;
   };
-  // The fourth Monday before those two is older than the data.
-  expect(await trainedDays()).toEqual([102, 109, fourthMonday, 130]);
-  const trainedOn = async (day: number) =>
-    (await newestRun(subject.warehouse, id, "user", day))?.body.trainedDay;
-  expect([await trainedOn(130), await trainedOn(129), await trainedOn(115)]).toEqual([130, 116, 109]);
-  installation.today += 7;
-  await installation.finish();
-  expect(await trainedDays()).toEqual([102, 109, fourthMonday, 130, 137]);
-  expect([await trainedOn(137), await trainedOn(136)]).toEqual([137, 130]);
+  const fourthMonday = 284;
+  expect(fourthMonday).toBeGreaterThanOrEqual(firstDay + leastLogDays(defaultSettings.churnHorizonDays));
+  expect(await trainedOn(fourthMonday + 9, false)).toBe(fourthMonday + 7);
+  expect(await trainedOn(fourthMonday + 8)).toBe(fourthMonday + 7);
+  expect(await trainedOn(fourthMonday + 6)).toBe(fourthMonday);
+  expect(await trainedOn(fourthMonday + 15)).toBe(fourthMonday);
+  // The fourth Monday before has too little data to train on.
+  expect(await trainedOn(fourthMonday - 5)).toBe(fourthMonday - 7);
 });

@@ -279,7 +279,7 @@ describe("the ladder", () => {
   test("a lack of data is told apart from models that failed", () => {
     const failed = tested(judged(1, { logLoss: 0.6 }));
     const lacks = (counts: DataCounts, backtest: Backtest, isDeclared = false) =>
-      lacksData(chooseRung(counts, backtest, [0, 1, 2, 3], null, isDeclared), backtest);
+      lacksData({ choice: chooseRung(counts, backtest, [0, 1, 2, 3], null, isDeclared), backtest });
     expect(lacks(plenty, failed)).toBe(false);
     expect(lacks(plenty, tested(judged(1)))).toBe(false);
     expect(lacks({ ...plenty, entities: 59 }, { ...failed, folds: 3 })).toBe(true);

@@ -37,12 +37,15 @@ export function RiskPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWe
 }
 
 function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElement {
+  const { segment } = useScoredSegment();
   const { weeks, baseRate, horizonDays } = answer;
   const now = weeks.at(-1);
   if (now?.meanRisk == null) {
     return (
       <Empty title="No churn risk is shown">
-        No model gives one yet: {plural[kind]} are ordered by activity.{" "}
+        {segment !== undefined
+          ? `No ${kind} of this segment has one now.`
+          : `No model gives one yet: ${plural[kind]} are ordered by activity.`}{" "}
         <ToModel>See why on the Model page.</ToModel>
       </Empty>
     );

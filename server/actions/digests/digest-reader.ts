@@ -96,7 +96,7 @@ export async function readDigest(
   return {
     ...{ period, day, kind, scoredDay: now?.day ?? null, sinceDay: since?.day ?? null },
     hasModel: now !== undefined && now.body.model !== null,
-    lacksData: now === undefined || lacksData(now.body.choice, now.body.backtest),
+    lacksData: now === undefined || lacksData(now.body),
     ...{ ...moves, ...top, insideBySettings },
     alerts: alertsOfWeek(ofWeek),
     precision: await livePrecision(

@@ -89,7 +89,7 @@ function cardOf(
     trainedDay: awaitsTraining ? null : formatDay(trainedDay),
     baseRate: baseRateOf(run),
     observedBaseRate: observedBaseRate == null ? null : { ...observedBaseRate },
-    lacksData: lacksData(choice, backtest),
+    lacksData: lacksData(body),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
     next: choice.next === null ? null : nextAnswer(choice.next),
     proof: proofAnswer(body),

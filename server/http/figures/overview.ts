@@ -149,13 +149,13 @@ async function scoresOfWeek(context: OrganizationContext, run: Run): Promise<Sco
     earlier === undefined ? [] : movementBetween(warehouse, now, rowsOf(organization.id, "user", earlier)),
     whomToCall(context, run),
   ]);
-  const { choice, settings, backtest } = run.body;
+  const { choice, settings } = run.body;
   return {
     ...{ sinceDay: earlier?.day ?? null, horizonDays: settings.churnHorizonDays, baseRate: baseRateOf(run) },
     ...{
       isProven: choice.isProven,
       hasModel: choice.rung !== null,
-      lacksData: lacksData(choice, backtest),
+      lacksData: lacksData(run.body),
       health,
       movement,
       call,

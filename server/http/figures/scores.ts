@@ -316,7 +316,7 @@ function modelOf(run: Run, kind: EntityKind) {
     isProven: choice.isProven,
     isProvisional: choice.isProvisional,
     why: choice.why,
-    lacksData: lacksData(choice, backtest),
+    lacksData: lacksData(run.body),
     horizonDays: settings.churnHorizonDays,
     ...churnDefinitionOf(settings, kind),
     trainedDay: formatDay(trainedDay),

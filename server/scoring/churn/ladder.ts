@@ -179,9 +179,16 @@ export function chooseRung(
 const tooLittle = "there is too little data for a churn risk";
 const nonePassed = "no model passed the back-test; each has its reasons";
 
+interface ServedChoice {
+  readonly choice: Choice;
+  readonly backtest: Backtest;
+  /** Whether no model was trained yet. */
+  readonly awaitsTraining?: boolean;
+}
+
 /** Whether no model serves because there is too little data, and not because each failed. */
-export function lacksData({ rung, next }: Choice, backtest: Backtest): boolean {
-  if (rung !== null) return false;
+export function lacksData({ choice: { rung, next }, backtest, awaitsTraining }: ServedChoice): boolean {
+  if (rung !== null || awaitsTraining === true) return false;
   if (doubtAbout(backtest) !== null || next === null) return true;
   return next.missing.length > 0 || servingResult(next, backtest) === undefined;
 }

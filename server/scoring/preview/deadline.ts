@@ -33,7 +33,7 @@ const slackMs = 1_500;
 
 function tooLong(): Refusal {
   return new Refusal(
-    "the preview takes too long for this amount of data: save the change to see its effect.",
+    "the preview took longer than a minute, or waited so long for a scoring run. Try again in a few minutes, or save the change to see its effect.",
   );
 }
 

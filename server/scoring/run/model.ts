@@ -14,6 +14,7 @@ import {
   calibrationDaysOf,
   foldsWithKnownOutcomes,
   hasKnownOutcomes,
+  leastLogDays,
   planFolds,
   trainingDaysFor,
 } from "../churn/folds.ts";
@@ -79,7 +80,8 @@ export async function modelFor(
   const population = populationOf(organization, kind);
   const monday = trainingDayOf(snapshot.day);
   const fourth = fourthMondayOf(monday);
-  const day = isOfPast && fourth > about.firstDay ? fourth : monday;
+  // Before there is enough data to train on, a training takes no time, and the next Monday may have enough.
+  const day = isOfPast && fourth >= about.firstDay + leastLogDays(horizonDays) ? fourth : monday;
   const trained = beforeTraining
     ? { trained: untrained(horizonDays), trainedDay: monday, failure: "the first model is being trained" }
     : await trainedModel(warehouse, organization, kind, { monday, day, ...about }, report);

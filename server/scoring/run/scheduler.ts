@@ -55,8 +55,8 @@ const pollMs = 10_000;
 const maxRounds = 4;
 /** Events of the last minutes of a day are still on their way at midnight. */
 const settleMs = 5 * 60_000;
-/** History takes two thirds of the time at most, a statement at a time. A look takes 3.5 ms of processor time, which is 35 % of a core for 1,000 organizations every
- * 10 s. Up to 100 organizations are looked at every 10 s. Late events trickle in: scoring today again for them takes 1 % of the
+/** The history of an organization takes two thirds of the time at most, a statement at a time. A look takes 3.5 ms of processor time, which is 35 % of a core for 1,000 organizations every
+ * 10 s. Up to 100 organizations are looked at every 10 s, and after rounds with runs. Late events trickle in: scoring today again for them takes 1 % of the
  * time, unless a run takes longer than 9 s. */
 export const defaultRests: Rests = {
   beforeTodayMs: 60_000,
