@@ -122,6 +122,18 @@ export function gatheredAlertsContract(subject: LedgerUnderTest): void {
       expect(left.map(({ state, body }) => [state, namesIn(body)])).toEqual([["held", names(4, 3)]]);
     });
 
+    test("are gathered anew when those of before are sent early", async () => {
+      const { ledger, organization, channel, fail, waiting } = await ground(subject);
+      await fail(1);
+      for (const state of ["paused", "active"] as const) {
+        await ledger.destinations.change(organization, channel.id, { state }, by, subject.nowMs);
+      }
+      await ledger.deliveries.settleHeld(organization, channel.id, "send", subject.nowMs);
+      await fail(2);
+      await fail(3);
+      expect((await waiting()).map(({ body }) => namesIn(body))).toEqual([names(3, 2), names(1)]);
+    });
+
     test("leave out an account that is excluded, and close its alert alone", async () => {
       const { ledger, organization, rule, decide, fail, waiting, closings } = await ground(subject);
       for (const number of [1, 2, 3]) await fail(number);

@@ -54,6 +54,8 @@ export function waitingMessagesContract(subject: LedgerUnderTest): void {
   test("an excluded user leaves a message that is held, also when the alert closes", async () => {
     const { id, ledger, nowMs, hook, first, commit, message, named } = await waiting();
     await ledger.destinations.change(id, hook.id, { state: "paused" }, by, nowMs);
+    expect(await named(1_000)).toHaveLength(0);
+    await ledger.destinations.change(id, hook.id, { state: "active" }, by, nowMs);
     expect(await named(0)).toHaveLength(2);
     const next = { ...first.next, decidedThrough: day + 1 };
     const closed = [{ entity: ada, firedOn: day, day: day + 1, why: "excluded" } as const];

@@ -104,13 +104,16 @@ async function gathered(
   closed: readonly ClosedAlert[],
   dueAtMs: number,
 ): Promise<ToldTogether> {
-  const told = drawn.filter(({ arm }) => arm !== "control");
+  const fired = drawn.filter(({ arm }) => arm !== "control");
   const without = closed.filter(({ why }) => why === "excluded").map(({ entity }) => entity);
-  if (told.length === 0 && without.length === 0) return noneSent;
+  if (fired.length === 0 && without.length === 0) return noneSent;
   const { organization, rule, cap } = version;
   const message = { messageId: gatheredMessageId(version, dueAtMs), dueAtMs };
   const rows = ruleLimits.messageRows;
   const waiting = await ruleDecisions.gathered(organization, rule, message, without, rows);
+  // An owner who is lost twice on a day is one alert.
+  const known = new Set(waiting.alerts.map(({ eventId }) => eventId));
+  const told = fired.filter(({ eventId }) => !known.has(eventId));
   const all: readonly UnsentAlert[] = [...waiting.alerts, ...told];
   return {
     sent: all.toSorted(byImportance).slice(0, Math.min(cap, ruleLimits.messageRows)),

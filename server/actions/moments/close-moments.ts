@@ -32,7 +32,8 @@ export async function closeMoments(
   const run = await parts.newestRun(id, kind, today);
   if (run === undefined || run.body.awaitsTraining || run.day === watermark.cursor?.judgedDay)
     return watermark;
-  const open = await openMoments(parts, version);
+  // Numbers of users and of accounts may be the same. Alerts of the other kind are from before a change of scope.
+  const open = (await openMoments(parts, version)).filter(({ entity }) => entity.kind === kind);
   const closings = await closingsOf(parts, organization, kind, run, open);
   const closed = open.flatMap(({ entity, firedOn, eventId }): ClosedAlert[] => {
     const why = entity.kind === "source" ? undefined : closings.get(entity.number);

@@ -226,7 +226,7 @@ export interface RuleDecisions {
   ): Promise<readonly OpenMoment[]>;
   /** Keys of the open alerts of a rule that were in a message, by `keyOfOpenAlert`: only their ends are told. */
   toldOpen(organization: number, rule: number): Promise<readonly string[]>;
-  /** Users and accounts in messages that are due until then, and in those that are held. */
+  /** Users and accounts in messages that are due until then, and in those that are held for a destination that works again. */
   namedInMessages(untilMs: number): Promise<readonly NamedInMessages[]>;
   /** Takes users and accounts out of the messages that wait. A message about nothing else is canceled. */
   leaveOut(organization: number, entities: readonly RuleEntity[]): Promise<void>;

@@ -240,6 +240,7 @@ function* keepChunk(chunk: DrawnChunk, experiment: number, nowMs: number): Work<
     const replaced = replacesWaiting
       ? yield* replaceWaiting(organization, destination, message, dueAtMs, nowMs)
       : undefined;
+    if (replacesWaiting && replaced === undefined && fired.length === 0) continue;
     // It is being sent, or was: the message is another one.
     const messageId = replacesWaiting ? `${message.messageId}_${chunk.after}` : message.messageId;
     const delivery =

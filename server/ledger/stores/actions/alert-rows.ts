@@ -125,13 +125,14 @@ export function* findGathered(
   limit: number,
 ): Work<GatheredAlerts> {
   const [since] = yield* select(sinceRow)`
-    FROM deliveries WHERE organization = ${organization} AND message_id = ${messageId} AND tries = 0
+    FROM deliveries WHERE message_id = ${messageId} AND tries = 0
+      AND destination IN (SELECT id FROM destinations WHERE organization = ${organization})
       AND (state IN ('pending', 'held') OR (state = 'canceled' AND due_at_ms = ${dueAtMs}))`;
   const sinceMs = since?.sinceMs ?? null;
   if (sinceMs === null) return { total: 0, alerts: [] };
   const given = records(without.map(numbersOf), numberTypes);
   const which = part`
-    FROM alerts WHERE fired_at_ms >= ${sinceMs} AND organization = ${organization} AND +rule = ${rule} AND event_id <> ''
+    FROM alerts WHERE fired_at_ms >= ${sinceMs} AND +organization = ${organization} AND +rule = ${rule} AND event_id <> ''
       AND control_until IS NULL AND (closed_why IS NULL OR closed_why <> 'excluded')
       AND NOT EXISTS (
         SELECT 1 FROM ${given} WHERE given."user" = user_number AND given.account = account_number)`;

@@ -206,12 +206,17 @@ function* claimOf(destination: number, left: number, most: number, nowMs: number
       ORDER BY due_at_ms, id LIMIT ${Math.min(left, most - underWay)} ${skipLocked})`;
 }
 
+/** The id of a message that leaves now. One for the morning gets another id if it was never tried: alerts that come are gathered anew. */
+const released = (nowMs: number) => part`
+  CASE WHEN type = 'alert.fired' AND due_at_ms > ${nowMs} AND tries = 0 AND claimed_until_ms = 0
+    THEN message_id || '_' || CAST(id AS text) ELSE message_id END`;
+
 function* settleHeld(organization: number, id: number, held: "send" | "drop", nowMs: number): Work<number> {
   const [destination] = yield* select(destinationRow)`
     FROM destinations WHERE organization = ${organization} AND id = ${id} ${forUpdate}`;
   if (destination === undefined) return 0;
   if (held === "send" && destination.state !== "active") throw heldNotSent(destination.state);
-  const sent = part`state = 'pending', tries = 0, due_at_ms = ${nowMs}`;
+  const sent = part`state = 'pending', tries = 0, due_at_ms = ${nowMs}, message_id = ${released(nowMs)}`;
   return yield* run`
     UPDATE deliveries SET ${held === "send" ? sent : part`state = 'canceled', due_at_ms = ${nowMs}`}
     WHERE destination = ${id} AND state = 'held'`;
@@ -229,7 +234,8 @@ function* sendAgain(organization: number, id: number, nowMs: number): Work<boole
   // An erasure deleted what the message said.
   if (delivery.body === "") throw notSentAgain("canceled", destination.state);
   const changed = yield* run`
-    UPDATE deliveries SET state = 'pending', tries = 0, due_at_ms = ${nowMs}, claimed_until_ms = 0
+    UPDATE deliveries SET state = 'pending', tries = 0, due_at_ms = ${nowMs}, claimed_until_ms = 0,
+      message_id = ${released(nowMs)}
     WHERE id = ${id} AND (state IN ('failed', 'delivered') OR (state = 'pending' AND claimed_until_ms <= ${nowMs}))`;
   if (changed === 0) throw notSentAgain(delivery.state, destination.state);
   return true;

@@ -51,11 +51,14 @@ export function* leaveMessages(
   if (isErased) yield* run`UPDATE deliveries SET body = '', said = NULL WHERE ${named}`;
 }
 
-/** Users and accounts in messages that are due until then, and in those that are held. */
+/** Users and accounts in messages that are due until then, and in those that are held for a destination that works again: these may be sent
+ * at any moment. */
 export function* findNamedInMessages(untilMs: number): Work<readonly NamedInMessages[]> {
   const rows = yield* select(namedRow)`
     FROM delivery_entities WHERE delivery IN (
-      SELECT id FROM deliveries WHERE ${waits} AND (state = 'held' OR due_at_ms <= ${untilMs}))
+      SELECT id FROM deliveries WHERE state = 'pending' AND due_at_ms <= ${untilMs}
+      UNION ALL
+      SELECT id FROM deliveries WHERE state = 'held' AND destination IN (SELECT id FROM destinations WHERE state = 'active'))
     GROUP BY organization, user_number, account_number ORDER BY organization, user_number, account_number`;
   return rows.map(({ organization, userNumber, accountNumber }) => ({
     organization,

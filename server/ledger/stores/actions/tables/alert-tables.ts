@@ -112,9 +112,10 @@ export function alertTables({ id, integer, real, text, ordered, end, keyed }: Ta
 `;
 }
 
-/** Messages that wait are looked at before they are sent: excluded users and accounts leave them. */
+/** Messages that wait are looked at before they are sent: excluded users and accounts leave them. A paused destination may hold many. */
 export const waitingDeliveries = `
-  CREATE INDEX deliveries_waiting ON deliveries (due_at_ms) WHERE state IN ('pending', 'held');
+  CREATE INDEX deliveries_waiting ON deliveries (due_at_ms) WHERE state = 'pending';
+  CREATE INDEX deliveries_held ON deliveries (destination) WHERE state = 'held';
 `;
 
 /** Counts of decisions by day, for the digest. */
