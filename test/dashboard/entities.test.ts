@@ -217,7 +217,7 @@ describe("the page of a user", () => {
 
   test("reads the timeline on to its end in a window that shows all of it, where answers overtake timers", async () => {
     // Each pixel of the screen is ten of the page: a browser draws 40 megapixels slowly.
-    const look = { viewport: { ...wide, height: 30_000 }, deviceScaleFactor: 0.1 };
+    const look = { viewport: { ...wide, height: 60_000 }, deviceScaleFactor: 0.1 };
     const opened = await open(`/users/${userId}`, look, timersAreLate);
     const { all, end } = await endOfTimeline(opened);
     await end.waitFor();
