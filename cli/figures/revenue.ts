@@ -36,7 +36,7 @@ export function revenueCommand(): Command {
     .option("--periods <number>", "this many periods", wholeNumber(1, revenueLimits.periods), 12)
     .option("--to <date>", "the last day that counts; without it, today")
     .option("--by <plan|attribute>", "groups of payers: by `plan`, or by an attribute of accounts")
-    .option("--segment <name>", "only payers of this segment, by its members of now")
+    .option("--segment <name>", "only payers of this segment, by its current members")
     .addOption(
       new Option("--format <format>", "how it is written").choices(["table", "csv", "json"]).default("table"),
     )
@@ -91,7 +91,7 @@ async function printTables(ask: AskFigure, path: string, options: Options): Prom
   );
   printLine(`MRR in ${currency}, at the rates of version ${answer.settingsVersion} of the settings`);
   if (options.segment !== undefined) {
-    printLine(`Only payers of the segment ${oneLine(options.segment)}, by its members of now`);
+    printLine(`Only payers of the segment ${oneLine(options.segment)}, by its current members`);
   }
   for (const notice of noticesOf(answer)) printLine(notice);
 }

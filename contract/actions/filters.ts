@@ -153,9 +153,9 @@ const ofSegment = {
   users: "Only users of the segment with this id, or whose account is in it.",
   accounts: "Only accounts of the segment with this id.",
   entities:
-    "Only users or accounts of the segment with this id, by its members of now, on all days. A user is in a segment of accounts when the user's account is. An account is in segments of accounts only.",
+    "Only users or accounts of the segment with this id, by its current members, on all days. A user is in a segment of accounts when the user's account is. An account is in segments of accounts only.",
   payers:
-    "Only payers of the segment with this id, by its members of now, in all periods. A segment of accounts has its accounts, and the users of them who pay without an account. A segment of users has its users who pay without an account, and all accounts with at least one member in it.",
+    "Only payers of the segment with this id, by its current members, in all periods. A segment of accounts has its accounts, and the users of them who pay without an account. A segment of users has its users who pay without an account, and all accounts with at least one member in it.",
 } as const;
 
 /** The parameter of lists and figures for one segment. */

@@ -28,16 +28,16 @@ export const RuleFiguresAnswer = Type.Object({
   rules: listOf("By name.", {
     id: Field.integer("Of the rule."),
     name: Field.text("Its name."),
-    perWeek: Field.number("Alerts a week, in the last 90 days or since the rule is there."),
+    perWeek: Field.number("Alerts a week, in the last 90 days, or since the rule was created."),
     weeks: listOf("Weeks from Monday, of the last 90 days. The first and the last are parts of a week.", {
       monday: Field.day("Its first day."),
       fired: Field.count("Alerts of the week, those of controls among them."),
     }),
     untouched: outcomes(
-      "Alerts without a contact, a task and the verdict handled: the precision of the rule.",
+      "Alerts with no contact, no task and no verdict `handled`: the precision of the rule.",
     ),
     touched: outcomes(
-      "The other alerts. They are in no precision, because a rule that saves customers would look worse.",
+      "The other alerts. They do not count in the precision: customers who were saved would lower it.",
     ),
     baseRate: Type.Object(
       {

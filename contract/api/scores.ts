@@ -59,7 +59,7 @@ export const ScoreAnswer = Type.Object({
     cap: Field.number("Points that the reasons below took away: zero or negative."),
     capReasons: Type.Array(Type.Enum(["high_risk", "end_scheduled", "payment_failed"]), {
       description:
-        "Why health is at most 39. `high_risk`: the churn risk is at `riskLimits.cap` or above. `end_scheduled`: every subscription that goes on will end. `payment_failed`: a subscription is past due.",
+        "Why health is at most 39. `high_risk`: the churn risk is at `riskLimits.cap` or above. `end_scheduled`: every remaining subscription has a scheduled end. `payment_failed`: a subscription is past due.",
     }),
     traits: listOf("The organization's own parts, `healthTraits` of the settings of these scores.", {
       trait: Type.String(),

@@ -51,7 +51,7 @@ export const DigestAnswer = Type.Object({
   left: moves("In high risk before, and not now."),
   movedBySettings: Field.count("Those that entered or left only by other settings or another model."),
   insideBySettings: Field.count(
-    "Users or accounts that only other settings or another model put inside an alert rule: they have no alert. From 07:00 to 07:00 of the day.",
+    "Users or accounts that meet an alert rule only because settings or the model changed. They have no alert. From 07:00 to 07:00 of the day.",
   ),
   top: listOf(
     `The ${digestLimits.top} with the highest expected loss. Without revenue those with the highest churn risk, if it is high.`,

@@ -294,11 +294,12 @@ test("after the clock was ahead a kill between two commits makes no user fire wh
 });
 
 test("scores of three earlier days that changed, without an import, are a change in bulk", () => {
-  const run = (day: number, finishedAtMs: number, stale = false) =>
-    ({ day, stale, version: 1, body: { firstPublishedAtMs: 100, finishedAtMs } }) as Parameters<
+  const run = (day: number, finishedAtMs: number, stale = false, firstPublishedAtMs = 100) =>
+    ({ day, stale, version: 1, body: { firstPublishedAtMs, finishedAtMs } }) as Parameters<
       typeof haveScoresChanged
     >[1];
   const last = run(10, 100);
   expect(haveScoresChanged([run(7, 90), run(8, 200), run(9, 200), last], last)).toBeFalse();
   expect(haveScoresChanged([run(7, 90, true), run(8, 200), run(9, 200), last], last)).toBeTrue();
+  expect(haveScoresChanged([run(7, 200), run(8, 200), run(9, 200, false, 200), last], last)).toBeFalse();
 });

@@ -131,8 +131,8 @@ test("a rule has its precision, with touched alerts beside it, and its weeks bes
   await page.reload();
   for (const sentence of [
     "Fired 2.5 times a week.",
-    "Precision: 40% of 25 untouched alerts churned (24% to 58%). Base rate: 12%. Median lead time to churn: 9.5 days.",
-    "Beside them: 33% of 3 alerts with a contact, a task or “handled” churned.",
+    "Precision: 40% of 25 untouched alerts were followed by churn (24% to 58%). Base rate: 12%. Median lead time to churn: 9.5 days.",
+    "Touched (a contact, a task or “handled”), not in the precision: 33% of 3 alerts were followed by churn.",
     "Hold-out since 3 May 2026: 3 controls, 12 with messages.",
   ]) {
     await figures.getByText(sentence).waitFor();

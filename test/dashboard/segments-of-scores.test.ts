@@ -90,7 +90,7 @@ test("health is that of the segment's users, and its figures lead to their lists
   expect(await count(page, "users", band)).toBe("2");
   expect(await count(page, "users", "Churned")).toBe("1");
   const panel = page.getByRole("region", { name: "Health of users", exact: true });
-  await panel.getByText("All weeks count the segment’s members of now").waitFor();
+  await panel.getByText("All weeks count the segment’s current members").waitFor();
   expect(await axe(page)).toEqual([]);
   await panel.getByRole("link", { name: "2", exact: true }).first().click();
   await page.getByRole("button", { name: "Remove the filter In Some users" }).waitFor();

@@ -61,7 +61,7 @@ test("before the first training risks are for ranking alone", () => {
     title: "The first model is being trained",
     text: "It takes a few minutes. Until then the risks come from activity alone. Use them to rank users.",
   });
-  expect(verdict({ ...first, model: null }).text).toContain("no churn risk until then");
+  expect(verdict({ ...first, model: null }).text).toContain("No churn risk is shown until then");
 });
 
 test("a back-test that is too small decides nothing, whatever its figures", () => {

@@ -39,7 +39,7 @@ export function leavesOutScheduledEnds({ churnTarget }: Card): boolean {
 /** The name of a model of the back-test, in words. */
 export function modelWords(model: Judged["model"]): string {
   if (model === "recency") return "Baseline: time since last seen";
-  if (model === "hiatus") return "Baseline: inactive for some number of days";
+  if (model === "hiatus") return "Baseline: inactive for at least a fixed number of days";
   if (model === "period-end") return "Baseline: days to the end of the period";
   if (model === "prior") return "Baseline: a general assumption";
   return steps.find((step) => step.model === model)?.name ?? model;
@@ -119,7 +119,7 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
       title: "The first model is being trained",
       text:
         model === null
-          ? "There is no churn risk until then. It takes a few minutes."
+          ? "Training takes a few minutes. No churn risk is shown until then."
           : `It takes a few minutes. Until then the risks come from activity alone. Use them to rank ${kind}s.`,
     };
   }

@@ -45,7 +45,7 @@ export function NoScores({ kind }: { kind: Kind }): ReactElement {
 export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
   const { data } = asked;
   const { segment } = useScoredSegment();
-  const whose = segment === undefined ? "" : ". All weeks count the segment’s members of now";
+  const whose = segment === undefined ? "" : ". All weeks count the segment’s current members";
   return (
     <FigurePanel
       title={`Health of ${plural[kind]}`}

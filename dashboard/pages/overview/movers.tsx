@@ -44,7 +44,7 @@ function NothingMoved({
   sinceDay,
   kind,
 }: Pick<Answer, "day" | "sinceDay"> & { kind: Kind }): ReactElement {
-  if (sinceDay !== null) return <Empty title={`The health of no active ${kind} changed`} />;
+  if (sinceDay !== null) return <Empty title={`No active ${kind}’s health changed`} />;
   return (
     <Empty title="Nothing to compare yet">
       {day == null ? "Users and accounts are scored every night." : "There are no scores from a week ago."}

@@ -70,7 +70,7 @@ const causeWords: Readonly<Record<SegmentCause, string>> = {
   change: "own data",
   edit: "segment edited",
   scores: "model or settings of scores",
-  bulk: "import, exclusions, settings, owner, erasure, or days without data",
+  bulk: "bulk change: an import, exclusions, settings, another owner, an erasure or missing data",
   first: "first evaluation",
 };
 

@@ -40,13 +40,13 @@ export async function isAfterBulkChange(
   return haveScoresChanged(runs, last);
 }
 
-/** Whether scores of several days before the last decided one changed since its first run, or are to be computed again. */
+/** Whether scores of several days before the last decided one changed since its first run, or are to be computed again. A day that had none before
+ * has no changed ones: the schedule scores the past of a new organization after today. */
 export function haveScoresChanged(
   runs: readonly Run[],
-  { day: lastDay, body: { firstPublishedAtMs } }: Run,
+  { day: lastDay, body: { firstPublishedAtMs: sinceMs } }: Run,
 ): boolean {
-  const changed = runs.filter(
-    ({ day, stale, body }) => day < lastDay && (stale || body.finishedAtMs > firstPublishedAtMs),
-  );
+  const isScoredAgain = ({ body }: Run) => body.firstPublishedAtMs <= sinceMs && body.finishedAtMs > sinceMs;
+  const changed = runs.filter((run) => run.day < lastDay && (run.stale || isScoredAgain(run)));
   return changed.length >= recentDays;
 }

@@ -19,7 +19,7 @@ export function figureSentences(
     ...(touched.mature === 0
       ? []
       : [
-          `Beside them: ${numbers.wholeShare(touched.rate)} of ${counted(touched.mature, "alert")} with a contact, a task or “handled” churned.`,
+          `Touched (a contact, a task or “handled”), not in the precision: ${numbers.wholeShare(touched.rate)} of ${counted(touched.mature, "alert")} were followed by churn.`,
         ]),
     ...(holdOut === null
       ? []
@@ -40,5 +40,5 @@ function untouchedSentence(
   const range = `${numbers.wholeShare(interval.low)} to ${numbers.wholeShare(interval.high)}`;
   const lead =
     medianLeadDays === null ? "" : ` Median lead time to churn: ${numbers.decimal(medianLeadDays)} days.`;
-  return `Precision: ${numbers.wholeShare(rate)} of ${counted(mature, "untouched alert")} churned (${range}). Base rate: ${numbers.wholeShare(baseRate)}.${lead}`;
+  return `Precision: ${numbers.wholeShare(rate)} of ${counted(mature, "untouched alert")} were followed by churn (${range}). Base rate: ${numbers.wholeShare(baseRate)}.${lead}`;
 }

@@ -64,7 +64,7 @@ function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
           max={1e12}
           step="any"
           value={mrrAbove === undefined ? "" : mrrAbove / 10 ** currencyDigits(currency)}
-          help="Of the account, or of the user without one. The highest tenth, unless you change it. Leave empty for none."
+          help="Of the account, or of the user without one. Filled in so that the top 10% of payers are exempt. Clear it to exempt none."
           onChange={({ target: { value } }) =>
             exempt(
               "mrrAbove",
