@@ -47,7 +47,7 @@ test("figures, tables and files are of the segment's payers, and the page says w
   await choose(page, "Acme and Bolt");
   await page
     .getByText(
-      "Only payers of the segment “Acme and Bolt”: its accounts, and the users of them who pay without an account. All periods count its members of now.",
+      "Only payers of the segment “Acme and Bolt”: its accounts, and the users of them who pay without an account. All periods count its current members.",
     )
     .waitFor();
   expect(await mrr(page)).toBe("$120.00");
