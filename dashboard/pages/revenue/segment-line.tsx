@@ -15,8 +15,8 @@ export function SegmentLine(): ReactElement | null {
   if (segment === undefined) return null;
   return (
     <p className="max-w-[108ch] text-sm text-pretty text-soft [overflow-wrap:anywhere]">
-      Only payers of the segment “{segment.name}”: {payersOf[segment.kind]}. All periods count its members of
-      now.
+      Only payers of the segment “{segment.name}”: {payersOf[segment.kind]}. All periods count its current
+      members.
     </p>
   );
 }
