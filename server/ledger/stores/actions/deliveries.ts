@@ -100,21 +100,31 @@ export function deliveryStore(engine: Engine): DeliveryStore {
   };
 }
 
-/** Adds a message for a destination, as `DeliveryStore.add`. @returns its id. Undefined when it is not added */
-export function* addDelivery(
+/** The insertion of a message. Without a destination that gets messages nothing is inserted. */
+const insertion = (
   organization: number,
   destination: number,
   { messageId, type, body }: OutgoingMessage,
   dueAtMs: number,
   nowMs: number,
-): Work<number | undefined> {
-  const [added] = yield* returning(idRow)`
+) => part`
     INSERT INTO deliveries (organization, destination, message_id, type, body, state, tries, due_at_ms,
       claimed_until_ms, created_at_ms)
     SELECT CAST(${organization} AS bigint), id, ${messageId}, ${type}, ${body},
       CASE state WHEN 'active' THEN 'pending' ELSE 'held' END, 0, CAST(${dueAtMs} AS bigint), 0, CAST(${nowMs} AS bigint)
     FROM destinations WHERE organization = ${organization} AND id = ${destination} AND state IN ('active', 'paused')
-      ${forKeyShare}
+      ${forKeyShare}`;
+
+/** Adds a message for a destination, as `DeliveryStore.add`. @returns its id. Undefined when it is not added */
+export function* addDelivery(
+  organization: number,
+  destination: number,
+  message: OutgoingMessage,
+  dueAtMs: number,
+  nowMs: number,
+): Work<number | undefined> {
+  const [added] = yield* returning(idRow)`
+    ${insertion(organization, destination, message, dueAtMs, nowMs)}
     ON CONFLICT (destination, message_id) DO NOTHING`;
   return added?.id;
 }
@@ -125,17 +135,12 @@ export function* addDelivery(
 export function* replaceWaiting(
   organization: number,
   destination: number,
-  { messageId, type, body }: OutgoingMessage,
+  message: OutgoingMessage,
   dueAtMs: number,
   nowMs: number,
 ): Work<number | undefined> {
   const [replaced] = yield* returning(idRow)`
-    INSERT INTO deliveries (organization, destination, message_id, type, body, state, tries, due_at_ms,
-      claimed_until_ms, created_at_ms)
-    SELECT CAST(${organization} AS bigint), id, ${messageId}, ${type}, ${body},
-      CASE state WHEN 'active' THEN 'pending' ELSE 'held' END, 0, CAST(${dueAtMs} AS bigint), 0, CAST(${nowMs} AS bigint)
-    FROM destinations WHERE organization = ${organization} AND id = ${destination} AND state IN ('active', 'paused')
-      ${forKeyShare}
+    ${insertion(organization, destination, message, dueAtMs, nowMs)}
     ON CONFLICT (destination, message_id) DO UPDATE SET body = excluded.body, state = excluded.state,
       due_at_ms = excluded.due_at_ms, created_at_ms = CASE deliveries.due_at_ms
         WHEN excluded.due_at_ms THEN deliveries.created_at_ms ELSE excluded.created_at_ms END
