@@ -93,12 +93,12 @@ export async function modelFor(
 /** Training reads snapshots of a year. With fewer users it takes less than two seconds. */
 const usersOfLongTraining = 10_000;
 
-/** Whether the next run of an organization trains its first model, and takes long for it. */
-export async function isFirstTrainingLong(warehouse: Warehouse, organization: number): Promise<boolean> {
+/** Whether the next run of an organization is its first, and takes long for its training. */
+export async function isFirstOfMany(warehouse: Warehouse, organization: number): Promise<boolean> {
   const [row] = await warehouse.rows<{ isLong: boolean }>(
     `SELECT toBool(uniqExact(user) >= ${usersOfLongTraining}) AS isLong FROM user_spans
      WHERE organization = {organization:UInt32} AND NOT EXISTS (
-       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'model')`,
+       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'run')`,
     { organization },
   );
   return row?.isLong === true;

@@ -12,9 +12,8 @@ import type { SourceWatch, StoppedData } from "../data-quality/source-watch.ts";
 import { resultBy, withDeadline } from "../preview/deadline.ts";
 import { type KindPreview, previewSettings } from "../preview/preview.ts";
 import { noticeChanges } from "./changed-days.ts";
-import { isFirstTrainingLong } from "./model.ts";
+import { isFirstOfMany } from "./model.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
-import { newestRecord } from "./records.ts";
 import { type DayRequest, type KindSummary, scoreDay } from "./score-day.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
@@ -182,9 +181,7 @@ export class Scoring implements ScoringService {
         ...{ organization: { ...organization, excluded }, day, isOfPast, nowMs, trainings },
         report: (step: string) => report({ step }),
       };
-      const key = { organization: organization.id, kind: "user", what: "run" } as const;
-      const isFirst = !isOfPast && (await newestRecord(warehouse, key, day)) === undefined;
-      if (isFirst && (await isFirstTrainingLong(warehouse, organization.id))) {
+      if (await isFirstOfMany(warehouse, organization.id)) {
         await scoreDay(warehouse, { ...request, beforeTraining: true });
       }
       return scoreDay(warehouse, request);
