@@ -34,6 +34,11 @@ test("the first scores do not wait for the first training, which a kill only del
   const organization = installation.organization();
   const others = 10_000;
   await installation.insert(eventsOf(organization, others));
+  // An import in the order of time was looked at when it had come as far as its tenth week.
+  await scoreDay(subject.warehouse, {
+    organization: { id: organization, zone: new Zone("UTC"), settings: defaultSettings },
+    ...{ day: simulatedFrom + 70, report: () => undefined, nowMs: Date.now },
+  });
   const rule = new LedgerInMemory(organization, { kind: "healthBelow", below: 40 });
   const decide = () => rule.decide(subject.warehouse, (today + 0.5) * msPerDay);
   installation.beforeStatement = async (sql, parameters) => {

@@ -93,13 +93,22 @@ export async function modelFor(
 /** Training reads snapshots of a year. With fewer users it takes less than two seconds. */
 const usersOfLongTraining = 10_000;
 
-/** Whether the next run of an organization is its first, and takes long for its training. */
-export async function isFirstOfMany(warehouse: Warehouse, organization: number): Promise<boolean> {
+/** Older scores say too little about a day: its new ones are then shown before the training. */
+const recentDays = 28;
+
+/** Whether a run as of a day takes long for its training, while no recent scores are there to be shown. An import in the order
+ * of time has scores of a day of last spring, from its first events. */
+export async function isFirstOfMany(
+  warehouse: Warehouse,
+  organization: number,
+  day: number,
+): Promise<boolean> {
   const [row] = await warehouse.rows<{ isLong: boolean }>(
     `SELECT toBool(uniqExact(user) >= ${usersOfLongTraining}) AS isLong FROM user_spans
      WHERE organization = {organization:UInt32} AND NOT EXISTS (
-       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'run')`,
-    { organization },
+       SELECT 1 FROM score_records WHERE organization = {organization:UInt32} AND what = 'run'
+         AND day > addDays(toDate32('1970-01-01'), {fromDay:Int32}))`,
+    { organization, fromDay: day - recentDays },
   );
   return row?.isLong === true;
 }

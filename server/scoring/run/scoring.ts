@@ -181,7 +181,7 @@ export class Scoring implements ScoringService {
         ...{ organization: { ...organization, excluded }, day, isOfPast, nowMs, trainings },
         report: (step: string) => report({ step }),
       };
-      if (await isFirstOfMany(warehouse, organization.id)) {
+      if (await isFirstOfMany(warehouse, organization.id, day)) {
         await scoreDay(warehouse, { ...request, beforeTraining: true });
       }
       return scoreDay(warehouse, request);
