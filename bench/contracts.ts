@@ -16,6 +16,7 @@ import {
   evaluate,
   trainContracts,
   trainIdleOnly,
+  trueProbability,
   withoutCanceling,
 } from "./contracts/experiment.ts";
 
@@ -65,7 +66,7 @@ function resultOf(seed: number) {
     tested: departuresIn(rows),
     ...{ auc, logLoss, ece, eceFloor },
     largeAuc: evaluate(large, rows).auc,
-    trueAuc: evaluate(({ endProbability }) => endProbability, rows).auc,
+    trueAuc: evaluate(trueProbability, rows).auc,
     idleAuc: evaluate(trainIdleOnly(training), rows).auc,
     without: leftOut.map((group) => evaluate(trainContracts(training, group), rows)),
   };

@@ -1,11 +1,14 @@
-/** Trains and evaluates the model of contracts. The split is by time: it is trained on earlier cut-offs. */
+/** Trains and evaluates the model of contracts. The split is by time: it is trained on earlier cut-offs, every 14 days as in the
+ * service, and evaluated on those of later months. */
 import { msPerDay } from "../../server/calendar/calendar.ts";
 import { recencyBaseline } from "../../server/scoring/churn/baselines.ts";
 import type { Cell } from "../../server/scoring/churn/bgbb.ts";
 import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
 import { silenceBy } from "../../server/scoring/churn/churn-model.ts";
 import { clippedLogOdds, type DesignInput, type FeatureGroup } from "../../server/scoring/churn/columns.ts";
-import { columnsOf, designFor, rowOf } from "../../server/scoring/churn/design.ts";
+import { countOutcomes, type Outcome } from "../../server/scoring/churn/departures.ts";
+import { affordedColumns, designFor, rowOf } from "../../server/scoring/churn/design.ts";
+import { trainingDaysFor } from "../../server/scoring/churn/folds.ts";
 import { isCanceling } from "../../server/scoring/scores/billing.ts";
 import { fitRidge, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
 import { type Metrics, metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
@@ -21,15 +24,15 @@ const weeks = 4 * (warmUpMonths + trainingMonths + testMonths);
 const endDay = Date.UTC(2026, 5, 17) / msPerDay;
 
 /** A row with everything that its columns need. */
-export interface PreparedRow extends DesignInput {
-  readonly label: boolean;
-  readonly endProbability: number;
+export interface PreparedRow extends DesignInput, Outcome {
+  readonly endProbability: number | null;
 }
 
-/** The rows of running contracts: of the months of training, and of those after them. */
+/** The rows of running contracts. */
 export interface ContractData {
+  /** Of every second week of the months of training. */
   readonly training: readonly PreparedRow[];
-  /** Empty unless asked for. */
+  /** Of the months after them. Empty unless asked for. */
   readonly test: readonly PreparedRow[];
 }
 
@@ -39,27 +42,28 @@ export function contractData(
   withTest: boolean,
 ): ContractData {
   const contracts = new Contracts({ seed, accounts, weeks, endDay });
-  const months = trainingMonths + (withTest ? testMonths : 0);
-  const cutoffs = Array.from({ length: months }, (_, month) => new Cutoff(dayOfMonth(contracts, month)));
+  const testDays = Array.from({ length: withTest ? testMonths : 0 }, (_, month) => testDay(contracts, month));
+  const trainingDays = trainingDaysFor(testDay(contracts, 0), contracts.firstDay, horizonDays).reverse();
+  const cutoffs = [...trainingDays, ...testDays].map((day) => new Cutoff(day));
   const days = cutoffs.map(({ day }) => day);
   for (let number = 0; number < accounts; number += 1) {
-    for (const [month, at] of accountAt(contracts, number, days).entries()) cutoffs[month]?.add(at);
+    for (const [index, at] of accountAt(contracts, number, days).entries()) cutoffs[index]?.add(number, at);
   }
   const prepared = cutoffs.map((cutoff) => cutoff.prepared());
   return {
-    training: prepared.slice(0, trainingMonths).flat(),
-    test: prepared.slice(trainingMonths).flat(),
+    training: prepared.slice(0, trainingDays.length).flat(),
+    test: prepared.slice(trainingDays.length).flat(),
   };
 }
 
-function dayOfMonth({ firstDay }: Contracts, month: number): number {
-  return firstDay + (warmUpMonths + month) * horizonDays;
+function testDay({ firstDay }: Contracts, month: number): number {
+  return firstDay + (warmUpMonths + trainingMonths + month) * horizonDays;
 }
 
 /** The entities of a cut-off day. */
 class Cutoff {
   readonly day: number;
-  readonly #rows: ContractRow[] = [];
+  readonly #rows: (ContractRow & { readonly entity: number })[] = [];
   readonly #accounts = new Map<number, CountedCell>();
   readonly #users = new Map<number, CountedCell>();
 
@@ -67,10 +71,10 @@ class Cutoff {
     this.day = day;
   }
 
-  add({ cell, userCells, row }: ReturnType<typeof accountAt>[number]): void {
+  add(entity: number, { cell, userCells, row }: ReturnType<typeof accountAt>[number]): void {
     if (cell !== null) count(this.#accounts, cell);
     for (const each of userCells) count(this.#users, each);
-    if (row !== undefined) this.#rows.push(row);
+    if (row !== undefined) this.#rows.push({ entity, ...row });
   }
 
   /** With the risks by BG/BB, whose fits are of this day. */
@@ -83,7 +87,8 @@ class Cutoff {
         ...features.members,
         meanRiskLogOdds: logOdds.length === 0 ? null : mean(logOdds),
       };
-      return { ...row, features: { ...features, members }, bgbbRisk: silence(features.cell) };
+      const ofThen = { cutoffDay: this.day, bgbbRisk: silence(features.cell) };
+      return { ...row, ...ofThen, features: { ...features, members } };
     });
   }
 }
@@ -95,9 +100,13 @@ function count(cells: Map<number, CountedCell>, { x, t, n }: Cell): void {
 
 export type Risk = (row: PreparedRow) => number;
 
-/** Trains the ridge on all groups of features, or without one. */
+/** Trains the ridge on the columns that the departures can carry, or without a group of them. The rows are in order of their cut-offs. */
 export function trainContracts(rows: readonly PreparedRow[], without?: FeatureGroup): Risk {
-  const columns = columnsOf(designFor(rows)).filter(({ featureGroup }) => featureGroup !== without);
+  const lastDay = rows.at(-1)?.cutoffDay;
+  const design = designFor(rows.filter(({ cutoffDay }) => cutoffDay === lastDay));
+  const columns = affordedColumns(design, departuresIn(rows)).filter(
+    ({ featureGroup }) => featureGroup !== without,
+  );
   const valuesOf = (row: PreparedRow) => rowOf(columns, row);
   const ridge = fitRidge(
     columns,
@@ -119,9 +128,15 @@ export function withoutCanceling(rows: readonly PreparedRow[]): PreparedRow[] {
   return rows.filter(({ features }) => !isCanceling(features.billing));
 }
 
-/** The contracts that ended in the rows' horizons. These do not overlap, so none is counted twice. */
+/** The contracts that ended in the rows' horizons, each counted once. */
 export function departuresIn(rows: readonly PreparedRow[]): number {
-  return rows.filter(({ label }) => label).length;
+  return countOutcomes(rows, horizonDays).departures;
+}
+
+/** The true probability of a row of the months of evaluation. @throws RangeError for another row */
+export function trueProbability({ endProbability }: PreparedRow): number {
+  if (endProbability === null) throw new RangeError("the cut-off is no first day of a month");
+  return endProbability;
 }
 
 /** The figures of a model. @throws RangeError without departures */

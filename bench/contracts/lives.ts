@@ -28,7 +28,8 @@ export interface ContractRow {
   readonly memberCells: readonly Cell[];
   /** Whether the contract ended within the horizon. */
   readonly label: boolean;
-  readonly endProbability: number;
+  /** Null unless the cut-off is the first day of one of the simulation's months. */
+  readonly endProbability: number | null;
 }
 
 /** An account on a cut-off day. The row is missing when no contract ran, or before the first event. */
@@ -84,7 +85,7 @@ export function accountAt(contracts: Contracts, number: number, cutoffDays: read
       cutoffDay,
       cell: cellOf(daysOf(activeDays), cutoffDay),
       userCells: users.flatMap(({ cell }) => cell ?? []),
-      row: rowAt(log, activeDays, users, cutoffDay, probability.get(cutoffDay)),
+      row: rowAt(log, activeDays, users, cutoffDay, probability.get(cutoffDay) ?? null),
     };
   });
 }
@@ -126,10 +127,10 @@ function rowAt(
   activeDays: readonly DayEvent[],
   users: readonly UserAt[],
   cutoffDay: number,
-  endProbability: number | undefined,
+  endProbability: number | null,
 ): ContractRow | undefined {
   const billing = billingAt(log.billing, cutoffDay);
-  if (billing === undefined || endProbability === undefined) return undefined;
+  if (billing === undefined) return undefined;
   const traits = Object.assign(
     {},
     ...log.traits.filter(({ day }) => day < cutoffDay).map(({ values }) => values),
