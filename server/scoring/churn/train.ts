@@ -39,8 +39,10 @@ export interface Shortage {
   readonly need: number;
 }
 
+/** Of the rungs that predict silence. Departures by a declared target say themselves whether there are enough. */
 const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = { 0: 0, 1: 0, 2: 50, 3: 100 };
+/** Departures, and entities that stayed. */
 const leastDeclaredLabels = 30;
 /** A model that was proven keeps serving with this share of the data that a new one needs. Otherwise one departure more or less
  * would bring and withdraw it by turns. */
@@ -63,8 +65,8 @@ export function shortagesOf(rung: Rung, counts: DataCounts, isDeclared = false, 
   const least = (need: number) => Math.ceil(isKept ? keptShareOfLeast * need : need);
   const labels = least(isDeclared ? leastDeclaredLabels : leastLabelsOfEachClass[rung]);
   const needs: DataCounts = {
-    entities: least(leastEntities),
-    entitiesWithThreePeriods: least(Math.ceil(Math.max(leastEntities, counts.entities) / 2)),
+    entities: isDeclared ? 0 : least(leastEntities),
+    entitiesWithThreePeriods: isDeclared ? 0 : least(Math.ceil(Math.max(leastEntities, counts.entities) / 2)),
     churnedLabels: labels,
     retainedLabels: labels,
   };
