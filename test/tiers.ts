@@ -24,7 +24,7 @@ function because(reason: string, names: string): [string, string][] {
 
 const pages = because(
   "npm test opens every page once: this file proves one page or one part in every detail",
-  `account-attributes account-members alert-rules avatars canceling churned controls currencies
+  `account-attributes account-members alert-rules avatars both-labels canceling churned controls currencies
   departures destinations details entities entity-ids events events-live exclusions first-day
   health-traits inbox list-order lists long-lists model overview overview-links pages palette revenue
   revenue-segments retention retention-choices segments segments-of-scores set-ups settings settings-people
@@ -46,7 +46,7 @@ const fullLength = [
     `actions/readings-of-runs actions/segments-in-past analytics/revenue analytics/revenue-segments
     analytics/revenue-splits revenue/at-risk-beside-lists
     analytics/owners analytics/revenue-at-risk ledger/inbox-model ledger/message-ids scoring/account-attributes
-    scoring/base-rate scoring/change-of-models scoring/snapshot-upkeep scoring/stored-fits simulation/billing
+    scoring/base-rate scoring/change-of-models scoring/kept-groups scoring/snapshot-upkeep scoring/stored-fits simulation/billing
     warehouse/exclusions warehouse/export`,
   ),
   ...because(

@@ -42,6 +42,9 @@ export const HealthByWeekAnswer = Type.Object({
     onboarding: Field.count("In their first 14 days."),
     churned: Field.count("Those that meet the churn target."),
     none: Field.count("Without a score."),
+    inactive: Field.count(
+      "Idle for the churn horizon, while the churn target is not met. They are in the health bands, too. 0 with the churn target `silence`: then they have churned.",
+    ),
     withRisk: Field.count("Those who have a churn risk: they are there, so they can leave."),
     expectedChurn: nullable(
       Field.number("The sum of their churn risks: so many of them are expected to churn."),

@@ -7,7 +7,7 @@ import { Field, listOf, nullable, objectOrNull, Parameter } from "./schema.ts";
 /** The state of a user or an account. */
 export const State = Field.oneOf(
   ["no_data", "churned", "canceling", "inactive", "new", "active"],
-  "The first that holds. `churned`: the churn target is met. `canceling`: with the churn target `subscription` or the event `subscription_canceled`, every remaining subscription has a scheduled end. `no_data`: no engagement event yet. `inactive`: idle for the churn horizon, with a churn target other than silence. `new`: first seen under 14 days ago. `active`.",
+  "The first that holds. `churned`: the churn target is met. `canceling`: with the churn target `subscription` or the event `subscription_canceled`, every remaining subscription has a scheduled end. `no_data`: no engagement event yet, with or without a subscription. `inactive`: idle for the churn horizon, with a churn target other than silence. `new`: first seen under 14 days ago. `active`.",
 );
 /** A verdict on a user or an account, in one word. */
 export const Verdict = Field.oneOf(

@@ -3,14 +3,14 @@ import Type from "typebox";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
 
 export const subscriptionStatuses = [
-  ...(["active", "trialing", "past_due", "paused", "canceling", "canceled"] as const),
+  ...(["active", "trialing", "past_due", "paused", "canceling", "canceled", "trial_lost"] as const),
 ] as const;
 
 const minorUnits = "In minor units: cents of USD.";
 
 const SubscriptionStatus = Field.oneOf(
   [...subscriptionStatuses],
-  "Of all subscriptions of a payer together, the first that holds. `canceled`: all have ended. `canceling`: one is paid, and an end is scheduled for all that go on. `past_due`: the last payment of one failed. `active`, `trialing`, `paused`: one of them is.",
+  "Of all subscriptions of a payer together, the first that holds. `trial_lost`: all have ended, and none was ever paid. That is no churn. `canceled`: all have ended. `canceling`: one is paid, and an end is scheduled for all that go on. `past_due`: the last payment of one failed. `active`, `trialing`, `paused`: one of them is.",
 );
 
 /** The orders of lists by MRR and renewal. */

@@ -24,7 +24,7 @@ const steady = Array.from({ length: 20 }, (_, index) => 100 + (index % 3));
 type Scores = NonNullable<WeekFigures["scores"]>;
 
 const healthOn = (weeksAgo: number, atRisk: number) => ({
-  ...{ day: toDay + 1 - 7 * weeksAgo, healthy: 50, watch: 30, atRisk, onboarding: 10 },
+  ...{ day: toDay + 1 - 7 * weeksAgo, healthy: 50, watch: 30, atRisk, onboarding: 10, inactive: 0 },
   ...{ withRisk: 90 + atRisk, expectedChurn: 12.4 },
 });
 
@@ -192,6 +192,20 @@ describe("health", () => {
     ]);
     expect(about("health", { scores: null })?.text).toContain("There are no scores yet");
   });
+});
+
+test("with a declared churn target, those that are only inactive are told beside the churned", () => {
+  const health = (inactive: number) => [
+    { ...healthOn(1, 10), inactive: 9 },
+    { ...healthOn(0, 11), inactive },
+  ];
+  expect(about("health", withScores({ health: health(31) }))?.text).toEndWith(
+    "2 churned, and 1 returned after churn. 31 users have not churned, but have been inactive for 28 days.",
+  );
+  expect(about("health", withScores({ health: health(1) }))?.text).toEndWith(
+    " 1 user has not churned, but has been inactive for 28 days.",
+  );
+  expect(about("health", withScores({ health: health(0) }))?.text).toEndWith("1 returned after churn.");
 });
 
 describe("churn risk", () => {

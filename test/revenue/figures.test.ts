@@ -28,7 +28,7 @@ const reported = (changes: readonly MrrChange[]) => balancesOf(changes, edges, i
 describe("a payer now", () => {
   const renewsOn = (...days: readonly number[]) => {
     const states = days.map((day) => ({
-      ...{ status: "active" as const, plan: "Team", mrr: 100, currency: "USD", laterMrr: 100 },
+      ...{ status: "active" as const, wasPaid: true, plan: "Team", mrr: 100, currency: "USD", laterMrr: 100 },
       ...{ laterCurrency: "USD", periodEndMs: dayMs(day), endsAtMs: null },
     }));
     const { renewsAtMs } = payerNow(states, { convert: inDollars, isUnrated: false, nowMs: dayMs(100) });

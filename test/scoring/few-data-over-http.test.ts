@@ -126,7 +126,15 @@ test("two departures by an event give the base rate of past cut-off dates with i
   expect(counts).toEqual({ cutoffs: 3, count: 20 + 20 + 18, churned: 2, rate: 2 / 58 });
   expect(low).toBeWithin(0.001, 2 / 58);
   expect(high).toBeWithin(2 / 58, 0.2);
-  expect(card).toMatchObject({ model: null, lacksData: true, next: { model: "logistic" } });
+  expect(card).toMatchObject({ model: null, lacksData: true });
+  // 20 users are enough, if 30 had left and 30 had stayed.
+  expect(card.next).toMatchObject({
+    model: "logistic",
+    missing: [
+      { what: "churnedLabels", need: 30 },
+      { what: "retainedLabels", need: 30 },
+    ],
+  });
   const stays = await get<Static<typeof ScoreAnswer>>("/api/users/u5/score");
   expect([stays.risk, stays.activityRank]).toEqual([null, { position: 1, of: 18 }]);
   const left = await get<Static<typeof ScoreAnswer>>("/api/users/u0/score");

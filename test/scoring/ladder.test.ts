@@ -268,6 +268,18 @@ describe("the ladder", () => {
     expect(shortagesOf(1, young)).toEqual([{ what: "entitiesWithThreePeriods", have: 399, need: 400 }]);
   });
 
+  test("a declared churn target needs 30 departures and 30 that stayed, and no number of entities", () => {
+    const least = { entities: 31, entitiesWithThreePeriods: 2, churnedLabels: 30, retainedLabels: 30 };
+    expect(shortagesOf(3, least, true)).toEqual([]);
+    for (const what of ["churnedLabels", "retainedLabels"] as const) {
+      expect(shortagesOf(3, { ...least, [what]: 29 }, true)).toEqual([{ what, have: 29, need: 30 }]);
+    }
+    const backtest = tested(judged(3, { logLoss: 0.3 }));
+    const chosen = (counts: DataCounts) => chooseRung(counts, backtest, [3], null, true);
+    expect(chosen(least)).toMatchObject({ rung: 3, isProven: true });
+    expect(chosen({ ...least, churnedLabels: 29 })).toMatchObject({ rung: null });
+  });
+
   test("the prior never serves, however good it is in the back-test", () => {
     const backtest = tested(judged(0, { logLoss: 0.3 }), judged(1, { logLoss: 0.5 }));
     expect(chooseRung(plenty, backtest)).toMatchObject({ rung: 1, isProven: true });

@@ -12,7 +12,9 @@ import {
   affordedColumns,
   columnsNamed,
   columnsOf,
+  type Design,
   designFor,
+  hasOtherGroups,
   rowOf,
 } from "../../server/scoring/churn/design.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
@@ -202,6 +204,25 @@ describe("the design", () => {
     // Traits do not fit, so that nothing after them is taken either.
     expect(groupsBy(upToMix)).not.toContain("account");
     expect(groupsBy(5 * columnsOf(design).length)).toContain("account");
+  });
+
+  test("groups are kept from four departures a column on, and others are not taken", () => {
+    const design: Design = {
+      ...{ hasMembers: false, hasBilling: true, events: ["open"], hasAccounts: true },
+      traits: [{ trait: "plan", value: "pro" }],
+    };
+    const groupsBy = (departures: number, kept?: Parameters<typeof affordedColumns>[2]) => [
+      ...new Set(affordedColumns(design, departures, kept).map(({ featureGroup }) => featureGroup)),
+    ];
+    const columns = affordedColumns(design, 0).length;
+    const mix = affordedColumns(design, 0, ["mix"]);
+    expect(mix).toHaveLength(columns);
+    expect(groupsBy(4 * (columns + 1) - 1, ["mix"])).not.toContain("mix");
+    expect(groupsBy(4 * (columns + 1), ["mix"])).toContain("mix");
+    expect(groupsBy(10_000, ["mix"])).not.toContain("billing");
+    expect(hasOtherGroups(design, 10_000, ["mix"])).toBe(true);
+    expect(hasOtherGroups(design, 0, ["mix"])).toBe(false);
+    expect(hasOtherGroups(design, 10_000, ["billing", "mix", "traits", "account"])).toBe(false);
   });
 
   test("counts an unknown value as the mean, and tells of it in a column of its own", () => {

@@ -136,6 +136,25 @@ test("a lost trial, a pause and no subscription are no churn", async () => {
   }
 });
 
+test("a trial that ends unpaid is named trial_lost in lists and on its page, and an ended subscription canceled", async () => {
+  const headers = { Authorization: `Bearer ${key}` };
+  const withStatus = async (status: string) => {
+    const response = await fetch(`${server.url}/api/accounts?subscriptionStatus=${status}`, { headers });
+    const { accounts } = (await response.json()) as Static<typeof AccountListAnswer>;
+    return accounts.map(({ accountId, subscriptionStatus }) => [accountId, subscriptionStatus]).toSorted();
+  };
+  expect(await withStatus("trial_lost")).toEqual([["trial-co", "trial_lost"]]);
+  expect(await withStatus("canceled")).toEqual([
+    ["canceled-co", "canceled"],
+    ["failed-co", "canceled"],
+  ]);
+  const own = await fetch(`${server.url}/api/accounts/trial-co/subscriptions`, { headers });
+  expect(await own.json()).toMatchObject({
+    payer: { subscriptionStatus: "trial_lost", subscriptions: 0, mrr: 0 },
+    subscriptions: [{ status: "canceled" }],
+  });
+});
+
 test("a user without an account has churned by their own subscription, and members by none", async () => {
   expect(await scoreOf("users/alone")).toMatchObject({
     ...{

@@ -4,6 +4,7 @@ import { type Asked, type Reads, useRead } from "../../api/query.ts";
 import { barSeries, Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
+import { BothLabels } from "../../parts/figure/both-labels.tsx";
 import { type HealthBand, HealthShape, healthWord } from "../../parts/figure/health.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { BarPart, CountLink, useListAddress } from "../../parts/list/list-link.tsx";
@@ -54,9 +55,10 @@ export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthBy
       loading={<Loading rows={8} height={28} />}
       empty={({ weeks }) => weeks.length === 0 && <NoScores kind={kind} />}
     >
-      {({ weeks }) => (
+      {({ weeks, ...churn }) => (
         <div className="grid gap-5">
           <Distribution kind={kind} weeks={weeks} />
+          <BothLabels kind={kind} answer={{ weeks, ...churn }} />
           {weeks.length > 1 && <WeeksChart kind={kind} weeks={weeks} />}
           <Moves kind={kind} />
         </div>

@@ -2,9 +2,11 @@
 import type { ReactElement } from "react";
 import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
+import { BothLabels } from "../../parts/figure/both-labels.tsx";
 import { CsvLink } from "../../parts/list/csv-link.tsx";
 import { type Column, DataTable, figureColumn } from "../../parts/list/data-table.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
+import { ListsOfSegment } from "../../parts/list/list-link.tsx";
 import { Pick } from "../../parts/list/pick.tsx";
 import { PageHeader } from "../../parts/panel.tsx";
 import { conditionFilters } from "../../parts/segment/conditions.ts";
@@ -46,6 +48,9 @@ export default function WinBackPage(): ReactElement {
   return (
     <>
       <PageHeader title="Win-back">Users and accounts that churned lately, the highest MRR first.</PageHeader>
+      <ListsOfSegment {...(segment !== undefined && { segment })}>
+        <AllWhoLeft kind={kind} segment={segment} />
+      </ListsOfSegment>
       <FigurePanel
         title="Churned"
         isFlush
@@ -82,6 +87,13 @@ export default function WinBackPage(): ReactElement {
       </FigurePanel>
     </>
   );
+}
+
+/** All that have churned, beside those that are only inactive, which the list leaves out. */
+function AllWhoLeft({ kind, segment }: { kind: Kind; segment: number | undefined }): ReactElement | null {
+  const query = { kind, weeks: 1, ...(segment !== undefined && { segment }) };
+  const { data } = useRead("/api/health-by-week", { query });
+  return data == null ? null : <BothLabels kind={kind} answer={data} className="mb-4" />;
 }
 
 interface WhyEmptyProps {

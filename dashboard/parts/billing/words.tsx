@@ -18,6 +18,7 @@ const statuses: Readonly<Record<SubscriptionStatus, string>> = {
   paused: "Paused",
   canceling: "Canceling",
   canceled: "Ended",
+  trial_lost: "Trial lost",
 };
 
 /** The word of a status. */

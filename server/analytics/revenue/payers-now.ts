@@ -62,6 +62,7 @@ export function atPlace(
 
 type StateRow = readonly [
   status: SubscriptionState["status"],
+  wasPaid: boolean,
   plan: string,
   mrr: number,
   currency: string,
@@ -87,7 +88,7 @@ export async function payersNow(
   const { organization, kind, nowMs, untilMs, reporting, rates, withExcluded = false } = question;
   const columns = `
     payer_account[place] AS account, payer_user[place] AS user,
-    (toString(status[place]), plan[place], mrr[place], toString(currency[place]), ${values.later_mrr}, ${values.later_currency}, ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state`;
+    (toString(status[place]), ${values.was_paid}, plan[place], mrr[place], toString(currency[place]), ${values.later_mrr}, ${values.later_currency}, ${msOf("period_end[place]")}, ${msOf("ends_at[place]")}) AS state`;
   const own = `AND subscription IN (
     SELECT subscription FROM subscriptions
     WHERE ${ofOrganization} AND arrayExists(payer -> payer IN {entities:Array(UInt32)}, ${ofPayers(kind)}))`;
@@ -116,6 +117,7 @@ export async function payersNow(
 
 function stateOf([
   status,
+  wasPaid,
   plan,
   mrr,
   currency,
@@ -124,7 +126,7 @@ function stateOf([
   ...ends
 ]: StateRow): SubscriptionState {
   const [periodEndMs, endsAtMs] = ends;
-  return { status, plan, mrr, currency, laterMrr, laterCurrency, periodEndMs, endsAtMs };
+  return { status, wasPaid, plan, mrr, currency, laterMrr, laterCurrency, periodEndMs, endsAtMs };
 }
 
 /** Those of the payers that ever had MRR in a currency without a rate. */
@@ -151,7 +153,7 @@ const aggregates: Readonly<Record<Exclude<PayerColumn, "mrr" | "scheduled">, str
   plans: `groupUniqArrayIf(named_plan, ${goesOn} AND named_plan != '')`,
   // As `statusOf` has it.
   status: `
-    toNullable(multiIf(countIf(${goesOn}) = 0, 'canceled',
+    toNullable(multiIf(countIf(${goesOn}) = 0, if(countIf(was_paid) > 0, 'canceled', 'trial_lost'),
       countIf(state IN ('active', 'past_due')) > 0 AND countIf(${goesOn} AND isNull(endsMs)) = 0, 'canceling',
       countIf(state = 'past_due') > 0, 'past_due',
       countIf(state = 'active') > 0, 'active',
@@ -170,6 +172,8 @@ const earlierPlace = `arrayLastIndex(start -> ${msOf("start")} < {earlierMs:Int6
 /** The values of a subscription's change that holds now, by name. */
 const values = {
   state: "toString(status[place])",
+  was_paid:
+    "toBool(arrayExists((one, at) -> at <= place AND one IN ('active', 'past_due'), status, arrayEnumerate(status)))",
   named_plan: "plan[place]",
   own_mrr: "mrr[place]",
   later_mrr: `mrr[${laterPlace}]`,
@@ -188,7 +192,7 @@ const needed: Readonly<Record<PayerColumn, readonly (keyof typeof values)[]>> = 
   scheduled: ["own_mrr", "own_currency", "later_mrr", "later_currency"],
   hadMrr: ["own_had_mrr"],
   plans: ["state", "named_plan"],
-  status: ["state", "endsMs"],
+  status: ["state", "was_paid", "endsMs"],
   renewsDay: ["state", "endsMs", "periodEndMs", "periodEndDay"],
 };
 

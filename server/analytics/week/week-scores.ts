@@ -27,6 +27,8 @@ export interface HealthOfUsers {
   readonly watch: number;
   readonly atRisk: number;
   readonly onboarding: number;
+  /** Idle for the churn horizon and not churned, by a declared churn target. */
+  readonly inactive: number;
   readonly withRisk: number;
   readonly expectedChurn: number | null;
 }
@@ -97,7 +99,10 @@ export function aboutScores(scores: ScoresOfWeek): Sentence[] {
 /** Health bands from worse to better; onboarding is neither. */
 const ranks: Readonly<Record<string, number>> = { at_risk: 1, watch: 2, healthy: 3 };
 
-function healthSentence({ health, movement, sinceDay }: ScoresOfWeek, now: HealthOfUsers): Sentence {
+function healthSentence(
+  { health, movement, sinceDay, horizonDays }: ScoresOfWeek,
+  now: HealthOfUsers,
+): Sentence {
   const there = now.healthy + now.watch + now.atRisk + now.onboarding;
   const byWeek = new Map(health.map((each) => [Math.floor((now.day - each.day) / 7), each.atRisk]));
   const oldest = Math.max(...byWeek.keys());
@@ -115,6 +120,7 @@ function healthSentence({ health, movement, sinceDay }: ScoresOfWeek, now: Healt
       ],
       atRiskCompared(judged),
       sinceDay === null ? "" : movedSince(movement, sinceDay),
+      inactiveWords(now.inactive, horizonDays),
     ],
     judged,
   );
@@ -160,6 +166,14 @@ function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece
     ],
     " returned after churn.",
   ];
+}
+
+/** With a declared churn target "churned" alone would hide those that only stopped. */
+function inactiveWords(inactive: number, horizonDays: number): Piece {
+  if (inactive === 0) return "";
+  const users = counted(inactive, "user", usersBehind({ state: "inactive" }));
+  const have = inactive === 1 ? "has" : "have";
+  return [" ", users, ` ${have} not churned, but ${have} been inactive for ${horizonDays} days.`];
 }
 
 function riskSentence(

@@ -8,6 +8,8 @@ export type PayerStatus = (typeof subscriptionStatuses)[number];
 /** A subscription at an instant. */
 export interface SubscriptionState {
   readonly status: SubscriptionStatus;
+  /** Whether it was active or past due by then. */
+  readonly wasPaid: boolean;
   /** Empty without one. */
   readonly plan: string;
   /** In minor units of the currency. */
@@ -69,7 +71,7 @@ export function payerNow(
     unratedMrr: isUnrated ? mrrByCurrency(live) : [],
     plan: highest?.plan ?? null,
     subscriptions: live.length,
-    status: statusOf(live, lasting),
+    status: statusOf(states, live, lasting),
     renewsAtMs: nextRenewal(renewals, nowMs),
     endsAtMs:
       live.length === 0 || lasting.length > 0 ? null : Math.max(...live.map(({ endsAtMs }) => endsAtMs ?? 0)),
@@ -91,8 +93,12 @@ function mrrByCurrency(live: readonly SubscriptionState[]): PayerNow["unratedMrr
 }
 
 /** The first that holds. A payer is canceling as for the state of scores: it pays, and an end of all that goes on is scheduled. */
-function statusOf(live: readonly SubscriptionState[], lasting: readonly SubscriptionState[]): PayerStatus {
-  if (live.length === 0) return "canceled";
+function statusOf(
+  states: readonly SubscriptionState[],
+  live: readonly SubscriptionState[],
+  lasting: readonly SubscriptionState[],
+): PayerStatus {
+  if (live.length === 0) return states.some(({ wasPaid }) => wasPaid) ? "canceled" : "trial_lost";
   const has = (one: SubscriptionStatus) => live.some(({ status }) => status === one);
   if (lasting.length === 0 && (has("active") || has("past_due"))) return "canceling";
   const order = ["past_due", "active", "trialing"] as const;

@@ -17,7 +17,13 @@ import { calibrate, type Platt } from "../statistics/platt.ts";
 import { logistic, logit } from "../statistics/special.ts";
 import { at, clamp } from "../statistics/vectors.ts";
 import { Bgbb, type BgbbParameters, type Cell } from "./bgbb.ts";
-import { bgbbColumn, clippedLogOdds, type DesignColumn, type TraitValue } from "./columns.ts";
+import {
+  bgbbColumn,
+  clippedLogOdds,
+  type DesignColumn,
+  type FeatureGroup,
+  type TraitValue,
+} from "./columns.ts";
 import { columnsNamed, type Design, rowOf } from "./design.ts";
 
 /** 0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression. */
@@ -73,6 +79,16 @@ export function numbersOfModel(model: ChurnModel | null): readonly string[] {
 /** The events that a model counts one by one. */
 export function eventsOfModel(model: ChurnModel | null): readonly string[] {
   return model?.rung === 3 ? (model.design.events ?? []) : [];
+}
+
+/** The groups of features that a model has; undefined for the rungs without. */
+export function groupsOfModel(model: ChurnModel | null): readonly FeatureGroup[] | undefined {
+  if (model?.rung !== 3) return undefined;
+  const columns = columnsNamed(
+    model.design,
+    model.ridge.columns.map(({ name }) => name),
+  );
+  return [...new Set(columns.map(({ featureGroup }) => featureGroup))];
 }
 
 type Silence = (cell: Cell) => number;

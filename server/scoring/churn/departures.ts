@@ -1,6 +1,10 @@
 /** Departures: labels counted once. An entity that is scored at cut-offs closer than the horizon can leave once, and be
  * labelled as churned at each of them. */
 
+/** A model that was proven keeps serving with this share of the data that a new one needs. Otherwise one departure more or less
+ * would bring and withdraw it by turns. */
+export const keptShareOfLeast = 0.8;
+
 /** The outcome of an entity at a cut-off. */
 export interface Outcome {
   readonly entity: number;

@@ -17,6 +17,7 @@ import {
   type TraitValue,
   traitColumn,
 } from "./columns.ts";
+import { keptShareOfLeast } from "./departures.ts";
 
 const leastEntitiesOfTrait = 30;
 /** The most frequent values. Rarer ones matter little, and a fit's time grows with the square of the columns. */
@@ -134,16 +135,30 @@ export function columnsNamed(design: Design, names: readonly string[]): DesignCo
 /**
  * The columns that a number of departures can carry: those of the groups in their order, as long as there are 5 departures for
  * each column. The groups of activity are always taken.
+ * @param kept groups of a model that is proven: only these are taken, from 4 departures for each column on
  */
-export function affordedColumns(design: Design, departures: number): DesignColumn[] {
+export function affordedColumns(
+  design: Design,
+  departures: number,
+  kept?: readonly FeatureGroup[],
+): DesignColumn[] {
   const columns = columnsOf(design);
+  const perColumn = (kept === undefined ? 1 : keptShareOfLeast) * departuresPerColumn;
   const taken = new Set<FeatureGroup>(activityGroups);
-  for (const group of featureGroups) {
+  for (const group of kept === undefined
+    ? featureGroups
+    : featureGroups.filter((one) => kept.includes(one))) {
     const withGroup = columns.filter(({ featureGroup }) => taken.has(featureGroup) || featureGroup === group);
-    if (!taken.has(group) && departures < departuresPerColumn * withGroup.length) break;
+    if (!taken.has(group) && departures < perColumn * withGroup.length) break;
     taken.add(group);
   }
   return columns.filter(({ featureGroup }) => taken.has(featureGroup));
+}
+
+/** Whether a model that keeps these groups has other ones than a new model. */
+export function hasOtherGroups(design: Design, departures: number, kept: readonly FeatureGroup[]): boolean {
+  const [own, others] = [affordedColumns(design, departures, kept), affordedColumns(design, departures)];
+  return own.length !== others.length || own.some(({ name }, index) => name !== others[index]?.name);
 }
 
 /** The values of a row; NaN for those that are unknown. */

@@ -5,10 +5,12 @@
  */
 import type { Backtest, ModelResult } from "./backtest.ts";
 import type { Rung } from "./churn-model.ts";
+import type { FeatureGroup } from "./columns.ts";
+import { keptShareOfLeast } from "./departures.ts";
 import { leastFolds } from "./folds.ts";
 import {
   type DataCounts,
-  keptShareOfLeast,
+  replacingShareOfLoss,
   rungsFor,
   type Shortage,
   servingRungs,
@@ -43,6 +45,8 @@ export interface Incumbent {
   readonly rung: Rung;
   /** Whether it passed the back-test of the training before. */
   readonly passed: boolean;
+  /** The groups of features that it had; left out for the rungs without. */
+  readonly groups?: readonly FeatureGroup[] | undefined;
 }
 
 /** With fewer departures, or fewer entities that stayed, a back-test decides nothing. */
@@ -50,8 +54,6 @@ const leastJudgedOfEachClass = 30;
 /** Below this number of departures a model that passes is provisional. */
 const leastSettledDepartures = 100;
 const largestShareOfLoss = 0.98;
-/** Another model replaces the serving one from this share of its log loss: 0.5 % better. */
-const replacingShareOfLoss = 0.995;
 const largestEceOverFloor = 0.05;
 const largestEceOverBaseRate = 0.25;
 const largestSlopeDistance = 0.2;
@@ -249,7 +251,7 @@ export function incumbentOf(choice: Pick<Choice, "rung" | "isProven">, backtest:
 }
 
 /** The rung that served and was proven before; undefined without one. */
-export function keptRung(incumbent: Incumbent | null): Rung | undefined {
+function keptRung(incumbent: Incumbent | null): Rung | undefined {
   return incumbent?.passed === true ? incumbent.rung : undefined;
 }
 

@@ -47,6 +47,11 @@ export interface SnapshotRow extends Outcome {
   readonly isCanceling: boolean;
 }
 
+/** The rows on which models are trained: with the churned ones beside a sample. */
+export function allRows({ rows, beside }: Snapshot): SnapshotRow[] {
+  return [...rows, ...(beside?.churned ?? [])];
+}
+
 /** The rows by which models are judged, and which make up base rates. An end that is scheduled is known, and not predicted: models
  * are trained with such rows, and not judged by them. */
 export function judgedRows({ rows }: Pick<Snapshot, "rows">): SnapshotRow[] {

@@ -8,7 +8,7 @@ import { type BgbbParameters, priorParameters } from "./bgbb.ts";
 import type { CountedCell } from "./bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "./churn-model.ts";
 import type { FeatureGroup } from "./columns.ts";
-import { countOutcomes, type Outcome } from "./departures.ts";
+import { countOutcomes, keptShareOfLeast, type Outcome } from "./departures.ts";
 import { affordedColumns, type Design, rowOf } from "./design.ts";
 import { atOnce, type Steps } from "./steps.ts";
 
@@ -39,13 +39,14 @@ export interface Shortage {
   readonly need: number;
 }
 
+/** Of the rungs that predict silence. Departures by a declared target say themselves whether there are enough. */
 const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = { 0: 0, 1: 0, 2: 50, 3: 100 };
+/** Departures, and entities that stayed. */
 const leastDeclaredLabels = 30;
-/** A model that was proven keeps serving with this share of the data that a new one needs. Otherwise one departure more or less
- * would bring and withdraw it by turns. */
-export const keptShareOfLeast = 0.8;
-
+/** Another kind of model, of another rung or with other groups of features, replaces the serving one from this share of its log
+ * loss: 0.5 % better. */
+export const replacingShareOfLoss = 0.995;
 /** The rungs that are trained. The lower ones predict silence, and no declared departure. */
 export function rungsFor(isDeclared: boolean): readonly Rung[] {
   return isDeclared ? [3] : [0, 1, 2, 3];
@@ -63,8 +64,8 @@ export function shortagesOf(rung: Rung, counts: DataCounts, isDeclared = false, 
   const least = (need: number) => Math.ceil(isKept ? keptShareOfLeast * need : need);
   const labels = least(isDeclared ? leastDeclaredLabels : leastLabelsOfEachClass[rung]);
   const needs: DataCounts = {
-    entities: least(leastEntities),
-    entitiesWithThreePeriods: least(Math.ceil(Math.max(leastEntities, counts.entities) / 2)),
+    entities: isDeclared ? 0 : least(leastEntities),
+    entitiesWithThreePeriods: isDeclared ? 0 : least(Math.ceil(Math.max(leastEntities, counts.entities) / 2)),
     churnedLabels: labels,
     retainedLabels: labels,
   };
@@ -104,6 +105,8 @@ export interface TrainingInput {
   readonly isDeclared?: boolean | undefined;
   /** The rung that served and was proven before. */
   readonly kept?: Rung | undefined;
+  /** The groups of features that a ridge regression keeps, instead of all that the departures can carry. */
+  readonly groups?: readonly FeatureGroup[] | undefined;
 }
 
 /** The rungs that can be trained, from the lowest. */
@@ -168,10 +171,11 @@ export function trainRidge(
     rows,
     design,
     counts,
-  }: Pick<TrainingInput, "horizonDays" | "bgbb" | "rows" | "design" | "counts">,
+    groups,
+  }: Pick<TrainingInput, "horizonDays" | "bgbb" | "rows" | "design" | "counts" | "groups">,
   without?: FeatureGroup,
 ): ChurnModel & { rung: 3 } {
-  const columns = affordedColumns(design, counts.churnedLabels).filter(
+  const columns = affordedColumns(design, counts.churnedLabels, groups).filter(
     ({ featureGroup }) => featureGroup !== without,
   );
   const ridge = fitRidge(

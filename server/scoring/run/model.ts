@@ -8,8 +8,8 @@ import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../c
 import { baseRateDays, observedBaseRate } from "../churn/base-rate.ts";
 import { type BgbbParameters, priorParameters } from "../churn/bgbb.ts";
 import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
-import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "../churn/churn-model.ts";
-import { designFor } from "../churn/design.ts";
+import { bgbbLogOdds, type ChurnModel, groupsOfModel, type Rung, silenceBy } from "../churn/churn-model.ts";
+import { designFor, hasOtherGroups } from "../churn/design.ts";
 import {
   calibrationDaysOf,
   foldsWithKnownOutcomes,
@@ -18,8 +18,8 @@ import {
   planFolds,
   trainingDaysFor,
 } from "../churn/folds.ts";
-import { chooseRung, type Incumbent, incumbentOf, keptRung } from "../churn/ladder.ts";
-import type { Snapshot } from "../churn/snapshot.ts";
+import { chooseRung, type Incumbent, incumbentOf } from "../churn/ladder.ts";
+import { allRows, type Snapshot } from "../churn/snapshot.ts";
 import type { Steps } from "../churn/steps.ts";
 import { countData, type DataCounts, trainRungSteps, trainRungs } from "../churn/train.ts";
 import { type CellRow, cellsQuery } from "../queries/cell-query.ts";
@@ -178,7 +178,8 @@ async function incumbentBefore(
 ): Promise<Incumbent | null> {
   const run = await newestRecord(warehouse, { organization: id, kind, what: "run" }, trainedDay - 1);
   if (run === undefined || modelKey(run.body.settings, kind) !== modelKey(settings, kind)) return null;
-  return incumbentOf(run.body.choice, run.body.backtest);
+  const incumbent = incumbentOf(run.body.choice, run.body.backtest);
+  return incumbent && { ...incumbent, groups: groupsOfModel(run.body.model) };
 }
 
 /** A rung as it was trained, on today's fit of BG/BB. */
@@ -245,7 +246,8 @@ async function trainedModel(
       report("training and back-testing");
       const asOfThen = await withOutages(warehouse, organization, day);
       const training = { ...ofDay, eventsFromDay };
-      const proven = keptRung(await incumbentBefore(warehouse, organization, kind, day));
+      const before = await incumbentBefore(warehouse, organization, kind, day);
+      const proven = before?.passed === true ? before : undefined;
       const body = {
         ...(await train(warehouse, populationOf(asOfThen, kind), training, horizonDays, proven)),
         settingsKey: settings,
@@ -277,7 +279,7 @@ async function train(
   population: Population,
   { day, firstDay, userFits, eventsFromDay }: Training,
   horizonDays: number,
-  kept?: Rung,
+  kept?: Incumbent,
 ): Promise<TrainedRungs> {
   const { outages = [], keyEvents } = population.settings;
   const unknown = [...outages, ...(await daysWithUnknownChurn(warehouse, population, eventsFromDay))];
@@ -297,13 +299,22 @@ async function train(
     trainingDays: [...trainingDays, ...folds.flatMap((fold) => fold.trainingDays)],
   });
   const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);
+  const cells = await read<CellRow>(
+    warehouse,
+    cellsQuery(population, await snapshotFor(warehouse, population, day), horizonDays),
+  );
+  const counts = countData(cells, trainingDays.map(at).flatMap(allRows), horizonDays);
+  const [newest] = trainingDays;
+  const design = designFor(newest === undefined ? [] : at(newest).rows, keyEvents);
+  const isOtherKind = kept?.groups !== undefined && hasOtherGroups(design, counts.churnedLabels, kept.groups);
+  const keptGroups = isOtherKind ? kept.groups : undefined;
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = await inSteps(
     backtestSteps(
       folds.map(
         (fold): Fold => ({
           ...{ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) },
-          ...{ keyEvents, kept },
+          ...{ keyEvents, kept: kept?.rung, keptGroups },
         }),
       ),
       horizonDays,
@@ -317,11 +328,6 @@ async function train(
     if (snapshot.fit === undefined) await keepFit(warehouse, population, cutoffDay, { cells, fit });
   }
   const rows = fitted.flatMap((snapshot) => snapshot.rows);
-  const cells = await read<CellRow>(
-    warehouse,
-    cellsQuery(population, await snapshotFor(warehouse, population, day), horizonDays),
-  );
-  const counts = countData(cells, rows, horizonDays);
   const bgbb = fitBgbb(cells).parameters;
   const churned: CountedLabels[] = [];
   const calibrationDays = isDeclared(population.settings) ? [] : calibrationDaysOf(trainingDays);
@@ -330,9 +336,8 @@ async function train(
     if (!calibrationDays.includes(cutoffDay)) continue;
     churned.push(...(await churnedAt(warehouse, population, { day: cutoffDay, fit, horizonDays })));
   }
-  const [newest] = trainingDays;
-  const design = designFor(newest === undefined ? [] : at(newest).rows, keyEvents);
-  const input = { horizonDays, counts, bgbb, rows, design, churned, kept };
+  const groups = judged.keepsGroups === true ? keptGroups : undefined;
+  const input = { horizonDays, counts, bgbb, rows, design, churned, groups, kept: kept?.rung };
   return {
     rungs: await inSteps(trainRungSteps({ ...input, isDeclared: isDeclared(population.settings) })),
     churnedLabels: counts.churnedLabels,

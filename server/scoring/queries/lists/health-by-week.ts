@@ -19,6 +19,8 @@ export interface HealthOfWeek {
   readonly onboarding: number;
   readonly churned: number;
   readonly none: number;
+  /** Idle for the churn horizon and not churned, by a declared churn target. They are in health bands, too. */
+  readonly inactive: number;
   /** Entities with a churn risk. */
   readonly withRisk: number;
   /** The sum of their risks; null without any. */
@@ -48,9 +50,9 @@ const sql = (kind: EntityKind) => `
     toInt32(day) AS day,
     countIf(colour = 'healthy') AS healthy, countIf(colour = 'watch') AS watch, countIf(colour = 'at_risk') AS atRisk,
     countIf(colour = 'onboarding') AS onboarding, countIf(colour = 'churned') AS churned,
-    countIf(colour = 'none') AS none, count(risk) AS withRisk, sum(risk) AS expectedChurn
+    countIf(colour = 'none') AS none, countIf(state = 'inactive') AS inactive, count(risk) AS withRisk, sum(risk) AS expectedChurn
   FROM (
-    SELECT day, colour, risk, version FROM ${kind}_scores FINAL
+    SELECT day, colour, state, risk, version FROM ${kind}_scores FINAL
     WHERE organization = {organization:UInt32} AND day IN (SELECT day FROM runs)
       AND ${isShown(kind)}) AS scores
   INNER JOIN runs USING (day)
