@@ -9,6 +9,7 @@ import type { Config } from "./config.ts";
 import type { PeopleGate } from "./http/http.ts";
 import {
   Authorizer,
+  answerCommand,
   apiHandler,
   BodyBudget,
   ClientAddresses,
@@ -20,6 +21,7 @@ import {
   referencePage,
   startHttp,
   UnknownTokens,
+  unexpected,
 } from "./http/http.ts";
 import { Importer, Intake, LiveView, minFreeDiskBytes } from "./intake/intake.ts";
 import { startChores } from "./intake-chores.ts";
@@ -120,7 +122,10 @@ export async function startIntake(
     apiHandler({ ...serving, authorizer: authorizers.readKeys, bodies, unknownTokens, analysis }),
     httpOptions,
   );
-  const control = serveControl(config, http.port, { ledger, authorizers, intake, importer, live });
+  const forCommands = (request: Request) =>
+    answerCommand({ ledger, outbox, intake, address, nowMs }, request);
+  const remembering = { ledger, authorizers, intake, importer, live };
+  const control = serveControl(config, http.port, remembering, forCommands, log);
   if (node !== undefined)
     joinNodes(node, { ledger, authorizers, intake, importer, live, gate: serving.gate, unknownTokens });
   const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
@@ -270,6 +275,8 @@ function serveControl(
   config: Config,
   port: number,
   { ledger, authorizers, intake, importer, live }: Remembering,
+  forCommands: (request: Request) => Promise<Response>,
+  log: Logger,
 ) {
   const socket = socketPath(config.dataDir, "control");
   const memory = {
@@ -290,7 +297,14 @@ function serveControl(
     ["http.address", async () => addressOnThisMachine(config.host, port)],
     ["http.publicAddress", async () => publicAddress(config, port)],
   ]);
-  return serveSocket(socket, (request) => answerCall(operations, request));
+  const answer = (request: Request) =>
+    new URL(request.url).pathname.startsWith("/api/")
+      ? forCommands(request)
+      : answerCall(operations, request);
+  return serveSocket(socket, answer, (error) => {
+    log.error({ err: error }, "a request of the command line failed");
+    return unexpected();
+  });
 }
 
 function once<Value>(make: () => Value): () => Value {
