@@ -26,12 +26,16 @@ beforeAll(async () => {
     },
     {
       ...{ type: "track", userId: `u${index}`, event: "subscription_started" },
-      properties: { amount: 1_000 * (index + 1), currency: "USD", interval: "month" },
+      timestamp: new Date(Date.now() - 3 * 86_400_000).toISOString(),
+      properties: {
+        ...{ subscriptionId: `s${index}`, plan: "Team", currency: "USD", interval: "month" },
+        amount: 1_000 * (index + 1),
+      },
     },
   ]).flat();
   const response = await server.post("/batch", ours.token, { batch: subscriptions });
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
-  await server.exported("events", organization);
+  expect(await server.exported("subscriptions", organization)).toHaveLength(10);
 }, 300_000);
 afterAll(() => server.stop());
 
@@ -161,7 +165,10 @@ describe("an alert", () => {
     const absent = () => Promise.reject(new Error("is not asked for here"));
     const ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
     const { id: rule } = await created("--template", "high-risk", "--scope", "users");
-    const entity = { kind: "user", number: (await ledger.findUser(ours.organization, "u3"))?.user.number ?? 0 };
+    const entity = {
+      kind: "user",
+      number: (await ledger.findUser(ours.organization, "u3"))?.user.number ?? 0,
+    };
     const chunk = decision({ organization: ours.organization, rule, entity: entity as never, day: today });
     await ledger.ruleDecisions.commitDecision(chunk, Date.now());
     id = /\n(\d+) /.exec(await rekindle("alert", "list"))?.[1] ?? "";

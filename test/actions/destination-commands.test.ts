@@ -130,7 +130,9 @@ describe("a destination", () => {
     const add = ["destination", "add", "Bad", "--kind", "webhook"];
     expect(await failed(...add)).toContain("give --address or --address-file");
     expect(await failed(...add, "--address", "http://10.0.0.1/")).toContain("https");
-    expect(await failed(...add, "--address-file", "/nowhere/file")).toContain("--address-file cannot be read");
+    expect(await failed(...add, "--address-file", "/nowhere/file")).toContain(
+      "--address-file cannot be read",
+    );
     expect(await failed("destination", "pause", "Bad")).toContain('there is no destination "Bad"');
     expect(await failed("destination", "change", "Ada")).toContain("at least one of name, address");
     expect(await failed("destination", "held", "Ada", "keep")).toContain("say send or drop");
@@ -156,7 +158,9 @@ describe("a delivery", () => {
     );
     await rekindle("destination", "change", "Failing", "--address", receiver.address("/202"));
     await rekindle("delivery", "again", String(first?.id));
-    await until(async () => (await deliveries("--state", "delivered", "--destination", "Failing")).length === 1);
+    await until(
+      async () => (await deliveries("--state", "delivered", "--destination", "Failing")).length === 1,
+    );
     await rekindle("destination", "pause", "Failing");
     const path = `/api/destinations/${(await stored("Failing"))?.id}/test`;
     await ours.owner.json("POST", ours.at(path), undefined, 201);
@@ -164,7 +168,9 @@ describe("a delivery", () => {
     await ours.owner.json("POST", ours.at(path), undefined, 201);
     await rekindle("destination", "resume", "Failing");
     expect(await rekindle("destination", "held", "Failing", "send")).toBe("1 sent\n");
-    await until(async () => (await deliveries("--state", "delivered", "--destination", "Failing")).length === 2);
+    await until(
+      async () => (await deliveries("--state", "delivered", "--destination", "Failing")).length === 2,
+    );
     expect(await deliveries("--state", "canceled")).toHaveLength(1);
   });
 
