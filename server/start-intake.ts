@@ -13,6 +13,7 @@ import {
   apiHandler,
   BodyBudget,
   ClientAddresses,
+  type CommandParts,
   type HttpOptions,
   type HttpServer,
   openApiDocument,
@@ -122,12 +123,9 @@ export async function startIntake(
     apiHandler({ ...serving, authorizer: authorizers.readKeys, bodies, unknownTokens, analysis }),
     httpOptions,
   );
-  const forCommands = (request: Request) =>
-    answerCommand({ ledger, outbox, intake, address, nowMs }, request);
   const remembering = { ledger, authorizers, intake, importer, live };
-  const control = serveControl(config, http.port, remembering, forCommands, log);
-  if (node !== undefined)
-    joinNodes(node, { ledger, authorizers, intake, importer, live, gate: serving.gate, unknownTokens });
+  const control = serveControl(config, http.port, remembering, { ...ofPeople, address, nowMs });
+  if (node !== undefined) joinNodes(node, { ...remembering, gate: serving.gate, unknownTokens });
   const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
   const chores = startChores({ ledger, intake, outbox }, authorizers.recordUse, log);
   // SQLite: wait for the flush. PostgreSQL: give up after 1 s, so that shutdown is not blocked.
@@ -275,8 +273,7 @@ function serveControl(
   config: Config,
   port: number,
   { ledger, authorizers, intake, importer, live }: Remembering,
-  forCommands: (request: Request) => Promise<Response>,
-  log: Logger,
+  commands: CommandParts & { readonly log: Logger },
 ) {
   const socket = socketPath(config.dataDir, "control");
   const memory = {
@@ -299,10 +296,10 @@ function serveControl(
   ]);
   const answer = (request: Request) =>
     new URL(request.url).pathname.startsWith("/api/")
-      ? forCommands(request)
+      ? answerCommand(commands, request)
       : answerCall(operations, request);
   return serveSocket(socket, answer, (error) => {
-    log.error({ err: error }, "a request of the command line failed");
+    commands.log.error({ err: error }, "a request of the command line failed");
     return unexpected();
   });
 }

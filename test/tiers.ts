@@ -69,7 +69,7 @@ const fullLength = [
   ),
   ...because(
     "it starts processes, and waits for them; npm test has their rules",
-    `analytics/crowd ledger/postgres-audit sources/browser sources/unknown-tokens
+    `actions/commands-without-server analytics/crowd ledger/postgres-audit sources/browser sources/unknown-tokens
     deploy/image specification/account-attributes specification/command-line specification/metrics`,
   ),
 ];

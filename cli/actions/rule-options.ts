@@ -1,13 +1,14 @@
 /** The options that describe an alert rule, and the rule that they make. */
 import { Option } from "commander";
 import {
+  highestPayer,
+  placeOfUsualMrr,
   type RuleScope,
   type RuleTime,
   ruleLimits,
   ruleTemplates,
   ruleTimes,
 } from "../../contract/actions/rules.ts";
-import { highestPayer, placeOfUsualMrr } from "../../contract/actions/usual-mrr.ts";
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { wholeNumber } from "../numbers.ts";

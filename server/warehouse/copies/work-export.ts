@@ -117,8 +117,10 @@ export function taskLine(task: Task): Row {
 }
 
 function alertLine(alert: Alert): Row {
-  const { id, rule, version, entity, firedDay, firedAtMs, before, after, reasons, risk, expectedLoss } = alert;
-  const { arm, isSent, closedDay, closedWhy, assignee, snoozedUntil, verdict, verdictBy, verdictAtMs } = alert;
+  const { id, rule, version, entity, firedDay, firedAtMs, before, after, reasons, risk, expectedLoss } =
+    alert;
+  const { arm, isSent, closedDay, closedWhy, assignee, snoozedUntil, verdict, verdictBy, verdictAtMs } =
+    alert;
   const line = {
     ...(entity.kind === "source"
       ? { id, userId: null, accountId: null, source: entity.source }

@@ -1,5 +1,5 @@
 /** The MRR above which accounts are exempt from a hold-out, unless the team member changes it. */
-import { highestPayer, placeOfUsualMrr } from "../../../../contract/actions/usual-mrr.ts";
+import { highestPayer, placeOfUsualMrr } from "../../../../contract/actions/rules.ts";
 import { useRead } from "../../../api/query.ts";
 
 /** The MRR that at most the highest tenth of paying accounts exceed, or of paying users where no account pays. In minor units of the reporting
