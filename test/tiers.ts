@@ -267,7 +267,7 @@ const long: ReadonlyMap<string, string> = new Map([
 /** The folders of which every file runs again on PostgreSQL, or is listed below, and files that ask stores of the ledger
  * which no other file asks. */
 const onPostgres =
-  "specification/ sources/ suites/ actions/work actions/segment-history-over-http erasure/everything".split(
+  "specification/ sources/ suites/ actions/work actions/work-commands actions/segment-history-over-http erasure/everything".split(
     " ",
   );
 
