@@ -32,7 +32,7 @@ export function apiCommand<Options extends object, Answer>(entry: ApiCommand<Opt
   }
   command.requiredOption("--organization <name>", "the organization");
   for (const option of options) command.addOption(option);
-  if (print !== undefined) command.option("--json", "print the answer of the API as JSON");
+  if (print !== undefined) command.option("--json", "print the answer as JSON");
   return command.action(async (...given: unknown[]) => {
     const chosen = command.opts<Options & OfOrganization & { readonly json?: boolean }>();
     const parameters = given.slice(0, names.length).map(String);

@@ -164,14 +164,13 @@ function secret(): Command {
 function held(): Command {
   return apiCommand({
     words: "held <name> <send|drop>",
-    description: "Send or drop the messages that are held",
+    description: "Send or drop the messages that are held, and print their number",
     run: async (api, [name = "", what = ""]) => {
       if (what !== "send" && what !== "drop") throw new Refusal("say send or drop after the name.");
       const { id } = await destinationNamed(api, name);
-      const answer = await api.ask("POST /api/destinations/:id/held", { path: { id }, body: { held: what } });
-      return { ...answer, what };
+      return api.ask("POST /api/destinations/:id/held", { path: { id }, body: { held: what } });
     },
-    print: ({ messages, what }) => printLine(`${messages} ${what === "send" ? "sent" : "dropped"}`),
+    print: ({ messages }) => printLine(String(messages)),
   });
 }
 

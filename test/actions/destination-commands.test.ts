@@ -164,10 +164,10 @@ describe("a delivery", () => {
     await rekindle("destination", "pause", "Failing");
     const path = `/api/destinations/${(await stored("Failing"))?.id}/test`;
     await ours.owner.json("POST", ours.at(path), undefined, 201);
-    expect(await rekindle("destination", "held", "Failing", "drop")).toBe("1 dropped\n");
+    expect(await rekindle("destination", "held", "Failing", "drop")).toBe("1\n");
     await ours.owner.json("POST", ours.at(path), undefined, 201);
     await rekindle("destination", "resume", "Failing");
-    expect(await rekindle("destination", "held", "Failing", "send")).toBe("1 sent\n");
+    expect(await rekindle("destination", "held", "Failing", "send")).toBe("1\n");
     await until(
       async () => (await deliveries("--state", "delivered", "--destination", "Failing")).length === 2,
     );
