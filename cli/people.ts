@@ -5,7 +5,7 @@ import { commandLine, loginEmail, type Person, type SharedLedger } from "../serv
 import { invite } from "../server/members/members.ts";
 import { remoteService, socketPath } from "../server/process/process.ts";
 import type { PublicPort } from "../server/start-intake.ts";
-import type { Installation } from "./installation.ts";
+import { type Installation, organizationNamed } from "./installation.ts";
 import { printable } from "./output.ts";
 import { oneLine } from "./print.ts";
 
@@ -21,6 +21,16 @@ export async function personWith(ledger: SharedLedger, email: string): Promise<P
   const person = await ledger.members.withEmail(email);
   if (person !== undefined) return person;
   throw new Refusal(`no person has the e-mail ${email}: invite them with rekindle member invite.`);
+}
+
+/** The team member of an organization with this e-mail. @throws Refusal when there is none */
+export async function memberOf(ledger: SharedLedger, name: string, email: string) {
+  const { id: organization } = await organizationNamed(ledger, name);
+  const found = (await ledger.members.list(organization)).find((member) => member.email === email);
+  if (found !== undefined) return { id: found.id, organization };
+  throw new Refusal(
+    `${name} has no member ${email}: rekindle member list --organization ${JSON.stringify(name)} shows them.`,
+  );
 }
 
 /** The address under which people reach the service: the running server knows it best. */

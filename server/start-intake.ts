@@ -9,9 +9,11 @@ import type { Config } from "./config.ts";
 import type { PeopleGate } from "./http/http.ts";
 import {
   Authorizer,
+  answerCommand,
   apiHandler,
   BodyBudget,
   ClientAddresses,
+  type CommandParts,
   type HttpOptions,
   type HttpServer,
   openApiDocument,
@@ -20,6 +22,7 @@ import {
   referencePage,
   startHttp,
   UnknownTokens,
+  unexpected,
 } from "./http/http.ts";
 import { Importer, Intake, LiveView, minFreeDiskBytes } from "./intake/intake.ts";
 import { startChores } from "./intake-chores.ts";
@@ -120,9 +123,9 @@ export async function startIntake(
     apiHandler({ ...serving, authorizer: authorizers.readKeys, bodies, unknownTokens, analysis }),
     httpOptions,
   );
-  const control = serveControl(config, http.port, { ledger, authorizers, intake, importer, live });
-  if (node !== undefined)
-    joinNodes(node, { ledger, authorizers, intake, importer, live, gate: serving.gate, unknownTokens });
+  const remembering = { ledger, authorizers, intake, importer, live };
+  const control = serveControl(config, http.port, remembering, { ...ofPeople, address, nowMs });
+  if (node !== undefined) joinNodes(node, { ...remembering, gate: serving.gate, unknownTokens });
   const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
   const chores = startChores({ ledger, intake, outbox }, authorizers.recordUse, log);
   // SQLite: wait for the flush. PostgreSQL: give up after 1 s, so that shutdown is not blocked.
@@ -270,6 +273,7 @@ function serveControl(
   config: Config,
   port: number,
   { ledger, authorizers, intake, importer, live }: Remembering,
+  commands: CommandParts & { readonly log: Logger },
 ) {
   const socket = socketPath(config.dataDir, "control");
   const memory = {
@@ -290,7 +294,14 @@ function serveControl(
     ["http.address", async () => addressOnThisMachine(config.host, port)],
     ["http.publicAddress", async () => publicAddress(config, port)],
   ]);
-  return serveSocket(socket, (request) => answerCall(operations, request));
+  const answer = (request: Request) =>
+    new URL(request.url).pathname.startsWith("/api/")
+      ? answerCommand(commands, request)
+      : answerCall(operations, request);
+  return serveSocket(socket, answer, (error) => {
+    commands.log.error({ err: error }, "a request of the command line failed");
+    return unexpected();
+  });
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -19,6 +19,7 @@ interface CommandResult {
 const asking: ReadonlySet<string> = new Set([
   ...["organization", "member", "token", "key", "settings", "import", "demo", "export", "erase"],
   ...["warnings", "rejected-events", "exclude", "score", "doctor"],
+  ...["destination", "delivery", "alert-rule", "alert", "task", "note", "contact", "owner", "churn-reason"],
 ]);
 
 /** Those that open the warehouse themselves when no analysis runs. */

@@ -69,7 +69,7 @@ const fullLength = [
   ),
   ...because(
     "it starts processes, and waits for them; npm test has their rules",
-    `analytics/crowd ledger/postgres-audit sources/browser sources/unknown-tokens
+    `actions/commands-without-server analytics/crowd ledger/postgres-audit sources/browser sources/unknown-tokens
     deploy/image specification/account-attributes specification/command-line specification/metrics`,
   ),
 ];
@@ -267,7 +267,7 @@ const long: ReadonlyMap<string, string> = new Map([
 /** The folders of which every file runs again on PostgreSQL, or is listed below, and files that ask stores of the ledger
  * which no other file asks. */
 const onPostgres =
-  "specification/ sources/ suites/ actions/work actions/segment-history-over-http erasure/everything".split(
+  "specification/ sources/ suites/ actions/work actions/work-commands actions/segment-history-over-http erasure/everything".split(
     " ",
   );
 

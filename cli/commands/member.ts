@@ -1,6 +1,5 @@
 /** `rekindle member list | invite | reset-link | remove` */
 import { Command, Option } from "commander";
-import { Refusal } from "../../contract/refusal.ts";
 import { type Role, roles } from "../../contract/roles.ts";
 import {
   failureOfMail,
@@ -10,15 +9,10 @@ import {
   sendMail,
 } from "../../server/actions/actions.ts";
 import type { Config } from "../../server/config.ts";
-import { commandLine, type SharedLedger } from "../../server/ledger/ledger.ts";
+import { commandLine } from "../../server/ledger/ledger.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/members/members.ts";
-import {
-  type OfOrganization,
-  organizationNamed,
-  withInstallation,
-  withOrganization,
-} from "../installation.ts";
-import { addressOf, personWith, readEmail } from "../people.ts";
+import { type OfOrganization, withInstallation, withOrganization } from "../installation.ts";
+import { addressOf, memberOf, personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
 /** The command for team members, who sign in to the dashboard. */
@@ -133,13 +127,4 @@ function remove(): Command {
         process.stderr.write(`removed ${email}\n`);
       }),
     );
-}
-
-async function memberOf(ledger: SharedLedger, name: string, email: string) {
-  const { id: organization } = await organizationNamed(ledger, name);
-  const found = (await ledger.members.list(organization)).find((member) => member.email === email);
-  if (found !== undefined) return { id: found.id, organization };
-  throw new Refusal(
-    `${name} has no member ${email}: rekindle member list --organization ${JSON.stringify(name)} shows them.`,
-  );
 }

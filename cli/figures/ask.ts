@@ -8,43 +8,60 @@ import { commandLine, type Organization } from "../../server/ledger/ledger.ts";
 import { CallFailed } from "../../server/process/process.ts";
 import { type Installation, organizationNamed, withInstallation } from "../installation.ts";
 
-/** @param path of the figure, with its parameters @throws Refusal with the API's message */
-export type AskFigure = (path: string) => Promise<Response>;
+/** A request's method and its body as JSON. Without one: GET. */
+export interface AskInit {
+  readonly method?: string;
+  readonly body?: string;
+}
+
+/** @param path of the figure, with its parameters @throws CallFailed with the API's message */
+export type AskFigure = (path: string, init?: AskInit) => Promise<Response>;
 
 /** Opens the installation for the time of `work`, which may ask for figures of this organization. */
 export function withFigures(name: string, work: (ask: AskFigure) => Promise<void>): Promise<void> {
-  return withInstallation(async (installation) => {
-    const organization = await organizationNamed(installation.ledger, name);
-    const { analysis: running, config } = installation;
-    if (running !== undefined) {
-      const headers = headersFor(organization);
-      return work((path) => answered(running.fetch(path, { headers, timeout: false })));
-    }
-    if (config.cluster !== null) throw new Refusal("no analysis node can be reached: start one.");
-    return withOwn(installation, organization, work);
-  });
+  return withInstallation(async (installation) =>
+    figuresOf(installation, await organizationNamed(installation.ledger, name), work),
+  );
 }
 
-function headersFor({ id }: Organization): Record<string, string> {
+/** Asks for figures of an organization of an open installation, for the time of `work`. */
+export async function figuresOf<Result>(
+  installation: Installation,
+  organization: Organization,
+  work: (ask: AskFigure) => Promise<Result>,
+): Promise<Result> {
+  const { analysis: running, config } = installation;
+  if (running !== undefined) {
+    const headers = headersFor(organization);
+    return work((path, init) => answered(running.fetch(path, { ...init, headers, timeout: false })));
+  }
+  if (config.cluster !== null) throw new Refusal("no analysis node can be reached: start one.");
+  return withOwn(installation, organization, work);
+}
+
+/** The headers that name the caller of a process of the service: the command line. */
+export function headersFor({ id }: Organization): Record<string, string> {
   return {
     [callerHeaders.organization]: String(id),
     [callerHeaders.actor]: encodeURIComponent(JSON.stringify(commandLine)),
-    [callerHeaders.rights]: "read",
+    [callerHeaders.rights]: "read manage",
+    "Content-Type": "application/json",
   };
 }
 
-async function answered(asked: Response | Promise<Response>): Promise<Response> {
+/** The answer, if it is a success. @throws CallFailed with the API's message */
+export async function answered(asked: Response | Promise<Response>): Promise<Response> {
   const response = await asked;
   if (response.ok) return response;
   const { message } = (await response.json()) as ApiErrorAnswer;
   throw new CallFailed(message);
 }
 
-async function withOwn(
+async function withOwn<Result>(
   { config, ledger }: Installation,
   organization: Organization,
-  work: (ask: AskFigure) => Promise<void>,
-): Promise<void> {
+  work: (ask: AskFigure) => Promise<Result>,
+): Promise<Result> {
   // Loaded here only: a command that a server answers starts without the engine.
   const { openAnalysis, takeAnalysisLock } = await import("../../server/warehouse/warehouse.ts");
   const { Scoring, SourceWatch } = await import("../../server/scoring/scoring.ts");
@@ -60,8 +77,8 @@ async function withOwn(
   const started = { analysis, scoring, sources, scheduler, failures: () => [] };
   const headers = headersFor(organization);
   try {
-    await work((path) =>
-      answered(answerAnalysis(parts, started, new Request(`http://analysis${path}`, { headers }))),
+    return await work((path, init) =>
+      answered(answerAnalysis(parts, started, new Request(`http://analysis${path}`, { ...init, headers }))),
     );
   } finally {
     await analysis.close();

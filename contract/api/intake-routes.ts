@@ -1,5 +1,6 @@
 /** The routes of the JSON API that intake answers: sessions, organizations, their members and settings. */
 
+import { destinationRoutes } from "../actions/destination-routes.ts";
 import * as destinations from "../actions/destination-schemas.ts";
 import { ruleRoutes } from "../actions/rule-routes.ts";
 import { segmentRoutes } from "../actions/segment-routes.ts";
@@ -154,41 +155,7 @@ export const intakeRoutes = {
     answer: views.ViewAnswer,
   }),
   "DELETE /api/views/:id": intakeRoute.manage({ summary: "Delete a view", status: 204 }),
-  "GET /api/destinations": intakeRoute.read({
-    summary: "Destinations: webhooks, Slack channels and e-mail addresses",
-    answer: destinations.DestinationsAnswer,
-  }),
-  "POST /api/destinations": intakeRoute.own({
-    summary: "Add a destination; its secret is shown this once",
-    body: destinations.DestinationCreateBody,
-    status: 201,
-    answer: destinations.DestinationCreateAnswer,
-  }),
-  "PATCH /api/destinations/:id": intakeRoute.own({
-    summary: "Change a destination, pause it, or start it again",
-    body: destinations.DestinationChangeBody,
-    answer: destinations.DestinationAnswer,
-  }),
-  "DELETE /api/destinations/:id": intakeRoute.own({
-    summary: "Delete a destination with the log of its deliveries",
-    status: 204,
-  }),
-  "POST /api/destinations/:id/secret": intakeRoute.own({
-    summary:
-      "Make a new secret, shown this once; messages are signed with the one before as well until the next one is made",
-    status: 201,
-    answer: destinations.SecretChangeAnswer,
-  }),
-  "POST /api/destinations/:id/test": intakeRoute.own({
-    summary: "Send a test message; GET /api/deliveries has the result",
-    status: 201,
-    answer: destinations.DeliveryAnswer,
-  }),
-  "POST /api/destinations/:id/held": intakeRoute.own({
-    summary: "Send or drop the messages that are held",
-    body: destinations.HeldBody,
-    answer: destinations.HeldAnswer,
-  }),
+  ...destinationRoutes,
   "POST /api/destinations/agree": intakeRoute.anybody({
     summary: "The recipient of an e-mail destination agrees, by the link in the first mail",
     body: destinations.AgreeBody,
@@ -197,15 +164,6 @@ export const intakeRoutes = {
   "POST /api/unsubscribe/:id/:code": intakeRoute.anybody({
     summary: "Unsubscribe the recipient of an e-mail destination with one click (RFC 8058)",
     answer: destinations.AgreeAnswer,
-  }),
-  "GET /api/deliveries": intakeRoute.read({
-    summary: "Messages that were sent, and those that wait",
-    query: destinations.DeliveriesParameters,
-    answer: destinations.DeliveriesAnswer,
-  }),
-  "POST /api/deliveries/:id/again": intakeRoute.own({
-    summary: "Send a message again that failed or was delivered, with the same id",
-    status: 204,
   }),
   "GET /api/webhooks": intakeRoute.read({
     summary: "Webhooks, and how their bodies are read",

@@ -14,7 +14,7 @@ import { type BackupRequest, type BackupSummary, backUp } from "./copies/backup.
 import { type ExportFormat, exportTable } from "./copies/export.ts";
 import { dropFrozenTables } from "./copies/frozen-tables.ts";
 import { exportPerson, type PersonRequest } from "./copies/person.ts";
-import { type ExportName, exportWork } from "./copies/work-export.ts";
+import { type ExportName, exportWork, isWorkTable } from "./copies/work-export.ts";
 import { openChdbWarehouse } from "./engine/chdb.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { ExclusionKeeper } from "./load/exclusion-keeper.ts";
@@ -247,7 +247,7 @@ export class Analysis implements ServedAnalysis {
 
   async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, subscriptions, ledger } = this.#parts;
-    if (table === "notes" || table === "tasks") {
+    if (isWorkTable(table)) {
       yield* exportWork(ledger, organization, table, format);
       return;
     }

@@ -8,7 +8,7 @@ import type { AccountReceipt, Erasure, ErasureReceipt, SharedLedger } from "../l
 import type { AnalysisService, AnalysisStatus, Freshness, ServedAnalysis } from "./analysis.ts";
 import { type ExportFormat, exportTable } from "./copies/export.ts";
 import { exportPerson, type PersonRequest } from "./copies/person.ts";
-import { type ExportName, exportWork } from "./copies/work-export.ts";
+import { type ExportName, exportWork, isWorkTable } from "./copies/work-export.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { excludedUsers } from "./load/exclusions.ts";
 import type { LoaderStatus } from "./load/loader.ts";
@@ -72,7 +72,7 @@ export class FollowingAnalysis implements ServedAnalysis {
 
   async *export(organization: number, table: ExportName, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, ledger } = this.#parts;
-    if (table === "notes" || table === "tasks") {
+    if (isWorkTable(table)) {
       yield* exportWork(ledger, organization, table, format);
       return;
     }

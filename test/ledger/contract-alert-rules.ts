@@ -284,6 +284,10 @@ function controls(subject: LedgerUnderTest): void {
     await commit({ ...first, fired: [control], messages: [] });
     expect(await list()).toEqual([]);
     expect(await list({ today: day + 28 })).toMatchObject([{ arm: "control" }]);
+    expect(await ledger.alerts.all(id, day + 27, 0, 9)).toEqual([]);
+    const all = await ledger.alerts.all(id, day + 28, 0, 9);
+    expect(all).toMatchObject([{ arm: "control", entity: { id: "ada" } }]);
+    expect(await ledger.alerts.all(id, day + 28, all[0]?.id ?? 0, 9)).toEqual([]);
     const [hidden] = await ledger.alerts.ofEntity(id, { kind: "user", id: "ada" }, 0, 9);
     const change = (today: number) =>
       ledger.alerts.change(id, hidden?.id ?? 0, { verdict: "handled" }, by, today, nowMs);

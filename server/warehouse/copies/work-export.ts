@@ -1,35 +1,47 @@
-/** Notes and tasks of an organization as a stream of bytes: JSON lines or CSV (RFC 4180). They are rows of the ledger. */
+/** Notes, tasks and alerts of an organization as a stream of bytes: JSON lines or CSV (RFC 4180). They are rows of the ledger. */
 import { Refusal } from "../../../contract/refusal.ts";
-import { formatDay } from "../../calendar/calendar.ts";
-import type { NamedPerson, Note, SharedLedger, Task } from "../../ledger/ledger.ts";
+import { formatDay, zoneOf } from "../../calendar/calendar.ts";
+import type { Alert, NamedPerson, Note, SharedLedger, Task } from "../../ledger/ledger.ts";
 import { type ExportFormat, exportTables } from "./export.ts";
 
 /** The exports of an organization: tables of the warehouse, and of the ledger. */
-export const exportNames = [...exportTables, "notes", "tasks"] as const;
+const workTables = ["notes", "tasks", "alerts"] as const;
+type WorkTable = (typeof workTables)[number];
+export const exportNames = [...exportTables, ...workTables] as const;
 export type ExportName = (typeof exportNames)[number];
+
+/** Whether an export has rows of the ledger. */
+export function isWorkTable(name: ExportName): name is WorkTable {
+  return workTables.some((table) => table === name);
+}
 
 /** Rows that are read together. */
 const pageRows = 500;
 
-type Value = string | number | null;
+type Value = string | number | boolean | null;
 type Line = Readonly<Record<string, Value>>;
 
-/** The bytes of notes or tasks. @throws Refusal for Parquet */
+type Stores = Pick<SharedLedger, "notes" | "tasks" | "alerts" | "freshness">;
+
+interface Row {
+  readonly id: number;
+  readonly line: Line;
+}
+
+/** The bytes of one of these tables. Controls of a hold-out are not among alerts before the churn horizon is over. @throws Refusal for Parquet */
 export async function* exportWork(
-  ledger: Pick<SharedLedger, "notes" | "tasks">,
+  ledger: Stores,
   organization: number,
-  table: "notes" | "tasks",
+  table: WorkTable,
   format: ExportFormat,
 ): AsyncGenerator<Uint8Array> {
   if (format === "parquet") throw new Refusal(`${table} are exported as jsonl or csv: choose one of them.`);
   const encoder = new TextEncoder();
-  const columns = table === "notes" ? noteColumns : taskColumns;
+  const columns = columnsOf[table];
+  const read = await readerOf(ledger, organization, table);
   if (format === "csv") yield encoder.encode(csvLine([...columns]));
   for (let after = 0; ; ) {
-    const page =
-      table === "notes"
-        ? (await ledger.notes.all(organization, after, pageRows)).map(noteLine)
-        : (await ledger.tasks.all(organization, after, pageRows)).map(taskLine);
+    const page = await read(after);
     const lines = page.map(({ line }) =>
       format === "csv" ? csvLine(columns.map((name) => line[name] ?? null)) : `${JSON.stringify(line)}\n`,
     );
@@ -38,6 +50,23 @@ export async function* exportWork(
     if (last === undefined || page.length < pageRows) return;
     after = last.id;
   }
+}
+
+/** Reads the rows above an id. */
+async function readerOf(
+  ledger: Stores,
+  organization: number,
+  table: WorkTable,
+): Promise<(after: number) => Promise<readonly Row[]>> {
+  if (table === "notes") {
+    return async (after) => (await ledger.notes.all(organization, after, pageRows)).map(noteLine);
+  }
+  if (table === "tasks") {
+    return async (after) => (await ledger.tasks.all(organization, after, pageRows)).map(taskLine);
+  }
+  const { timezone } = await ledger.freshness(organization);
+  const today = zoneOf(timezone).dayOf(Date.now());
+  return async (after) => (await ledger.alerts.all(organization, today, after, pageRows)).map(alertLine);
 }
 
 const commonColumns = ["id", "userId", "accountId"] as const;
@@ -57,25 +86,58 @@ const taskColumns = [
   ],
 ];
 
+const alertColumns = [
+  ...[...commonColumns, "source", "ruleId", "rule", "version", "firedDay", "firedAt", "before", "after"],
+  ...["reasons", "risk", "expectedLoss", "arm", "isSent", "closedDay", "closedWhy", "assignee"],
+  ...["snoozedUntil", "verdict", "verdictBy", "verdictAt", "note"],
+];
+const columnsOf: Readonly<Record<WorkTable, readonly string[]>> = {
+  ...{ notes: noteColumns, tasks: taskColumns, alerts: alertColumns },
+};
+
 /** A note as a line of an export. */
-export function noteLine(note: Note): { readonly id: number; readonly line: Line } {
+export function noteLine(note: Note): Row {
   const { id, text, createdBy, createdAtMs, updatedAtMs } = note;
   const line = { ...about(note), text, ...written(createdBy, createdAtMs, updatedAtMs) };
   return { id, line };
 }
 
 /** The same of a task. */
-export function taskLine(task: Task): { readonly id: number; readonly line: Line } {
+export function taskLine(task: Task): Row {
   const { id, title, dueDay, assignee, formerAssignee, createdBy, createdAtMs, updatedAtMs } = task;
   const { doneAtMs, doneBy } = task;
   const line = {
     ...about(task),
-    ...{ title, due: dueDay === null ? null : formatDay(dueDay) },
+    ...{ title, due: dayOrNull(dueDay) },
     ...{ assignee: nameOf(assignee), formerAssignee },
     ...written(createdBy, createdAtMs, updatedAtMs),
     ...{ doneAt: doneAtMs === null ? null : instant(doneAtMs), doneBy: nameOf(doneBy) },
   };
   return { id, line };
+}
+
+function alertLine(alert: Alert): Row {
+  const { id, rule, version, entity, firedDay, firedAtMs, before, after, reasons, risk, expectedLoss } =
+    alert;
+  const { arm, isSent, closedDay, closedWhy, assignee, snoozedUntil, verdict, verdictBy, verdictAtMs } =
+    alert;
+  const line = {
+    ...(entity.kind === "source"
+      ? { id, userId: null, accountId: null, source: entity.source }
+      : { ...about({ id, entity }), source: null }),
+    ...{ ruleId: rule.id, rule: rule.name, version },
+    ...{ firedDay: formatDay(firedDay), firedAt: instant(firedAtMs), before, after },
+    reasons: reasons.map(({ text }) => text).join("; "),
+    ...{ risk, expectedLoss, arm, isSent, closedDay: dayOrNull(closedDay), closedWhy },
+    ...{ assignee: nameOf(assignee), snoozedUntil: dayOrNull(snoozedUntil), verdict },
+    ...{ verdictBy: nameOf(verdictBy), verdictAt: verdictAtMs === null ? null : instant(verdictAtMs) },
+    note: alert.note,
+  };
+  return { id, line };
+}
+
+function dayOrNull(day: number | null): string | null {
+  return day === null ? null : formatDay(day);
 }
 
 function about({ id, entity }: Pick<Note, "id" | "entity">) {

@@ -100,6 +100,8 @@ export interface AlertStore {
   ): Promise<{ readonly total: number; readonly alerts: readonly Alert[] }>;
   /** All of one user or account, those of controls among them, in the order of their ids. @param after only ids above it */
   ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
+  /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids above it */
+  all(organization: number, today: number, after: number, limit: number): Promise<readonly Alert[]>;
   /** Alerts that fired on some days, the newest first. */
   fired(organization: number, question: FiredQuestion): Promise<readonly FiredRecord[]>;
   /** How many alerts of a rule fired on a day, those of all controls among them. Days without one are left out. */

@@ -122,6 +122,13 @@ export function alertStore(engine: Engine): AlertStore {
           WHERE ${isOfEntity(organization, "alerts", entity)} AND alerts.id > ${after} ORDER BY alerts.id LIMIT ${limit}`),
       ),
 
+    all: (organization, today, after, limit) =>
+      engine.alone(
+        findAlerts(part`
+          WHERE alerts.organization = ${organization} AND ${isNamed(today)} AND alerts.id > ${after}
+          ORDER BY alerts.id LIMIT ${limit}`),
+      ),
+
     fired: (organization, question) => engine.alone(findFired(organization, question)),
 
     firedByDay: (organization, fromDay, toDay) =>

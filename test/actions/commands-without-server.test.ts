@@ -1,0 +1,37 @@
+/** Commands of alerts, rules, destinations and work while no server runs: they change the ledger of the data folder themselves. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { printedBy } from "../printed-by.ts";
+import { rekindle as run } from "../server.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "rekindle-alone-"));
+const of = ["--organization", "Alone"];
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const rekindle = (...words: string[]) => printedBy(words, () => run(dataDir, ...words, ...of));
+
+test("rules, destinations, notes and contacts are saved, and refusals have their reasons", async () => {
+  await printedBy([], () => run(dataDir, "organization", "create", "Alone"));
+  const users = join(dataDir, "users.csv");
+  writeFileSync(users, "userId,email\nada,ada@example.com\n");
+  await rekindle("import", users);
+  const address = "https://hooks.example.com/rekindle";
+  const add = ["destination", "add", "Hooks", "--kind", "webhook", "--address"];
+  expect(await rekindle(...add, address)).toStartWith("whsec_");
+  await rekindle("alert-rule", "create", "--template", "high-risk", "--destination", "Hooks");
+  expect(await rekindle("alert-rule", "list")).toContain("Account enters high risk");
+  await rekindle("note", "add", "Wants SSO", "--user", "ada");
+  await rekindle("contact", "add", "ada", "--kind", "call");
+  await rekindle("churn-reason", "set", "Too expensive", "--user", "ada");
+  expect(await rekindle("alert", "list", "--json")).toBe('{"total":0,"alerts":[]}\n');
+  expect(await rekindle("contact", "list", "--user", "ada")).toMatch(/ada +call +command line/);
+  expect(JSON.parse(await rekindle("export", "users"))).toMatchObject({
+    properties: { churnReason: "Too expensive" },
+  });
+  const refused = await run(dataDir, ...add, "http://10.0.0.1/", ...of);
+  expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("https")]);
+  const test = await run(dataDir, "destination", "test", "Hooks", ...of);
+  expect([test.exitCode, test.stderr]).toEqual([1, expect.stringContaining("the service does not run")]);
+}, 180_000);
