@@ -59,6 +59,7 @@ const namedRow = new RowOf<Pick<Segment, "id" | "name">>({
   name: text("segments.name"),
 });
 const numberRow = new RowOf<{ readonly number: number }>({ number: integer("user_number + account_number") });
+const entityRow = new RowOf<{ readonly number: number }>({ number: integer("entities.number") });
 const foundRow = new RowOf<{ readonly id: string; readonly number: number }>({
   id: text("given.text"),
   number: integer("entities.number"),
@@ -221,31 +222,46 @@ function refuseOtherForm({ filter }: Segment, content: SegmentContent): void {
   );
 }
 
+interface FixedSegment {
+  readonly organization: number;
+  readonly id: number;
+  readonly kind: SegmentKind;
+}
+
 /** Stores the users or accounts of a fixed segment instead of those before. @returns ids that mean none */
-function* setIds(
-  {
-    organization,
-    id,
-    kind,
-  }: { readonly organization: number; readonly id: number; readonly kind: SegmentKind },
-  content: SegmentContent,
-): Work<readonly string[]> {
+function* setIds(segment: FixedSegment, content: SegmentContent): Work<readonly string[]> {
   if ("filter" in content) return [];
-  const given = [...new Set(content.ids)];
-  const own = kind === "users" ? part`user_id` : part`account_id`;
-  const known = yield* select(foundRow)`
-    FROM ${texts(given)} JOIN ${sqlText(kind)} AS entities
-      ON entities.organization = ${organization} AND entities.${own} = given.text
-    ${keptUntilCommit}`;
-  if (known.length === 0) throw new Refusal(`ids is not valid: none of them is the id of ${one[kind]}.`);
+  const { organization, id, kind } = segment;
+  const { numbers, unknownIds } = yield* knownEntities(segment, content);
+  if (numbers.length === 0) throw new Refusal(`ids is not valid: none of them is the id of ${one[kind]}.`);
   yield* run`DELETE FROM segment_entities WHERE segment = ${id}`;
-  const numbers = known.map(({ number }) => number);
   const columns = kind === "users" ? part`given.id, 0` : part`0, given.id`;
   yield* run`
     INSERT INTO segment_entities (segment, organization, user_number, account_number)
     SELECT CAST(${id} AS bigint), CAST(${organization} AS bigint), ${columns} FROM ${idsAsRows(numbers)} WHERE true`;
+  return unknownIds;
+}
+
+/** The given users or accounts that exist. */
+function* knownEntities(
+  { organization, kind }: FixedSegment,
+  content: Exclude<SegmentContent, { readonly filter: Filter }>,
+): Work<{ readonly numbers: readonly number[]; readonly unknownIds: readonly string[] }> {
+  const entities = part`${sqlText(kind)} AS entities ON entities.organization = ${organization}`;
+  if ("numbers" in content) {
+    const known = yield* select(entityRow)`
+      FROM ${idsAsRows(content.numbers)} JOIN ${entities} AND entities.number = given.id ${keptUntilCommit}`;
+    return { numbers: known.map(({ number }) => number), unknownIds: [] };
+  }
+  const given = [...new Set(content.ids)];
+  const own = kind === "users" ? part`user_id` : part`account_id`;
+  const known = yield* select(foundRow)`
+    FROM ${texts(given)} JOIN ${entities} AND entities.${own} = given.text ${keptUntilCommit}`;
   const knownIds = new Set(known.map((entity) => entity.id));
-  return given.filter((id) => !knownIds.has(id));
+  return {
+    numbers: known.map(({ number }) => number),
+    unknownIds: given.filter((id) => !knownIds.has(id)),
+  };
 }
 
 /** No erasure deletes the selected entities before the commit. */
