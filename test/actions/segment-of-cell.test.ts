@@ -46,8 +46,7 @@ function ledgerOf({ dataDir }: Server) {
 
 type Saved = RouteAnswer<"POST /api/retention/segment">;
 const at = (query: string) => `${people.at("/api/retention/segment")}&${query}`;
-const save = (name: string, query: string) =>
-  people.member.json<Saved>("POST", at(query), { name }, 201);
+const save = (name: string, query: string) => people.member.json<Saved>("POST", at(query), { name }, 201);
 
 async function membersOf(segment: number): Promise<string[]> {
   const path = `${people.at("/api/users")}&segment=${segment}`;

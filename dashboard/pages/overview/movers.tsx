@@ -6,6 +6,7 @@ import type { Moved } from "../../parts/figure/figure-filters.ts";
 import { Health } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
+import { ControlBadge } from "../../parts/work/control-badge.tsx";
 import { dayText, pointsText } from "../../text/format.ts";
 import { type Kind, plural, useScoredSegment } from "./filters.ts";
 import { thoseMoved } from "./lists.ts";
@@ -103,7 +104,7 @@ function Lists({
 function MoverRow({
   kind,
   moved,
-  mover: { id, label, accountId, accountName, healthBand, health, change, reason },
+  mover: { id, label, controlUntil, accountId, accountName, healthBand, health, change, reason },
 }: {
   kind: Kind;
   moved: Moved;
@@ -115,6 +116,7 @@ function MoverRow({
         <span className="min-w-0 grow [&>a]:block [&>a]:truncate [&>a]:py-0.5" title={label || id}>
           <EntityLink kind={kind} id={id} label={label} />
         </span>
+        <ControlBadge until={controlUntil} />
         <Health healthBand={healthBand} score={health} />
         {moved !== "returned" && (
           <span className="w-9 shrink-0 text-right font-medium">{pointsText(change)}</span>

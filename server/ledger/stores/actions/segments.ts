@@ -234,9 +234,7 @@ function* setIds(segment: FixedSegment, content: SegmentContent): Work<readonly 
   if ("filter" in content) return [];
   const { organization, id, kind } = segment;
   const { numbers, unknownIds } =
-    "ids" in content
-      ? yield* numbersOf(segment, content.ids)
-      : { numbers: content.numbers, unknownIds: [] };
+    "ids" in content ? yield* numbersOf(segment, content.ids) : { numbers: content.numbers, unknownIds: [] };
   yield* run`DELETE FROM segment_entities WHERE segment = ${id}`;
   const columns = kind === "users" ? part`number, 0` : part`0, number`;
   const stored = yield* run`
