@@ -116,7 +116,6 @@ function MoverRow({
         <span className="min-w-0 grow [&>a]:block [&>a]:truncate [&>a]:py-0.5" title={label || id}>
           <EntityLink kind={kind} id={id} label={label} />
         </span>
-        <ControlBadge until={controlUntil} />
         <Health healthBand={healthBand} score={health} />
         {moved !== "returned" && (
           <span className="w-9 shrink-0 text-right font-medium">{pointsText(change)}</span>
@@ -139,6 +138,7 @@ function MoverRow({
         <span className="line-clamp-2 min-w-0 py-0.5" title={reason}>
           {reason}
         </span>
+        <ControlBadge until={controlUntil} />
       </div>
     </li>
   );
