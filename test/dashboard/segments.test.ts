@@ -109,7 +109,7 @@ test("the users of a retention cell are saved as a fixed segment, with a name th
   expect(name).toEndWith(", active on day 8");
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Save segment" }).click();
-  await page.getByText(`The segment “${name}” has 12 users.`).waitFor();
+  await page.getByText(`The segment “${name}” has 12 users.`, { exact: true }).waitFor();
   await dialog.waitFor({ state: "detached" });
   await drawer.getByRole("button", { name: "Save as segment" }).click();
   await dialog.getByRole("button", { name: "Save segment" }).click();
