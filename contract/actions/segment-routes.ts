@@ -1,4 +1,5 @@
 /** The routes about segments. Intake keeps them, and analysis says who is in them. */
+import { RetentionCellParameters } from "../api/retention.ts";
 import { analysisRoute, figure, intakeRoute } from "../api/route.ts";
 import * as schemas from "./segment-schemas.ts";
 import { segmentLimits } from "./segments.ts";
@@ -53,5 +54,12 @@ export const segmentFigures = {
     summary: "How many users or accounts a filter would have as a segment. Nothing is saved",
     body: schemas.SegmentPreviewBody,
     answer: schemas.SegmentPreviewAnswer,
+  }),
+  "POST /api/retention/segment": analysisRoute.manage({
+    summary: `Save the users of a retention cell as a fixed segment: those who were active, or those who were not. At most ${segmentLimits.cellUsers} users`,
+    query: RetentionCellParameters,
+    body: schemas.SegmentOfCellBody,
+    status: 201,
+    answer: schemas.SegmentAnswer,
   }),
 } as const;

@@ -29,6 +29,9 @@ export const SegmentCreateBody = closedObject({
   ids: Type.Optional(ids),
 });
 
+/** A new segment of the users of a retention cell. */
+export const SegmentOfCellBody = closedObject({ name });
+
 export const SegmentChangeBody = closedObject(
   { name: Type.Optional(name), filter: Type.Optional(FilterSchema), ids: Type.Optional(ids) },
   { minProperties: 1, "x-send": "a JSON object with at least one of name, filter, ids" },

@@ -5,8 +5,10 @@ export const segmentLimits = {
   nameCharacters: 80,
   /** Segments in the filter of a segment, of which those have segments in their filters, and so on. */
   levels: 3,
-  /** Users or accounts of a fixed segment. */
+  /** Ids that a request sends for a fixed segment. */
   fixedIds: 20_000,
+  /** Users of a fixed segment of a retention cell. */
+  cellUsers: 100_000,
   /** Of a request that makes or changes a segment. */
   bodyBytes: 8 * 1024 * 1024,
   /** Of each filter: conditions on traits, on events and on segments. */

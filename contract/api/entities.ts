@@ -1,5 +1,6 @@
 /** Figures of one user or account beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { controlField } from "../actions/work-schemas.ts";
 import { eventLabel } from "./api.ts";
 import { closedObject, Field, listOf, nullable, objects, Parameter } from "./schema.ts";
 import { HealthBand, kindParameter, RiskBand, ratioToBaseRate, State, Verdict } from "./score-parts.ts";
@@ -80,6 +81,7 @@ export const AccountMembersAnswer = Type.Object({
     email: Field.textOrNull("Null until it is known."),
     name: Field.textOrNull("The trait `name`, if it is a text."),
     avatar: Field.textOrNull("The trait `avatar`, if it is a text."),
+    ...controlField,
     isAccountOwner: nullable(Type.Boolean()),
     isMember: Field.boolean(
       "False for who was active in the account within 90 days and has gone to another one.",

@@ -139,7 +139,10 @@ export const AccountAnswer = Type.Object({
   ...ownerFields,
   ...controlField,
   unknownOwner: Field.textOrNull(`The attribute \`owner\`, where it means no team member. ${ownerText}`),
-  users: listOf("Its members without excluded users, the last engagement event first.", userFields),
+  users: listOf("Its members without excluded users, the last engagement event first.", {
+    ...userFields,
+    ...controlField,
+  }),
 });
 
 export const TimelineParameters = closedObject({

@@ -154,8 +154,7 @@ export const RetentionComparisonAnswer = Type.Object({
   }),
 });
 
-export const RetentionPeopleParameters = closedObject({
-  ...question,
+const cell = {
   cohort: Field.day("A day of the cohort's period."),
   at: Type.Integer({ minimum: 0, maximum: 119, description: "Periods after the cohort's own." }),
   kind: Parameter.Enum([...kinds], { default: "all", description: "With a trait: value, other or none." }),
@@ -164,6 +163,14 @@ export const RetentionPeopleParameters = closedObject({
     default: true,
     description: "Those who were active then, or, when false, those who were not.",
   }),
+};
+
+/** The users of a cell: those who were active, or those who were not. */
+export const RetentionCellParameters = closedObject({ ...question, ...cell });
+
+export const RetentionPeopleParameters = closedObject({
+  ...question,
+  ...cell,
   limit: Parameter.page.limit,
   after: Parameter.Integer({
     minimum: 0,

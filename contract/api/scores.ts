@@ -1,6 +1,7 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
 import { inSegment } from "../actions/filters.ts";
+import { controlField } from "../actions/work-schemas.ts";
 import { judgedModels, riskModels } from "./model-names.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, objects, Parameter } from "./schema.ts";
 import {
@@ -166,6 +167,7 @@ export const activityPosition = nullable(
 const Listed = Type.Object({
   id: Type.String(),
   label: Field.text("A user's name, else their e-mail address, else their id; an account's name."),
+  ...controlField,
   ...listedScores,
 });
 

@@ -221,7 +221,7 @@ export const RevenueAtRiskAnswer = Type.Object({
     },
   ),
   atRisk: listOf(
-    "With expectedLoss the payers with the highest expected losses, of those with a churn risk or a scheduled end. Else those with a high risk, the highest MRR first.",
+    "With expectedLoss the payers with the highest expected losses, of those with a churn risk or a scheduled end. Else those with a high risk, the highest MRR first. Controls of a hold-out are left out here, and are in all sums.",
     {
       id: Field.text("The id of the account or the user."),
       name: Field.text("Of an account its name; of a user the e-mail address. It may be empty."),

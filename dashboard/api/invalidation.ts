@@ -68,6 +68,7 @@ const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   "DELETE /api/invitations/:id": ["/api/members", "/api/audit-log"],
   // A changed filter changes the figures of its segment as well.
   "POST /api/segments": readsOfSegments,
+  "POST /api/retention/segment": readsOfSegments,
   "DELETE /api/segments/:id": readsOfSegments,
   ...changesOfAlerts,
   ...changesOfDestinations,

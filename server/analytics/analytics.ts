@@ -66,7 +66,11 @@ export { propertyNames } from "./events/property-names.ts";
 export { usersOfEvents } from "./events/users-of-events.ts";
 export { retention } from "./retention/retention.ts";
 export { retentionComparison } from "./retention/retention-comparison.ts";
-export { retentionPeople } from "./retention/retention-people.ts";
+export {
+  type RetentionCellQuestion,
+  retentionNumbers,
+  retentionPeople,
+} from "./retention/retention-people.ts";
 export type { Entry, RetentionQuestion } from "./retention/retention-question.ts";
 export { cancellationReasons } from "./revenue/cancellation-reasons.ts";
 export { revenueQuestion, unconfirmedSubscriptions, unpricedSubscriptions } from "./revenue/currencies.ts";

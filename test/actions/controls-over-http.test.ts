@@ -15,11 +15,12 @@ const organization = "Holding";
 const server: Server = await ownServer(() => server);
 let olga: Awaited<ReturnType<typeof joined>>;
 let ledger: SharedLedger;
+let token = "";
 const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}organization=${olga.organization}`;
 const today = todayIn(quietZone);
 
 beforeAll(async () => {
-  const token = await server.organization(organization, "--timezone", quietZone);
+  token = await server.organization(organization, "--timezone", quietZone);
   olga = await joined(server, organization, "owner", "Olga Owner");
   const absent = () => Promise.reject(new Error("is not asked for here"));
   ledger = remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent });
@@ -111,6 +112,45 @@ test("a control is not to be called, neither in the list nor first", async () =>
   expect(await called()).toEqual([["cal", "dee"], ["cal", "dee"], 2]);
   await drawControl("cal", today);
   expect(await called()).toEqual([["dee"], ["dee"], 1]);
+});
+
+test("lists of scores, the biggest drops and members of an account say until when, also as CSV", async () => {
+  const until = formatDay(today + 27);
+  type Named = { id: string; controlUntil: string | null };
+  const controlsIn = (rows: readonly Named[]) =>
+    rows.flatMap((row) => (row.controlUntil === null ? [] : [[row.id, row.controlUntil]])).toSorted();
+  const { scores } = await olga.json<{ scores: Named[] }>("GET", at("/api/scores/users"));
+  const both = [
+    ["ada", until],
+    ["cal", until],
+  ];
+  expect(controlsIn(scores)).toEqual(both);
+  const { movers } = await olga.json<{ movers: Named[] }>("GET", at("/api/movers?kind=user"));
+  expect(movers.map(({ id }) => id)).toContain("dee");
+  expect(controlsIn(movers)).toEqual(both);
+  await sendAll(
+    server,
+    token,
+    ["cal", "dee"].map((who) => identify(who, { account: { id: "acme", name: "Acme" } })),
+  );
+  await server.exported("events", organization);
+  type Members = { userId: string; controlUntil: string | null }[];
+  const { members } = await olga.json<{ members: Members }>("GET", at("/api/accounts/acme/members"));
+  const { users } = await olga.json<{ users: Members }>("GET", at("/api/accounts/acme"));
+  for (const listed of [members, users]) {
+    const found = listed.map(({ userId, controlUntil }) => [userId, controlUntil]);
+    expect(found.toSorted()).toEqual([
+      ["cal", until],
+      ["dee", null],
+    ]);
+  }
+  for (const path of ["/api/scores/users", "/api/movers?kind=user", "/api/accounts/acme/members"]) {
+    const response = await olga.ask("GET", at(`${path}${path.includes("?") ? "&" : "?"}format=csv`));
+    const lines = (await response.text()).trim().split(/\r?\n/);
+    const column = lines[0]?.split(",").indexOf("controlUntil") ?? -1;
+    const ofCal = lines.find((line) => /(^|,)cal(,|$)/.test(line));
+    expect([path, ofCal?.split(",")[column]]).toEqual([path, until]);
+  }
 });
 
 test("after its horizon it is named again", async () => {

@@ -41,14 +41,19 @@ async function company(): Promise<number> {
   return organization;
 }
 
-async function atRisk(organization: number, loss: LossQuestion | null, hasModel = true) {
+async function atRisk(
+  organization: number,
+  loss: LossQuestion | null,
+  hasModel = true,
+  controls: readonly number[] = [],
+) {
   const question = await revenueQuestion(subject.warehouse, {
     ...{ organization, reportingCurrency: null, currencyRates: {} },
   });
   const run = { organization, kind: "account", day, rowsVersion: 1 } as const;
   const scored = { run, atMs: nowMs - dayMs, hasModel };
   const asked = { kind: "account", scored, highRisk: 0.5, nowMs, limit: 10, loss } as const;
-  return mrrAtRisk(subject.warehouse, { ...question, ...asked });
+  return mrrAtRisk(subject.warehouse, { ...question, ...asked, controls });
 }
 
 test("the expected loss is MRR that ends as scheduled, and churn risk × other MRR", async () => {
@@ -111,6 +116,19 @@ test("without the target `subscription` nothing is multiplied, and payers with a
   expect(found.rows).toEqual([
     { id: "a3", name: "Account 3", mrr: 500, risk: 0.5, scheduled: 0, expectedLoss: null },
   ]);
+});
+
+test("controls of a hold-out are in all sums, and are not listed", async () => {
+  const organization = await company();
+  for (const [loss, others] of [
+    [horizon, ["a2", "a1"]],
+    [null, []],
+  ] as const) {
+    const { rows: _, ...sums } = await atRisk(organization, loss);
+    const { rows, ...withControl } = await atRisk(organization, loss, true, [3]);
+    expect(rows.map(({ id }) => id)).toEqual([...others]);
+    expect(withControl).toEqual(sums);
+  }
 });
 
 test("payers without a risk are counted by the reason", async () => {

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import type { Role } from "../../contract/roles.ts";
-import { quietZone } from "../far-from-midnight.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { writeHistory } from "../specification/source-history.ts";
@@ -83,6 +84,9 @@ const reading: Readonly<Record<string, readonly string[]>> = {
   searchbox: "Event, Search accounts, Search events, Search users, User".split(", "),
 };
 
+/** The people of a cell, in a dialog that is open at once. */
+const cellOfToday = `/retention?period=day&cohort=${formatDay(todayIn(quietZone))}&at=0`;
+
 /** The roles that have a control. */
 const having = {
   viewer: ["viewer", "member", "owner"],
@@ -135,6 +139,7 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
   "/tasks": {},
   "/win-back": {},
   "/retention": {},
+  [cellOfToday]: { "button Save as segment": "member" },
   "/revenue": {},
   "/events": {},
   "/events?tab=adoption": {},
@@ -305,7 +310,7 @@ async function open(page: Page, place: string): Promise<() => Promise<string[]>>
   await page.locator("h1").waitFor();
   await settled(page);
   if (button !== undefined) await page.getByRole("button", { name: button, exact: true }).click();
-  const holder = page.getByRole(button === undefined ? "main" : "dialog");
+  const holder = page.getByRole(button === undefined && path !== cellOfToday ? "main" : "dialog");
   return async () => controlsIn(await holder.ariaSnapshot());
 }
 

@@ -104,9 +104,14 @@ test("exempt accounts get their alerts, and are never controls", async () => {
   await until(() => receiver.got.length >= alerts.length);
   const told = receiver.got.map(({ body }) => JSON.parse(body).data.entity.id);
   expect(told.toSorted()).toEqual(alerts.map(({ entityId }) => entityId).toSorted());
-  await page.goto(`${server.url}/o/${organization}/accounts/key`);
-  await settled(page);
-  expect(await page.getByText(/control until/i).count()).toBe(0);
+  const shownAt = async (path: string) => {
+    await page.goto(`${server.url}/o/${organization}${path}`);
+    await settled(page);
+    return page.getByText(/control until/i).count();
+  };
+  expect(await shownAt("/accounts/key")).toBe(0);
+  // Beside the name of the account, and of its member.
+  expect(await shownAt(`/accounts/${encodeURIComponent(controls[0] ?? "")}`)).toBe(2);
   expect(complaints).toEqual([]);
 }, 600_000);
 

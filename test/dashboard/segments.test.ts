@@ -6,8 +6,9 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import type { Filter } from "../../contract/actions/filters.ts";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
+import { formatDay } from "../../server/calendar/days.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
-import { quietZone } from "../far-from-midnight.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { ownServer } from "../own-server.ts";
 import { company } from "../people/support.ts";
 import { until } from "../people/watching.ts";
@@ -94,6 +95,37 @@ async function choose(page: Page, name: string, item: string): Promise<void> {
 async function stored(page: Page) {
   return (await asReader<RouteAnswer<"GET /api/segments">>(page, "/api/segments")).segments;
 }
+
+test("the users of a retention cell are saved as a fixed segment, with a name that says which", async () => {
+  const page = await openAs(people.member, "/segments");
+  const cohort = formatDay(todayIn(quietZone) - 17);
+  const cell = `/retention?period=day&cohort=${cohort}&at=8`;
+  await go(page, cell);
+  const drawer = page.getByRole("dialog");
+  await drawer.getByRole("button", { name: "Save as segment" }).click();
+  const dialog = page.getByRole("dialog", { name: "Save as segment" });
+  await dialog.getByText("A fixed segment of 12 users.").waitFor();
+  const name = await dialog.getByLabel("Name").inputValue();
+  expect(name).toEndWith(", active on day 8");
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Save segment" }).click();
+  await page.getByText(`The segment “${name}” has 12 users.`, { exact: true }).waitFor();
+  await dialog.waitFor({ state: "detached" });
+  await drawer.getByRole("button", { name: "Save as segment" }).click();
+  await dialog.getByRole("button", { name: "Save segment" }).click();
+  await dialog.getByText("name is taken").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await drawer.waitFor();
+  await go(page, "/segments");
+  await row(page, name).getByText("Fixed").first().waitFor();
+  const [saved] = (await stored(page)).filter((one) => one.name === name);
+  expect(saved).toMatchObject({ kind: "users", fixed: 12, filter: null });
+  await people.member.done("DELETE", people.at(`/api/segments/${saved?.id}`));
+  const watching = await openAs(people.viewer, cell);
+  await watching.getByRole("dialog").getByRole("listitem").first().waitFor();
+  expect(await watching.getByRole("button", { name: "Save as segment" }).count()).toBe(0);
+});
 
 const save = (name: string, body: object) =>
   people.member.json<RouteAnswer<"POST /api/segments">>(

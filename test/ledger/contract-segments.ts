@@ -117,6 +117,21 @@ function fixed(subject: LedgerUnderTest): void {
     expect(await ledger.segments.numbers(id + 1, people.segment.id).catch(() => [])).toEqual([]);
   });
 
+  test("of numbers have those that there are, and at least one", async () => {
+    const { id, ledger } = await ground(subject);
+    const other = await ground(subject, "other");
+    const add = (organization: number, name: string, numbers: readonly number[]) =>
+      ledger.segments.add(
+        ...([organization, { kind: "users", name, content: { numbers } }, commandLine, 1] as const),
+      );
+    await ledger.erasures.begin(id, "ada");
+    const { segment, unknownIds } = await add(id, "some", [1, 2, 3, 900]);
+    expect([segment.fixed, unknownIds]).toEqual([2, []]);
+    expect(await ledger.segments.numbers(id, segment.id)).toEqual([2, 3]);
+    expect(await ledger.segments.numbers(other.id, segment.id)).toEqual([]);
+    await expect(add(id, "none", [900])).rejects.toThrow("none of them is the id of a user.");
+  });
+
   test("stay fixed, or stay a filter, and a fixed one needs an id that is known", async () => {
     const { id, ledger, save, fix } = await ground(subject);
     const { id: filtered } = await save("filtered", risky);

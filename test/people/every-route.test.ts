@@ -140,6 +140,7 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /api/views": { page: "users", name: "new", query: "state=active" },
   "PATCH /api/views/{id}": { name: "ours now" },
   "POST /api/segments": { kind: "users", name: "new", filter: { state: "active" } },
+  "POST /api/retention/segment": { name: "new" },
   "POST /api/segments/preview": { kind: "users", filter: { state: "active" } },
   "PATCH /api/segments/{id}": { name: "ours now" },
   "POST /api/webhooks": { name: "new", mapping },
@@ -158,6 +159,8 @@ const values: Readonly<Record<string, string>> = {
   search: "",
   ids: "1,2,3",
   since: "2026-01-01",
+  cohort: "2026-01-01",
+  at: "0",
 };
 
 const isOfOrganization = ({ parameters }: Route) =>

@@ -9,6 +9,7 @@ import { Button } from "../../parts/form/button.tsx";
 import { type Column, DataTable, figureColumn, type Sort } from "../../parts/list/data-table.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
+import { ControlBadge } from "../../parts/work/control-badge.tsx";
 import { noEmail, nothing, numbers } from "../../text/format.ts";
 
 type Members = Reads["/api/accounts/:accountId/members"]["answer"];
@@ -24,7 +25,7 @@ const columns: readonly Column<Member>[] = [
     sort: "email",
     isFixed: true,
     width: 180,
-    csv: ["userId", "name", "email", "isAccountOwner", "isMember"],
+    csv: ["userId", "name", "email", "controlUntil", "isAccountOwner", "isMember"],
     cell: (member) => <MemberLink member={member} />,
   },
   {
@@ -126,7 +127,7 @@ export function MembersPanel(props: MembersPanelProps): ReactElement {
 }
 
 function MemberLink({ member }: { member: Member }): ReactElement {
-  const { userId, name, email, avatar, isAccountOwner, isMember } = member;
+  const { userId, name, email, avatar, controlUntil, isAccountOwner, isMember } = member;
   return (
     <span className="inline-flex max-w-full items-center gap-2">
       <Avatar name={name ?? email ?? userId} image={avatar} />
@@ -139,6 +140,7 @@ function MemberLink({ member }: { member: Member }): ReactElement {
       />
       {isAccountOwner && <Badge>owner</Badge>}
       {!isMember && <Badge tone="warn">has left</Badge>}
+      <ControlBadge until={controlUntil} />
     </span>
   );
 }

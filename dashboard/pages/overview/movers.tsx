@@ -6,6 +6,7 @@ import type { Moved } from "../../parts/figure/figure-filters.ts";
 import { Health } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
+import { ControlBadge } from "../../parts/work/control-badge.tsx";
 import { dayText, pointsText } from "../../text/format.ts";
 import { type Kind, plural, useScoredSegment } from "./filters.ts";
 import { thoseMoved } from "./lists.ts";
@@ -103,7 +104,7 @@ function Lists({
 function MoverRow({
   kind,
   moved,
-  mover: { id, label, accountId, accountName, healthBand, health, change, reason },
+  mover: { id, label, controlUntil, accountId, accountName, healthBand, health, change, reason },
 }: {
   kind: Kind;
   moved: Moved;
@@ -137,6 +138,7 @@ function MoverRow({
         <span className="line-clamp-2 min-w-0 py-0.5" title={reason}>
           {reason}
         </span>
+        <ControlBadge until={controlUntil} />
       </div>
     </li>
   );

@@ -13,6 +13,7 @@ import { RelativeDay } from "../../parts/time.tsx";
 import { noEmail, numbers } from "../../text/format.ts";
 import { cohortTitle, groupLabel, groupOfKey } from "./cohorts.ts";
 import { closedCell, queryOf, useChoices } from "./question.ts";
+import { SaveCell } from "./save-cell.tsx";
 
 type Answer = Reads["/api/retention/people"]["answer"];
 
@@ -40,13 +41,13 @@ function Behind({ cohort }: { cohort: string }): ReactElement {
   const [befores, setBefores] = useState<readonly number[]>([]);
   const { side, at, group, trait } = choices;
   const { kind, value } = groupOfKey(trait === "" ? "all" : group);
-  const query = {
+  const cell = {
     ...queryOf(choices),
-    ...{ cohort, at, kind, retained: side === "retained", after: befores.at(-1) ?? 0 },
+    ...{ cohort, at, kind, retained: side === "retained" },
     ...(value !== undefined && { value }),
   };
   const people = useRead("/api/retention/people", {
-    query: { ...query, limit: pageSize },
+    query: { ...cell, after: befores.at(-1) ?? 0, limit: pageSize },
     keepsPrevious: true,
   });
   const { users, cohortUsers, next } = people.data ?? { users: undefined, cohortUsers: 0, next: null };
@@ -75,8 +76,9 @@ function Behind({ cohort }: { cohort: string }): ReactElement {
               they became known
             </p>
             <div className="mb-2 flex flex-wrap gap-2">
-              <CsvLink address={csvAddress("/api/retention/people", { ...query, after: 0 })} />
+              <CsvLink address={csvAddress("/api/retention/people", cell)} />
               <CopyButton text={() => location.href} label="Copy link" />
+              <SaveCell query={cell} users={asked ?? 0} />
             </div>
             <List people={answer.people} />
           </>

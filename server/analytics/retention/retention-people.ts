@@ -6,13 +6,17 @@ import { engagementRows } from "../sql/sql.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";
 import { daysOfCell, gridOf, type RetentionQuestion } from "./retention-question.ts";
 
-export interface RetentionPeopleQuestion extends RetentionQuestion {
+/** The users of a cell who were active, or those who were not. */
+export interface RetentionCellQuestion extends RetentionQuestion {
   readonly group: Group;
   /** A day of the cohort's period. */
   readonly cohortDay: number;
   /** Periods after the cohort's own. */
   readonly at: number;
   readonly retained: boolean;
+}
+
+export interface RetentionPeopleQuestion extends RetentionCellQuestion {
   /** At most this many, up to 5,000. */
   readonly limit: number;
   /** Only users with higher numbers: `next` of the answer before. */
@@ -43,8 +47,7 @@ interface Found {
 }
 
 /**
- * A page of the users of a cell. The values that a split shows depend on all cohorts, so the cell's whole table is
- * computed again.
+ * A page of the users of a cell.
  * @throws Refusal when the question asks for too much
  * @throws WarehouseError
  */
@@ -52,10 +55,42 @@ export async function retentionPeople(
   warehouse: Warehouse,
   question: RetentionPeopleQuestion,
 ): Promise<RetentionPeople> {
-  const { organization, group, limit, after, today, passiveEvents } = question;
+  const { organization, limit, after, today, passiveEvents } = question;
   if (!Number.isInteger(limit) || limit < 1 || limit > maxPeople) {
     throw new RangeError(`limit must be a whole number from 1 to ${maxPeople}`);
   }
+  const { cohortUsers, users, numbers } = await foundIn(warehouse, question, { after, most: limit + 1 });
+  const page = numbers.slice(0, limit);
+  const people =
+    page.length === 0
+      ? []
+      : await engagementRows<Person>(warehouse, peopleSql, {
+          ...{ organization, passiveEvents, numbers: page, toDay: today },
+        });
+  const next = numbers.length > limit ? (page.at(-1) ?? null) : null;
+  return { cohortUsers, users, people, next };
+}
+
+/**
+ * The numbers of the users of a cell, ascending. @param most at most this many
+ * @throws Refusal when the question asks for too much
+ * @throws WarehouseError
+ */
+export async function retentionNumbers(
+  warehouse: Warehouse,
+  question: RetentionCellQuestion,
+  most: number,
+): Promise<readonly number[]> {
+  return (await foundIn(warehouse, question, { after: 0, most })).numbers;
+}
+
+/** The values that a split shows depend on all cohorts, so the cell's whole table is computed again. */
+async function foundIn(
+  warehouse: Warehouse,
+  question: RetentionCellQuestion,
+  page: { readonly after: number; readonly most: number },
+): Promise<Found> {
+  const { group } = question;
   const cohorts = cohortBitmaps(question, gridOf(question));
   const activity = activityBitmaps(question);
   const side = question.retained ? "bitmapAnd" : "bitmapAndnot";
@@ -73,21 +108,11 @@ export async function retentionPeople(
       cohort: startOfPeriod(question.cohortDay, question.period),
       kind: group.kind,
       value: group.value ?? "",
-      after,
-      most: limit + 1,
+      ...page,
     },
   );
-  if (found === undefined) return { cohortUsers: 0, users: 0, people: [], next: null };
-  const numbers = found.numbers.toSorted((a, b) => a - b);
-  const page = numbers.slice(0, limit);
-  const people =
-    page.length === 0
-      ? []
-      : await engagementRows<Person>(warehouse, peopleSql, {
-          ...{ organization, passiveEvents, numbers: page, toDay: today },
-        });
-  const next = numbers.length > limit ? (page.at(-1) ?? null) : null;
-  return { cohortUsers: found.cohortUsers, users: found.users, people, next };
+  if (found === undefined) return { cohortUsers: 0, users: 0, numbers: [] };
+  return { ...found, numbers: found.numbers.toSorted((a, b) => a - b) };
 }
 
 const maxPeople = 5_000;

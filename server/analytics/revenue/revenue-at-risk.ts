@@ -21,6 +21,8 @@ export interface AtRiskQuestion extends RevenueQuestion {
   readonly loss: LossQuestion | null;
   readonly nowMs: number;
   readonly limit: number;
+  /** The numbers of controls of a hold-out: they are in the sums and not in the rows. */
+  readonly controls?: readonly number[];
 }
 
 export interface ScoredRun {
@@ -69,7 +71,7 @@ export interface MrrAtRisk {
     readonly low: number;
     readonly high: number;
   } | null;
-  /** With an expected loss those that may lose the most, of all with a churn risk or a scheduled end. Else those with a high risk. */
+  /** With an expected loss those that may lose the most, of all with a churn risk or a scheduled end. Else those with a high risk. Without controls. */
   readonly rows: readonly PayerAtRisk[];
 }
 
@@ -103,7 +105,7 @@ interface Totals extends Omit<MrrAtRisk, "mrr" | "expectedLoss" | "rows" | "with
 
 /** The sums, and the payers that they are about. @throws WarehouseError */
 export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion): Promise<MrrAtRisk> {
-  const { loss, highRisk, limit, kind, organization } = question;
+  const { loss, highRisk, limit, controls = [], kind, organization } = question;
   const { text, parameters } = riskOfPayers(question);
   const isHigh = "ifNull(risk >= {highRisk:Float64}, false)";
   const hasRisk = "isNotNull(risk)";
@@ -121,10 +123,11 @@ export async function mrrAtRisk(warehouse: Warehouse, question: AtRiskQuestion):
        sumMapIf(map(reason, mrr), isNull(risk)) AS mrrWithout,
        sumMapIf(map(reason, toUInt64(1)), isNull(risk)) AS payersWithout,
        groupArraySortedIf({limit:UInt32})(
-         (-assumeNotNull(${order}), entity, mrr, risk, scheduled), ${isShown}) AS top,
+         (-assumeNotNull(${order}), entity, mrr, risk, scheduled),
+         ${isShown} AND entity NOT IN {controls:Array(UInt32)}) AS top,
        ${exposures}
      FROM (${text})`,
-    { ...parameters, highRisk, limit },
+    { ...parameters, highRisk, limit, controls: [...controls] },
   );
   const { total: mrr, payers, mrrWithRisk, payersWithRisk, highRiskMrr, highRiskPayers } = sums;
   const { top, mrrWithout, payersWithout } = sums;

@@ -110,7 +110,7 @@ export class AnalysisApi {
     }
     const answer = route.isFigure ? await withFreshness(context, handler) : await handler(context);
     end();
-    return Response.json(answer);
+    return Response.json(answer, { status: route.status });
   }
 
   async #body({ body: schema }: Route, request: Request): Promise<Static<TSchema>> {

@@ -28,7 +28,11 @@ export const accountsHandlers = {
     const listed = listedAccount(account);
     const { isOwnerOfAccount: _, ...owner } = ownerDetail(await ownersOfOrganization(context), listed.traits);
     const control = controlField(await controlsOf(context, "account"), account.account);
-    return { ...listed, ...owner, ...control, users: users.map(listedUser) };
+    const controls = await controlsOf(context, "user");
+    return {
+      ...{ ...listed, ...owner, ...control },
+      users: users.map((row) => ({ ...listedUser(row), ...controlField(controls, row.user) })),
+    };
   },
 
   /** answered when nothing is left. */

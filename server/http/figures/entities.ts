@@ -1,6 +1,7 @@
 /** Handlers of the JSON API about one user or account beside its scores: days, events, members, changes of the model. */
 
 import { defaultSettings } from "../../../contract/settings.ts";
+import type { Controls } from "../../actions/actions.ts";
 import {
   accountActivity,
   accountEvents,
@@ -29,6 +30,7 @@ import { withLabels } from "./event-labels.ts";
 import { comparedRisk, dayOrNull, withSpan } from "./rows.ts";
 import { type Run, riskScaleOfRun } from "./score-context.ts";
 import { knownUser } from "./users.ts";
+import { controlField, controlsOf } from "./work/controls.ts";
 
 export const entitiesHandlers = {
   "GET /api/users/:userId/activity": async (context) => {
@@ -85,10 +87,11 @@ export const entitiesHandlers = {
       ofAccounts: run === undefined ? undefined : { day: run.day, rowsVersion: run.body.rowsVersion },
     };
     const { sort, order, limit, offset } = query;
-    const [totals, members, score] = await Promise.all([
+    const [totals, members, score, controls] = await Promise.all([
       accountMemberTotals(warehouse, question),
       accountMembers(warehouse, question, { sort, descending: order === "descending", limit, offset }),
       run === undefined ? undefined : scoreOf(warehouse, rowsOf(organization.id, "account", run), account),
+      controlsOf(context, "user"),
     ]);
     const { active28, active90 } = totals;
     return {
@@ -97,7 +100,7 @@ export const entitiesHandlers = {
       activeShare: active90 === 0 ? null : active28 / active90,
       activeDays28: score?.activeDays28 ?? null,
       isInUse: score === undefined ? active28 > 0 : isInUse(score),
-      members: members.map((row) => memberAnswer(row, ofUsers)),
+      members: members.map((row) => memberAnswer(row, ofUsers, controls)),
     };
   },
 
@@ -127,11 +130,13 @@ function isInUse({ state, activeDays28, idleDays }: StoredScore): boolean {
 }
 
 function memberAnswer(
-  { name, avatar, lastActiveDay, risk, isAccountChurned, ...row }: AccountMember,
+  { user, name, avatar, lastActiveDay, risk, isAccountChurned, ...row }: AccountMember,
   run: Run | undefined,
+  controls: Controls,
 ) {
   return {
     ...row,
+    ...controlField(controls, user),
     verdict: verdictOf({ ...row, risk, isAccountChurned }, riskScaleOfRun(run)),
     name: name === "" ? null : name,
     avatar: avatar === "" ? null : avatar,

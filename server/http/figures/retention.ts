@@ -1,21 +1,26 @@
-/** Handlers of the JSON API about retention cohorts. */
+/** Handlers of the JSON API about retention cohorts, and segments of their cells. */
 
+import { segmentLimits } from "../../../contract/actions/segments.ts";
 import type { RouteQuery } from "../../../contract/api/routes.ts";
 import { ApiError, Refusal } from "../../../contract/refusal.ts";
 import {
   type Entry,
+  type RetentionCellQuestion,
   type RetentionQuestion,
   retention,
   retentionComparison,
+  retentionNumbers,
   retentionPeople,
 } from "../../analytics/analytics.ts";
 import { formatDay, type Period, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
 import type { AnalysisHandlers, OrganizationContext } from "../api/context.ts";
 import { dayOfParameter, lastDay, today, weekStart } from "./days.ts";
 import { dayOrNull } from "./rows.ts";
+import { segmentAnswer } from "./segments/answer.ts";
 import { warehouseWithin } from "./segments/evaluation.ts";
 
 type Query = RouteQuery<"GET /api/retention">;
+type CellQuery = RouteQuery<"POST /api/retention/segment">;
 type Context = Pick<OrganizationContext, "organization" | "zone" | "nowMs" | "ledger" | "passiveEvents">;
 
 export const retentionHandlers = {
@@ -49,22 +54,9 @@ export const retentionHandlers = {
 
   "GET /api/retention/people": async (context) => {
     const { query } = context;
-    if ((query.trait === undefined) !== (query.kind === "all")) {
-      throw invalid(
-        `kind is not valid: send ${query.trait === undefined ? "all, or a trait" : "value, other or none"}.`,
-      );
-    }
-    if ((query.kind === "value") !== (query.value !== undefined)) {
-      throw invalid("value is not valid: send it with kind=value, and only then.");
-    }
-    const warehouse = await warehouseWithin(context, query.segment);
     const { people, ...answer } = await refused(
-      retentionPeople(warehouse, {
-        ...(await questionOf(context, query)),
-        group: { kind: query.kind, value: query.value ?? null },
-        cohortDay: dayOfParameter("cohort", query.cohort),
-        at: query.at,
-        retained: query.retained,
+      retentionPeople(await warehouseWithin(context, query.segment), {
+        ...(await cellOf(context, query)),
         limit: query.limit,
         after: query.after,
       }),
@@ -73,6 +65,22 @@ export const retentionHandlers = {
       ...answer,
       people: people.map((person) => ({ ...person, lastSeenDay: dayOrNull(person.lastSeenDay) })),
     };
+  },
+
+  /** @throws Refusal when the segment cannot be saved */
+  "POST /api/retention/segment": async (context) => {
+    const { ledger, organization, actor, query, body, nowMs } = context;
+    const { cellUsers: most } = segmentLimits;
+    const question = await cellOf(context, query);
+    const warehouse = await warehouseWithin(context, query.segment);
+    const numbers = await refused(retentionNumbers(warehouse, question, most + 1));
+    if (numbers.length === 0) throw invalid("This cell has no users, so there is nothing to save.");
+    if (numbers.length > most) {
+      throw invalid(`This cell has more than ${most} users: send a shorter period, or split it by a trait.`);
+    }
+    const wanted = { kind: "users", name: body.name.trim(), content: { numbers } } as const;
+    const { segment } = await ledger.segments.add(organization.id, wanted, actor, nowMs());
+    return segmentAnswer(segment, []);
   },
 } satisfies Partial<AnalysisHandlers>;
 
@@ -99,6 +107,25 @@ async function questionOf(context: Context, query: Query): Promise<RetentionQues
     periods: query.periods,
     today: today(context),
     transitions: zone.transitions,
+  };
+}
+
+/** @throws ApiError when the cell's group does not fit the split */
+async function cellOf(context: Context, query: CellQuery): Promise<RetentionCellQuestion> {
+  if ((query.trait === undefined) !== (query.kind === "all")) {
+    throw invalid(
+      `kind is not valid: send ${query.trait === undefined ? "all, or a trait" : "value, other or none"}.`,
+    );
+  }
+  if ((query.kind === "value") !== (query.value !== undefined)) {
+    throw invalid("value is not valid: send it with kind=value, and only then.");
+  }
+  return {
+    ...(await questionOf(context, query)),
+    group: { kind: query.kind, value: query.value ?? null },
+    cohortDay: dayOfParameter("cohort", query.cohort),
+    at: query.at,
+    retained: query.retained,
   };
 }
 

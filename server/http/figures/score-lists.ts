@@ -1,6 +1,7 @@
 /** Scores of all users or accounts: lists, movers and the summary. */
 
 import type { RouteAnswer } from "../../../contract/api/routes.ts";
+import type { Controls } from "../../actions/actions.ts";
 import { movementReason } from "../../analytics/analytics.ts";
 import {
   countBands,
@@ -23,6 +24,7 @@ import {
   type ScoreContext,
 } from "./score-context.ts";
 import { warehouseWithin } from "./segments/evaluation.ts";
+import { controlField, controlsOf } from "./work/controls.ts";
 
 type ListContext = ApiContext<"GET /api/scores/users" | "GET /api/scores/accounts">;
 
@@ -60,8 +62,9 @@ export const scoreListsHandlers = {
         : await moversBetween(warehouse, { run, earlier, state, limit });
     const went = (way: Mover["direction"]) => found.filter(({ direction }) => direction === way);
     const [fell, rose, returned] = [went("fell"), went("rose"), went("returned")];
+    const controls = await controlsOf(context, kind);
     const told = (each: Mover) => ({
-      ...listed(each, newest),
+      ...listed(each, newest, controls),
       accountId: each.accountId,
       accountName: each.accountName,
       reason: movementReason({ kind, ...each }),
@@ -85,24 +88,38 @@ async function listAnswer(
   if (runs === undefined) return { ...head, total: 0, scores: [] };
   const riskLimits = riskScaleOfRun(newest);
   const question = { ...asked, ...runs, riskLimits, descending: order === "descending" };
-  const [total, scores] = await Promise.all([
+  const [total, scores, controls] = await Promise.all([
     countListed(warehouse, question),
     listScores(warehouse, question),
+    controlsOf(context, kind),
   ]);
   return {
     ...head,
     total,
     scores: scores.map((each) => ({
-      ...listed(each, newest),
+      ...listed(each, newest, controls),
       activityPosition: each.activityPosition,
     })),
   };
 }
 
-function listed(score: Omit<ListedScore, "day" | "activityPosition">, run: ScoreContext["run"]) {
-  const { id, label, state, healthBand, health, risk, engagement, momentum, change } = score;
+function listed(
+  score: Omit<ListedScore, "day" | "activityPosition">,
+  run: ScoreContext["run"],
+  controls: Controls,
+) {
+  const { entity, id, label, state, healthBand, health, risk, engagement, momentum, change } = score;
   return {
-    ...{ id, label, state, healthBand, health, risk, ...comparedRisk(risk, run) },
+    ...{
+      id,
+      label,
+      ...controlField(controls, entity),
+      state,
+      healthBand,
+      health,
+      risk,
+      ...comparedRisk(risk, run),
+    },
     ...{ engagement, momentum, change },
   };
 }

@@ -1,9 +1,9 @@
 /** Segments. The right to read shows them. Changes need the right to manage. */
 import type { Filter } from "../../../contract/actions/filters.ts";
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
-import { type Actor, type Segment, type SegmentContent, segmentsWith } from "../../ledger/ledger.ts";
+import type { Actor, SegmentContent } from "../../ledger/ledger.ts";
 import { idIn } from "../api/request.ts";
-import { instant } from "../figures/rows.ts";
+import { segmentAnswer } from "../figures/segments/answer.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 
 export const segmentHandlers = {
@@ -58,15 +58,4 @@ function oneOfThem(): Refusal {
 /** A filter by one's own users is kept with one's id. */
 function withOwnId(filter: Filter, { person }: Actor): Filter {
   return filter.owner === "me" && person !== null ? { ...filter, owner: String(person.id) } : filter;
-}
-
-function segmentAnswer(
-  { createdAtMs, updatedAtMs, contentAtMs: _, ...segment }: Segment,
-  segments: readonly Segment[],
-) {
-  return {
-    ...segment,
-    usedBy: segmentsWith(segments, segment.id).map(({ id, name }) => ({ id, name })),
-    ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
-  };
 }

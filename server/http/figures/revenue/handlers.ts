@@ -19,6 +19,7 @@ import type { AnalysisHandlers } from "../../api/context.ts";
 import { lastDay } from "../days.ts";
 import { lossUntilMs, riskScaleOfRun, scoreContext } from "../score-context.ts";
 import { warehouseWithinPayers } from "../segments/evaluation.ts";
+import { controlsOf } from "../work/controls.ts";
 import { revenueOf } from "./currency.ts";
 import { type CalendarPeriod, monthsOf, revenuePeriods } from "./periods.ts";
 
@@ -82,10 +83,11 @@ export const revenueHandlers = {
   "GET /api/revenue/at-risk": async (context) => {
     const { organization, zone, query, nowMs } = context;
     const { segment, ...asked } = query;
-    const [{ question, head }, scores, warehouse] = await Promise.all([
+    const [{ question, head }, scores, warehouse, controls] = await Promise.all([
       revenueOf(context),
       scoreContext(context, query.kind),
       warehouseWithinPayers(context, segment),
+      controlsOf(context, query.kind),
     ]);
     const { run } = scores;
     const target = run?.body.settings.churnTargets[query.kind] ?? null;
@@ -94,6 +96,7 @@ export const revenueHandlers = {
     const { rows, withoutRisk, ...sums } = await mrrAtRisk(warehouse, {
       ...question,
       ...{ ...asked, nowMs: nowMs(), highRisk: riskScaleOfRun(run).high },
+      controls: [...controls.keys()],
       scored: run && {
         run: rowsOf(organization.id, query.kind, run),
         atMs: zone.startOfDay(run.day),

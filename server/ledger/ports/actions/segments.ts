@@ -20,8 +20,11 @@ export interface Segment {
   readonly contentAtMs: number;
 }
 
-/** The members of a segment: by a filter, or by userIds or accountIds. */
-export type SegmentContent = { readonly filter: Filter } | { readonly ids: readonly string[] };
+/** The members of a segment: by a filter, by userIds or accountIds, or by the numbers of users or accounts. */
+export type SegmentContent =
+  | { readonly filter: Filter }
+  | { readonly ids: readonly string[] }
+  | { readonly numbers: readonly number[] };
 
 export type NewSegment = Pick<Segment, "kind" | "name"> & { readonly content: SegmentContent };
 
@@ -32,7 +35,7 @@ export interface SegmentChange {
 
 export interface SavedSegment {
   readonly segment: Segment;
-  /** Ids that were given and mean no user, or no account. */
+  /** Ids that were given and mean no user, or no account. Numbers without one are left out silently. */
   readonly unknownIds: readonly string[];
 }
 

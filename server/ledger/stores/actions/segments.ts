@@ -59,10 +59,12 @@ const namedRow = new RowOf<Pick<Segment, "id" | "name">>({
   name: text("segments.name"),
 });
 const numberRow = new RowOf<{ readonly number: number }>({ number: integer("user_number + account_number") });
-const foundRow = new RowOf<{ readonly id: string; readonly number: number }>({
-  id: text("given.text"),
-  number: integer("entities.number"),
-});
+const idColumns = { users: "user_id", accounts: "account_id" } as const;
+const foundRow = (kind: SegmentKind) =>
+  new RowOf<{ readonly id: string; readonly number: number }>({
+    id: text(idColumns[kind]),
+    number: integer(),
+  });
 
 /** The store of segments. */
 export function segmentStore(engine: Engine): SegmentStore {
@@ -221,31 +223,43 @@ function refuseOtherForm({ filter }: Segment, content: SegmentContent): void {
   );
 }
 
+interface FixedSegment {
+  readonly organization: number;
+  readonly id: number;
+  readonly kind: SegmentKind;
+}
+
 /** Stores the users or accounts of a fixed segment instead of those before. @returns ids that mean none */
-function* setIds(
-  {
-    organization,
-    id,
-    kind,
-  }: { readonly organization: number; readonly id: number; readonly kind: SegmentKind },
-  content: SegmentContent,
-): Work<readonly string[]> {
+function* setIds(segment: FixedSegment, content: SegmentContent): Work<readonly string[]> {
   if ("filter" in content) return [];
-  const given = [...new Set(content.ids)];
-  const own = kind === "users" ? part`user_id` : part`account_id`;
-  const known = yield* select(foundRow)`
-    FROM ${texts(given)} JOIN ${sqlText(kind)} AS entities
-      ON entities.organization = ${organization} AND entities.${own} = given.text
-    ${keptUntilCommit}`;
-  if (known.length === 0) throw new Refusal(`ids is not valid: none of them is the id of ${one[kind]}.`);
+  const { organization, id, kind } = segment;
+  const { numbers, unknownIds } =
+    "ids" in content ? yield* numbersOf(segment, content.ids) : { numbers: content.numbers, unknownIds: [] };
   yield* run`DELETE FROM segment_entities WHERE segment = ${id}`;
-  const numbers = known.map(({ number }) => number);
-  const columns = kind === "users" ? part`given.id, 0` : part`0, given.id`;
-  yield* run`
+  const columns = kind === "users" ? part`number, 0` : part`0, number`;
+  const stored = yield* run`
     INSERT INTO segment_entities (segment, organization, user_number, account_number)
-    SELECT CAST(${id} AS bigint), CAST(${organization} AS bigint), ${columns} FROM ${idsAsRows(numbers)} WHERE true`;
+    SELECT CAST(${id} AS bigint), organization, ${columns} FROM ${sqlText(kind)} AS entities
+    WHERE organization = ${organization} AND number IN (SELECT given.id FROM ${idsAsRows(numbers)})
+    ${keptUntilCommit}`;
+  if (stored === 0) throw new Refusal(`ids is not valid: none of them is the id of ${one[kind]}.`);
+  return unknownIds;
+}
+
+/** The numbers of the ids that are known. A join would read all ids again for each user of the organization. */
+function* numbersOf(
+  { organization, kind }: FixedSegment,
+  ids: readonly string[],
+): Work<{ readonly numbers: readonly number[]; readonly unknownIds: readonly string[] }> {
+  const given = [...new Set(ids)];
+  const known = yield* select(foundRow(kind))`
+    FROM ${sqlText(kind)} AS entities WHERE organization = ${organization}
+      AND ${sqlText(idColumns[kind])} IN (SELECT given.text FROM ${texts(given)}) ${keptUntilCommit}`;
   const knownIds = new Set(known.map((entity) => entity.id));
-  return given.filter((id) => !knownIds.has(id));
+  return {
+    numbers: known.map(({ number }) => number),
+    unknownIds: given.filter((id) => !knownIds.has(id)),
+  };
 }
 
 /** No erasure deletes the selected entities before the commit. */

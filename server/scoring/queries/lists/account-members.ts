@@ -30,6 +30,8 @@ interface RowsAt {
 export type MemberSort = "share" | "lastActive" | "health" | "risk" | "email";
 
 export interface AccountMember {
+  /** The user's number. */
+  readonly user: number;
   readonly userId: string;
   /** Null until it is known. */
   readonly email: string | null;
@@ -75,7 +77,7 @@ export function accountMembers(
   const none = { day: 0, rowsVersion: 0 };
   const { scores = none, ofAccounts = none } = question;
   const sql = `
-    SELECT user_id AS userId, nullIf(named.email, '') AS email, JSONExtractString(traits, 'name') AS name,
+    SELECT members.user AS user, user_id AS userId, nullIf(named.email, '') AS email, JSONExtractString(traits, 'name') AS name,
       JSONExtractString(traits, 'avatar') AS avatar, is_account_owner AS isAccountOwner, isMember,
       named.account IN (
         SELECT account FROM account_scores FINAL

@@ -28,6 +28,8 @@ export interface Mover {
   readonly direction: "fell" | "rose" | "returned";
   /** The same in every row of a direction: how many went it. */
   readonly total: number;
+  /** The number of the user or the account. */
+  readonly entity: number;
   readonly id: string;
   readonly label: string;
   /** Of a user: null without an account, and for an account itself. */
@@ -76,7 +78,7 @@ function queryOf(kind: OfRun["kind"], scores: string, state: string | undefined)
     ${kind === "account" ? "active_members_28" : "toUInt32(0)"} AS activeMembers28${suffix}`;
   // A churned one's health is 0: by how much it was below is no measure of a return.
   return `
-    SELECT direction, total, id, label, ${accountOf(kind)}, state, healthBand, health, risk, engagement, momentum, change,
+    SELECT direction, total, entity, id, label, ${accountOf(kind)}, state, healthBand, health, risk, engagement, momentum, change,
       activeDays28, idleDays, hasLeft, activeMembers28,
       activeDays28Before, idleDaysBefore, hasLeftBefore, activeMembers28Before
     FROM (

@@ -90,6 +90,8 @@ export function historyOf(
 export interface ListedScore extends DayScore {
   /** 1 for the most active. Null where a model serves, and for the churned. */
   readonly activityPosition: number | null;
+  /** The number of the user or the account. */
+  readonly entity: number;
   readonly id: string;
   /** A user's name, else their e-mail address, else their id; an account's name. */
   readonly label: string;
@@ -124,7 +126,7 @@ export async function listScores(warehouse: Warehouse, question: ListQuestion): 
     question.sort === "risk" && question.activityOrder !== undefined ? "activityPosition" : question.sort;
   const order = `${by} ${question.descending ? "DESC" : "ASC"} NULLS LAST, entity`;
   return warehouse.rows<ListedScore>(
-    `SELECT id, label, day, state, healthBand, health, risk, activityPosition, engagement, momentum, change
+    `SELECT entity, id, label, day, state, healthBand, health, risk, activityPosition, engagement, momentum, change
      FROM (${sql} ORDER BY ${order} LIMIT {limit:UInt32} OFFSET {offset:UInt32}) AS page
      LEFT JOIN (${nameOf(kind)}) AS names USING (entity)
      ORDER BY ${order} SETTINGS allow_simdjson = 0`,

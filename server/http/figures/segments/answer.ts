@@ -1,0 +1,15 @@
+/** A segment as the API answers it. */
+import { type Segment, segmentsWith } from "../../../ledger/ledger.ts";
+import { instant } from "../rows.ts";
+
+/** The answer about a segment. @param segments those of the organization, of which some may have it in their filters */
+export function segmentAnswer(
+  { createdAtMs, updatedAtMs, contentAtMs: _, ...segment }: Segment,
+  segments: readonly Segment[],
+) {
+  return {
+    ...segment,
+    usedBy: segmentsWith(segments, segment.id).map(({ id, name }) => ({ id, name })),
+    ...{ createdAt: instant(createdAtMs), updatedAt: instant(updatedAtMs) },
+  };
+}
