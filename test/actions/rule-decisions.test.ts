@@ -29,6 +29,9 @@ const question = (organization: number, condition: RuleCondition) => ({
 
 const neverAsked = () => Promise.reject(new Error("The rule names no segment."));
 
+const firedUsers = ({ fired }: LedgerInMemory) =>
+  fired.map(({ entity, day }) => [entity.kind === "user" ? entity.number : 0, day - today]);
+
 const inOrder = (alerts: readonly { entity: number; day: number }[]) =>
   alerts.map(({ entity, day }) => [day, entity]).sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d);
 
@@ -94,6 +97,23 @@ test("a day with 350 alerts is committed in parts, and goes on behind the last o
   expect(ledger.fired[0]?.reasons[0]?.text).toBe("Churn risk 90 %, was 10 %");
 });
 
+test("an alert of a user who is out ends when its cooldown is over, although nothing crosses on that day", async () => {
+  const organization = subject.newOrganization();
+  const days = Array.from({ length: horizonDays + 3 }, (_, at) => today - horizonDays - 2 + at);
+  const rows: ScoreRow[] = days.map((day, at) => ({
+    ...{ entity: 1, day, state: "active", health: 50, volume28: 1, risk: at === 1 ? 0.9 : 0.1 },
+  }));
+  await storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
+  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
+  await live(ledger, days.slice(0, -2));
+  expect([firedUsers(ledger), ledger.closed]).toEqual([[[1, -horizonDays - 1]], []]);
+  await live(ledger, days.slice(-2));
+  expect(ledger.closed).toMatchObject([
+    { day: today - 1, firedOn: today - horizonDays - 1, why: "resolved" },
+  ]);
+  expect(await ledger.states(0, 0, -1, 9)).toEqual([]);
+});
+
 test("a rule without scores of its days, and one that is decided, commit nothing", async () => {
   const organization = subject.newOrganization();
   const ledger = new LedgerInMemory(organization, { kind: "healthBelow", below: 40 });
@@ -126,9 +146,6 @@ async function storeEvents(organization: number, later: readonly number[]): Prom
     ...later.map((day) => event(organization, { timeMs: day * msPerDay, receivedAtMs: 1 })),
   ]);
 }
-
-const firedUsers = ({ fired }: LedgerInMemory) =>
-  fired.map(({ entity, day }) => [entity.kind === "user" ? entity.number : 0, day - today]);
 
 describe("an import after the last decided day", () => {
   const many = (day: number) => Array.from({ length: 200 }, () => day);

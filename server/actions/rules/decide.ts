@@ -250,7 +250,7 @@ function stepOf(
           ...{ restsUntil: row.restsUntil, firedOn: row.firedOn },
         };
   const decided = step(rule, before, reading);
-  const state = settled(rule, decided.state, reading);
+  const state = settled(decided.state, reading);
   const isSame = (Object.keys(state) as (keyof EntityState)[]).every((name) => state[name] === before[name]);
   const isForgotten =
     row === undefined && state.hasLeft && state.firedOn === null && state.restsUntil === null;
@@ -258,17 +258,12 @@ function stepOf(
   return { number, before, step: { ...decided, state } };
 }
 
-/** A rest that is over by the next day is none, and none is longer than one that begins today: the clock was ahead, or the cooldown was longer. An
- * excluded entity that is included again is taken over: it fires when it has left. */
-function settled(
-  { cooldownDays }: Parameters<typeof step>[0],
-  state: EntityState,
-  { day, standing }: Reading,
-): EntityState {
+/** A rest that is over by the next day is none. An excluded entity that is included again is taken over: it fires when it has left. */
+function settled(state: EntityState, { day, standing }: Reading): EntityState {
   const rests = state.restsUntil !== null && state.restsUntil > day + 1;
   return {
     ...state,
-    restsUntil: rests ? Math.min(state.restsUntil, day + cooldownDays) : null,
+    restsUntil: rests ? state.restsUntil : null,
     ...(standing === "excluded" && { hasLeft: false }),
   };
 }
