@@ -253,63 +253,6 @@ test("alerts about accounts end when all members are excluded, or have left, alt
   ]);
 });
 
-test("a clock that was a year ahead keeps no rule silent, and no user at rest, after it is set back", async () => {
-  const organization = subject.newOrganization();
-  const ahead = today + 365;
-  const store = (days: readonly number[]) => {
-    const rows: ScoreRow[] = days.flatMap((day) =>
-      [1, 2].map((entity) => ({
-        ...{ entity, day, state: "active" as const, health: 50, volume28: 1 },
-        risk: day === (entity === 1 ? ahead : today) ? 0.9 : 0.1,
-      })),
-    );
-    return storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
-  };
-  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
-  await store([today - 3, ahead]);
-  await live(ledger, [today - 3, ahead]);
-  expect(firedUsers(ledger)).toEqual([[1, 365]]);
-  await store([today - 2, today - 1, today]);
-  await live(ledger, [today - 2, today - 1]);
-  expect(ledger.watermark.decidedThrough).toBe(today - 1);
-  const [state] = await ledger.states(0, 0, -1, 1);
-  expect(state).toMatchObject({ entity: { number: 1 }, restsUntil: today - 2 + horizonDays });
-  await live(ledger, [today]);
-  expect(firedUsers(ledger)).toEqual([
-    [1, 365],
-    [2, 0],
-  ]);
-});
-
-test("after the clock was ahead a kill between two commits makes no user fire who was inside", async () => {
-  const organization = subject.newOrganization();
-  const rowOf = (entity: number, day: number) => ({
-    entity,
-    day,
-    state: "active" as const,
-    health: 50,
-    volume28: 1,
-    risk: 0.9,
-  });
-  const everybody = Array.from({ length: 1_500 }, (_, at) => rowOf(at + 1, today));
-  // Of the questions whether the process dies beside a commit, the one after the second commit is answered yes.
-  let asked = 0;
-  const random = Object.assign(new Random(1), { chance: () => ++asked === 4 });
-  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" }, { random });
-  await storeDays(subject, {
-    organization,
-    kind: "user",
-    days: [today + 365],
-    rows: [rowOf(1, today + 365)],
-    horizonDays,
-  });
-  await live(ledger, [today + 365]);
-  await storeDays(subject, { organization, kind: "user", days: [today], rows: everybody, horizonDays });
-  await live(ledger, [today]);
-  expect(asked).toBe(6);
-  expect([ledger.fired, ledger.watermark.decidedThrough]).toEqual([[], today]);
-});
-
 test("scores of three earlier days that changed, without an import, are a change in bulk", () => {
   const run = (day: number, finishedAtMs: number, stale = false, firstPublishedAtMs = 100) =>
     ({ day, stale, version: 1, body: { firstPublishedAtMs, finishedAtMs } }) as Parameters<
