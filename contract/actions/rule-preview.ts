@@ -78,5 +78,5 @@ export const RulePreviewAnswer = Type.Object({
   medianLeadDays: nullable(
     Field.number("From the alert to the day of churn, of mature alerts that churned. Null without one."),
   ),
-  flapped: Field.count("Alerts that resolved within a week."),
+  flapped: Field.count("Alerts whose condition ended within a week."),
 });

@@ -22,7 +22,7 @@ const settings = {
   condition: RuleConditionBody,
   cooldownDays: nullable(days(ruleLimits.days), {
     description:
-      "Days from an alert on in which the rule does not fire again for the same user or account. Null: the churn horizon.",
+      "Days from an alert on in which the rule does not fire again for the same user or account, and in which the alert stays open. Null: the churn horizon. An alert about a source ends when the source sends again; null is a day.",
     "x-send": `a whole number from 1 to ${ruleLimits.days}, or null`,
   }),
   cap: Type.Integer({

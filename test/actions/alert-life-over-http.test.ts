@@ -85,7 +85,7 @@ test("a rule about the health of accounts fires once for each, by scores of even
   const destinations = [await destination("webhook"), await destination("slack")];
   const rule = {
     ...{ name: "Low health", scope: { kind: "accounts" }, condition: { kind: "healthBelow", below: 60 } },
-    ...{ destinations, includeCurrent: true, when: "08:00" },
+    ...{ destinations, includeCurrent: true, when: "08:00", cooldownDays: 3 },
   };
   await ours.owner.json("POST", ours.at("/api/alert-rules"), rule, 201);
   await server.command("score", "--organization", "Lively");
@@ -121,7 +121,7 @@ test("an account that is excluded before the morning leaves the message to Slack
   expect([body.includes("The engines"), body.includes("The tools")]).toEqual([true, false]);
 }, 300_000);
 
-test("the alert ends after two days out, and its end reaches the webhook as the document describes it", async () => {
+test("the alert ends after two days out and the cooldown, and its end reaches the webhook as the document describes it", async () => {
   await open("engines", daysAgo(1, 24));
   for (const days of [1, 2, 3]) {
     setClock(morningMs + days * msPerDay);

@@ -25,6 +25,8 @@ interface Options {
   readonly scope?: RuleScope["kind"];
   /** The segment of the scope. */
   readonly segment?: number;
+  /** Default: UTC. */
+  readonly timezone?: string;
 }
 
 /** The ledger's part: it takes a chunk that follows the last one, and no other. */
@@ -47,6 +49,7 @@ export class LedgerInMemory {
   readonly #random: Random | undefined;
   readonly #organization: number;
   readonly #condition: RuleCondition;
+  readonly #timezone: string;
 
   readonly #scope: RuleScope;
   /** The members of the segment that the rule names, and by its id where it names two. */
@@ -62,11 +65,12 @@ export class LedgerInMemory {
   constructor(
     organization: number,
     condition: RuleCondition,
-    { random, scope = "users", segment }: Options = {},
+    { random, scope = "users", segment, timezone = "UTC" }: Options = {},
   ) {
     this.#organization = organization;
     this.#condition = condition;
     this.#random = random;
+    this.#timezone = timezone;
     this.#scope = { kind: scope, ...(segment !== undefined && { segment }) };
   }
 
@@ -90,7 +94,7 @@ export class LedgerInMemory {
       ...{ seenOwners: this.#seenOwners, loadedUserBatches: () => this.userBatches ?? this.#looks },
       nowMs: () => atMs,
     };
-    const organization = { id: this.#organization, timezone: "UTC", name: "Acme" } as Organization;
+    const organization = { id: this.#organization, timezone: this.#timezone, name: "Acme" } as Organization;
     for (let isDone = false; !isDone; ) {
       isDone = true;
       const own = { ...parts, seenOwners: this.#seenOwners };

@@ -35,7 +35,7 @@ const figuresOf = (histories: readonly string[], outages: readonly { from: numbe
 test("alerts count by week, with those that churned, flapped and are open", () => {
   const figures = figuresOf([
     "ooiiiiiiccccccccccccc", // churned six days later, and still at the end of the horizon
-    "ooiiooooooooooooooooo", // resolved three days later
+    "ooiiooooooooooooooooo", // out for two days three days later, and resolved after the cooldown
     "oooooooooooooooooooii", // open, and not mature
     "ooooooooooooooocccccc", // churned without an alert
     "ooiiiiccooooooooooooo", // was back at the end of the horizon

@@ -29,6 +29,9 @@ const question = (organization: number, condition: RuleCondition) => ({
 
 const neverAsked = () => Promise.reject(new Error("The rule names no segment."));
 
+const firedUsers = ({ fired }: LedgerInMemory) =>
+  fired.map(({ entity, day }) => [entity.kind === "user" ? entity.number : 0, day - today]);
+
 const inOrder = (alerts: readonly { entity: number; day: number }[]) =>
   alerts.map(({ entity, day }) => [day, entity]).sort(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d);
 
@@ -94,6 +97,23 @@ test("a day with 350 alerts is committed in parts, and goes on behind the last o
   expect(ledger.fired[0]?.reasons[0]?.text).toBe("Churn risk 90 %, was 10 %");
 });
 
+test("an alert of a user who is out ends when its cooldown is over, although nothing crosses on that day", async () => {
+  const organization = subject.newOrganization();
+  const days = Array.from({ length: horizonDays + 3 }, (_, at) => today - horizonDays - 2 + at);
+  const rows: ScoreRow[] = days.map((day, at) => ({
+    ...{ entity: 1, day, state: "active", health: 50, volume28: 1, risk: at === 1 ? 0.9 : 0.1 },
+  }));
+  await storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
+  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
+  await live(ledger, days.slice(0, -2));
+  expect([firedUsers(ledger), ledger.closed]).toEqual([[[1, -horizonDays - 1]], []]);
+  await live(ledger, days.slice(-2));
+  expect(ledger.closed).toMatchObject([
+    { day: today - 1, firedOn: today - horizonDays - 1, why: "resolved" },
+  ]);
+  expect(await ledger.states(0, 0, -1, 9)).toEqual([]);
+});
+
 test("a rule without scores of its days, and one that is decided, commit nothing", async () => {
   const organization = subject.newOrganization();
   const ledger = new LedgerInMemory(organization, { kind: "healthBelow", below: 40 });
@@ -126,9 +146,6 @@ async function storeEvents(organization: number, later: readonly number[]): Prom
     ...later.map((day) => event(organization, { timeMs: day * msPerDay, receivedAtMs: 1 })),
   ]);
 }
-
-const firedUsers = ({ fired }: LedgerInMemory) =>
-  fired.map(({ entity, day }) => [entity.kind === "user" ? entity.number : 0, day - today]);
 
 describe("an import after the last decided day", () => {
   const many = (day: number) => Array.from({ length: 200 }, () => day);
@@ -234,63 +251,6 @@ test("alerts about accounts end when all members are excluded, or have left, alt
     [{ kind: "account", number: 1 }, "excluded"],
     [{ kind: "account", number: 2 }, "gone"],
   ]);
-});
-
-test("a clock that was a year ahead keeps no rule silent, and no user at rest, after it is set back", async () => {
-  const organization = subject.newOrganization();
-  const ahead = today + 365;
-  const store = (days: readonly number[]) => {
-    const rows: ScoreRow[] = days.flatMap((day) =>
-      [1, 2].map((entity) => ({
-        ...{ entity, day, state: "active" as const, health: 50, volume28: 1 },
-        risk: day === (entity === 1 ? ahead : today) ? 0.9 : 0.1,
-      })),
-    );
-    return storeDays(subject, { organization, kind: "user", days, rows, horizonDays });
-  };
-  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" });
-  await store([today - 3, ahead]);
-  await live(ledger, [today - 3, ahead]);
-  expect(firedUsers(ledger)).toEqual([[1, 365]]);
-  await store([today - 2, today - 1, today]);
-  await live(ledger, [today - 2, today - 1]);
-  expect(ledger.watermark.decidedThrough).toBe(today - 1);
-  const [state] = await ledger.states(0, 0, -1, 1);
-  expect(state).toMatchObject({ entity: { number: 1 }, restsUntil: today - 2 + horizonDays });
-  await live(ledger, [today]);
-  expect(firedUsers(ledger)).toEqual([
-    [1, 365],
-    [2, 0],
-  ]);
-});
-
-test("after the clock was ahead a kill between two commits makes no user fire who was inside", async () => {
-  const organization = subject.newOrganization();
-  const rowOf = (entity: number, day: number) => ({
-    entity,
-    day,
-    state: "active" as const,
-    health: 50,
-    volume28: 1,
-    risk: 0.9,
-  });
-  const everybody = Array.from({ length: 1_500 }, (_, at) => rowOf(at + 1, today));
-  // Of the questions whether the process dies beside a commit, the one after the second commit is answered yes.
-  let asked = 0;
-  const random = Object.assign(new Random(1), { chance: () => ++asked === 4 });
-  const ledger = new LedgerInMemory(organization, { kind: "riskBand", band: "high" }, { random });
-  await storeDays(subject, {
-    organization,
-    kind: "user",
-    days: [today + 365],
-    rows: [rowOf(1, today + 365)],
-    horizonDays,
-  });
-  await live(ledger, [today + 365]);
-  await storeDays(subject, { organization, kind: "user", days: [today], rows: everybody, horizonDays });
-  await live(ledger, [today]);
-  expect(asked).toBe(6);
-  expect([ledger.fired, ledger.watermark.decidedThrough]).toEqual([[], today]);
 });
 
 test("scores of three earlier days that changed, without an import, are a change in bulk", () => {

@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import { type PreviewQuestion, previewRule, replaysOf } from "../../server/actions/rules/preview.ts";
 import { DaySets } from "../../server/analytics/segments/past/day-sets.ts";
 import { Zone, zoneOf } from "../../server/calendar/zone.ts";
-import type { SourceStatus } from "../../server/scoring/data-quality/source-watch.ts";
 import { msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { LedgerInMemory } from "./ledger-in-memory.ts";
 import { exclude, storeDays } from "./rules-support.ts";
@@ -370,27 +369,4 @@ test("the alert about the last owner closes when no member is left", async () =>
   await storeDays(subject, { organization, kind: "account", days: [today + 1], rows: [] });
   await ledger.decide(subject.warehouse, minutes(24 * 60));
   expect(ledger.closed).toMatchObject([{ entity: { kind: "account", number: 1 }, why: "gone" }]);
-});
-
-test("a source fires when it falls silent, and its alert closes with its next item", async () => {
-  const organization = subject.newOrganization();
-  const ledger = new LedgerInMemory(organization, { kind: "sourceSilent" });
-  let states: Record<string, "sending" | "silent"> = { segment: "sending", stripe: "silent" };
-  ledger.sources = {
-    statuses: async () =>
-      Object.entries(states).map(
-        ([source, state]) => ({ source, state, lastHeardMs: 0 }) as object as SourceStatus,
-      ),
-  };
-  const look = (at: number) => ledger.decide(subject.warehouse, minutes(at));
-  await look(0);
-  expect(ledger.fired).toEqual([]);
-  states = { segment: "silent", stripe: "silent" };
-  await look(1);
-  await look(2);
-  expect(ledger.fired.map(({ entity }) => entity)).toEqual([{ kind: "source", source: "segment" }]);
-  expect(ledger.fired[0]?.reasons[0]?.text).toBe("No data since 1970-01-01T00:00:00.000Z");
-  states = { segment: "sending", stripe: "sending" };
-  await look(3);
-  expect(ledger.closed).toMatchObject([{ entity: { kind: "source", source: "segment" }, why: "resolved" }]);
 });

@@ -96,7 +96,7 @@ beforeAll(async () => {
   }
   const filter = { traits: [{ trait: "plan", value: "pro" }] };
   segment = await saved("/api/segments", { kind: "users", name: "Pro", filter });
-  const rule = { scope: { kind: "users" }, includeCurrent: true };
+  const rule = { scope: { kind: "users" }, includeCurrent: true, cooldownDays: 1 };
   ofMembers = await saved("/api/alert-rules", {
     ...{ ...rule, name: "Is pro", condition: { kind: "inSegment", segment } },
   });

@@ -48,15 +48,24 @@ describe("a rule about one entity", () => {
     ["fires on the first day that is known", "i", "0 fired"],
     ["fires once while it stays", "oiiiiiiii", "1 fired"],
     ["fires from between the thresholds", "omi", "2 fired"],
-    ["resolves on the second day out", "oioo", "1 fired, 3 resolved 1"],
-    ["stays open after one day out", "oioioio", "1 fired"],
-    ["stays open between the thresholds", "oimmmm", "1 fired"],
-    ["counts days out in a row only", "oiomo", "1 fired"],
-    ["does not fire again within the cooldown", "oiooi", "1 fired, 3 resolved 1"],
-    ["does not fire when the cooldown ends inside", "oiooiiiii", "1 fired, 3 resolved 1"],
-    ["fires again after the cooldown and two days out", "oiooooi", "1 fired, 3 resolved 1, 6 fired"],
-    ["needs two days out after a cooldown that ended inside", "oiooiiioi", "1 fired, 3 resolved 1"],
-    ["fires after them", "oiooiiiooi", "1 fired, 3 resolved 1, 9 fired"],
+    ["stays open on the second day out within the cooldown", "oiooo", "1 fired"],
+    ["resolves when the cooldown is over after two days out", "oiooooo", "1 fired, 6 resolved 1"],
+    ["resolves on the second day out after the cooldown", "oiiiiiioo", "1 fired, 8 resolved 1"],
+    [
+      "resolves on the first decided day after a cooldown that ended while nothing was decided",
+      "oiooffffo",
+      "1 fired, 8 resolved 1",
+    ],
+    ["stays open after one day out", "oioioioio", "1 fired"],
+    ["stays open between the thresholds", "oimmmmmm", "1 fired"],
+    ["stays open between the thresholds when the cooldown ends", "oioooommm", "1 fired"],
+    ["counts days out in a row only", "oiiiiiomom", "1 fired"],
+    ["does not fire again within the cooldown", "oiooi", "1 fired"],
+    ["stays open when the cooldown ends inside", "oiooiiiii", "1 fired"],
+    ["does not fire on the first day after the cooldown", "oiooooi", "1 fired"],
+    ["fires again once it resolved", "oioooooi", "1 fired, 6 resolved 1, 7 fired"],
+    ["needs two days out after a cooldown that ended inside", "oiooiiioi", "1 fired"],
+    ["resolves and fires after them", "oiooiiiooi", "1 fired, 8 resolved 1, 9 fired"],
     ["is no alert when only settings changed", "ooss", "2 inside by settings"],
     ["does not fire after that while it stays", "oosi", "2 inside by settings"],
     ["fires after that once it was out", "oosooi", "2 inside by settings, 5 fired"],
@@ -64,12 +73,15 @@ describe("a rule about one entity", () => {
     ["says nothing when an entity without alert churns", "oc", ""],
     ["keeps the cooldown over churn", "oicci", "1 fired, 2 churned 1"],
     ["fires for an entity that returns after it", "oiccccci", "1 fired, 2 churned 1, 7 fired"],
+    ["does not fire for one that returns in the cooldown and stays", "oiciiiiii", "1 fired, 2 churned 1"],
+    ["counts days out in the cooldown after churn", "oicioooi", "1 fired, 2 churned 1, 7 fired"],
     ["closes for an account without members", "oig", "1 fired, 2 gone 1"],
     ["closes for an excluded entity", "oix", "1 fired, 2 excluded 1"],
     ["takes over who is inside", "Iii", ""],
     ["takes over who is outside", "Oi", "1 fired"],
     ["fires after a takeover once it was out", "Iooi", "3 fired"],
-    ["keeps an open alert over a takeover", "oiIoo", "1 fired, 4 resolved 1"],
+    ["keeps an open alert over a takeover", "oiIoooo", "1 fired, 6 resolved 1"],
+    ["counts days out again after a takeover", "oiooooOoo", "1 fired, 8 resolved 1"],
     ["compares with the last decided day", "offfi", "4 fired"],
     ["stands still while nothing is decided", "oiofffo", "1 fired, 6 resolved 1"],
   ];
@@ -77,8 +89,32 @@ describe("a rule about one entity", () => {
     expect(outcomes(days)).toBe(expected);
   });
 
-  test("of a segment resolves at once, and fires again after the cooldown", () => {
-    expect(outcomes("oiooooi", { cooldownDays: 2, exitDays: 1 })).toBe("1 fired, 2 resolved 1, 6 fired");
+  test("about a segment resolves on the first day out after the cooldown", () => {
+    const about = { cooldownDays: 3, exitDays: 1 };
+    expect(outcomes("oiooooi", about)).toBe("1 fired, 4 resolved 1, 6 fired");
+    expect(outcomes("oiiiioi", about)).toBe("1 fired, 5 resolved 1, 6 fired");
+    expect(outcomes("oioiii", about)).toBe("1 fired");
+  });
+
+  test("about a source resolves at once, and fires after the cooldown if it is silent then", () => {
+    const about = { cooldownDays: 3, exitDays: 1, resolvesInCooldown: true };
+    expect(outcomes("oiooooi", about)).toBe("1 fired, 2 resolved 1, 6 fired");
+    expect(outcomes("oioiiii", about)).toBe("1 fired, 2 resolved 1, 4 fired");
+    expect(outcomes("oiiiioi", about)).toBe("1 fired, 5 resolved 1, 6 fired");
+  });
+
+  test("fires again, although the clock was a year ahead when it fired", () => {
+    const ahead = { hasLeft: true, daysOut: 2, restsUntil: 400, firedOn: null };
+    const { state } = step(rule, ahead, readingOf("o", 10));
+    expect(state.restsUntil).toBe(15);
+    expect(step(rule, state, readingOf("i", 14)).outcomes).toEqual([]);
+    expect(step(rule, state, readingOf("i", 15)).outcomes).toEqual([{ what: "fired", day: 15 }]);
+  });
+
+  test("that was resolved in its cooldown by an earlier release may fire when that is over", () => {
+    const resolved = { hasLeft: true, daysOut: 2, restsUntil: 12, firedOn: null };
+    expect(step(rule, resolved, readingOf("i", 11)).outcomes).toEqual([]);
+    expect(step(rule, resolved, readingOf("i", 12)).outcomes).toEqual([{ what: "fired", day: 12 }]);
   });
 });
 
@@ -99,6 +135,7 @@ test("any history opens and closes alerts in turn, and fires at most once in a c
         }
         if (outcome.what === "closed") {
           expect(outcome.firedOn).toBe(open ?? -1);
+          if (outcome.why === "resolved") expect(day - last).toBeGreaterThanOrEqual(rule.cooldownDays);
           open = null;
         }
       }

@@ -15,7 +15,7 @@ import { step, unknownEntity } from "./step.ts";
 /** More than there are sources. */
 const statesOfSources = 10_000;
 
-/** A source is inside while it is silent. It leaves at once. @param only this source, or any */
+/** A source is inside while it is silent. Its alert ends when it sends again, also in the cooldown. @param only this source, or any */
 export async function decideSources(
   parts: DecisionParts,
   organization: Organization,
@@ -38,7 +38,7 @@ export async function decideSources(
     const before = row ?? unknownEntity;
     const entity = { kind: "source", source } as const;
     const isInside = status === "silent";
-    const { state, outcomes } = step({ cooldownDays, exitDays: 1 }, before, {
+    const { state, outcomes } = step({ cooldownDays, exitDays: 1, resolvesInCooldown: true }, before, {
       ...{ day, isInside, isInsideAsBefore: isInside, isOut: !isInside },
       standing: watermark.takesOver ? "adopted" : "present",
     });

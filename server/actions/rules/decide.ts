@@ -82,8 +82,10 @@ export async function decideDays(
     { fromDay: firstDay, toDay: today },
   );
   const due = runs.filter(({ day }) => day > decidedThrough);
+  const isDecidedBefore = wereDecidedBefore(watermark, newest.day, due);
   const isNewestOnly =
     watermark.takesOver ||
+    isDecidedBefore ||
     watermark.decidedThrough === null ||
     condition.kind === "inSegment" ||
     version.scope.segment !== undefined;
@@ -96,7 +98,7 @@ export async function decideDays(
     (await isAfterBulkChange(parts, organization.id, { runs, last, segments }));
   let now = watermark;
   for (const [at, run] of days.entries()) {
-    const takesOver = now.takesOver || (at === 0 && hasChanged);
+    const takesOver = now.takesOver || (at === 0 && (hasChanged || isDecidedBefore));
     now = await decideDay(
       parts,
       organization,
@@ -110,11 +112,20 @@ export async function decideDays(
 /** A day that another timezone began earlier. */
 const aheadDays = 1;
 
-/** A watermark that was decided while the clock was ahead is not trusted: the rule goes on from today, and takes its state over. */
+/** A watermark of the future is not trusted, because the clock was ahead then or is set back now: the rule goes on from today, and takes
+ * its state over. The cursor keeps the day that was decided. */
 function notOfFuture(watermark: Watermark, today: number): Watermark {
   const { decidedThrough, part } = watermark;
-  if (Math.max(decidedThrough ?? 0, part?.day ?? 0) <= today + aheadDays) return watermark;
-  return { ...watermark, decidedThrough: null, part: null, takesOver: true };
+  const decidedUpto = Math.max(decidedThrough ?? 0, part?.day ?? 0);
+  if (decidedUpto <= today + aheadDays) return watermark;
+  return { ...watermark, decidedThrough: null, part: null, takesOver: true, cursor: { decidedUpto } };
+}
+
+/** Whether the clock was set back, and has come again to the day that was decided before: days until then would fire anew. */
+function wereDecidedBefore({ cursor }: Watermark, newestDay: number, due: readonly Run[]): boolean {
+  const decidedUpto = cursor?.decidedUpto;
+  if (typeof decidedUpto !== "number" || newestDay < decidedUpto) return false;
+  return due.some(({ day }) => day < decidedUpto);
 }
 
 /** As far back as readings look for the last decided day. */
@@ -250,7 +261,7 @@ function stepOf(
           ...{ restsUntil: row.restsUntil, firedOn: row.firedOn },
         };
   const decided = step(rule, before, reading);
-  const state = settled(rule, decided.state, reading);
+  const state = settled(decided.state, reading);
   const isSame = (Object.keys(state) as (keyof EntityState)[]).every((name) => state[name] === before[name]);
   const isForgotten =
     row === undefined && state.hasLeft && state.firedOn === null && state.restsUntil === null;
@@ -258,17 +269,12 @@ function stepOf(
   return { number, before, step: { ...decided, state } };
 }
 
-/** A rest that is over by the next day is none, and none is longer than one that begins today: the clock was ahead, or the cooldown was longer. An
- * excluded entity that is included again is taken over: it fires when it has left. */
-function settled(
-  { cooldownDays }: Parameters<typeof step>[0],
-  state: EntityState,
-  { day, standing }: Reading,
-): EntityState {
+/** A rest that is over by the next day is none. An excluded entity that is included again is taken over: it fires when it has left. */
+function settled(state: EntityState, { day, standing }: Reading): EntityState {
   const rests = state.restsUntil !== null && state.restsUntil > day + 1;
   return {
     ...state,
-    restsUntil: rests ? Math.min(state.restsUntil, day + cooldownDays) : null,
+    restsUntil: rests ? state.restsUntil : null,
     ...(standing === "excluded" && { hasLeft: false }),
   };
 }

@@ -32,7 +32,7 @@ export interface PreviewFigures {
   readonly missed: number;
   /** From the alert to the day of churn, of mature alerts that churned. Null without one. */
   readonly medianLeadDays: number | null;
-  /** Alerts that resolved within a week. */
+  /** Alerts whose exit held within a week. */
   readonly flapped: number;
   readonly insideBySettings: number;
 }
@@ -62,11 +62,11 @@ export function previewFigures(replays: Iterable<Replayed>, about: PreviewDays):
     insideBySettings += replayed.insideBySettings;
     sums.fired += fired.length;
     if (fired.length > 0) sums.entities += 1;
-    for (const { day, closed } of fired) {
+    for (const { day, leftOn, closed } of fired) {
       const monday = mondayOf(day);
       byWeek.set(monday, (byWeek.get(monday) ?? 0) + 1);
       if (closed === null) sums.open += 1;
-      if (closed?.why === "resolved" && closed.day - day <= flapDays) sums.flapped += 1;
+      if (leftOn !== null && leftOn - day <= flapDays) sums.flapped += 1;
     }
     for (const { day } of oneByHorizon(fired, horizonDays)) {
       const hasChurned = outcomeOf(replayed, day, about);

@@ -16,6 +16,8 @@ export interface Replayed {
 
 export interface FiredInPast {
   readonly day: number;
+  /** The day on which the exit held for long enough, which is no end before the cooldown is over. Null without one. */
+  readonly leftOn: number | null;
   /** When the alert closed; null while it is open. */
   readonly closed: Pick<Extract<Outcome, { what: "closed" }>, "day" | "why"> | null;
 }
@@ -23,17 +25,21 @@ export interface FiredInPast {
 /** Steps through the readings of an entity, from the state of an unknown one. */
 export function replay(rule: StepRule, entity: number, readings: readonly Reading[]): Replayed {
   const outcomes: Outcome[] = [];
+  const leftOn = new Map<number, number>();
   let state = unknownEntity;
   for (const reading of readings) {
+    const open = state.firedOn;
     const decided = step(rule, state, reading);
     state = decided.state;
+    const hasLeft = open !== null && state.daysOut === rule.exitDays;
+    if (hasLeft && !leftOn.has(open)) leftOn.set(open, reading.day);
     outcomes.push(...decided.outcomes);
   }
   const fired = outcomes.flatMap((outcome) => {
     if (outcome.what !== "fired") return [];
     const closing = outcomes.find((other) => other.what === "closed" && other.firedOn === outcome.day);
     const closed = closing?.what === "closed" ? { day: closing.day, why: closing.why } : null;
-    return [{ day: outcome.day, closed }];
+    return [{ day: outcome.day, leftOn: leftOn.get(outcome.day) ?? null, closed }];
   });
   return {
     ...{ entity, fired, ...churnsOf(readings) },
@@ -49,7 +55,7 @@ export function replayMoments(
 ): Replayed {
   return {
     ...{ entity, ...churnsOf(readings), insideBySettings: 0 },
-    fired: days.map((day) => ({ day, closed: null })),
+    fired: days.map((day) => ({ day, leftOn: null, closed: null })),
   };
 }
 

@@ -23,7 +23,8 @@ export type Standing = "present" | "churned" | "gone" | "excluded" | "adopted";
 
 /** The state of an entity that a rule keeps between decided days. */
 export interface EntityState {
-  /** Whether the entity was out for long enough since it was last inside. Then the next day inside fires, unless the rule rests. */
+  /** Whether the rule is armed: the exit held and the cooldown was over. Then the next day inside fires. It is also armed for an
+   * entity that churned, which still may not fire in the cooldown. */
   readonly hasLeft: boolean;
   /** Decided days in a row on which the entity was out. */
   readonly daysOut: number;
@@ -38,6 +39,9 @@ export interface StepRule {
   readonly cooldownDays: number;
   /** Decided days in a row on which an entity must be out: 2 for scores, 1 for segments and sources. */
   readonly exitDays: number;
+  /** Whether an alert resolves at the exit, also within the cooldown. Then what begins in the cooldown fires when that is over. Only
+   * alerts about sources do. */
+  readonly resolvesInCooldown?: boolean;
 }
 
 /** Why an alert closed. */
@@ -59,8 +63,9 @@ export interface Step {
 export const unknownEntity: EntityState = { hasLeft: true, daysOut: 0, restsUntil: null, firedOn: null };
 
 /** Decides one day of one entity. Days are decided in order, each once. */
-export function step(rule: StepRule, before: EntityState, reading: Reading): Step {
+export function step(rule: StepRule, stored: EntityState, reading: Reading): Step {
   const { standing, isInside, day } = reading;
+  const before = withinCooldown(rule, stored, day);
   switch (standing) {
     case "present":
       return isInside ? stepInside(rule, before, reading) : stepOutside(rule, before, reading);
@@ -78,11 +83,24 @@ export function step(rule: StepRule, before: EntityState, reading: Reading): Ste
   }
 }
 
-function stepInside({ cooldownDays }: StepRule, before: EntityState, reading: Reading): Step {
+/** No rest is longer than one that begins today: the clock was ahead, or the cooldown was longer. */
+function withinCooldown({ cooldownDays }: StepRule, state: EntityState, day: number): EntityState {
+  const latest = day + cooldownDays;
+  return state.restsUntil === null || state.restsUntil <= latest ? state : { ...state, restsUntil: latest };
+}
+
+function isResting({ restsUntil }: EntityState, day: number): boolean {
+  return restsUntil !== null && day < restsUntil;
+}
+
+function stepInside(rule: StepRule, before: EntityState, reading: Reading): Step {
+  const { cooldownDays, resolvesInCooldown = false } = rule;
   const { day, isInsideAsBefore } = reading;
   const inside = { ...before, hasLeft: false, daysOut: 0 };
-  const isResting = before.restsUntil !== null && day < before.restsUntil;
-  if (!before.hasLeft || isResting) return { state: inside, outcomes: [] };
+  if (!before.hasLeft) return { state: inside, outcomes: [] };
+  if (isResting(before, day)) {
+    return { state: resolvesInCooldown ? { ...before, daysOut: 0 } : inside, outcomes: [] };
+  }
   if (!isInsideAsBefore) return { state: inside, outcomes: [{ what: "inside by settings", day }] };
   return {
     state: { ...inside, restsUntil: day + cooldownDays, firedOn: day },
@@ -90,9 +108,11 @@ function stepInside({ cooldownDays }: StepRule, before: EntityState, reading: Re
   };
 }
 
-function stepOutside({ exitDays }: StepRule, before: EntityState, { day, isOut }: Reading): Step {
+function stepOutside(rule: StepRule, before: EntityState, { day, isOut }: Reading): Step {
+  const { exitDays, resolvesInCooldown = false } = rule;
   const daysOut = isOut ? Math.min(before.daysOut + 1, exitDays) : 0;
-  if (daysOut < exitDays) return { state: { ...before, daysOut }, outcomes: [] };
+  const staysOpen = isResting(before, day) && !resolvesInCooldown;
+  if (daysOut < exitDays || staysOpen) return { state: { ...before, daysOut }, outcomes: [] };
   return {
     state: { ...before, daysOut, hasLeft: true, firedOn: null },
     outcomes: closing(before, day, "resolved"),

@@ -39,7 +39,7 @@ export function MessageFields({ draft, onChange, isFirst }: MessageFieldsProps):
           min={1}
           max={ruleLimits.days}
           value={draft.cooldownDays}
-          help="Leave empty for the churn horizon."
+          help="An alert stays open at least so long. Leave empty for the churn horizon."
           onChange={({ target }) => onChange({ cooldownDays: target.value })}
         />
         <HoldOutFields draft={draft} onChange={onChange} />

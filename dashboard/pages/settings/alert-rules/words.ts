@@ -81,7 +81,7 @@ export function previewSentences(preview: Preview, thing: "user" | "account"): r
       : [
           `${numbers.count(missed)} of ${counted(churnedEntities, `churned ${thing}`)} had no alert in the ${counted(horizonDays, "day")} before.`,
         ]),
-    ...(flapped === 0 ? [] : [`${counted(flapped, "alert")} resolved within a week.`]),
+    ...(flapped === 0 ? [] : [`The condition of ${counted(flapped, "alert")} ended within a week.`]),
     `Inside now: ${counted(insideNow, thing)}.`,
   ];
 }
