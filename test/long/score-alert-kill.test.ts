@@ -108,8 +108,9 @@ class Ledger {
     return this.#count("deliveries WHERE state = 'pending'");
   }
 
-  claimed(): number {
-    return this.#count("deliveries WHERE state = 'pending' AND claimed_until_ms > 0");
+  /** Messages that are claimed since a time. A killed process leaves older claims. */
+  claimed(sinceMs: number): number {
+    return this.#count("deliveries WHERE state = 'pending' AND claimed_until_ms > ?", sinceMs);
   }
 
   recorded(): number {
@@ -144,7 +145,7 @@ async function waitFor(step: Step, day: number, receiver: Receiver, scoringMs: n
   const reached: Record<Exclude<Step, "scoring">, () => boolean> = {
     "one rule decided": () => ledger.decided(dayNumber(day)) >= 1,
     "both decided": () => ledger.decided(dayNumber(day)) >= rules.length,
-    claimed: () => ledger.claimed() > 0,
+    claimed: () => ledger.claimed(beganMs + day * msPerDay) > 0,
     arrived: () => receiver.got.length > arrived,
     recorded: () => ledger.recorded() > recorded,
   };
@@ -285,4 +286,4 @@ test("a kill between the scores of a day and their messages loses no alert, deci
   await server.stop();
   receiver.stop();
   rmSync(dataDir, { recursive: true, force: true });
-});
+}, 1_500_000);
