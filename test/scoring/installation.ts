@@ -33,6 +33,8 @@ export class Installation {
   restBetweenLooksMs = 0;
   /** Read by restart(). */
   restTimesRunBeforeLateEvents = 0;
+  /** Read by restart(): how long earlier days wait after an import has stored rows. */
+  restWhileImportingMs = 0;
   /** Before each statement of a run. */
   beforeStatement: (...query: Parameters<Warehouse["command"]>) => Promise<void> = async () => undefined;
   readonly #organizations: Organization[] = [];
@@ -154,6 +156,7 @@ export class Installation {
         beforeTodayMs: this.restBeforeTodayMs,
         beforeLateEvents: { timesRun: this.restTimesRunBeforeLateEvents, longestMs: 3_600_000 },
         shareBeforeHistory: 0,
+        whileImportingMs: this.restWhileImportingMs,
         forLoaderMs: this.longestWaitForLoaderMs,
         betweenLooks: { eachMs: this.restBetweenLooksMs, longestMs: this.restBetweenLooksMs },
         afterFailureMs: this.restAfterFailureMs,

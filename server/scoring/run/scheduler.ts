@@ -34,13 +34,16 @@ export interface SchedulerParts {
 
 /** How long an organization rests from runs. */
 interface Rests {
-  /** From the end of a run to the next of today. */
+  /** From the end of a run of today to the next one. */
   readonly beforeTodayMs: number;
   /** The same when today only lacks events that came late, as a multiple of the run's time and at most. It is never shorter than the
    * rest above. */
   readonly beforeLateEvents: { readonly timesRun: number; readonly longestMs: number };
   /** The rest between two runs of earlier days, as a share of the run's time. */
   readonly shareBeforeHistory: number;
+  /** How long earlier days wait after an import has stored rows. The next rows would change them again, and a run in hand when the import
+   * ends would delay today's. */
+  readonly whileImportingMs: number;
   /** Of an organization with nothing to do, from a look at its settings, sources and outages to the next, unless a day begins or
    * events of earlier days are loaded: for each organization of the installation, and at most. */
   readonly betweenLooks: { readonly eachMs: number; readonly longestMs: number };
@@ -62,6 +65,7 @@ export const defaultRests: Rests = {
   beforeTodayMs: 60_000,
   beforeLateEvents: { timesRun: 99, longestMs: 15 * 60_000 },
   shareBeforeHistory: 0.5,
+  whileImportingMs: 20_000,
   betweenLooks: { eachMs: 100, longestMs: 60_000 },
   afterFailureMs: 60_000,
   forLoaderMs: 15 * 60_000,
@@ -90,6 +94,12 @@ export interface EarlierScores {
   readonly of: number;
 }
 
+/** When a run ended and how long it took, by the monotonic clock. */
+interface RunTime {
+  readonly endedMs: number;
+  readonly tookMs: number;
+}
+
 /** The known state of an organization; after a restart it is read again. */
 interface Memory {
   plan?: Plan;
@@ -103,9 +113,8 @@ interface Memory {
   hasEarlierEvents: boolean;
   /** The stop of data that the log has: one line says it for all days. */
   stopSaid?: string;
-  lastRunEndedMs: number;
-  lastRunTookMs: number;
-  lastOfToday: { readonly endedMs: number; readonly tookMs: number };
+  last: RunTime;
+  lastOfToday: RunTime;
 }
 
 export class Scheduler {
@@ -298,13 +307,7 @@ export class Scheduler {
     const { warehouse } = this.#parts.host;
     const firstDay = await firstDayOf(warehouse, id, today);
     if (firstDay === undefined) {
-      return {
-        today,
-        isTodayDue: false,
-        lacksOnlyLateEvents: false,
-        days: [],
-        earlierDays: 0,
-      };
+      return { today, isTodayDue: false, lacksOnlyLateEvents: false, days: [], earlierDays: 0 };
     }
     const runs = await listRuns(warehouse, id);
     const present = {
@@ -315,25 +318,22 @@ export class Scheduler {
     return { today, ...due, days: [...due.days] };
   }
 
-  async #runNext(
-    memory: Memory,
-    plan: Plan,
-    organization: ScoredOrganization,
-    name: string,
-  ): Promise<boolean> {
+  async #runNext(memory: Memory, plan: Plan, scored: ScoredOrganization, name: string): Promise<boolean> {
     const { beforeTodayMs, shareBeforeHistory } = this.#rests;
-    const sinceLastMs = performance.now() - memory.lastRunEndedMs;
+    const { last, lastOfToday } = memory;
     const waitsForMore = plan.isTodayDue && plan.lacksOnlyLateEvents && this.#restsForLateEvents(memory);
-    if (plan.isTodayDue && !waitsForMore && sinceLastMs >= beforeTodayMs) {
-      const ran = await this.#run(memory, organization, plan.today, name);
+    const hasRested = performance.now() - lastOfToday.endedMs >= beforeTodayMs;
+    if (plan.isTodayDue && !waitsForMore && hasRested) {
+      const ran = await this.#run(memory, scored, plan.today, name);
       plan.isTodayDue = false;
       if (ran) return true;
     }
     const isTodayNext = plan.isTodayDue && !waitsForMore;
-    if (isTodayNext || sinceLastMs < shareBeforeHistory * memory.lastRunTookMs) return false;
+    if (isTodayNext || performance.now() - last.endedMs < shareBeforeHistory * last.tookMs) return false;
+    if (plan.days.length > 0 && (await this.#isImporting(scored.id))) return false;
     for (let day = plan.days.shift(); day !== undefined; day = plan.days.shift()) {
       try {
-        if (await this.#run(memory, organization, day, name)) return true;
+        if (await this.#run(memory, scored, day, name)) return true;
       } catch (error) {
         // After the others, so that it does not keep them from their scores.
         plan.days.push(day);
@@ -341,6 +341,12 @@ export class Scheduler {
       }
     }
     return false;
+  }
+
+  async #isImporting(organization: number): Promise<boolean> {
+    const importedAtMs = (await this.#parts.ledger.lastImportAtMs(organization)) ?? Number.NEGATIVE_INFINITY;
+    // A clock that was set back would keep earlier days waiting until it has come to the import's time again.
+    return Math.abs(this.#parts.nowMs() - importedAtMs) < this.#rests.whileImportingMs;
   }
 
   #restsForLateEvents({ lastOfToday }: Memory): boolean {
@@ -378,20 +384,17 @@ export class Scheduler {
       const asPublished = await this.#withPublishedSettings(organization, day);
       await scoring.scoreAsOf(asPublished, { day, isOfPast: day !== memory.plan?.today }, () => undefined);
     } finally {
-      memory.lastRunEndedMs = performance.now();
-      memory.lastRunTookMs = memory.lastRunEndedMs - startedMs;
-      if (day === memory.plan?.today)
-        memory.lastOfToday = { endedMs: memory.lastRunEndedMs, tookMs: memory.lastRunTookMs };
+      const endedMs = performance.now();
+      memory.last = { endedMs, tookMs: endedMs - startedMs };
+      if (day === memory.plan?.today) memory.lastOfToday = memory.last;
     }
-    log.info({ organization: name, day: formatDay(day), ms: Math.round(memory.lastRunTookMs) }, "scored");
+    log.info({ organization: name, day: formatDay(day), ms: Math.round(memory.last.tookMs) }, "scored");
     return true;
   }
 }
 
 function newMemory(): Memory {
   const never = Number.NEGATIVE_INFINITY;
-  return {
-    ...{ hasEarlierEvents: false, lookedAtMs: never, readAtMs: never },
-    ...{ lastRunEndedMs: never, lastRunTookMs: 0, lastOfToday: { endedMs: never, tookMs: 0 } },
-  };
+  const none = { endedMs: never, tookMs: 0 };
+  return { hasEarlierEvents: false, lookedAtMs: never, readAtMs: never, last: none, lastOfToday: none };
 }
