@@ -186,7 +186,7 @@ describe("scores of an organization", () => {
     });
     const lines = (await csv.text()).trim().split("\r\n");
     expect(lines[0]).toBe(
-      "id,label,state,healthBand,health,risk,engagement,momentum,riskBand,ratioToBaseRate,change,activityPosition",
+      "id,label,controlUntil,state,healthBand,health,risk,engagement,momentum,riskBand,ratioToBaseRate,change,activityPosition",
     );
     expect(lines).toHaveLength(6);
   });
