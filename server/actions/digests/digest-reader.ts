@@ -185,13 +185,8 @@ async function topOf(ground: Ground): Promise<Pick<Digest, "top" | "currency">> 
   const { reportingCurrency, currencyRates } = (await ledger.settings.get(id)).settings;
   const revenue = await revenueQuestion(warehouse, { organization: id, reportingCurrency, currencyRates });
   const { rows } = await mrrAtRisk(warehouse, {
-    ...{
-      ...revenue,
-      kind,
-      highRisk,
-      nowMs: nowMs(),
-      limit: Math.min(mostMoves, digestLimits.top + controls.size),
-    },
+    ...{ ...revenue, kind, highRisk, nowMs: nowMs() },
+    ...{ limit: digestLimits.top, controls: [...controls.keys()] },
     scored: { run, atMs: zone.startOfDay(now.day), hasModel: true },
     loss: { untilMs: nowMs() + now.body.settings.churnHorizonDays * msPerDay, calibration: null },
   });
@@ -203,8 +198,7 @@ async function topOf(ground: Ground): Promise<Pick<Digest, "top" | "currency">> 
     const number = numbers.get(of);
     return number === undefined ? [] : [{ number, risk, riskBefore: null, state: "", expectedLoss }];
   });
-  const named = unnamed.filter(({ number }) => !controls.has(number)).slice(0, digestLimits.top);
-  return { top: await withNames(ground, named), currency: revenue.reporting };
+  return { top: await withNames(ground, unnamed), currency: revenue.reporting };
 }
 
 /** Their numbers, by id. */

@@ -110,16 +110,8 @@ function listed(
 ) {
   const { entity, id, label, state, healthBand, health, risk, engagement, momentum, change } = score;
   return {
-    ...{
-      id,
-      label,
-      ...controlField(controls, entity),
-      state,
-      healthBand,
-      health,
-      risk,
-      ...comparedRisk(risk, run),
-    },
+    ...{ id, label, ...controlField(controls, entity), state },
+    ...{ healthBand, health, risk, ...comparedRisk(risk, run) },
     ...{ engagement, momentum, change },
   };
 }
