@@ -43,7 +43,7 @@ const fullLength = [
   ),
   ...because(
     "it compares random histories with a reference; the rules by themselves are in npm test",
-    `actions/readings-of-runs actions/segments-in-past analytics/revenue analytics/revenue-segments
+    `actions/decisions-of-runs actions/segments-in-past analytics/revenue analytics/revenue-segments
     analytics/revenue-splits revenue/at-risk-beside-lists
     analytics/owners analytics/revenue-at-risk ledger/inbox-model ledger/message-ids scoring/account-attributes
     scoring/base-rate scoring/change-of-models scoring/kept-groups scoring/snapshot-upkeep scoring/stored-fits simulation/billing

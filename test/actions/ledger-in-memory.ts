@@ -2,8 +2,8 @@
 import { expect } from "bun:test";
 import type { RuleCondition, RuleExemptions, RuleScope } from "../../contract/actions/rules.ts";
 import { SeenOwners } from "../../server/actions/moments/seen-owners.ts";
-import type { DecisionParts } from "../../server/actions/rules/decide.ts";
 import { decideRules } from "../../server/actions/rules/decide-rules.ts";
+import type { DecisionParts } from "../../server/actions/rules/decision-parts.ts";
 import { setOfNumbers } from "../../server/analytics/entities/entity-sets.ts";
 import type {
   ClosedAlert,
@@ -14,7 +14,7 @@ import type {
   RuleToDecide,
   Watermark,
 } from "../../server/ledger/ledger.ts";
-import { type EntityKind, isPastChanged, newestRun } from "../../server/scoring/scoring.ts";
+import { type EntityKind, isPastChanged, newestRun, runsBetween } from "../../server/scoring/scoring.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import type { Random } from "../../simulation/random.ts";
 
@@ -81,6 +81,7 @@ export class LedgerInMemory {
       ...{ warehouse, rules: this, sources: this.sources },
       commit: (_, chunk) => this.commit(chunk),
       newestRun: (organization, kind, uptoDay) => newestRun(warehouse, organization, kind, uptoDay),
+      runsBetween: (of, span) => runsBetween(warehouse, of, span),
       mrrOf: async (_, kind) => this.mrrs[kind],
       horizonOf: async () => 14,
       segmentOf: async (_, segment) => ({

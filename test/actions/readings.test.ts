@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DailyCondition, ScoreCondition } from "../../server/actions/rules/conditions.ts";
 import { readingsOf } from "../../server/actions/rules/readings.ts";
+import type { Reading } from "../../server/actions/rules/step.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 import { plainReadings, randomRows, type ScoreRow, storeDays } from "./rules-support.ts";
@@ -31,8 +32,14 @@ function scoredDays(random: ReturnType<typeof randomOfThisRun>): number[] {
 
 const question = (organization: number, condition: DailyCondition, fromDay: number) => ({
   ...{ organization: { id: organization, zone }, kind: "user" as const, condition },
-  ...{ fromDay, toDay: lastDay, decidedThrough: null, takesOver: false },
+  ...{ fromDay, toDay: lastDay },
 });
+
+/** The first day is taken over. */
+const adoptedOn = (firstDay: number) => (reading: Reading) => {
+  const isAdopted = reading.day === firstDay && reading.standing === "present";
+  return isAdopted ? ({ ...reading, standing: "adopted" } as const) : reading;
+};
 
 describe("of random histories", () => {
   const organization = 900;
@@ -64,7 +71,7 @@ describe("of random histories", () => {
       const byEntity = Map.groupBy(rows, ({ entity }) => entity);
       let inside = 0;
       for (const [entity, own] of byEntity) {
-        const plain = plainReadings(condition, own, { scored, fromDay });
+        const plain = plainReadings(condition, own, { scored, fromDay }).map(adoptedOn(fromDay));
         const isEver = plain.some(({ isInside }) => isInside);
         if (isEver) inside += 1;
         expect(found.get(entity) ?? []).toEqual(isEver ? plain : []);
@@ -88,20 +95,21 @@ test("of entities that are followed come also when they are never inside", async
     {
       entity: 2,
       readings: days.map((day) => ({
-        ...{ day, isInside: false, isInsideAsBefore: false, isOut: true, standing: "present" },
+        ...{ day, isInside: false, isInsideAsBefore: false, isOut: true },
+        standing: day === firstDay ? "adopted" : "present",
       })),
     },
   ]);
 });
 
-test("of the first day are adopted where the rule takes the present state over", async () => {
+test("of the first day are adopted", async () => {
   const organization = subject.newOrganization();
   const rows: ScoreRow[] = [firstDay, firstDay + 1].map((day) => ({
     ...{ entity: 1, day, state: "active", risk: 0.9, health: 50, volume28: 1 },
   }));
   await storeDays(subject, { organization, kind: "user", days: [firstDay, firstDay + 1], rows });
   const about = question(organization, { kind: "riskBand", band: "high" }, firstDay);
-  const { entities } = await readingsOf(subject.warehouse, { ...about, takesOver: true });
+  const { entities } = await readingsOf(subject.warehouse, about);
   const [only] = [...entities];
   expect(only?.readings.map(({ standing }) => standing)).toEqual(["adopted", "present"]);
 });

@@ -1,12 +1,12 @@
 /** Decides alert rules: every ten seconds, of the organizations that have some. Most looks find no new day. */
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
-import { isPastChanged, newestRun, type SourceWatch } from "../../scoring/scoring.ts";
+import { isPastChanged, newestRun, runsBetween, type SourceWatch } from "../../scoring/scoring.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { SeenOwners } from "../moments/seen-owners.ts";
-import type { DecisionParts } from "../rules/decide.ts";
 import { decideRules } from "../rules/decide-rules.ts";
+import type { DecisionParts } from "../rules/decision-parts.ts";
 import { mrrReader } from "../rules/mrr.ts";
 import { commitChunk } from "./commit-chunk.ts";
 import { nextMorningMs } from "./next-morning.ts";
@@ -50,13 +50,14 @@ export class RuleDecider {
   #partsOf({ timezone }: Organization): DecisionParts {
     const { ledger, warehouse, host, sources, segmentOf, address, nowMs } = this.#parts;
     return {
-      ...{ warehouse, sources, segmentOf, nowMs, rules: ledger.ruleDecisions },
+      ...{ warehouse, sources, nowMs, rules: ledger.ruleDecisions, segmentOf: readOnce(segmentOf) },
       commit: (version, chunk) => {
         const morningMs = nextMorningMs(zoneOf(timezone), nowMs());
         const ground = { address, nowMs: nowMs(), nextMorningMs: morningMs };
         return commitChunk(ledger, version, chunk, ground);
       },
       newestRun: readOnce((id, kind, uptoDay) => newestRun(warehouse, id, kind, uptoDay)),
+      runsBetween: readOnce((of, span) => runsBetween(warehouse, of, span)),
       isPastChanged: readOnce((question) => isPastChanged(warehouse, question)),
       seenOwners: this.#seenOwners,
       loadedUserBatches: (id) => host.loadedUserBatches(id),

@@ -125,17 +125,13 @@ async function movesOf(ground: Ground, before: Run | undefined): Promise<Moves> 
     ...{ run: rowsOf(organization.id, kind, run), highRisk: run.body.riskScale.high },
   });
   const all = await highRiskMoves(warehouse, withLimit(now), withLimit(before), mostMoves);
-  const inside =
+  const [inside] =
     rulesKey(now) === rulesKey(before) || all.length === 0
-      ? undefined
-      : await insideByRules(
-          warehouse,
-          { kind: "riskBand", band: "high" },
-          {
-            ...{ organization: { id: organization.id, zone }, kind, now, rules: before },
-            entities: all.map(({ entity }) => entity),
-          },
-        );
+      ? []
+      : await insideByRules(warehouse, [{ kind: "riskBand", band: "high" }], {
+          ...{ organization: { id: organization.id, zone }, kind, now, rules: before },
+          entities: all.map(({ entity }) => entity),
+        });
   const moved = all.filter(
     ({ entity, direction }) => inside === undefined || inside.has(entity) === (direction === "entered"),
   );

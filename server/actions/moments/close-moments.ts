@@ -13,7 +13,7 @@ import type {
 import { chunkAlerts } from "../../ledger/ledger.ts";
 import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import { dayParameter } from "../../warehouse/warehouse.ts";
-import type { DecisionParts } from "../rules/decide.ts";
+import type { DecisionParts } from "../rules/decision-parts.ts";
 import { absentAccounts, excludedAmong } from "../rules/standing.ts";
 
 /** Alerts that are read together. */

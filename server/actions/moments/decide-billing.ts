@@ -3,7 +3,7 @@ import { isJsonObject } from "../../../contract/json.ts";
 import { zoneOf } from "../../calendar/calendar.ts";
 import { chunkAlerts, type Organization, type RuleToDecide, type Watermark } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
-import type { DecisionParts } from "../rules/decide.ts";
+import type { DecisionParts } from "../rules/decision-parts.ts";
 import { type BillingMoment, momentEvents, receivedLate } from "./billing-moments.ts";
 import { chunkOf, firedBy, thoseThatMayFire } from "./firing.ts";
 

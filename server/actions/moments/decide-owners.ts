@@ -3,7 +3,7 @@ import { zoneOf } from "../../calendar/calendar.ts";
 import type { Organization, RuleToDecide, Watermark } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
-import type { DecisionParts } from "../rules/decide.ts";
+import type { DecisionParts } from "../rules/decision-parts.ts";
 import { unknownEntity } from "../rules/step.ts";
 import { chunkOf, firedBy, thoseThatMayFire } from "./firing.ts";
 import type { OwnersAsSeen } from "./seen-owners.ts";

@@ -8,8 +8,8 @@ import type {
   Watermark,
 } from "../../ledger/ledger.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
-import type { DecisionParts } from "../rules/decide.ts";
-import { type AlertFacts, factsOf, firingFigures } from "../rules/facts.ts";
+import type { DecisionParts } from "../rules/decision-parts.ts";
+import { factsOf, firingFigures, scoreFigures, worthOf } from "../rules/facts.ts";
 import { withinSegment } from "../rules/segments.ts";
 import { excludedAmong } from "../rules/standing.ts";
 import type { MomentEvent } from "./billing-moments.ts";
@@ -59,14 +59,13 @@ export async function firedBy(
   const entities = [...new Set(events.map(({ entity }) => entity))];
   if (entities.length === 0) return [];
   const run = await parts.newestRun(organization.id, kind, zone.dayOf(nowMs()));
-  const facts =
-    run === undefined
-      ? new Map<number, AlertFacts>()
-      : await factsOf(warehouse, {
-          ...{ organization: organization.id, kind, run, before: undefined, entities },
-          condition: { kind: "never" },
-        });
-  const figuresOfFiring = await firingFigures(parts, organization, exemptions, { kind, entities, facts });
+  const figures =
+    run === undefined ? undefined : await scoreFigures(warehouse, organization.id, kind, run, entities);
+  const facts = new Map(
+    [...(figures ?? [])].map(([entity, now]) => [entity, factsOf({ kind: "never" }, now, undefined)]),
+  );
+  const worth = await worthOf(parts, organization, kind, entities);
+  const figuresOfFiring = await firingFigures(parts, organization, exemptions, entities, { facts, worth });
   return events.map(({ entity, timeMs, id }) => {
     const { reasons = [] } = facts.get(entity) ?? {};
     return {

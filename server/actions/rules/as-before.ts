@@ -5,53 +5,60 @@ import { conditionSql, type ScoreCondition } from "./conditions.ts";
 
 type Question = Parameters<typeof scoresByRules>[1];
 
-/** Those of the entities that are inside by the rules of the run `rules`, on the day of `now`. For a rise or a fall `rules` is the run of the
- * earlier value. @throws WarehouseError */
+/** For each condition, those of the entities that are inside by the rules of the run `rules`, on the day of `now`. For rises and falls `rules`
+ * is the run of the earlier value. @throws WarehouseError */
 export async function insideByRules(
   warehouse: Warehouse,
-  condition: ScoreCondition,
+  conditions: readonly ScoreCondition[],
   question: Question,
-): Promise<ReadonlySet<number>> {
-  const { value, inside, limits, lookbackDays, parameters } = conditionSql(condition);
-  const before = lookbackDays === 0 ? [] : await valuesBefore(warehouse, value, question);
-  const rows = await scoresByRules<{ entity: number; isInside: boolean }>(
+): Promise<readonly ReadonlySet<number>[]> {
+  const all = conditions.map((condition, at) => conditionSql(condition, String(at)));
+  const figures = [...new Set(all.filter(({ lookbackDays }) => lookbackDays > 0).map(({ value }) => value))];
+  const before = figures.length === 0 ? [] : await valuesBefore(warehouse, figures, question);
+  const judged = all.map(({ value, inside, lookbackDays }, at) => {
+    const figure = figures.indexOf(value);
+    return inside({
+      value: `ifNull(${value}, nan)`,
+      before:
+        lookbackDays === 0
+          ? "0."
+          : `transform(entity, {entitiesBefore:Array(UInt32)}, {valuesBefore${figure}:Array(Float64)}, nan)`,
+      from: `{inFrom${at}:Float64}`,
+    });
+  });
+  const rows = await scoresByRules<{ entity: number; inside: readonly number[] }>(
     warehouse,
     question,
     [
       "entity",
-      `ifNull(${value}, nan) AS value`,
-      "{inFrom:Float64} AS inFrom",
-      lookbackDays === 0
-        ? "0. AS before"
-        : "transform(entity, {entitiesBefore:Array(UInt32)}, {valuesBefore:Array(Float64)}, nan) AS before",
-      `toBool(${inside}) AS isInside`,
+      `arrayFilter(each -> each > 0, [${judged.map((one, at) => `if(${one}, ${at + 1}, 0)`).join(", ")}]) AS inside`,
     ],
     {
-      ...parameters,
-      inFrom: limits(question.rules.body).inFrom,
-      ...(lookbackDays > 0 && {
-        entitiesBefore: before.map(({ entity }) => entity),
-        valuesBefore: before.map((row) => row.value),
-      }),
+      ...Object.assign({}, ...all.map(({ parameters }) => parameters)),
+      ...Object.fromEntries(all.map(({ limits }, at) => [`inFrom${at}`, limits(question.rules.body).inFrom])),
+      ...(figures.length > 0 && { entitiesBefore: before.map(({ entity }) => entity) }),
+      ...Object.fromEntries(
+        figures.map((_, at) => [`valuesBefore${at}`, before.map(({ values }) => values[at] ?? Number.NaN)]),
+      ),
     },
   );
-  return new Set(rows.flatMap(({ entity, isInside }) => (isInside ? [entity] : [])));
+  return conditions.map(
+    (_, at) => new Set(rows.flatMap(({ entity, inside }) => (inside.includes(at + 1) ? [entity] : []))),
+  );
 }
 
-/** The stored values of the earlier day. */
+/** The stored values of the earlier day. Null where they are unknown. */
 function valuesBefore(
   warehouse: Warehouse,
-  value: string,
+  figures: readonly string[],
   { organization, kind, rules, entities }: Question,
-): Promise<{ entity: number; value: number }[]> {
+): Promise<{ entity: number; values: readonly (number | null)[] }[]> {
   return warehouse.rows(
-    `SELECT entity, assumeNotNull(figure) AS value
+    `SELECT ${kind} AS entity, [${figures.map((figure) => `toNullable(toFloat64(${figure}))`).join(", ")}] AS values
      FROM (
-       SELECT ${kind} AS entity, ${value} AS figure FROM (
-         SELECT *, volume_28 AS volume28 FROM ${kind}_scores FINAL
-         WHERE organization = {organization:UInt32} AND day = ${dayParameter("day")} AND version >= {rowsVersion:UInt64}
-           AND ${kind} IN {entities:Array(UInt32)}))
-     WHERE isNotNull(figure)`,
+       SELECT *, volume_28 AS volume28 FROM ${kind}_scores FINAL
+       WHERE organization = {organization:UInt32} AND day = ${dayParameter("day")} AND version >= {rowsVersion:UInt64}
+         AND ${kind} IN {entities:Array(UInt32)})`,
     { organization: organization.id, day: rules.day, rowsVersion: rules.body.rowsVersion, entities },
   );
 }

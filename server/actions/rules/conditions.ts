@@ -48,14 +48,22 @@ export type DailyCondition =
 /** Those of them that are judged by a row of scores. */
 export type JudgedCondition = ScoreCondition | InSegment | WasInSegment | Never;
 
+/** The expressions that a condition compares. */
+export interface Compared {
+  readonly value: string;
+  readonly before: string;
+  /** The limit of the condition, or of its exit. */
+  readonly from: string;
+}
+
 export interface ConditionSql {
   /** Over `entity`, `place`, `state`, `risk`, `health` and `volume28`. */
   readonly value: string;
   /** That `value` binds, beside `fromPlace` and the members in a range of numbers. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Over `value`, `before`, `inFrom` and `outFrom`. Neither holds for a value that is unknown. */
-  readonly inside: string;
-  readonly out: string;
+  /** Whether it holds, and whether the exit does. Neither holds for a value that is unknown. */
+  readonly inside: (of: Compared) => string;
+  readonly out: (of: Compared) => string;
   /** The limits of a day, by its run. */
   readonly limits: (run: Pick<RunBody, "riskScale">) => { readonly inFrom: number; readonly outFrom: number };
   /** `before` is of the last scored day that is at least so many days earlier. 0: the condition has no `before`. */
@@ -73,18 +81,17 @@ export function isOfSegment(condition: DailyCondition): condition is InSegment |
   return condition.kind === "inSegment" || condition.kind === "wasInSegment";
 }
 
-/** How the engine judges a condition. */
-export function conditionSql(condition: JudgedCondition): ConditionSql {
+/** How the engine judges a condition. @param suffix of its parameters' names, for statements about several conditions */
+export function conditionSql(condition: JudgedCondition, suffix = ""): ConditionSql {
   switch (condition.kind) {
     case "never":
       return {
-        ...{ value: "toFloat64(0)", inside: "value < inFrom", out: "value >= outFrom" },
+        ...{ value: "toFloat64(0)", inside: below, out: atLeast },
         ...{ ...withoutBefore, limits: () => ({ inFrom: 0, outFrom: 0 }) },
       };
     case "riskBand":
       return {
-        ...{ value: "risk", inside: "value >= inFrom", out: "value < outFrom" },
-        ...withoutBefore,
+        ...{ value: "risk", inside: atLeast, out: below, ...withoutBefore },
         limits: ({ riskScale }) => {
           const inFrom = riskScale[condition.band];
           return { inFrom, outFrom: inFrom - Math.min(riskMargin, inFrom / 2) };
@@ -94,52 +101,59 @@ export function conditionSql(condition: JudgedCondition): ConditionSql {
       const inFrom = condition.below;
       const limits = { inFrom, outFrom: inFrom + Math.min(healthMargin, (100 - inFrom) / 2) };
       return {
-        ...{ value: "health", inside: "value < inFrom", out: "value >= outFrom" },
-        ...withoutBefore,
+        ...{ value: "health", inside: below, out: atLeast, ...withoutBefore },
         limits: () => limits,
       };
     }
     case "state":
       return {
-        value: "toFloat64(state = {ruleState:String})",
-        parameters: { ruleState: condition.state },
-        ...{ inside: "value >= inFrom", out: "value < outFrom", lookbackDays: 0 },
-        limits: () => ({ inFrom: 1, outFrom: 1 }),
+        value: `toFloat64(state = {ruleState${suffix}:String})`,
+        parameters: { [`ruleState${suffix}`]: condition.state },
+        ...holdsOrNot,
       };
     case "inSegment":
       return {
-        value: `toFloat64(bitmapContains(${boundBitmap("ruleMembers")}, entity))`,
-        parameters: { ruleMembers: condition.of.members.bitmap },
-        ...{ inside: "value >= inFrom", out: "value < outFrom", lookbackDays: 0 },
-        limits: () => ({ inFrom: 1, outFrom: 1 }),
+        value: `toFloat64(bitmapContains(${boundBitmap(`ruleMembers${suffix}`)}, entity))`,
+        parameters: { [`ruleMembers${suffix}`]: condition.of.members.bitmap },
+        ...holdsOrNot,
       };
     case "wasInSegment":
       return {
         // Days before the first that is asked for are read for comparison only.
         value: `toFloat64(place >= {fromPlace:UInt8} AND ${isMember("entity", "toUInt8(greatest(place - {fromPlace:UInt8}, 0))")})`,
-        ...{ inside: "value >= inFrom", out: "value < outFrom" },
-        ...{ ...withoutBefore, limits: () => ({ inFrom: 1, outFrom: 1 }) },
+        ...{ ...holdsOrNot, parameters: {} },
       };
     case "riskUp":
       return {
-        ...{ value: "risk", inside: "value - before >= inFrom", out: "value - before < outFrom" },
+        value: "risk",
+        inside: ({ value, before, from }) => `${value} - ${before} >= ${from}`,
+        out: ({ value, before, from }) => `${value} - ${before} < ${from}`,
         ...{ limits: () => halved(condition.by), lookbackDays: condition.days, parameters: {} },
       };
     case "healthDown":
       return {
-        ...{ value: "health", inside: "before - value >= inFrom", out: "before - value < outFrom" },
+        value: "health",
+        inside: ({ value, before, from }) => `${before} - ${value} >= ${from}`,
+        out: ({ value, before, from }) => `${before} - ${value} < ${from}`,
         ...{ limits: () => halved(condition.by), lookbackDays: condition.days, parameters: {} },
       };
     case "usageDown":
       return {
         value: "volume28",
-        inside: "before > 0 AND value <= before * (1 - inFrom)",
-        out: "value > before * (1 - outFrom)",
+        inside: ({ value, before, from }) => `(${before} > 0 AND ${value} <= ${before} * (1 - ${from}))`,
+        out: ({ value, before, from }) => `${value} > ${before} * (1 - ${from})`,
         ...{ limits: () => halved(condition.percent / 100), lookbackDays: usageDays, parameters: {} },
       };
   }
 }
 
+const atLeast = ({ value, from }: Compared) => `${value} >= ${from}`;
+const below = ({ value, from }: Compared) => `${value} < ${from}`;
+/** Of a value that is 1 or 0. */
+const holdsOrNot = {
+  ...{ inside: atLeast, out: below, lookbackDays: 0 },
+  limits: () => ({ inFrom: 1, outFrom: 1 }),
+} as const;
 const withoutBefore = { lookbackDays: 0, parameters: {} } as const;
 const halved = (limit: number) => ({ inFrom: limit, outFrom: limit / 2 });
 

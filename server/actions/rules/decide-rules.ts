@@ -1,46 +1,56 @@
 /** Decides all rules of an organization that are due. */
-import type { Organization, RuleToDecide, Watermark } from "../../ledger/ledger.ts";
+import { isMoment, type RuleCondition } from "../../../contract/actions/rules.ts";
+import type { Organization, RuleToDecide } from "../../ledger/ledger.ts";
+import { decideDailyRules } from "../daily/decide-days.ts";
 import { closeMoments } from "../moments/close-moments.ts";
 import { decideBillingMoments } from "../moments/decide-billing.ts";
 import { decideOwners } from "../moments/decide-owners.ts";
-import { type DecisionParts, decideDays } from "./decide.ts";
 import { decideSources } from "./decide-sources.ts";
+import type { DecisionParts } from "./decision-parts.ts";
+import type { DailyRuleCondition } from "./segments.ts";
 
-/** One rule after another. A rule that fails does not keep the others back.
+/** Moments and sources one rule after another, then those of scored days. A rule that fails does not keep the others back.
  * @param failed is called with the error of a rule */
 export async function decideRules(
   parts: DecisionParts,
   organization: Organization,
-  failed: (rule: RuleToDecide, error: unknown) => void,
+  failed: (rule: Pick<RuleToDecide, "version">, error: unknown) => void,
 ): Promise<void> {
+  const daily: [RuleToDecide, DailyRuleCondition][] = [];
   for (const rule of await parts.rules.toDecide(organization.id)) {
-    await decideRule(parts, organization, rule).catch((error: unknown) => failed(rule, error));
+    const { condition } = rule.version;
+    if (isDaily(condition)) daily.push([rule, condition]);
+    else await decideNow(parts, organization, rule, condition).catch((error: unknown) => failed(rule, error));
   }
+  await decideDailyRules(parts, organization, daily, failed);
 }
 
-/** Decides one rule. @returns its watermark afterwards */
-async function decideRule(
+function isDaily(condition: RuleCondition): condition is DailyRuleCondition {
+  return condition.kind !== "sourceSilent" && !isMoment(condition);
+}
+
+/** Decides a rule about a moment or a source. */
+async function decideNow(
   parts: DecisionParts,
   organization: Organization,
   rule: RuleToDecide,
-): Promise<Watermark> {
-  const { condition } = rule.version;
+  condition: Exclude<RuleCondition, DailyRuleCondition>,
+): Promise<void> {
   switch (condition.kind) {
     case "sourceSilent":
-      return decideSources(parts, organization, rule, condition.source);
+      await decideSources(parts, organization, rule, condition.source);
+      return;
     case "paymentFailed":
     case "cancellationScheduled": {
       const watermark = await decideBillingMoments(parts, organization, rule, condition.kind);
       const kind = rule.version.scope.kind === "users" ? "user" : "account";
-      return closeMoments(parts, organization, { ...rule, watermark }, kind);
+      await closeMoments(parts, organization, { ...rule, watermark }, kind);
+      return;
     }
     case "lastOwnerRemoved": {
       const watermark = await decideOwners(parts, organization, rule);
       const after = await closeMoments(parts, organization, { ...rule, watermark }, "account");
       parts.seenOwners.moved(rule.version.rule, watermark.sequence, after.sequence);
-      return after;
     }
-    default:
-      return decideDays(parts, organization, rule, condition);
   }
 }

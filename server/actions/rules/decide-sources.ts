@@ -9,7 +9,7 @@ import type {
   Watermark,
 } from "../../ledger/ledger.ts";
 import { chunkOf } from "../moments/firing.ts";
-import type { DecisionParts } from "./decide.ts";
+import type { DecisionParts } from "./decision-parts.ts";
 import { step, unknownEntity } from "./step.ts";
 
 /** More than there are sources. */

@@ -3,7 +3,7 @@ import type { AlertReason } from "../../../contract/actions/rules.ts";
 import type { FiredAlert, Organization, RuleVersion } from "../../ledger/ledger.ts";
 import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import { dayParameter, type Warehouse } from "../../warehouse/warehouse.ts";
-import { conditionSql, type DailyCondition, isOfScores, isOfSegment } from "./conditions.ts";
+import type { DailyCondition } from "./conditions.ts";
 import { exemptOf, type SegmentParts } from "./segments.ts";
 
 type Run = ScoreRecord<RunBody>;
@@ -16,60 +16,66 @@ export interface AlertFacts {
   readonly reasons: readonly AlertReason[];
 }
 
-export interface FactsQuestion {
-  readonly organization: number;
-  readonly kind: EntityKind;
-  readonly condition: DailyCondition;
-  readonly run: Run;
-  /** The run that is compared with; undefined without one. */
-  readonly before: Run | undefined;
-  readonly entities: readonly number[];
-}
-
-interface FactsRow extends Omit<AlertFacts, "reasons"> {
-  readonly entity: number;
+/** The figures of an entity on a scored day. */
+export interface ScoreFigures {
   readonly state: string;
+  readonly risk: number | null;
   readonly health: number | null;
+  readonly volume28: number;
   readonly idleDays: number;
   readonly activeDays28: number;
   readonly activeDaysPrevious28: number;
 }
 
-/** The facts of entities with a row of the run. @throws WarehouseError */
-export async function factsOf(
+/** The figures of entities on the day of a run, by number. Those without a row are left out. @throws WarehouseError */
+export async function scoreFigures(
   warehouse: Warehouse,
-  question: FactsQuestion,
-): Promise<ReadonlyMap<number, AlertFacts>> {
-  const { organization, kind, condition, run, before, entities } = question;
+  organization: number,
+  kind: EntityKind,
+  { day, body: { rowsVersion } }: Run,
+  entities: readonly number[],
+): Promise<ReadonlyMap<number, ScoreFigures>> {
   if (entities.length === 0) return new Map();
-  const { value, parameters } =
-    isOfScores(condition) && !isOfSegment(condition)
-      ? conditionSql(condition)
-      : { value: "CAST(NULL AS Nullable(Float64))", parameters: {} };
-  const rows = await warehouse.rows<FactsRow>(
-    `SELECT entity, state, risk, health, idleDays, activeDays28, activeDaysPrevious28, after, before
-     FROM (
-       SELECT ${kind} AS entity, state, risk, health, idle_days AS idleDays, active_days_28 AS activeDays28,
-         active_days_previous_28 AS activeDaysPrevious28, ${value} AS after
-       FROM (SELECT *, volume_28 AS volume28 FROM ${kind}_scores FINAL WHERE ${ofRun("day", "rowsVersion", kind)})) AS now
-     LEFT JOIN (
-       SELECT ${kind} AS entity, ${value} AS before
-       FROM (SELECT *, volume_28 AS volume28 FROM ${kind}_scores FINAL
-         WHERE ${ofRun("beforeDay", "beforeVersion", kind)})) AS earlier USING (entity)
-     SETTINGS join_use_nulls = 1`,
-    {
-      ...{ ...parameters, organization, entities },
-      ...{ day: run.day, rowsVersion: run.body.rowsVersion },
-      ...{ beforeDay: before?.day ?? -1, beforeVersion: before?.body.rowsVersion ?? 0 },
-    },
+  const rows = await warehouse.rows<ScoreFigures & { entity: number }>(
+    `SELECT ${kind} AS entity, toString(state) AS state, risk, health, volume_28 AS volume28, idle_days AS idleDays,
+       active_days_28 AS activeDays28, active_days_previous_28 AS activeDaysPrevious28
+     FROM ${kind}_scores FINAL
+     WHERE organization = {organization:UInt32} AND day = ${dayParameter("day")} AND version >= {rowsVersion:UInt64}
+       AND ${kind} IN {entities:Array(UInt32)}`,
+    { organization, day, rowsVersion, entities },
   );
-  return new Map(
-    rows.map((row) => {
-      const { entity, before: earlier, after, risk } = row;
-      const facts = { before: before === undefined ? null : earlier, after, risk };
-      return [entity, { ...facts, reasons: reasonsOf(condition, row) }];
-    }),
-  );
+  return new Map(rows.map(({ entity, ...figures }) => [entity, figures]));
+}
+
+/** The facts of an alert. @param before the figures of the day that is compared with; undefined without one */
+export function factsOf(
+  condition: DailyCondition,
+  now: ScoreFigures,
+  before: ScoreFigures | undefined,
+): AlertFacts {
+  const values = {
+    after: figureOf(condition, now),
+    before: before === undefined ? null : figureOf(condition, before),
+  };
+  return { ...values, risk: now.risk, reasons: reasonsOf(condition, values, now) };
+}
+
+/** The figure that a condition compares. Null of conditions that compare none. */
+function figureOf(condition: DailyCondition, { state, risk, health, volume28 }: ScoreFigures): number | null {
+  switch (condition.kind) {
+    case "riskBand":
+    case "riskUp":
+      return risk;
+    case "healthBelow":
+    case "healthDown":
+      return health;
+    case "usageDown":
+      return volume28;
+    case "state":
+      return state === condition.state ? 1 : 0;
+    default:
+      return null;
+  }
 }
 
 /** The stores that the figures of firing entities are read from. */
@@ -82,24 +88,20 @@ export interface FiringParts extends SegmentParts {
   ) => Promise<ReadonlyMap<number, number>>;
 }
 
-/** The entities that fire. */
-interface Firing {
-  readonly kind: EntityKind;
-  readonly entities: readonly number[];
-  /** Of those with a row of scores. */
-  readonly facts: ReadonlyMap<number, AlertFacts>;
+/** The account of an entity and MRR, now. */
+interface Worth {
+  readonly account: number | null;
+  readonly mrr: number | undefined;
+  readonly mrrOfAccount: number | undefined;
 }
 
-type FiringFigures = Pick<FiredAlert, "risk" | "account" | "expectedLoss" | "isExempt">;
-
-/** The unit that an alert draws in the hold-out, and its importance, for daily conditions and moments alike. Reads accounts, MRR and exemptions of entities that fire. The account of a user is that of now, and its MRR counts for the exemption.
- * @returns a function of an entity's number @throws WarehouseError, and ApiError when the exempt segment is not there */
-export async function firingFigures(
+/** Reads the accounts and MRR of entities. The account of a user is that of now. @returns a function of an entity's number @throws WarehouseError */
+export async function worthOf(
   parts: FiringParts,
   organization: Organization,
-  exemptions: RuleVersion["exemptions"],
-  { kind, entities, facts }: Firing,
-): Promise<(entity: number) => FiringFigures> {
+  kind: EntityKind,
+  entities: readonly number[],
+): Promise<(entity: number) => Worth> {
   const accounts =
     kind === "account"
       ? new Map(entities.map((entity) => [entity, entity]))
@@ -107,12 +109,33 @@ export async function firingFigures(
   const own = await parts.mrrOf(organization, kind, entities);
   const ofAccounts =
     kind === "account" ? own : await parts.mrrOf(organization, "account", [...new Set(accounts.values())]);
+  return (entity) => {
+    const account = accounts.get(entity) ?? null;
+    const mrrOfAccount = account === null ? undefined : ofAccounts.get(account);
+    return { account, mrr: own.get(entity), mrrOfAccount };
+  };
+}
+
+type FiringFigures = Pick<FiredAlert, "risk" | "account" | "expectedLoss" | "isExempt">;
+
+/** The unit that an alert draws in the hold-out, and its importance, for daily conditions and moments alike. The MRR of a user's account counts
+ * for the exemption.
+ * @param facts of those with a row of scores
+ * @returns a function of an entity's number @throws WarehouseError, and ApiError when the exempt segment is not there */
+export async function firingFigures(
+  parts: SegmentParts,
+  organization: Organization,
+  exemptions: RuleVersion["exemptions"],
+  entities: readonly number[],
+  {
+    facts,
+    worth,
+  }: { readonly facts: ReadonlyMap<number, AlertFacts>; readonly worth: (entity: number) => Worth },
+): Promise<(entity: number) => FiringFigures> {
   const isExempt = await exemptOf(parts, organization, exemptions, entities);
   return (entity) => {
     const { risk = null } = facts.get(entity) ?? {};
-    const account = accounts.get(entity) ?? null;
-    const mrr = own.get(entity);
-    const mrrOfAccount = account === null ? undefined : ofAccounts.get(account);
+    const { account, mrr, mrrOfAccount } = worth(entity);
     return {
       ...{ risk, account },
       expectedLoss: mrr === undefined || risk === null ? null : risk * mrr,
@@ -136,23 +159,20 @@ async function accountsOf(
   return new Map(rows.map(({ user, account }) => [user, account]));
 }
 
-function ofRun(day: string, version: string, kind: EntityKind): string {
-  return `organization = {organization:UInt32} AND day = ${dayParameter(day)} AND version >= {${version}:UInt64}
-    AND ${kind} IN {entities:Array(UInt32)}`;
-}
+type Values = Pick<AlertFacts, "before" | "after">;
 
 /** The condition's figure first, then the use. */
-function reasonsOf(condition: DailyCondition, row: FactsRow): AlertReason[] {
-  const { idleDays, activeDays28, activeDaysPrevious28 } = row;
+function reasonsOf(condition: DailyCondition, values: Values, now: ScoreFigures): AlertReason[] {
+  const { idleDays, activeDays28, activeDaysPrevious28, risk } = now;
   const activity: AlertReason = {
     text: `Active on ${days(activeDays28)} of 28, was ${activeDaysPrevious28}`,
     values: { activeDays28, activeDaysPrevious28 },
   };
   const idle: AlertReason = { text: `Silent for ${days(idleDays)}`, values: { idleDays } };
-  return [...figureOf(condition, row), activity, ...(idleDays > 1 ? [idle] : [])];
+  return [...reasonOf(condition, values, risk), activity, ...(idleDays > 1 ? [idle] : [])];
 }
 
-function figureOf(condition: DailyCondition, { before, after, risk }: FactsRow): AlertReason[] {
+function reasonOf(condition: DailyCondition, { before, after }: Values, risk: number | null): AlertReason[] {
   switch (condition.kind) {
     case "riskBand":
     case "riskUp":

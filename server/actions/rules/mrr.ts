@@ -3,7 +3,7 @@ import { hasPayers, payersNow, revenueQuestion } from "../../analytics/analytics
 import { zoneOf } from "../../calendar/calendar.ts";
 import type { SharedLedger } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import type { DecisionParts } from "./decide.ts";
+import type { DecisionParts } from "./decision-parts.ts";
 
 /** Reads MRR now, a few thousand entities at a time. @throws WarehouseError */
 export function mrrReader(

@@ -136,7 +136,7 @@ export async function replaysOf(
     ...{ organization, kind: kindOf(scope), toDay: today, onlyMondays },
     // Before, a rise has no day to compare with. Mondays of the time before a fixed segment are left out.
     fromDay: onlyMondays ? Math.max(firstDay, knownSince(named) ?? firstDay) : firstDay,
-    ...{ decidedThrough: null, takesOver: true, withChurned: true, followed: [...moments.keys()] },
+    ...{ withChurned: true, followed: [...moments.keys()] },
   };
   const days = await daysToRead(warehouse, { ...asked, condition: read });
   const runs = runsAskedFor(days);

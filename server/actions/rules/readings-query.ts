@@ -98,7 +98,10 @@ function rowsSql(kind: EntityKind): string {
 /** The days of an entity as one array of pairs, packed into a number each, so that they are sorted as numbers. */
 function ofScores({ kind, days }: JudgementsQuestion, condition: JudgedCondition): Query {
   const { value, inside, out, lookbackDays, parameters } = conditionSql(condition);
-  const code = codeSql(inside, out);
+  const code = codeSql(
+    inside({ value: "value", before: "before", from: "inFrom" }),
+    out({ value: "value", before: "before", from: "outFrom" }),
+  );
   const rows = `
     SELECT entity, place, state = 'churned' AS isChurned, ifNull(${value}, nan) AS value, tenureDays
     FROM (${rowsSql(kind)})`;

@@ -1,6 +1,6 @@
 /**
- * The readings of a rule's condition on scored days, from the daily rows of scores. Days without scores have none. The nightly
- * decision reads one day, or a few, and the preview 90.
+ * The readings of a rule's condition on many scored days, from the daily rows of scores. Days without scores have none. The preview reads 90
+ * days of one rule. The nightly decision reads one day of all rules (`daily/`).
  */
 import {
   type EntityKind,
@@ -27,10 +27,6 @@ export interface ReadingsQuestion {
   /** The first day whose reading is asked for, and the last one. */
   readonly fromDay: number;
   readonly toDay: number;
-  /** The last decided day before `fromDay`. Null: the last scored one. */
-  readonly decidedThrough: number | null;
-  /** Whether the first day is taken over without alerts. */
-  readonly takesOver: boolean;
   /** Numbers of entities whose readings are asked for although they are never inside. */
   readonly followed?: readonly number[];
   /** Whether those of entities are asked for that churned on one of the days. */
@@ -39,7 +35,7 @@ export interface ReadingsQuestion {
   readonly onlyMondays?: boolean;
 }
 
-/** All readings of an entity that is ever inside, or followed, in the order of days. */
+/** All readings of an entity that is ever inside, or followed, in the order of days. The first day is taken over without alerts. */
 export interface EntityReadings {
   readonly entity: number;
   readonly readings: readonly Reading[];
@@ -83,7 +79,7 @@ async function readingsOn(
     question.kind === "account" ? await absentAccounts(warehouse, question.organization) : undefined;
   const traces = judged.map((one) => traceOf(one, days, absent));
   const changed = await byRulesOfBefore(warehouse, question, days, traces);
-  return { runs, entities: entitiesOf(traces, days, changed, question.takesOver) };
+  return { runs, entities: entitiesOf(traces, days, changed) };
 }
 
 /** A scored day that is read. */
@@ -99,17 +95,16 @@ export async function daysToRead(
   warehouse: Warehouse,
   question: ReadingsQuestion,
 ): Promise<readonly ReadDay[]> {
-  const { organization, kind, condition, fromDay, toDay, decidedThrough, onlyMondays = false } = question;
+  const { organization, kind, condition, fromDay, toDay, onlyMondays = false } = question;
   const lookback = lookbackOf(condition);
-  const firstDay = Math.min(fromDay - lookback, decidedThrough ?? fromDay) - earlierDays;
+  const firstDay = fromDay - lookback - earlierDays;
   const stored = await runsBetween(
     warehouse,
     { organization: organization.id, kind },
     { fromDay: firstDay, toDay },
   );
   const runs = onlyMondays ? stored.filter(({ day }) => isMonday(day)) : stored;
-  const isBefore = (day: number) => (decidedThrough === null ? day < fromDay : day <= decidedThrough);
-  const last = runs.findLast(({ day }) => isBefore(day));
+  const last = runs.findLast(({ day }) => day < fromDay);
   const wanted = runs.filter(({ day }) => day >= fromDay);
   const bases = lookback === 0 ? [] : wanted.map(({ day }) => baseOf(runs, day, lookback));
   const read = runs.filter((run) => run.day >= fromDay || run === last || bases.includes(run));
@@ -126,8 +121,8 @@ function isMonday(day: number): boolean {
   return day % 7 === 4;
 }
 
-/** The last scored day that is so many days earlier. */
-function baseOf(runs: readonly Run[], day: number, lookback: number): Run | undefined {
+/** The run of the last scored day that is so many days earlier, and not four weeks more. */
+export function baseOf(runs: readonly Run[], day: number, lookback: number): Run | undefined {
   return runs.findLast((run) => run.day <= day - lookback && run.day >= day - lookback - earlierDays);
 }
 
@@ -144,7 +139,8 @@ async function judgedEntities(
     outages: outagesOf(days),
   };
   const judged: Judged[] = [];
-  for (const from of await partsOf(warehouse, ask)) {
+  const range = { ...ask, firstDay: ask.days[0]?.day ?? 0, lastDay: ask.days.at(-1)?.day ?? 0 };
+  for (const from of await rangesOf(warehouse, range, entitiesOfStatement)) {
     const numbers = { from, below: from + entitiesOfStatement };
     const { sql, parameters } = judgementsQuery({ ...ask, numbers });
     judged.push(...(await warehouse.rows<Judged>(`${sql} ORDER BY entity`, parameters)));
@@ -170,17 +166,25 @@ function judgedDay({ day, body }: Run, condition: DailyCondition, days: readonly
 
 const runsOf = (days: readonly ReadDay[]) => days.map(({ run }) => run);
 
-/** Where the ranges of numbers begin that have rows. */
-async function partsOf(
+interface Range {
+  readonly organization: number;
+  readonly kind: EntityKind;
+  readonly firstDay: number;
+  readonly lastDay: number;
+}
+
+/** Where the ranges of numbers begin that have rows on some days. @param size of a range @throws WarehouseError */
+export async function rangesOf(
   warehouse: Warehouse,
-  { organization, kind, days }: { organization: number; kind: EntityKind; days: readonly JudgedDay[] },
+  { organization, kind, firstDay, lastDay }: Range,
+  size: number,
 ): Promise<number[]> {
   const rows = await warehouse.rows<{ from: number }>(
-    `SELECT DISTINCT toUInt64(intDiv(${kind}, ${entitiesOfStatement})) * ${entitiesOfStatement} AS from
+    `SELECT DISTINCT toUInt64(intDiv(${kind}, ${size})) * ${size} AS from
      FROM ${kind}_scores
      WHERE organization = {organization:UInt32} AND day >= ${dayParameter("firstDay")} AND day <= ${dayParameter("lastDay")}
      ORDER BY from`,
-    { organization, firstDay: days[0]?.day ?? 0, lastDay: days.at(-1)?.day ?? 0 },
+    { organization, firstDay, lastDay },
   );
   return rows.map(({ from }) => from);
 }
@@ -230,17 +234,14 @@ function traceOf({ entity, codes, places }: Judged, days: readonly ReadDay[], ab
 /** By day, the entities that came inside and would not be there by the rules of the day that theirs are compared with. */
 type BySettings = ReadonlyMap<number, ReadonlySet<number>>;
 
-/** Only a day on which an entity comes inside can fire. On the first day the ledger knows better who was inside: the day before
- * may have been scored again since. */
+/** Only a day on which an entity comes inside can fire. The first day is taken over. */
 function mayFire({ letters: all }: Trace, at: number, first: number): boolean {
-  return (
-    all[at] === letters.inside && (at === first || all.slice(first, at).trimEnd().at(-1) !== letters.inside)
-  );
+  return all[at] === letters.inside && all.slice(first, at).trimEnd().at(-1) !== letters.inside;
 }
 
 async function byRulesOfBefore(
   warehouse: Warehouse,
-  { organization, kind, condition, takesOver }: ReadingsQuestion,
+  { organization, kind, condition }: ReadingsQuestion,
   days: readonly ReadDay[],
   traces: readonly Trace[],
 ): Promise<BySettings> {
@@ -249,14 +250,12 @@ async function byRulesOfBefore(
   if (!isOfScores(condition) || condition.kind === "never" || isOfSegment(condition)) return changed;
   const first = days.findIndex(({ isWanted }) => isWanted);
   for (const [at, { run, before, isWanted }] of days.entries()) {
-    if (!isWanted || before === undefined || rulesKey(before) === rulesKey(run)) continue;
-    if (takesOver && at === first) continue;
+    if (!isWanted || at === first || before === undefined || rulesKey(before) === rulesKey(run)) continue;
     const entities = traces.filter((trace) => mayFire(trace, at, first)).map(({ entity }) => entity);
     if (entities.length === 0) continue;
-    const inside = await insideByRules(warehouse, condition, {
-      ...{ organization, kind, now: run, rules: before, entities },
-    });
-    changed.set(run.day, new Set(entities.filter((entity) => !inside.has(entity))));
+    const question = { organization, kind, now: run, rules: before, entities };
+    const [inside] = await insideByRules(warehouse, [condition], question);
+    changed.set(run.day, new Set(entities.filter((entity) => inside?.has(entity) !== true)));
   }
   return changed;
 }
@@ -265,7 +264,6 @@ function* entitiesOf(
   traces: readonly Trace[],
   days: readonly ReadDay[],
   changed: BySettings,
-  takesOver: boolean,
 ): Iterable<EntityReadings> {
   const first = days.find(({ isWanted }) => isWanted)?.run.day;
   for (const { entity, letters: all } of traces) {
@@ -273,7 +271,7 @@ function* entitiesOf(
       const letter = all[at] ?? letters.none;
       if (!isWanted || letter === letters.none) return [];
       const isInside = letter === letters.inside || letter === letters.returned;
-      const isAdopted = letter === letters.returned || (takesOver && day === first);
+      const isAdopted = letter === letters.returned || day === first;
       return [
         {
           ...{ day, isInside, isOut: letter === letters.out },

@@ -1,6 +1,6 @@
 /** The segments that a rule names, as the decision reads them: their members as of now. See docs/decisions/0086. */
 import type { RuleCondition } from "../../../contract/actions/rules.ts";
-import { numbersOfSet } from "../../analytics/analytics.ts";
+import { type EntitySet, numbersOfSet } from "../../analytics/analytics.ts";
 import type { Organization, RuleVersion } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { DailyCondition, SegmentNow } from "./conditions.ts";
@@ -16,8 +16,8 @@ export type DailyRuleCondition = Exclude<
 export interface OfSegments {
   /** The condition with the members of its segment. */
   readonly condition: DailyCondition;
-  /** The numbers of those that the rule looks at; undefined for all. */
-  readonly inScope: ReadonlySet<number> | undefined;
+  /** Those that the rule looks at; undefined for all. */
+  readonly scope: EntitySet | undefined;
   /** When the segments of scope and condition were changed last, if the rule was there already; else null. */
   readonly changedAtMs: number | null;
   /** Whether scores decide who is in one of them. */
@@ -35,7 +35,7 @@ type Rule = Pick<RuleVersion, "scope" | "createdAtMs">;
 
 /** Reads the segments of scope and condition. @throws ApiError when there is no such segment */
 export async function segmentsOfRule(
-  { warehouse, segmentOf }: SegmentParts,
+  { segmentOf }: Pick<SegmentParts, "segmentOf">,
   organization: Organization,
   { scope, createdAtMs }: Rule,
   condition: DailyRuleCondition,
@@ -46,15 +46,12 @@ export async function segmentsOfRule(
     named.push(segment);
     return segment;
   };
-  const inScope =
-    scope.segment === undefined
-      ? undefined
-      : new Set(await numbersOfSet(warehouse, (await read(scope.segment)).members));
+  const ofScope = scope.segment === undefined ? undefined : (await read(scope.segment)).members;
   const judged =
     condition.kind === "inSegment" ? { ...condition, of: await read(condition.segment) } : condition;
   const changes = named.map(({ changedAtMs }) => changedAtMs).filter((atMs) => atMs > createdAtMs);
   return {
-    ...{ condition: judged, inScope, changedAtMs: changes.length === 0 ? null : Math.max(...changes) },
+    ...{ condition: judged, scope: ofScope, changedAtMs: changes.length === 0 ? null : Math.max(...changes) },
     readsScores: named.some(({ readsScores }) => readsScores),
   };
 }
@@ -82,31 +79,6 @@ export async function withinSegment(
   if (segment === undefined || entities.length === 0) return new Set(entities);
   const members = new Set(await numbersOfSet(warehouse, (await segmentOf(organization, segment)).members));
   return new Set(entities.filter((entity) => members.has(entity)));
-}
-
-/** The ground of the readings. */
-interface Ground {
-  /** The entities with a state. */
-  readonly followed: { has(number: number): boolean };
-  /** Whether the model, the bands or the settings are others than on the last decided day. */
-  readonly areRulesOther: boolean;
-}
-
-/** The readings of those that the rule looks at. Where other rules of scores may have changed the members, everybody who came inside is there
- * by settings. */
-export function readingsByScope(
-  readings: ReadonlyMap<number, Reading>,
-  { inScope, readsScores }: Pick<OfSegments, "inScope" | "readsScores">,
-  { followed, areRulesOther }: Ground,
-): ReadonlyMap<number, Reading> {
-  const isBySettings = readsScores && areRulesOther;
-  return new Map(
-    [...readings].flatMap(([number, reading]) => {
-      const isIn = inScope?.has(number) !== false;
-      if (!isIn && !followed.has(number)) return [];
-      return [[number, readingInScope(reading, { isIn, isBySettings })] as const];
-    }),
-  );
 }
 
 /** The reading of an entity in the scope, or beyond it: there it is out, so that its alert ends.

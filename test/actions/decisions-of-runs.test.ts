@@ -1,9 +1,13 @@
-/** Readings from real runs: a change of settings is told from a change of behaviour, events that were done, and accounts without members. */
+/** Decisions about real runs: a change of settings is told from a change of behaviour, events that were done, and accounts without members. */
 import { expect, test } from "bun:test";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
+import { decisionsOfDay, type RuleOnDay } from "../../server/actions/daily/decide-day.ts";
+import type { DailyCondition, ScoreCondition } from "../../server/actions/rules/conditions.ts";
 import { mrrReader } from "../../server/actions/rules/mrr.ts";
-import { type EntityReadings, readingsOf } from "../../server/actions/rules/readings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import type { EntityStateRow, Organization } from "../../server/ledger/ledger.ts";
+import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
+import { runsBetween } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { Random } from "../../simulation/random.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
@@ -37,16 +41,32 @@ function score(id: number, day: number, settings: Settings) {
   });
 }
 
-async function readings(
+const unused = () => Promise.reject(new Error("The rule names no segment."));
+
+/** The decisions about the second day, by number, of a rule that decided the first. */
+async function decisions(
   id: number,
-  kind: "user" | "account",
-  condition: Parameters<typeof readingsOf>[1]["condition"],
+  kind: EntityKind,
+  condition: ScoreCondition | Extract<DailyCondition, { kind: "keyEventUnseen" }>,
+  states: ReadonlyMap<number, EntityStateRow> = new Map(),
 ) {
-  const { entities } = await readingsOf(subject.warehouse, {
-    ...{ organization: { id, zone }, kind, condition, fromDay: secondDay, toDay: secondDay },
-    ...{ decidedThrough: firstDay, takesOver: false },
+  const runs = await runsBetween(
+    subject.warehouse,
+    { organization: id, kind },
+    { fromDay: firstDay, toDay: secondDay },
+  );
+  const [last, run] = runs;
+  if (run === undefined) throw new Error("the second day is not scored");
+  const rule = {
+    ...{ condition, scope: undefined, before: undefined, states, decidedUpto: -1 },
+    ...{ times: { cooldownDays: 14, exitDays: 2 }, takesOver: false, isBySettings: false },
+    due: { version: { exemptions: {} } },
+  } as object as RuleOnDay;
+  const parts = { warehouse: subject.warehouse, segmentOf: unused, mrrOf: async () => new Map() };
+  const decided = await decisionsOfDay(parts, { id, timezone: "UTC" } as Organization, {
+    ...{ organization: { id, zone }, kind, run, last, rules: [rule] },
   });
-  return new Map([...entities].map(({ entity, readings: [one] }: EntityReadings) => [entity, one]));
+  return new Map((decided.get(rule) ?? []).map((one) => [one.number, one]));
 }
 
 test("by the rules of the last decided day, entities are inside as if nothing had been changed", async () => {
@@ -69,17 +89,17 @@ test("by the rules of the last decided day, entities are inside as if nothing ha
   const condition = { kind: "healthBelow", below } as const;
   for (const kind of ["user", "account"] as const) {
     const [now, asBefore] = [
-      await readings(changed, kind, condition),
-      await readings(unchanged, kind, condition),
+      await decisions(changed, kind, condition),
+      await decisions(unchanged, kind, condition),
     ];
-    const inside = [...now].filter(([, reading]) => reading?.isInside === true);
-    const bySettings = inside.filter(([, reading]) => reading?.isInsideAsBefore === false);
+    const bySettings = [...now.values()].filter(({ insideBySettings }) => insideBySettings > 0);
+    const fired = [...now.values()].filter((one) => one.fired.length > 0);
     expect(bySettings.length).toBeGreaterThan(0);
-    if (kind === "user") expect(inside.length).toBeGreaterThan(bySettings.length);
-    for (const [entity, reading] of inside) {
-      expect([entity, reading?.isInsideAsBefore]).toEqual([entity, asBefore.get(entity)?.isInside === true]);
-    }
-    for (const [, reading] of asBefore) expect(reading?.isInsideAsBefore).toBe(reading?.isInside ?? false);
+    if (kind === "user") expect(fired.length).toBeGreaterThan(0);
+    expect(fired.length + bySettings.length).toBe(now.size);
+    for (const { number } of fired) expect(asBefore.get(number)?.fired).toHaveLength(1);
+    for (const { number } of bySettings) expect(asBefore.has(number)).toBe(false);
+    for (const { insideBySettings } of asBefore.values()) expect(insideBySettings).toBe(0);
   }
 }, 300_000);
 
@@ -96,9 +116,8 @@ test("an event is unseen for days only after it was done, and accounts without m
   await score(id, firstDay, defaultSettings);
   await score(id, secondDay, defaultSettings);
   const condition = { kind: "keyEventUnseen", event: "saved", days: 14 } as const;
-  expect([...(await readings(id, "user", condition))]).toEqual([
-    [1, { day: secondDay, isInside: true, isInsideAsBefore: true, isOut: false, standing: "present" }],
-  ]);
+  const ofUsers = await decisions(id, "user", condition);
+  expect([...ofUsers].map(([user, { fired }]) => [user, fired.length])).toEqual([[1, 1]]);
   const at = "2024-01-01 00:00:00";
   await subject.warehouse.command(
     `INSERT INTO accounts (organization, account, account_id, name, created_at, updated_at, version)
@@ -117,8 +136,12 @@ test("an event is unseen for days only after it was done, and accounts without m
      FROM numbers(1, 2)`,
     { id, day: secondDay - 5 },
   );
-  const [[account, reading] = []] = [...(await readings(id, "account", condition))];
-  expect([account, reading?.standing]).toEqual([1, "gone"]);
+  const entity = { kind: "account", number: 1 } as const;
+  const alerted = { entity, hasLeft: false, daysOut: 0, restsUntil: null, firedOn: firstDay, value: null };
+  const ofAccounts = await decisions(id, "account", condition, new Map([[1, alerted]]));
+  expect([...ofAccounts].map(([account, { closed }]) => [account, closed.map(({ why }) => why)])).toEqual([
+    [1, ["gone"]],
+  ]);
 }, 300_000);
 
 test("an alert has the MRR of its account in the organization's currency", async () => {

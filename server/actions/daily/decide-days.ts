@@ -1,0 +1,148 @@
+/**
+ * Decides the rules that are judged once a scored day: computes the steps from their watermarks to today, and commits them in chunks. A
+ * watermark says what is next, so a decision that was cut off between two commits goes on where it stood. Rules with the same day to
+ * decide are read together. See docs/decisions/0086.
+ */
+import { zoneOf } from "../../calendar/calendar.ts";
+import type { EntityStateRow, Organization, RuleToDecide, RuleVersion } from "../../ledger/ledger.ts";
+import { type EntityKind, rulesKey } from "../../scoring/scoring.ts";
+import { lookbackOf } from "../rules/conditions.ts";
+import type { DecisionParts } from "../rules/decision-parts.ts";
+import { exitDaysOfScores } from "../rules/preview.ts";
+import { baseOf } from "../rules/readings.ts";
+import type { DailyRuleCondition } from "../rules/segments.ts";
+import { commitDay, type Day, decisionsOfDay, type RuleOnDay } from "./decide-day.ts";
+import { type DueRule, dueDays, type Run } from "./due-days.ts";
+
+/** Rules of a statement. */
+const rulesTogether = 25;
+/** States in memory at the same time, unless a single rule has more. */
+const statesTogether = 200_000;
+/** States that are read together. */
+const statesOfPage = 10_000;
+
+type Failed = (rule: Pick<RuleToDecide, "version">, error: unknown) => void;
+
+/** Decides rules on all scored days after their watermarks, day by day. A rule that fails keeps no other back. */
+export async function decideDailyRules(
+  parts: DecisionParts,
+  organization: Organization,
+  rules: readonly (readonly [rule: RuleToDecide, condition: DailyRuleCondition])[],
+  failed: Failed,
+): Promise<void> {
+  let due: DueRule[] = [];
+  for (const [rule, condition] of rules) {
+    const one = await dueDays(parts, organization, rule, condition).catch((error: unknown) => {
+      failed(rule, error);
+    });
+    if (one !== undefined) due.push(one);
+  }
+  while (due.length > 0) {
+    const left: DueRule[] = [];
+    for (const some of Map.groupBy(due, sameDay).values()) {
+      for (let at = 0; at < some.length; ) {
+        const group = await togetherFrom(parts, some, at);
+        left.push(...(await decideTogether(parts, organization, group, failed)));
+        at += group.length;
+      }
+    }
+    due = left.filter(({ days }) => days.length > 0);
+  }
+}
+
+/** Rules of the same key are judged on the same day, and compared with the same one. */
+function sameDay(due: DueRule): string {
+  const [run] = due.days;
+  return JSON.stringify([due.kind, run?.day, lastOf(due)?.day]);
+}
+
+/** The last decided day. */
+function lastOf({ runs, days: [run], watermark }: DueRule): Run | undefined {
+  const decidedThrough = watermark.decidedThrough ?? (run?.day ?? 0) - 1;
+  return runs.findLast(({ day }) => day <= decidedThrough);
+}
+
+/** The rules from a place on that are decided together. */
+async function togetherFrom(parts: DecisionParts, due: readonly DueRule[], at: number): Promise<RuleOnDay[]> {
+  const rules: RuleOnDay[] = [];
+  let states = 0;
+  for (const one of due.slice(at, at + rulesTogether)) {
+    const rule = await onDay(parts, one);
+    rules.push(rule);
+    states += rule.states.size;
+    if (states > statesTogether) break;
+  }
+  return rules;
+}
+
+async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay> {
+  const { version, kind, segments, runs, days, watermark, through } = due;
+  const { condition, scope, readsScores } = segments;
+  const [run] = days;
+  if (run === undefined) throw new TypeError("a rule without a day is not due");
+  const last = lastOf(due);
+  const lookback = lookbackOf(condition);
+  return {
+    ...{ due, condition, scope, watermark, through, takesOver: watermark.takesOver },
+    before: lookback === 0 ? undefined : baseOf(runs, run.day, lookback),
+    times: {
+      cooldownDays: version.cooldownDays ?? run.body.settings.churnHorizonDays,
+      exitDays: condition.kind === "inSegment" ? 1 : exitDaysOfScores,
+    },
+    states: await statesOf(rules, version, kind),
+    decidedUpto: watermark.part?.day === run.day ? watermark.part.uptoNumber : -1,
+    isBySettings: readsScores && last !== undefined && rulesKey(last) !== rulesKey(run),
+  };
+}
+
+/** The states of users or of accounts that a rule keeps, by number. */
+async function statesOf(
+  rules: DecisionParts["rules"],
+  { organization, rule }: RuleVersion,
+  kind: EntityKind,
+): Promise<ReadonlyMap<number, EntityStateRow>> {
+  const states = new Map<number, EntityStateRow>();
+  for (let after = -1; ; ) {
+    const page = await rules.states(organization, rule, after, statesOfPage);
+    for (const state of page) {
+      if (state.entity.kind === "source") continue;
+      after = state.entity.number;
+      if (state.entity.kind === kind) states.set(state.entity.number, state);
+    }
+    if (page.length < statesOfPage) return states;
+  }
+}
+
+/** Decides the next day of rules. When reading them together fails, each is read alone, so that the rule is found at which it fails.
+ * @returns those that were decided, from the day after it on */
+async function decideTogether(
+  parts: DecisionParts,
+  organization: Organization,
+  rules: readonly RuleOnDay[],
+  failed: Failed,
+): Promise<DueRule[]> {
+  const [first] = rules;
+  const run = first?.due.days[0];
+  if (first === undefined || run === undefined) return [];
+  const zoned = { id: organization.id, zone: zoneOf(organization.timezone) };
+  const day: Day = { organization: zoned, kind: first.due.kind, run, last: lastOf(first.due), rules };
+  const decisions = await decisionsOfDay(parts, organization, day).catch((error: unknown) => {
+    if (rules.length === 1) failed(first.due, error);
+  });
+  if (decisions === undefined && rules.length === 1) return [];
+  const decided: DueRule[] = [];
+  for (const rule of rules) {
+    if (decisions === undefined) {
+      decided.push(...(await decideTogether(parts, organization, [rule], failed)));
+      continue;
+    }
+    const { due } = rule;
+    try {
+      const watermark = await commitDay(parts, rule, run, decisions.get(rule) ?? []);
+      decided.push({ ...due, days: due.days.slice(1), watermark, through: watermark.decidedThrough });
+    } catch (error) {
+      failed(due, error);
+    }
+  }
+  return decided;
+}

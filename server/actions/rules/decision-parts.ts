@@ -1,0 +1,36 @@
+/** The stores of a decision, and its clock. */
+import type {
+  DecisionChunk,
+  Organization,
+  RuleDecisions,
+  RuleVersion,
+  Watermark,
+} from "../../ledger/ledger.ts";
+import type { EntityKind, RunBody, ScoreRecord, SourceWatch } from "../../scoring/scoring.ts";
+import type { SeenOwners } from "../moments/seen-owners.ts";
+import type { BulkParts } from "./bulk-changes.ts";
+import type { FiringParts } from "./facts.ts";
+
+export interface DecisionParts extends FiringParts, BulkParts {
+  readonly rules: Pick<RuleDecisions, "toDecide" | "states" | "openMoments">;
+  /** Draws and words the alerts of a chunk, and commits it. @throws Refusal when it does not follow the watermark */
+  readonly commit: (rule: RuleVersion, chunk: DecisionChunk) => Promise<Watermark>;
+  /** The newest finished run as of a day or before. */
+  readonly newestRun: (
+    organization: number,
+    kind: EntityKind,
+    uptoDay: number,
+  ) => Promise<ScoreRecord<RunBody> | undefined>;
+  /** The finished runs of a span of days, in order. */
+  readonly runsBetween: (
+    of: { readonly organization: number; readonly kind: EntityKind },
+    span: { readonly fromDay: number; readonly toDay: number },
+  ) => Promise<readonly ScoreRecord<RunBody>[]>;
+  /** The churn horizon. */
+  readonly horizonOf: (organization: Organization) => Promise<number>;
+  readonly sources: Pick<SourceWatch, "statuses">;
+  readonly seenOwners: SeenOwners;
+  /** Batches of users' rows that were loaded since the start. */
+  readonly loadedUserBatches: (organization: number) => number;
+  readonly nowMs: () => number;
+}
