@@ -4,13 +4,14 @@
  * decide are read together. See docs/decisions/0086.
  */
 import { zoneOf } from "../../calendar/calendar.ts";
-import type { EntityStateRow, Organization, RuleToDecide, RuleVersion } from "../../ledger/ledger.ts";
-import { type EntityKind, rulesKey } from "../../scoring/scoring.ts";
+import type { Organization, RuleToDecide } from "../../ledger/ledger.ts";
+import { rulesKey } from "../../scoring/scoring.ts";
 import { lookbackOf } from "../rules/conditions.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { exitDaysOfScores } from "../rules/preview.ts";
 import { baseOf } from "../rules/readings.ts";
 import type { DailyRuleCondition } from "../rules/segments.ts";
+import { statesOf } from "../rules/states.ts";
 import { commitDay, type Day, decisionsOfDay, type RuleOnDay } from "./decide-day.ts";
 import { type DueRule, dueDays, type Run } from "./due-days.ts";
 
@@ -18,8 +19,6 @@ import { type DueRule, dueDays, type Run } from "./due-days.ts";
 const rulesTogether = 25;
 /** States in memory at the same time, unless a single rule has more. */
 const statesTogether = 200_000;
-/** States that are read together. */
-const statesOfPage = 10_000;
 
 type Failed = (rule: Pick<RuleToDecide, "version">, error: unknown) => void;
 
@@ -93,24 +92,6 @@ async function onDay({ rules }: DecisionParts, due: DueRule): Promise<RuleOnDay>
     decidedUpto: watermark.part?.day === run.day ? watermark.part.uptoNumber : -1,
     isBySettings: readsScores && last !== undefined && rulesKey(last) !== rulesKey(run),
   };
-}
-
-/** The states of users or of accounts that a rule keeps, by number. */
-async function statesOf(
-  rules: DecisionParts["rules"],
-  { organization, rule }: RuleVersion,
-  kind: EntityKind,
-): Promise<ReadonlyMap<number, EntityStateRow>> {
-  const states = new Map<number, EntityStateRow>();
-  for (let after = -1; ; ) {
-    const page = await rules.states(organization, rule, after, statesOfPage);
-    for (const state of page) {
-      if (state.entity.kind === "source") continue;
-      after = state.entity.number;
-      if (state.entity.kind === kind) states.set(state.entity.number, state);
-    }
-    if (page.length < statesOfPage) return states;
-  }
 }
 
 /** Decides the next day of rules. When reading them together fails, each is read alone, so that the rule is found at which it fails.

@@ -4,6 +4,7 @@ import type { Organization, RuleToDecide, Watermark } from "../../ledger/ledger.
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { chunksOf, type EntityDecision } from "../rules/chunks.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
+import { statesOf } from "../rules/states.ts";
 import { unknownEntity } from "../rules/step.ts";
 import { chunkOf, firedBy, thoseThatMayFire } from "./firing.ts";
 import type { OwnersAsSeen } from "./seen-owners.ts";
@@ -28,7 +29,8 @@ export async function decideOwners(
     return watermark;
   }
   const owned = await ownedAccounts(warehouse, organization.id);
-  const before = last?.accounts ?? (await ownedByStates(parts, version));
+  // An account that had an owner when the rule was decided last has a state.
+  const before = last?.accounts ?? new Set((await statesOf(parts.rules, version, "account")).keys());
   const found = [...owned.difference(before)];
   const lost = [...before.difference(owned)];
   const decisions = await decisionsOf(parts, organization, rule, { found, lost });
@@ -66,25 +68,6 @@ async function ownedAccounts(warehouse: Warehouse, organization: number): Promis
   const rows = await warehouse.rows<{ account: number }>(ownedAccountsQuery, { organization });
   return new Set(rows.map(({ account }) => account));
 }
-
-/** The accounts that had an owner when the rule was decided last. */
-async function ownedByStates(
-  { rules }: DecisionParts,
-  { organization, rule }: RuleToDecide["version"],
-): Promise<Set<number>> {
-  const accounts = new Set<number>();
-  for (let after = -1; ; ) {
-    const page = await rules.states(organization, rule, after, statesOfPage);
-    for (const { entity } of page) {
-      if (entity.kind === "source") continue;
-      if (entity.kind === "account") accounts.add(entity.number);
-      after = entity.number;
-    }
-    if (page.length < statesOfPage) return accounts;
-  }
-}
-
-const statesOfPage = 10_000;
 
 /** The accounts whose owners changed, in the order of numbers. */
 async function decisionsOf(
