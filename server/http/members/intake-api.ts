@@ -16,6 +16,7 @@ import { ApiError, notSignedIn } from "../../../contract/refusal.ts";
 import type { Outbox } from "../../actions/actions.ts";
 import { type Intake, isInvalid, type LiveView } from "../../intake/intake.ts";
 import type { Entered, From, OrganizationParts, SignedIn, SignIn } from "../../members/members.ts";
+import type { Peer } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import { checkedBody, checkedQuery, readApiBody } from "../api/request.ts";
 import { failure, refused, unexpected } from "../port/answers.ts";
@@ -36,6 +37,8 @@ export interface IntakeParts extends OrganizationParts {
   readonly live: LiveView;
   /** Sends messages to destinations. */
   readonly outbox: Outbox;
+  /** Computes the default exemption of a hold-out. */
+  readonly analysis: Peer;
   /** Stores events. */
   readonly intake: Pick<Intake, "track" | "closedFor">;
   readonly bodies: BodyBudget;
