@@ -12,7 +12,7 @@ const minuteMs = 60_000;
 const accounts = 30;
 
 /** An organization with accounts and a rule about failed payments that tells a Slack channel in the morning. */
-async function ground(subject: LedgerUnderTest) {
+async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } = {}) {
   const { ledger } = subject;
   const { id: organization } = await subject.organization();
   const numbers = Array.from({ length: accounts }, (_, index) => index + 1);
@@ -32,6 +32,7 @@ async function ground(subject: LedgerUnderTest) {
   const settings = {
     ...{ ...alertRule, name: "Payment failed", destinations: [channel.id] },
     ...({ scope: { kind: "accounts" }, condition: { kind: "paymentFailed" }, when: "08:00" } as const),
+    ...more,
   };
   const rule = await ledger.alertRules.add(organization, settings, by, subject.nowMs);
   const morningMs = subject.nowMs + 8 * 60 * minuteMs;
@@ -134,7 +135,30 @@ export function gatheredAlertsContract(subject: LedgerUnderTest): void {
       expect((await waiting()).map(({ body }) => namesIn(body))).toEqual([names(3, 2), names(1)]);
     });
 
+    erasedOnes(subject);
     excludedOnes(subject);
+  });
+}
+
+function erasedOnes(subject: LedgerUnderTest): void {
+  test("say how many the cap left out when the only one with a row is erased, and name the next one with the next moment", async () => {
+    const { ledger, organization, fail, waiting } = await ground(subject, { cap: 1 });
+    for (const number of [1, 2, 4]) await fail(number);
+    const message = async () => {
+      const [only] = await waiting();
+      return [only?.state, (JSON.parse(only?.body ?? "") as Body).data.text, namesIn(only?.body ?? "")];
+    };
+    expect((await message())[2]).toEqual(names(4));
+    await ledger.erasures.beginAccount(organization, "a4", { by });
+    expect(await message()).toEqual([
+      ...["pending", "Payment failed: 2 alerts fired. All are in the inbox.", []],
+    ]);
+    await fail(3);
+    expect(await message()).toEqual([
+      "pending",
+      "Payment failed: 3 alerts fired. The most important is below, 2 more are in the inbox.",
+      names(3),
+    ]);
   });
 }
 
