@@ -1,6 +1,7 @@
 /** The part of the contract about moments: those of a day wait as one message for the morning. */
 import { describe, expect, test } from "bun:test";
 import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";
 import { alertRule } from "./alert-decision.ts";
@@ -36,6 +37,8 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
   };
   const rule = await ledger.alertRules.add(organization, settings, by, subject.nowMs);
   const morningMs = subject.nowMs + 8 * 60 * minuteMs;
+  /** Entities that are excluded since the last scored day, which have open alerts. */
+  const excludedNow: RuleEntity[] = [];
   const decide = async (changes: Pick<DecisionChunk, "fired" | "closed">, nextMorningMs = morningMs) => {
     const [toDecide] = await ledger.ruleDecisions.toDecide(organization);
     if (toDecide === undefined) throw new Error("The rule is not decided.");
@@ -45,7 +48,10 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
       ...{ next: { decidedThrough: day, part: null, cursor: null }, states: [], insideBySettings: 0 },
       ...changes,
     };
-    await commitChunk(ledger, version, chunk, { address: "", nowMs: subject.nowMs, nextMorningMs });
+    const about = { address: "", nowMs: subject.nowMs, nextMorningMs };
+    const excludedAmong = async (entities: readonly RuleEntity[]) =>
+      entities.filter((entity) => excludedNow.some((one) => Bun.deepEquals(one, entity)));
+    await commitChunk(ledger, version, chunk, { ...about, excludedAmong });
     subject.nowMs += minuteMs;
   };
   /** A payment of an account fails. */
@@ -58,7 +64,7 @@ async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } 
     const { alerts } = await ledger.alerts.list(organization, question);
     return alerts.toSorted((a, b) => a.id - b.id).map(({ closedWhy }) => closedWhy);
   };
-  return { ledger, organization, rule, channel, morningMs, decide, fail, waiting, closings };
+  return { ledger, organization, rule, channel, morningMs, excludedNow, decide, fail, waiting, closings };
 }
 
 function failed(number: number) {
@@ -163,6 +169,16 @@ function erasedOnes(subject: LedgerUnderTest): void {
 }
 
 function excludedOnes(subject: LedgerUnderTest): void {
+  test("leave out an account that is excluded while its alert is still open, and name the next one", async () => {
+    const { excludedNow, fail, waiting } = await ground(subject, { cap: 2 });
+    for (const number of [1, 2, 4]) await fail(number);
+    excludedNow.push(failed(4).entity);
+    await fail(3);
+    const [message] = await waiting();
+    expect(namesIn(message?.body ?? "")).toEqual(names(3, 2));
+    expect((JSON.parse(message?.body ?? "") as Body).data.text).toContain("3 alerts fired.");
+  });
+
   test("leave out an account that is excluded, and close its alert alone", async () => {
     const { ledger, organization, rule, decide, fail, waiting, closings } = await ground(subject);
     for (const number of [1, 2, 3]) await fail(number);
