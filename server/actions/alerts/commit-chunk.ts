@@ -155,7 +155,8 @@ async function toldEnds(
 ): Promise<readonly ClosedAlert[]> {
   const ends = closed.filter(({ why }) => why !== "excluded");
   if (ends.length === 0) return [];
-  const wasTold = new Set(await ruleDecisions.toldOpen(organization, rule));
+  const entities = ends.map(({ entity }) => entity);
+  const wasTold = new Set(await ruleDecisions.toldOpen(organization, rule, entities));
   return ends.filter((end) => wasTold.has(keyOfOpenAlert(end)));
 }
 
