@@ -1,7 +1,7 @@
 /** The default exemption of a hold-out while analysis gives no answer: the rule is not saved, and the caller may try again. */
 import { expect, test } from "bun:test";
 import { alertRuleHandlers } from "../../server/http/members/alert-rules.ts";
-import { analysisStarting, refused } from "../../server/http/port/answers.ts";
+import { analysisStarting, refused, unexpected } from "../../server/http/port/answers.ts";
 import { type Peer, Unreachable } from "../../server/process/process.ts";
 
 const body = {
@@ -26,8 +26,8 @@ async function added(fetch: Peer["fetch"], fields: object = {}) {
 test.each([
   ["is gone", () => Promise.reject(new Unreachable("gone"))],
   ["is starting", async () => analysisStarting()],
-  ["is silent", () => Promise.reject(new DOMException("", "TimeoutError"))],
-])("a rule that needs it is refused while analysis %s, with the time of the next try", async (_, fetch) => {
+  ["fails", async () => unexpected()],
+])("a rule that needs it is refused while analysis %s, and says when to try again", async (_, fetch) => {
   const { failure, saved } = await added(fetch);
   expect(saved).toEqual([]);
   expect([failure?.status, failure?.headers.get("Retry-After")]).toEqual([500, "2"]);

@@ -26,6 +26,5 @@ export async function defaultExemption(
 }
 
 function withoutAnswer(error: unknown): undefined {
-  const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
-  if (!isTimeout && !(error instanceof Unreachable)) throw error;
+  if (!(error instanceof Unreachable)) throw error;
 }
