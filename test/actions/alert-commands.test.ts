@@ -142,6 +142,7 @@ describe("a rule", () => {
     expect(await changed({})).toEqual({});
     const silent = { scope: { kind: "accounts" }, condition: { kind: "sourceSilent" }, holdOutShare: 0.5 };
     expect(await changed(silent)).toEqual({});
+    expect(await changed({ holdOutShare: 0.5 })).toEqual({ mrrAbove: 9_000 });
     await rekindle("alert-rule", "delete", String(added.id));
   });
 

@@ -87,14 +87,20 @@ async function settingsIn(
 ): Promise<Settings> {
   const settings = settingsOf(body);
   const { segment, mrrAbove: sent } = body.exemptions ?? {};
-  const isDrawn = settings.holdOutShare > 0 && settings.condition.kind !== "sourceSilent";
-  const goesOn = before !== undefined && before.holdOutShare > 0;
-  const unsent = async () => (goesOn ? before.exemptions.mrrAbove : await defaultExemption(analysis, place));
-  const mrrAbove = sent === undefined && isDrawn ? await unsent() : sent;
+  const unsent = async () =>
+    before !== undefined && hasDraws(before)
+      ? before.exemptions.mrrAbove
+      : await defaultExemption(analysis, place);
+  const mrrAbove = sent === undefined && hasDraws(settings) ? await unsent() : sent;
   return {
     ...settings,
     exemptions: { ...(segment !== undefined && { segment }), ...(mrrAbove != null && { mrrAbove }) },
   };
+}
+
+/** Sources are not drawn. */
+function hasDraws({ holdOutShare, condition }: Pick<Settings, "holdOutShare" | "condition">): boolean {
+  return holdOutShare > 0 && condition.kind !== "sourceSilent";
 }
 
 async function change(
