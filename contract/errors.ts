@@ -31,6 +31,8 @@ export const errorMessages = {
   twoHosts: "The Host header is there twice: send one.",
   noSuchOrganization: "There is no such organization.",
   analysisStarting: "analysis is starting; try again in a few seconds",
+  noDefaultExemption:
+    "The MRR that the hold-out exempts by default cannot be computed now: analysis does not answer. Try again in a few seconds, or send exemptions.mrrAbove.",
   tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",
   neverAllItems:
     "Too many requests: the batch has more items than are taken in a second. Please send at most",

@@ -103,7 +103,7 @@ export async function startIntake(
     log,
     nowMs,
   );
-  const ofPeople = { config, host, ledger, live, intake, outbox, addresses, bodies, log, registry };
+  const ofPeople = { config, host, ledger, live, intake, outbox, analysis, addresses, bodies, log, registry };
   const serving = startPeople({ ...ofPeople, address, nowMs, memory: authorizers });
   const http: HttpServer = startHttp(
     config,

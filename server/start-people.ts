@@ -9,6 +9,7 @@ import { IntakeApi, intakeHandlers, PeopleGate } from "./http/http.ts";
 import type { Intake, LiveView } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { SignIn, SignInWatch } from "./members/members.ts";
+import type { Peer } from "./process/process.ts";
 import type { Logger } from "./telemetry/telemetry.ts";
 
 /** Parts of intake that routes about people need. */
@@ -19,6 +20,7 @@ export interface PeopleNeeds {
   readonly live: LiveView;
   readonly intake: Intake;
   readonly outbox: Outbox;
+  readonly analysis: Peer;
   readonly addresses: ClientAddresses;
   readonly bodies: BodyBudget;
   readonly log: Logger;
@@ -46,6 +48,7 @@ export function startPeople(needs: PeopleNeeds) {
       live,
       intake: needs.intake,
       outbox: needs.outbox,
+      analysis: needs.analysis,
       bodies,
       address,
       nowMs,

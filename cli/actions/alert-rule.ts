@@ -50,7 +50,10 @@ function create(): Command {
     options: ruleOptions,
     run: async (api, _, options) =>
       api.ask("POST /api/alert-rules", { body: await ruleBody(api, options, undefined) }),
-    print: ({ id, name }) => process.stderr.write(`alert rule ${id}: ${oneLine(name)}\n`),
+    print: (rule) => {
+      process.stderr.write(`alert rule ${rule.id}: ${oneLine(rule.name)}\n`);
+      printExemption(rule);
+    },
   });
 }
 
@@ -64,8 +67,16 @@ function change(): Command {
       const body = await ruleBody(api, options, await ruleWith(api, id));
       return api.ask("PUT /api/alert-rules/:id", { path: { id }, body });
     },
-    print: (rule) => printRules([rule]),
+    print: (rule) => {
+      printRules([rule]);
+      printExemption(rule);
+    },
   });
+}
+
+function printExemption({ holdOutShare, exemptions: { mrrAbove } }: Rule): void {
+  if (holdOutShare === 0 || mrrAbove === undefined) return;
+  process.stderr.write(`exempt from the hold-out: an MRR above ${mrrAbove} in minor units\n`);
 }
 
 function setPaused(verb: "pause" | "resume", description: string): Command {

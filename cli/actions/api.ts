@@ -10,7 +10,7 @@ import { sendMail } from "../../server/actions/actions.ts";
 import { answerCommand } from "../../server/http/http.ts";
 import { Intake, minFreeDiskBytes } from "../../server/intake/intake.ts";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
-import { fetchSocket, socketPath } from "../../server/process/process.ts";
+import { fetchSocket, type Peer, socketPath } from "../../server/process/process.ts";
 import { type AskInit, answered, figuresOf, headersFor } from "../figures/ask.ts";
 import { type Installation, withOrganization } from "../installation.ts";
 
@@ -70,22 +70,26 @@ async function wholeOf(response: Response): Promise<Response> {
 }
 
 function askIntake(
-  { config, own }: Installation,
+  installation: Installation,
   organization: Organization,
   address: string,
   init: AskInit,
 ): Promise<Response> {
   const headers = headersFor(organization);
+  const { config, own } = installation;
   if (own === undefined) {
     return fetchSocket(socketPath(config.dataDir, "control"), address, { ...init, headers });
   }
-  return answerItself(own, config, new Request(`http://intake${address}`, { ...init, headers }));
+  const fetch: Peer["fetch"] = (path) =>
+    figuresOf(installation, organization, async (ask) => wholeOf(await ask(path)));
+  return answerItself(own, config, { fetch }, new Request(`http://intake${address}`, { ...init, headers }));
 }
 
 /** The service sends messages that are due within a second of its start. Mails that ask for agreement are sent by the command. */
 async function answerItself(
   ledger: Ledger,
   config: Installation["config"],
+  analysis: Peer,
   request: Request,
 ): Promise<Response> {
   const room = { maxBacklogBytes: config.inboxMaxBytes, minFreeDiskBytes };
@@ -97,7 +101,7 @@ async function answerItself(
     mail: (mail: Parameters<typeof sendMail>[1]) => sendMail(config.mail, mail),
   };
   const address = () => config.publicUrl;
-  const answer = await answerCommand({ ledger, intake, outbox, address, nowMs: Date.now }, request);
+  const answer = await answerCommand({ ledger, intake, analysis, outbox, address, nowMs: Date.now }, request);
   await intake.recordWarnings();
   return answer;
 }

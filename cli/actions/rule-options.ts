@@ -1,8 +1,6 @@
 /** The options that describe an alert rule, and the rule that they make. */
 import { Option } from "commander";
 import {
-  highestPayer,
-  placeOfUsualMrr,
   type RuleScope,
   type RuleTime,
   ruleLimits,
@@ -155,7 +153,7 @@ export async function ruleBody(api: Api, options: RuleOptions, before: Rule | un
   const kept = kind === before?.scope.kind ? before.exemptions.segment : undefined;
   const { exemptSegment } = options;
   const segment = exemptSegment === undefined ? kept : await segmentIn(api, exemptSegment, kind);
-  const mrrAbove = await mrrExempt(api, options, watched, holdOutShare, before);
+  const { exemptMrr = before?.exemptions.mrrAbove } = options;
   return {
     ...{ name, ...watched, holdOutShare },
     cap: options.cap ?? before?.cap ?? ruleLimits.defaultCap,
@@ -163,7 +161,7 @@ export async function ruleBody(api: Api, options: RuleOptions, before: Rule | un
     destinations: await destinationsOf(api, options, before),
     exemptions: {
       ...(segment !== undefined && { segment }),
-      ...(mrrAbove !== undefined && { mrrAbove }),
+      ...(exemptMrr !== undefined && { mrrAbove: exemptMrr === "none" ? null : exemptMrr }),
     },
     includeCurrent: options.includeCurrent ?? false,
   };
@@ -177,37 +175,4 @@ async function destinationsOf(
   if (names === undefined) return before?.destinations ?? [];
   if (names.length === 1 && names[0] === "none") return [];
   return Promise.all(names.map(async (name) => (await destinationNamed(api, name)).id));
-}
-
-/** The MRR above which accounts are exempt from the hold-out. As in the form, a hold-out that begins exempts the highest tenth of payers. */
-async function mrrExempt(
-  api: Api,
-  { exemptMrr }: RuleOptions,
-  { condition }: Watched,
-  holdOutShare: number,
-  before: Rule | undefined,
-): Promise<number | undefined> {
-  if (exemptMrr !== undefined) return exemptMrr === "none" ? undefined : exemptMrr;
-  const known = before?.exemptions.mrrAbove;
-  const begins = holdOutShare > 0 && (before?.holdOutShare ?? 0) === 0;
-  if (known !== undefined || !begins || condition.kind === "sourceSilent") return known;
-  const usual = await usualMrr(api);
-  if (usual !== undefined) {
-    process.stderr.write(
-      `exempt from the hold-out: an MRR above ${usual} in minor units, which the top 10 % have\n`,
-    );
-  }
-  return usual;
-}
-
-/** The MRR that at most the highest tenth of payers exceed, in minor units. Undefined when there are none. */
-async function usualMrr({ ask }: Api): Promise<number | undefined> {
-  const ofAccounts = await ask("GET /api/accounts", { query: highestPayer });
-  if (ofAccounts.total > 0) {
-    const query = { ...highestPayer, offset: placeOfUsualMrr(ofAccounts.total) };
-    return (await ask("GET /api/accounts", { query })).accounts[0]?.mrr ?? undefined;
-  }
-  const ofUsers = await ask("GET /api/users", { query: highestPayer });
-  const query = { ...highestPayer, offset: placeOfUsualMrr(ofUsers.total) };
-  return (await ask("GET /api/users", { query })).users[0]?.mrr ?? undefined;
 }

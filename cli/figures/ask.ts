@@ -3,7 +3,7 @@
 import { Refusal } from "../../contract/refusal.ts";
 import type { ApiErrorAnswer } from "../../contract/write-api.ts";
 import { answerAnalysis } from "../../server/between/between.ts";
-import { callerHeaders } from "../../server/http/http.ts";
+import { headersOfCaller } from "../../server/http/http.ts";
 import { commandLine, type Organization } from "../../server/ledger/ledger.ts";
 import { CallFailed } from "../../server/process/process.ts";
 import { type Installation, organizationNamed, withInstallation } from "../installation.ts";
@@ -42,9 +42,7 @@ export async function figuresOf<Result>(
 /** The headers that name the caller of a process of the service: the command line. */
 export function headersFor({ id }: Organization): Record<string, string> {
   return {
-    [callerHeaders.organization]: String(id),
-    [callerHeaders.actor]: encodeURIComponent(JSON.stringify(commandLine)),
-    [callerHeaders.rights]: "read manage",
+    ...headersOfCaller({ organization: id, actor: commandLine, rights: ["read", "manage"] }),
     "Content-Type": "application/json",
   };
 }

@@ -15,7 +15,7 @@ const name = Type.String({
   ...nameRules,
   maxLength: destinationLimits.nameCharacters,
   description:
-    "One destination of the organization has it. A name like `Digest of member 3` is that of a member's own digest: owners start, stop and delete it, and it does not count among the destinations of the organization.",
+    "Unique in the organization. `Digest of member 3` is the destination of a member's own digest. Owners pause, resume and delete it. It does not count towards the limit of destinations.",
   "x-send": `1 to ${destinationLimits.nameCharacters} characters and no control character`,
 });
 

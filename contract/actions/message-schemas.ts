@@ -97,7 +97,7 @@ export const messages = {
         "Users or accounts that entered high risk. Null without churn risks, or without earlier scores.",
       ),
     ),
-    left: nullable(Field.count("Users or accounts that left high risk. Null as entered.")),
+    left: nullable(Field.count("Users or accounts that left high risk. Null whenever `entered` is.")),
     rows: Type.Array(
       Type.Object({
         name: Field.text(

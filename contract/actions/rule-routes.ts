@@ -50,6 +50,11 @@ export const alertFigures = {
       "Figures of alert rules: alerts by week, and how many of those whose churn horizon is over were followed by churn",
     answer: RuleFiguresAnswer,
   }),
+  "GET /api/alert-rules/default-exemption": analysisRoute.read({
+    summary:
+      "The MRR above which a hold-out exempts accounts by default: at most the highest tenth of paying accounts exceed it",
+    answer: rules.DefaultExemptionAnswer,
+  }),
   "POST /api/alert-rules/preview": analysisRoute.manage({
     summary:
       "How an alert rule would have done in the last 90 days: its alerts by week, and how many were followed by churn. Segments are evaluated as of each past day. Nothing is saved",

@@ -1,5 +1,5 @@
 /** Alert rules and alerts, as JSON Schema. */
-import Type from "typebox";
+import Type, { type TProperties } from "typebox";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
 import { RuleConditionBody, RuleScopeBody } from "./rule-condition.ts";
@@ -15,6 +15,17 @@ const name = Type.String({
   description: "One rule of the organization has it.",
   "x-send": `1 to ${ruleLimits.nameCharacters} characters and no control character`,
 });
+
+const exemptMrr = Type.Number({ minimum: 0, "x-send": "a number from 0 on, in minor units" });
+const exemptions = <Mrr extends TProperties>(mrr: Mrr) =>
+  closedObject(
+    { segment: Type.Optional(id), ...mrr },
+    {
+      description:
+        "Left out before the draw of the hold-out: a segment, and accounts with a higher MRR in minor units. They get their messages.",
+      "x-send": "an object with segment, mrrAbove, both or none",
+    },
+  );
 
 const settings = {
   name,
@@ -49,17 +60,7 @@ const settings = {
       "The share of entries without messages. They are in no list before the churn horizon is over. 0: no hold-out.",
     "x-send": `a number from 0 to ${ruleLimits.maxHoldOutShare}`,
   }),
-  exemptions: closedObject(
-    {
-      segment: Type.Optional(id),
-      mrrAbove: Type.Optional(Type.Number({ minimum: 0 })),
-    },
-    {
-      description:
-        "Left out before the draw of the hold-out: a segment, and accounts with a higher MRR in minor units. They get their messages.",
-      "x-send": "an object with segment, mrrAbove, both or none",
-    },
-  ),
+  exemptions: exemptions({ mrrAbove: Type.Optional(exemptMrr) }),
   includeCurrent: Type.Boolean({
     description: "Whether users or accounts that are inside when the rule is saved fire.",
     "x-send": "true or false",
@@ -73,7 +74,17 @@ export const AlertRuleBody = closedObject({
   when: Type.Optional(settings.when),
   destinations: Type.Optional(settings.destinations),
   holdOutShare: Type.Optional(settings.holdOutShare),
-  exemptions: Type.Optional(settings.exemptions),
+  exemptions: Type.Optional(
+    exemptions({
+      mrrAbove: Type.Optional(
+        nullable(exemptMrr, {
+          description:
+            "Null exempts no MRR. Left out: a hold-out that begins exempts the MRR that at most the highest tenth of paying accounts exceed (`GET /api/alert-rules/default-exemption`), and a change keeps the MRR of a hold-out that goes on.",
+          "x-send": "a number from 0 on, in minor units, or null",
+        }),
+      ),
+    }),
+  ),
   includeCurrent: Type.Optional(settings.includeCurrent),
 });
 
@@ -90,6 +101,13 @@ const ruleFields = {
   updatedAt: Field.instant("When it was changed last."),
 };
 export const AlertRuleAnswer = Type.Object(ruleFields);
+export const DefaultExemptionAnswer = Type.Object({
+  mrrAbove: nullable(
+    Field.count(
+      "In minor units of the reporting currency. Of paying users where no account pays. Null without payers.",
+    ),
+  ),
+});
 export const AlertRulesAnswer = Type.Object({ rules: listOf("By name.", ruleFields) });
 
 const Person = Type.Object({ id, name: Type.String() });

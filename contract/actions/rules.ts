@@ -178,12 +178,3 @@ export const ruleTemplates: readonly RuleTemplate[] = [
 /** Which alerts a list has. `open`: not closed, not snoozed, and without a verdict. `handled`: with a verdict. */
 export const alertStates = ["open", "snoozed", "handled", "closed", "all"] as const;
 export type AlertState = (typeof alertStates)[number];
-
-/** The default exemption of a hold-out is the MRR that at most the highest tenth of paying accounts exceed, or of paying users where no
- * account pays. These are the parameters of a list of those that pay, the highest MRR first, one of them. */
-export const highestPayer = { mrrFrom: 1, sort: "mrr", order: "descending", limit: 1 } as const;
-
-/** The place of the payer with this MRR among the payers. @param payers their number */
-export function placeOfUsualMrr(payers: number): number {
-  return Math.floor(payers / 10);
-}

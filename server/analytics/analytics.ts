@@ -76,7 +76,13 @@ export { cancellationReasons } from "./revenue/cancellation-reasons.ts";
 export { revenueQuestion, unconfirmedSubscriptions, unpricedSubscriptions } from "./revenue/currencies.ts";
 export { type LastPaid, lastPaid } from "./revenue/last-paid.ts";
 export type { RevenueSplit } from "./revenue/payer-groups.ts";
-export { hasPayers, type PayersQuestion, payersNow, plansInUse } from "./revenue/payers-now.ts";
+export {
+  hasPayers,
+  mrrOfHighestTenth,
+  type PayersQuestion,
+  payersNow,
+  plansInUse,
+} from "./revenue/payers-now.ts";
 export { type PeriodRevenue, type RevenuePeriod, revenue } from "./revenue/revenue.ts";
 export { mrrAtRisk } from "./revenue/revenue-at-risk.ts";
 export { revenueCohorts } from "./revenue/revenue-cohorts.ts";

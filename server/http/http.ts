@@ -1,6 +1,6 @@
 /** The module's interface: the public port, the write API, the JSON API and the pages. */
 
-export { AnalysisApi, callerHeaders } from "./api/analysis-api.ts";
+export { AnalysisApi, headersOfCaller } from "./api/analysis-api.ts";
 export type { ApiParts } from "./api/context.ts";
 export { begun } from "./api/csv.ts";
 export { apiHandler, readKeyRequestsPerSecond } from "./api/gateway.ts";

@@ -24,6 +24,7 @@ export {
   type DrawnAlert,
   type EntityStateRow,
   type FiredAlert,
+  type GatheredAlerts,
   keyOfOpenAlert,
   type OpenMoment,
   type RuleDecisions,

@@ -124,6 +124,28 @@ describe("a rule", () => {
     for (const { id } of await rules()) await rekindle("alert-rule", "delete", String(id));
   });
 
+  test("of the API exempts the top 10 % of payers when its hold-out begins, unless it says otherwise", async () => {
+    const { owner, at } = ours;
+    const top = await owner.json("GET", at("/api/alert-rules/default-exemption"));
+    expect(top).toEqual({ mrrAbove: 9_000 });
+    const rule = { name: "drawn", scope: { kind: "accounts" }, condition: { kind: "paymentFailed" } };
+    const added = await owner.json<Rule>("POST", at("/api/alert-rules"), rule, 201);
+    const changed = async (fields: object) =>
+      (await owner.json<Rule>("PUT", at(`/api/alert-rules/${added.id}`), { ...rule, ...fields })).exemptions;
+    expect(added.exemptions).toEqual({});
+    expect(await changed({ holdOutShare: 0.2 })).toEqual({ mrrAbove: 9_000 });
+    expect(await changed({ holdOutShare: 0.2, exemptions: { mrrAbove: 70 } })).toEqual({ mrrAbove: 70 });
+    expect(await changed({ holdOutShare: 0.4, exemptions: {} })).toEqual({ mrrAbove: 70 });
+    expect(await changed({ holdOutShare: 0.4, exemptions: { mrrAbove: null } })).toEqual({});
+    // A hold-out that goes on without an exemption gets none.
+    expect(await changed({ holdOutShare: 0.5 })).toEqual({});
+    expect(await changed({})).toEqual({});
+    const silent = { scope: { kind: "accounts" }, condition: { kind: "sourceSilent" }, holdOutShare: 0.5 };
+    expect(await changed(silent)).toEqual({});
+    expect(await changed({ holdOutShare: 0.5 })).toEqual({ mrrAbove: 9_000 });
+    await rekindle("alert-rule", "delete", String(added.id));
+  });
+
   test("is refused with the reason", async () => {
     const create = ["alert-rule", "create"];
     const reasons: [string, string[]][] = [

@@ -12,6 +12,7 @@ import type {
   RuleVersion,
 } from "../../server/ledger/ledger.ts";
 import type { DrawnChunk } from "../../server/ledger/ports/actions/rules.ts";
+import { noneExcluded } from "../ledger/alert-decision.ts";
 
 const secret = "00".repeat(32);
 const version: RuleVersion = {
@@ -73,7 +74,12 @@ async function committed(
       asking: async () => [],
     },
   };
-  const ground = { address: "https://rekindle.example.com", nowMs: 1_000, nextMorningMs: 9_000 };
+  const ground = {
+    address: "https://rekindle.example.com",
+    nowMs: 1_000,
+    nextMorningMs: 9_000,
+    excludedAmong: noneExcluded,
+  };
   for (const one of chunks) await commitChunk(ledger, { ...version, ...settings }, one, ground);
   return { kept, messages: kept.flatMap(({ messages }) => messages) };
 }

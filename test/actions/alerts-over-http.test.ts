@@ -7,6 +7,7 @@ import { remoteLedger } from "../../server/between/remote/remote.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import type { DecisionChunk, SharedLedger } from "../../server/ledger/ledger.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { noneExcluded } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
 import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
@@ -90,7 +91,12 @@ async function decide(day: number, users: readonly string[]): Promise<void> {
     ...{ closed: [], insideBySettings: 0 },
   };
   const nowMs = Date.now();
-  await commitChunk(ledger, toDecide.version, chunk, { address: server.url, nowMs, nextMorningMs: nowMs });
+  await commitChunk(ledger, toDecide.version, chunk, {
+    address: server.url,
+    nowMs,
+    nextMorningMs: nowMs,
+    excludedAmong: noneExcluded,
+  });
 }
 
 /** The id of the user whom a message names. */

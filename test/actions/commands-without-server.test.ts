@@ -17,11 +17,31 @@ test("rules, destinations, notes and contacts are saved, and refusals have their
   const users = join(dataDir, "users.csv");
   writeFileSync(users, "userId,email\nada,ada@example.com\n");
   await rekindle("import", users);
+  const events = join(dataDir, "events.jsonl");
+  const properties = {
+    subscriptionId: "s1",
+    plan: "Team",
+    amount: 7_000,
+    currency: "USD",
+    interval: "month",
+  };
+  const timestamp = new Date(Date.now() - 86_400_000).toISOString();
+  writeFileSync(
+    events,
+    JSON.stringify({ userId: "ada", event: "subscription_started", timestamp, properties }),
+  );
+  await rekindle("import", events);
   const address = "https://hooks.example.com/rekindle";
   const add = ["destination", "add", "Hooks", "--kind", "webhook", "--address"];
   expect(await rekindle(...add, address)).toStartWith("whsec_");
   await rekindle("alert-rule", "create", "--template", "high-risk", "--destination", "Hooks");
   expect(await rekindle("alert-rule", "list")).toContain("Account enters high risk");
+  // An export loads the imported rows. Then the command asks an engine of its own for the MRR of the top payer.
+  await rekindle("export", "subscriptions");
+  const drawn = ["--template", "payment-failed", "--scope", "users", "--hold-out", "0.2", "--json"];
+  expect(JSON.parse(await rekindle("alert-rule", "create", ...drawn))).toMatchObject({
+    exemptions: { mrrAbove: 7_000 },
+  });
   await rekindle("note", "add", "Wants SSO", "--user", "ada");
   await rekindle("contact", "add", "ada", "--kind", "call");
   await rekindle("churn-reason", "set", "Too expensive", "--user", "ada");

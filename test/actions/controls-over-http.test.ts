@@ -7,6 +7,7 @@ import { formatDay } from "../../server/calendar/days.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { noneExcluded } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
@@ -67,7 +68,7 @@ async function drawControl(userId: string, day: number): Promise<void> {
         },
       ],
     },
-    { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now() },
+    { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now(), excludedAmong: noneExcluded },
   );
 }
 

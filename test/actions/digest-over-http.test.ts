@@ -7,6 +7,7 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { msPerDay, msPerHour, Zone } from "../../server/calendar/zone.ts";
 import { commandLine, type DecisionChunk, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { todayIn } from "../far-from-midnight.ts";
+import { noneExcluded } from "../ledger/alert-decision.ts";
 import { company } from "../people/support.ts";
 import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
@@ -92,7 +93,12 @@ async function ruleThatFired({ owner, at }: Company, ledger: SharedLedger): Prom
     ...{ states: [], closed: [], insideBySettings: 2 },
     fired: [await firedOf("ada", true), await firedOf("bob", false)],
   };
-  const ground = { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now() };
+  const ground = {
+    address: server.url,
+    nowMs: Date.now(),
+    nextMorningMs: Date.now(),
+    excludedAmong: noneExcluded,
+  };
   // The draw of bob is by a secret: with a share of 1 he is a control.
   await commitChunk(ledger, { ...version, holdOutShare: 1 }, chunk, ground);
 }

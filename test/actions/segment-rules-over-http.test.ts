@@ -6,6 +6,7 @@ import { remoteLedger } from "../../server/between/remote/remote.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
+import { noneExcluded } from "../ledger/alert-decision.ts";
 import { ownServer } from "../own-server.ts";
 import { joined } from "../people/support.ts";
 import { until } from "../people/watching.ts";
@@ -65,7 +66,12 @@ async function decidedAgain(): Promise<void> {
       ...{ after: watermark.sequence, next: { decidedThrough: today - 1, part: null, cursor: null } },
       ...{ states: [], fired: [], closed: [], insideBySettings: 0 },
     };
-    const ground = { address: server.url, nowMs: Date.now(), nextMorningMs: Date.now() };
+    const ground = {
+      address: server.url,
+      nowMs: Date.now(),
+      nextMorningMs: Date.now(),
+      excludedAmong: noneExcluded,
+    };
     await commitChunk(ledger, version, chunk, ground);
   }
   await decided();

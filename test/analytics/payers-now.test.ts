@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { accountNumbers } from "../../server/analytics/entities/account-list.ts";
 import { revenueQuestion, unconfirmedSubscriptions } from "../../server/analytics/revenue/currencies.ts";
 import {
+  mrrOfHighestTenth,
   type PayersQuestion,
   payersNow,
   payersSql,
@@ -54,6 +55,11 @@ describe.each(Object.entries(histories))("with %s", (_, history) => {
     const asked = await revenueQuestion(subject.warehouse, { organization, ...settings });
     const question = { ...asked, kind, nowMs, untilMs: nowMs + 90 * 86_400_000, transitions };
     const found = await payersNow(subject.warehouse, question, everybody);
+    const paid = [...found.values()].flatMap(({ mrr }) => (mrr !== null && mrr > 0 ? [mrr] : []));
+    const highest = paid.toSorted((a, b) => b - a);
+    expect(await mrrOfHighestTenth(subject.warehouse, question)).toBe(
+      highest[Math.floor(highest.length / 10)],
+    );
 
     // A balance is that just before its edge.
     const convert = conversionAt({ reporting: "USD", rates: settings.currencyRates });
@@ -119,6 +125,8 @@ test("excluded users, and accounts of excluded users alone, are in no list, and 
   });
   expect((await listed(of("account"))).map(({ entity, mrr }) => [entity, mrr])).toEqual([[1, 500]]);
   expect(await listed(of("user"))).toEqual([]);
+  expect(await mrrOfHighestTenth(warehouse, of("account"))).toBe(500);
+  expect(await mrrOfHighestTenth(warehouse, of("user"))).toBeUndefined();
   expect([...(await payersNow(warehouse, of("account"), [1, 2])).keys()]).toEqual([1]);
   const own = await payersNow(warehouse, { ...of("account"), withExcluded: true }, [2]);
   expect(own.get(2)?.unratedMrr).toEqual([{ currency: "EUR", mrr: 500 }]);

@@ -203,7 +203,7 @@ test("a rule is about the accounts of a segment, and stays so when its name is c
   await preview.getByText("Inside now: 1 account.").waitFor();
   await page.getByLabel("Only those of a segment").selectOption({ label: "Unowned" });
   await page.getByRole("button", { name: "Preview" }).click();
-  const refused = "the condition owner of the segment Unowned has no history";
+  const refused = "the condition owner of the segment Unowned cannot be evaluated for past days";
   await preview.getByRole("alert").getByText(refused).waitFor();
   await page.getByLabel("Only those of a segment").selectOption({ label: "Seen" });
   await isRightOnPhones(page);

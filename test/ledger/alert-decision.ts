@@ -18,6 +18,9 @@ export const alertRule: AlertRuleSettings = {
   includeCurrent: true,
 };
 
+/** The reader of exclusions of an organization without any. */
+export const noneExcluded = async (): Promise<readonly RuleEntity[]> => [];
+
 /** An alert that fires. */
 export function firedAlert(entity: RuleEntity, day: number, more: Partial<DrawnAlert> = {}): DrawnAlert {
   return {

@@ -49,6 +49,7 @@ export function alertRulesContract(subject: LedgerUnderTest): void {
   describe("alert rules", () => {
     rules(subject);
     chunks(subject);
+    told(subject);
     effects(subject);
     controls(subject);
     work(subject);
@@ -187,6 +188,29 @@ function chunks(subject: LedgerUnderTest): void {
       await ruleDecisions.unsent(id, first.rule, day),
       await ruleDecisions.sentOn(id, first.rule, day),
     ]).toEqual([[], 2]);
+  });
+}
+
+function told(subject: LedgerUnderTest): void {
+  test("open alerts that were in a message are found by their entities and events, those of other entities are not", async () => {
+    const { id, ledger, first, commit, rule } = await ground(subject);
+    const source: RuleEntity = { kind: "source", source: "api" };
+    const engines: RuleEntity = { kind: "account", number: 1 };
+    const fired = [
+      ...[firedAlert(ada, day), firedAlert(bob, day, { isSent: false }), firedAlert(source, day)],
+      ...[firedAlert(engines, day, { eventId: "e1" }), firedAlert(engines, day, { eventId: "e2" })],
+    ];
+    await commit({ ...first, fired });
+    const toldOpen = async (entities: readonly RuleEntity[], of = rule.id) =>
+      (await ledger.ruleDecisions.toldOpen(id, of, entities)).toSorted();
+    expect(await toldOpen([ada, bob])).toEqual(["user 1"]);
+    expect(await toldOpen([engines])).toEqual(["account 1 e1", "account 1 e2"]);
+    expect(await toldOpen([source, bob])).toEqual(["source api"]);
+    expect(await toldOpen([ada, source], rule.id + 1)).toEqual([]);
+    const next = { ...first.next, decidedThrough: day + 1 };
+    const closed = [{ entity: ada, firedOn: day, day: day + 1, why: "resolved" } as const];
+    await commit({ ...first, after: 2, next, states: [], fired: [], messages: [], closed });
+    expect(await toldOpen([ada, source])).toEqual(["source api"]);
   });
 }
 

@@ -1,6 +1,7 @@
 /** The part of the contract about moments: those of a day wait as one message for the morning. */
 import { describe, expect, test } from "bun:test";
 import { commitChunk } from "../../server/actions/alerts/commit-chunk.ts";
+import type { RuleEntity } from "../../server/ledger/ports/actions/rule-entities.ts";
 import type { DecisionChunk } from "../../server/ledger/ports/actions/rules.ts";
 import { commandLine as by } from "../../server/ledger/ports/audit.ts";
 import { alertRule } from "./alert-decision.ts";
@@ -12,7 +13,7 @@ const minuteMs = 60_000;
 const accounts = 30;
 
 /** An organization with accounts and a rule about failed payments that tells a Slack channel in the morning. */
-async function ground(subject: LedgerUnderTest) {
+async function ground(subject: LedgerUnderTest, more: { readonly cap?: number } = {}) {
   const { ledger } = subject;
   const { id: organization } = await subject.organization();
   const numbers = Array.from({ length: accounts }, (_, index) => index + 1);
@@ -32,9 +33,12 @@ async function ground(subject: LedgerUnderTest) {
   const settings = {
     ...{ ...alertRule, name: "Payment failed", destinations: [channel.id] },
     ...({ scope: { kind: "accounts" }, condition: { kind: "paymentFailed" }, when: "08:00" } as const),
+    ...more,
   };
   const rule = await ledger.alertRules.add(organization, settings, by, subject.nowMs);
   const morningMs = subject.nowMs + 8 * 60 * minuteMs;
+  /** Entities that are excluded since the last scored day, which have open alerts. */
+  const excludedNow: RuleEntity[] = [];
   const decide = async (changes: Pick<DecisionChunk, "fired" | "closed">, nextMorningMs = morningMs) => {
     const [toDecide] = await ledger.ruleDecisions.toDecide(organization);
     if (toDecide === undefined) throw new Error("The rule is not decided.");
@@ -44,7 +48,10 @@ async function ground(subject: LedgerUnderTest) {
       ...{ next: { decidedThrough: day, part: null, cursor: null }, states: [], insideBySettings: 0 },
       ...changes,
     };
-    await commitChunk(ledger, version, chunk, { address: "", nowMs: subject.nowMs, nextMorningMs });
+    const about = { address: "", nowMs: subject.nowMs, nextMorningMs };
+    const excludedAmong = async (entities: readonly RuleEntity[]) =>
+      entities.filter((entity) => excludedNow.some((one) => Bun.deepEquals(one, entity)));
+    await commitChunk(ledger, version, chunk, { ...about, excludedAmong });
     subject.nowMs += minuteMs;
   };
   /** A payment of an account fails. */
@@ -57,7 +64,7 @@ async function ground(subject: LedgerUnderTest) {
     const { alerts } = await ledger.alerts.list(organization, question);
     return alerts.toSorted((a, b) => a.id - b.id).map(({ closedWhy }) => closedWhy);
   };
-  return { ledger, organization, rule, channel, morningMs, decide, fail, waiting, closings };
+  return { ledger, organization, rule, channel, morningMs, excludedNow, decide, fail, waiting, closings };
 }
 
 function failed(number: number) {
@@ -134,11 +141,44 @@ export function gatheredAlertsContract(subject: LedgerUnderTest): void {
       expect((await waiting()).map(({ body }) => namesIn(body))).toEqual([names(3, 2), names(1)]);
     });
 
+    erasedOnes(subject);
     excludedOnes(subject);
   });
 }
 
+function erasedOnes(subject: LedgerUnderTest): void {
+  test("say how many the cap left out when the only one with a row is erased, and name the next one with the next moment", async () => {
+    const { ledger, organization, fail, waiting } = await ground(subject, { cap: 1 });
+    for (const number of [1, 2, 4]) await fail(number);
+    const message = async () => {
+      const [only] = await waiting();
+      return [only?.state, (JSON.parse(only?.body ?? "") as Body).data.text, namesIn(only?.body ?? "")];
+    };
+    expect((await message())[2]).toEqual(names(4));
+    await ledger.erasures.beginAccount(organization, "a4", { by });
+    expect(await message()).toEqual([
+      ...["pending", "Payment failed: 2 alerts fired. All are in the inbox.", []],
+    ]);
+    await fail(3);
+    expect(await message()).toEqual([
+      "pending",
+      "Payment failed: 3 alerts fired. The most important is below, 2 more are in the inbox.",
+      names(3),
+    ]);
+  });
+}
+
 function excludedOnes(subject: LedgerUnderTest): void {
+  test("leave out an account that is excluded while its alert is still open, and name the next one", async () => {
+    const { excludedNow, fail, waiting } = await ground(subject, { cap: 2 });
+    for (const number of [1, 2, 4]) await fail(number);
+    excludedNow.push(failed(4).entity);
+    await fail(3);
+    const [message] = await waiting();
+    expect(namesIn(message?.body ?? "")).toEqual(names(3, 2));
+    expect((JSON.parse(message?.body ?? "") as Body).data.text).toContain("3 alerts fired.");
+  });
+
   test("leave out an account that is excluded, and close its alert alone", async () => {
     const { ledger, organization, rule, decide, fail, waiting, closings } = await ground(subject);
     for (const number of [1, 2, 3]) await fail(number);

@@ -129,7 +129,7 @@ function fixed(subject: LedgerUnderTest): void {
     expect([segment.fixed, unknownIds]).toEqual([2, []]);
     expect(await ledger.segments.numbers(id, segment.id)).toEqual([2, 3]);
     expect(await ledger.segments.numbers(other.id, segment.id)).toEqual([]);
-    await expect(add(id, "none", [900])).rejects.toThrow("none of them is the id of a user.");
+    await expect(add(id, "none", [1])).rejects.toThrow("All of these users were erased meanwhile");
   });
 
   test("stay fixed, or stay a filter, and a fixed one needs an id that is known", async () => {

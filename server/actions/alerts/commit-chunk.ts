@@ -6,7 +6,9 @@ import {
   type DecisionMessage,
   type DestinationWithCounts,
   type DrawnAlert,
+  type GatheredAlerts,
   keyOfOpenAlert,
+  type RuleEntity,
   type RuleVersion,
   type SharedLedger,
   type UnsentAlert,
@@ -31,6 +33,8 @@ export interface ChunkGround {
   readonly nowMs: number;
   /** The next 08:00 in the organization's timezone. */
   readonly nextMorningMs: number;
+  /** Those of the users and accounts that are excluded now. */
+  readonly excludedAmong: (entities: readonly RuleEntity[]) => Promise<readonly RuleEntity[]>;
 }
 
 /**
@@ -61,7 +65,7 @@ export async function commitChunk(
   const dueAtMs = version.when === "at once" ? ground.nowMs : ground.nextMorningMs;
   const isGathered = isMoment(version.condition) && version.when === "08:00";
   const together = isGathered
-    ? await gathered(ledger, version, drawn, chunk.closed, dueAtMs)
+    ? await gathered(ledger, version, drawn, chunk.closed, ground)
     : { sent, total };
   const ended = await toldEnds(ledger, version, chunk.closed);
   const entities = [...sent, ...together.sent, ...ended].map(({ entity }) => entity);
@@ -98,28 +102,44 @@ async function sentOf(
 /** The moments that fire now with those whose message waits for the morning, without those of excluded entities. The cap is that of the
  * message. Without a change of it, none are told. */
 async function gathered(
-  { ruleDecisions }: Ledger,
+  ledger: Ledger,
   version: RuleVersion,
   drawn: readonly DrawnAlert[],
   closed: readonly ClosedAlert[],
-  dueAtMs: number,
+  ground: ChunkGround,
 ): Promise<ToldTogether> {
   const fired = drawn.filter(({ arm }) => arm !== "control");
   const without = closed.filter(({ why }) => why === "excluded").map(({ entity }) => entity);
   if (fired.length === 0 && without.length === 0) return noneSent;
-  const { organization, rule, cap } = version;
-  const message = { messageId: gatheredMessageId(version, dueAtMs), dueAtMs };
-  const rows = ruleLimits.messageRows;
-  const waiting = await ruleDecisions.gathered(organization, rule, message, without, rows);
+  const dueAtMs = ground.nextMorningMs;
+  const waiting = await waitingMoments(ledger, version, without, ground);
   // An owner who is lost twice on a day is one alert.
   const known = new Set(waiting.alerts.map(({ eventId }) => eventId));
   const told = fired.filter(({ eventId }) => !known.has(eventId));
   const all: readonly UnsentAlert[] = [...waiting.alerts, ...told];
   return {
-    sent: all.toSorted(byImportance).slice(0, Math.min(cap, ruleLimits.messageRows)),
+    sent: all.toSorted(byImportance).slice(0, Math.min(version.cap, ruleLimits.messageRows)),
     total: waiting.total + told.length,
     gatheredUntilMs: dueAtMs,
   };
+}
+
+/** The moments of the message that waits. Alerts of entities that are excluded since the last scored day are still open: they are left out as well.
+ * @param without entities that are left out */
+async function waitingMoments(
+  { ruleDecisions }: Ledger,
+  version: RuleVersion,
+  without: readonly RuleEntity[],
+  { nextMorningMs: dueAtMs, excludedAmong }: ChunkGround,
+): Promise<GatheredAlerts> {
+  const { organization, rule } = version;
+  const message = { messageId: gatheredMessageId(version, dueAtMs), dueAtMs };
+  for (let leftOut = without; ; ) {
+    const found = await ruleDecisions.gathered(organization, rule, message, leftOut, ruleLimits.messageRows);
+    const excluded = await excludedAmong(found.alerts.map(({ entity }) => entity));
+    if (excluded.length === 0) return found;
+    leftOut = [...leftOut, ...excluded];
+  }
 }
 
 /** Null comes behind every value, because none is negative. */
@@ -135,7 +155,8 @@ async function toldEnds(
 ): Promise<readonly ClosedAlert[]> {
   const ends = closed.filter(({ why }) => why !== "excluded");
   if (ends.length === 0) return [];
-  const wasTold = new Set(await ruleDecisions.toldOpen(organization, rule));
+  const entities = ends.map(({ entity }) => entity);
+  const wasTold = new Set(await ruleDecisions.toldOpen(organization, rule, entities));
   return ends.filter((end) => wasTold.has(keyOfOpenAlert(end)));
 }
 

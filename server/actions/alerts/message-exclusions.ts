@@ -38,12 +38,22 @@ export class MessageExclusions {
 
   async #leaveOut(organization: number, named: readonly RuleEntity[]): Promise<void> {
     const { ledger, warehouse } = this.#parts;
-    const excluded: RuleEntity[] = [];
-    for (const kind of ["user", "account"] as const satisfies readonly EntityKind[]) {
-      const numbers = named.flatMap((one) => (one.kind === kind ? [one.number] : []));
-      const found = await excludedAmong(warehouse, organization, kind, numbers);
-      excluded.push(...found.map((number) => ({ kind, number })));
-    }
+    const excluded = await excludedEntities(warehouse, organization, named);
     if (excluded.length > 0) await ledger.ruleDecisions.leaveOut(organization, excluded);
   }
+}
+
+/** Those of the users and accounts that are excluded now. @throws WarehouseError */
+export async function excludedEntities(
+  warehouse: Warehouse,
+  organization: number,
+  entities: readonly RuleEntity[],
+): Promise<readonly RuleEntity[]> {
+  const excluded: RuleEntity[] = [];
+  for (const kind of ["user", "account"] as const satisfies readonly EntityKind[]) {
+    const numbers = entities.flatMap((one) => (one.kind === kind ? [one.number] : []));
+    const found = await excludedAmong(warehouse, organization, kind, numbers);
+    excluded.push(...found.map((number) => ({ kind, number })));
+  }
+  return excluded;
 }

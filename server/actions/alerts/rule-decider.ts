@@ -9,6 +9,7 @@ import { decideRules } from "../rules/decide-rules.ts";
 import type { DecisionParts } from "../rules/decision-parts.ts";
 import { mrrReader } from "../rules/mrr.ts";
 import { commitChunk } from "./commit-chunk.ts";
+import { excludedEntities } from "./message-exclusions.ts";
 import { nextMorningMs } from "./next-morning.ts";
 
 export interface RuleDeciderParts {
@@ -47,14 +48,16 @@ export class RuleDecider {
     }
   }
 
-  #partsOf({ timezone }: Organization): DecisionParts {
+  #partsOf({ id: organization, timezone }: Organization): DecisionParts {
     const { ledger, warehouse, host, sources, segmentOf, address, nowMs } = this.#parts;
     return {
       ...{ warehouse, sources, nowMs, rules: ledger.ruleDecisions, segmentOf: readOnce(segmentOf) },
       commit: (version, chunk) => {
         const morningMs = nextMorningMs(zoneOf(timezone), nowMs());
-        const ground = { address, nowMs: nowMs(), nextMorningMs: morningMs };
-        return commitChunk(ledger, version, chunk, ground);
+        return commitChunk(ledger, version, chunk, {
+          ...{ address, nowMs: nowMs(), nextMorningMs: morningMs },
+          excludedAmong: (entities) => excludedEntities(warehouse, organization, entities),
+        });
       },
       newestRun: readOnce((id, kind, uptoDay) => newestRun(warehouse, id, kind, uptoDay)),
       runsBetween: readOnce((of, span) => runsBetween(warehouse, of, span)),

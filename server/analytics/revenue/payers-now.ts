@@ -319,6 +319,20 @@ export function expectedLossSql(mrr: string, scheduled: string, risk: string) {
   };
 }
 
+/** The MRR that at most the highest tenth of paying entities of this kind exceed. Undefined without any. */
+export async function mrrOfHighestTenth(
+  warehouse: Warehouse,
+  question: PayersQuestion,
+): Promise<number | undefined> {
+  const { text, parameters } = payersSql(question, ["mrr"]);
+  const [row] = await warehouse.rows<{ readonly mrr: number }>(
+    `SELECT arrayReverseSort(groupArray(payer.mrr))[intDiv(count(), 10) + 1] AS mrr
+     FROM ${text} AS payer WHERE payer.mrr > 0 HAVING count() > 0`,
+    parameters,
+  );
+  return row?.mrr;
+}
+
 export interface PlanInUse {
   readonly plan: string;
   readonly subscriptions: number;

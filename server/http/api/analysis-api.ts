@@ -27,6 +27,23 @@ export const callerHeaders = {
   rights: "rekindle-rights",
 } as const;
 
+/** A caller of analysis, whom intake has authorized. */
+export interface Caller {
+  /** The organization's id. */
+  readonly organization: number;
+  readonly actor: Actor;
+  readonly rights: readonly string[];
+}
+
+/** The headers that name a caller. */
+export function headersOfCaller({ organization, actor, rights }: Caller): Record<string, string> {
+  return {
+    [callerHeaders.organization]: String(organization),
+    [callerHeaders.actor]: encodeURIComponent(JSON.stringify(actor)),
+    [callerHeaders.rights]: rights.join(" "),
+  };
+}
+
 /** Answers requests by a table of routes and their handlers. */
 export class AnalysisApi {
   readonly #routes: RouteTable;

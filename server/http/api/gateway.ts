@@ -7,7 +7,7 @@
 import { errorMessages } from "../../../contract/errors.ts";
 import { ApiError, notSignedIn } from "../../../contract/refusal.ts";
 import { isInvalid } from "../../intake/intake.ts";
-import { type Actor, readKeyActor } from "../../ledger/ledger.ts";
+import { readKeyActor } from "../../ledger/ledger.ts";
 import { type Peer, Unreachable } from "../../process/process.ts";
 import type { PeopleGate } from "../members/gate.ts";
 import type { IntakeApi } from "../members/intake-api.ts";
@@ -17,7 +17,7 @@ import type { Authorizer } from "../port/authorize.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
 import type { Connection, Handler } from "../port/handler.ts";
 import type { UnknownTokens } from "../port/unknown-tokens.ts";
-import { callerHeaders } from "./analysis-api.ts";
+import { type Caller, headersOfCaller } from "./analysis-api.ts";
 import { readApiBody } from "./request.ts";
 
 /** Requests that each read key may send in a second: figures cost milliseconds, writes microseconds. */
@@ -35,13 +35,6 @@ export interface ApiGateway {
   readonly unknownTokens: UnknownTokens;
   /** The process that answers questions. */
   readonly analysis: Peer;
-}
-
-/** An authorized caller of analysis. */
-interface Asking {
-  readonly organization: number;
-  readonly rights: readonly string[];
-  readonly actor: Actor;
 }
 
 /** Makes the handler of everything under /api. */
@@ -111,26 +104,24 @@ async function limitKey(
   return undefined;
 }
 
-async function askingKey({ authorizer }: ApiGateway, request: Request): Promise<Asking> {
+async function askingKey({ authorizer }: ApiGateway, request: Request): Promise<Caller> {
   const caller = await authorizer.authorize(request.headers.get("authorization"));
   if (caller === undefined) throw new ApiError("invalid_write_key", errorMessages.invalidReadKey);
   const { id, organization, rights } = caller;
   return { organization: organization.id, rights, actor: readKeyActor(id) };
 }
 
-async function askingPerson({ gate }: ApiGateway, sent: SentCookie, url: URL): Promise<Asking> {
+async function askingPerson({ gate }: ApiGateway, sent: SentCookie, url: URL): Promise<Caller> {
   const signedIn = await gate.signedIn(sent);
   if (signedIn === undefined) throw notSignedIn();
   const { organization, rights, actor } = await gate.place(signedIn, url.searchParams);
   return { organization: organization.id, rights, actor };
 }
 
-function passedTo({ organization, rights, actor }: Asking, request: Request): Record<string, string> {
+function passedTo(asking: Caller, request: Request): Record<string, string> {
   const contentType = request.headers.get("content-type");
   return {
-    [callerHeaders.organization]: String(organization),
-    [callerHeaders.actor]: encodeURIComponent(JSON.stringify(actor)),
-    [callerHeaders.rights]: rights.join(" "),
+    ...headersOfCaller(asking),
     ...(contentType !== null && { "Content-Type": contentType }),
   };
 }

@@ -20,18 +20,22 @@ export const accountsHandlers = {
   "GET /api/accounts/:accountId": async (context) => {
     const { run } = await scoreContext(context, "account");
     const account = await knownAccount(context, run && rowsOf(context.organization.id, "account", run));
-    const users = await userList(context.warehouse, {
+    const question = {
       ...(await usersQuestion(context, today(context))),
       ...{ run: undefined, earlier: undefined, search: "", accountId: account.accountId },
-      ...{ sort: "lastSeen", descending: true, ...context.query },
-    });
+      ...({ sort: "lastSeen", descending: true, ...context.query } as const),
+    };
+    const [users, owners, controls, userControls] = await Promise.all([
+      userList(context.warehouse, question),
+      ownersOfOrganization(context),
+      controlsOf(context, "account"),
+      controlsOf(context, "user"),
+    ]);
     const listed = listedAccount(account);
-    const { isOwnerOfAccount: _, ...owner } = ownerDetail(await ownersOfOrganization(context), listed.traits);
-    const control = controlField(await controlsOf(context, "account"), account.account);
-    const controls = await controlsOf(context, "user");
+    const { isOwnerOfAccount: _, ...owner } = ownerDetail(owners, listed.traits);
     return {
-      ...{ ...listed, ...owner, ...control },
-      users: users.map((row) => ({ ...listedUser(row), ...controlField(controls, row.user) })),
+      ...{ ...listed, ...owner, ...controlField(controls, account.account) },
+      users: users.map((row) => ({ ...listedUser(row), ...controlField(userControls, row.user) })),
     };
   },
 

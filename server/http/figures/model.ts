@@ -50,7 +50,7 @@ const noCard = {
   model: null,
   isProven: false,
   isProvisional: false,
-  why: "nobody has been scored yet",
+  why: "no scores have been computed yet",
   advisedHorizonDays: null,
   trainedDay: null,
   baseRate: null,

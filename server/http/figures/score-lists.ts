@@ -56,13 +56,14 @@ export const scoreListsHandlers = {
     const warehouse = await warehouseWithin(context, segment, kind);
     const { runs, newest, head } = await bothRuns(context, kind, query.since, weekDays);
     const { run, earlier } = runs ?? {};
-    const found =
+    const [found, controls] = await Promise.all([
       run === undefined || earlier === undefined
         ? []
-        : await moversBetween(warehouse, { run, earlier, state, limit });
+        : moversBetween(warehouse, { run, earlier, state, limit }),
+      controlsOf(context, kind),
+    ]);
     const went = (way: Mover["direction"]) => found.filter(({ direction }) => direction === way);
     const [fell, rose, returned] = [went("fell"), went("rose"), went("returned")];
-    const controls = await controlsOf(context, kind);
     const told = (each: Mover) => ({
       ...listed(each, newest, controls),
       accountId: each.accountId,

@@ -11,11 +11,15 @@ import type { AlertChange, AlertRule, Organization } from "../../ledger/ledger.t
 import { idIn } from "../api/request.ts";
 import { instant } from "../figures/rows.ts";
 import { alertAnswer } from "../figures/work/alerts.ts";
+import { defaultExemption } from "./default-exemption.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeHandlers, IntakeParts } from "./intake-api.ts";
 
 type RuleBody = Pick<AlertRuleSettings, "name" | "scope"> &
-  Partial<Omit<AlertRuleSettings, "isPaused" | "condition">> & { readonly condition: SentCondition };
+  Partial<Omit<AlertRuleSettings, "isPaused" | "condition" | "exemptions">> & {
+    readonly condition: SentCondition;
+    readonly exemptions?: { readonly segment?: number; readonly mrrAbove?: number | null };
+  };
 
 export const alertRuleHandlers = {
   "GET /api/alert-rules": async ({ ledger, place: { organization }, nowMs }) => {
@@ -23,12 +27,22 @@ export const alertRuleHandlers = {
     return { answer: { rules: rules.map(ruleAnswer) } };
   },
 
-  "POST /api/alert-rules": async ({ ledger, place: { organization, actor }, body, nowMs }) => {
-    const settings = { ...settingsOf(body), isPaused: false };
+  "POST /api/alert-rules": async (context) => {
+    const { ledger, body, nowMs } = context;
+    const { organization, actor } = context.place;
+    const settings = { ...(await settingsIn(context, body, undefined)), isPaused: false };
     return { answer: ruleAnswer(await ledger.alertRules.add(organization.id, settings, actor, nowMs)) };
   },
 
-  "PUT /api/alert-rules/:id": async (context) => change(context, context.path.id, settingsOf(context.body)),
+  "PUT /api/alert-rules/:id": async (context) => {
+    const { ledger, nowMs, body, path } = context;
+    const { organization } = context.place;
+    const before = await ledger.alertRules.find(
+      ...([organization.id, ruleId(path.id), todayOf(organization, nowMs)] as const),
+    );
+    if (before === undefined) throw noSuch("alert rule");
+    return change(context, path.id, await settingsIn(context, body, before));
+  },
 
   "POST /api/alert-rules/:id/pause": async (context) => change(context, context.path.id, { isPaused: true }),
   "POST /api/alert-rules/:id/resume": async (context) =>
@@ -61,6 +75,34 @@ interface Changing extends Pick<IntakeParts, "ledger"> {
   readonly nowMs: number;
 }
 
+type Settings = Omit<AlertRuleSettings, "isPaused">;
+
+/** The settings with the exemption of a hold-out by MRR, which is filled in when a hold-out begins.
+ * @param before the rule that is changed
+ * @throws ApiError for a condition with fields of another kind, and when analysis does not answer */
+async function settingsIn(
+  { analysis, place }: Pick<IntakeParts, "analysis"> & { readonly place: Place },
+  body: RuleBody,
+  before: AlertRule | undefined,
+): Promise<Settings> {
+  const settings = settingsOf(body);
+  const { segment, mrrAbove: sent } = body.exemptions ?? {};
+  const unsent = async () =>
+    before !== undefined && hasDraws(before)
+      ? before.exemptions.mrrAbove
+      : await defaultExemption(analysis, place);
+  const mrrAbove = sent === undefined && hasDraws(settings) ? await unsent() : sent;
+  return {
+    ...settings,
+    exemptions: { ...(segment !== undefined && { segment }), ...(mrrAbove != null && { mrrAbove }) },
+  };
+}
+
+/** Sources are not drawn. */
+function hasDraws({ holdOutShare, condition }: Pick<Settings, "holdOutShare" | "condition">): boolean {
+  return holdOutShare > 0 && condition.kind !== "sourceSilent";
+}
+
 async function change(
   { ledger, place: { organization, actor }, nowMs }: Changing,
   id: string,
@@ -73,7 +115,7 @@ async function change(
 
 /** Settings with their defaults. A change keeps whether the rule is paused.
  * @throws ApiError for a condition with fields of another kind */
-function settingsOf(body: RuleBody): Omit<AlertRuleSettings, "isPaused"> {
+function settingsOf(body: RuleBody): Omit<Settings, "exemptions"> {
   const invalid = whyNotCondition(body.condition);
   if (invalid !== undefined) throw new ApiError("validation_error", invalid);
   const condition = conditionOf(body.condition);
@@ -84,7 +126,7 @@ function settingsOf(body: RuleBody): Omit<AlertRuleSettings, "isPaused"> {
     ...{ name: body.name.trim(), scope: body.scope, condition },
     ...{ cooldownDays: body.cooldownDays ?? null, cap: body.cap ?? ruleLimits.defaultCap },
     ...{ when: body.when ?? "08:00", destinations: body.destinations ?? [] },
-    ...{ holdOutShare: body.holdOutShare ?? 0, exemptions: body.exemptions ?? {} },
+    holdOutShare: body.holdOutShare ?? 0,
     // A moment has no present state: older events are passed over.
     includeCurrent: !isMoment(condition) && (body.includeCurrent ?? false),
   };

@@ -20,7 +20,8 @@ import type { IntakeParts } from "./intake-api.ts";
 import { noteHandlers, ownerHandlers, taskHandlers } from "./work.ts";
 
 /** The services that these routes use. */
-export interface CommandParts extends Pick<IntakeParts, "ledger" | "intake" | "address" | "nowMs"> {
+export interface CommandParts
+  extends Pick<IntakeParts, "ledger" | "intake" | "analysis" | "address" | "nowMs"> {
   readonly outbox: Pick<IntakeParts["outbox"], "settings" | "work" | "mail">;
 }
 

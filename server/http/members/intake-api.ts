@@ -1,6 +1,6 @@
 /**
  * The JSON API in the intake process: routes about people, their organizations and settings. They change the ledger and work
- * while analysis is away. Checks run in the order of their cost: body, session, origin, organization, right, parameters, schema.
+ * while analysis is away, except the default exemption of a hold-out. Checks run in the order of their cost: body, session, origin, organization, right, parameters, schema.
  */
 import type { Static, TSchema } from "typebox";
 import type { Access, PathNames, Route } from "../../../contract/api/route.ts";
@@ -16,6 +16,7 @@ import { ApiError, notSignedIn } from "../../../contract/refusal.ts";
 import type { Outbox } from "../../actions/actions.ts";
 import { type Intake, isInvalid, type LiveView } from "../../intake/intake.ts";
 import type { Entered, From, OrganizationParts, SignedIn, SignIn } from "../../members/members.ts";
+import type { Peer } from "../../process/process.ts";
 import type { Logger } from "../../telemetry/telemetry.ts";
 import { checkedBody, checkedQuery, readApiBody } from "../api/request.ts";
 import { failure, refused, unexpected } from "../port/answers.ts";
@@ -36,6 +37,8 @@ export interface IntakeParts extends OrganizationParts {
   readonly live: LiveView;
   /** Sends messages to destinations. */
   readonly outbox: Outbox;
+  /** Computes the default exemption of a hold-out. */
+  readonly analysis: Peer;
   /** Stores events. */
   readonly intake: Pick<Intake, "track" | "closedFor">;
   readonly bodies: BodyBudget;

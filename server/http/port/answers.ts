@@ -70,8 +70,12 @@ export function unknownToken(): Response {
 export function refused(error: unknown): Response | undefined {
   if (error instanceof Refusal) return failure("validation_error", error.message);
   if (!(error instanceof ApiError)) return undefined;
-  if (error.retryAfterSeconds !== undefined) return tooMany(error.message, error.retryAfterSeconds);
-  return failure(error.kind, error.message);
+  const { kind, message, retryAfterSeconds } = error;
+  return failure(
+    kind,
+    message,
+    retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) },
+  );
 }
 
 /** 404 for a path and method that nothing answers. */

@@ -30,9 +30,8 @@ export interface Draft extends Fields {
   readonly destinations: readonly number[];
   /** A percentage. */
   readonly holdOut: string;
+  /** Null exempts no MRR. Without an MRR a hold-out that begins has the default. */
   readonly exemptions: NonNullable<Body["exemptions"]>;
-  /** Whether the exempt MRR is still to be filled in, when there is a hold-out. */
-  readonly wantsUsualMrr: boolean;
   readonly includeCurrent: boolean;
 }
 
@@ -46,7 +45,7 @@ export const blank: Draft = {
   ...initial,
   ...{ name: "", scope: "accounts", scopeSegment: "", kind: "riskBand", cooldownDays: "" },
   ...{ cap: String(ruleLimits.defaultCap), when: "08:00", destinations: [], holdOut: "0", exemptions: {} },
-  ...{ wantsUsualMrr: true, includeCurrent: false },
+  includeCurrent: false,
 };
 
 /** The draft with the name, the scope and the condition of a template. */
@@ -74,8 +73,8 @@ export function ofRule(rule: Rule): Draft {
     ...{ name, scope: scope.kind, scopeSegment: scope.segment === undefined ? "" : String(scope.segment) },
     ...typedCondition(condition),
     ...{ cooldownDays: cooldownDays === null ? "" : String(cooldownDays), cap: String(cap), when },
-    ...{ destinations, holdOut: String(Math.round(1_000 * holdOutShare) / 10), exemptions: rule.exemptions },
-    ...{ wantsUsualMrr: holdOutShare === 0 && rule.exemptions.mrrAbove === undefined, includeCurrent: false },
+    ...{ destinations, holdOut: String(Math.round(1_000 * holdOutShare) / 10), includeCurrent: false },
+    exemptions: { ...(holdOutShare > 0 && { mrrAbove: null }), ...rule.exemptions },
   };
 }
 

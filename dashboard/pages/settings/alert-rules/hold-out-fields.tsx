@@ -1,13 +1,13 @@
 /** The fields of a rule's hold-out: its share, and who is exempt from it. */
-import { type ReactElement, useEffect, useEffectEvent } from "react";
+import type { ReactElement } from "react";
 import { ruleLimits } from "../../../../contract/actions/rules.ts";
 import { currencyDigits } from "../../../../contract/billing/currencies.ts";
+import { useRead } from "../../../api/query.ts";
 import { useReportingCurrency } from "../../../parts/billing/reporting-currency.ts";
 import { Input, Select } from "../../../parts/form/field.tsx";
 import { useSegments } from "../../../parts/segment/segments.ts";
 import { choicesOfKind, type FieldsProps } from "./condition-fields.tsx";
 import { hasScope } from "./draft.ts";
-import { useUsualMrr } from "./usual-mrr.ts";
 
 export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
   return (
@@ -32,19 +32,12 @@ export function HoldOutFields({ draft, onChange }: FieldsProps): ReactElement {
 function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
   const segments = choicesOfKind(useSegments(), draft.scope);
   const currency = useReportingCurrency();
-  const { segment, mrrAbove } = draft.exemptions;
-  const others = (name: "segment" | "mrrAbove") =>
-    Object.fromEntries(Object.entries(draft.exemptions).filter(([other]) => other !== name));
-  const exempt = (name: "segment" | "mrrAbove", value: number | undefined) =>
-    onChange({
-      exemptions: { ...others(name), ...(value !== undefined && { [name]: value }) },
-      ...(name === "mrrAbove" && { wantsUsualMrr: false }),
-    });
-  const usual = useUsualMrr(draft.wantsUsualMrr);
-  const fillIn = useEffectEvent((mrr: number) => exempt("mrrAbove", mrr));
-  useEffect(() => {
-    if (usual !== undefined) fillIn(usual);
-  }, [usual]);
+  const { segment, ...others } = draft.exemptions;
+  const { mrrAbove } = others;
+  // The service fills in the same MRR when the rule is saved without one.
+  const isDefault = mrrAbove === undefined;
+  const usual = useRead("/api/alert-rules/default-exemption", { enabled: isDefault }).data?.mrrAbove;
+  const shown = isDefault ? usual : mrrAbove;
   return (
     <>
       {segments.length > 0 && (
@@ -53,7 +46,9 @@ function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
           value={segment === undefined ? "" : String(segment)}
           choices={[{ value: "", label: "None" }, ...segments]}
           help="Its members always get their messages."
-          onChoose={(id) => exempt("segment", id === "" ? undefined : Number(id))}
+          onChoose={(id) =>
+            onChange({ exemptions: { ...others, ...(id !== "" && { segment: Number(id) }) } })
+          }
         />
       )}
       {currency !== null && (
@@ -63,13 +58,15 @@ function Exemptions({ draft, onChange }: FieldsProps): ReactElement {
           min={0}
           max={1e12}
           step="any"
-          value={mrrAbove === undefined ? "" : mrrAbove / 10 ** currencyDigits(currency)}
+          value={shown == null ? "" : shown / 10 ** currencyDigits(currency)}
           help="Of the account, or of the user without one. Filled in so that the top 10% of payers are exempt. Clear it to exempt none."
           onChange={({ target: { value } }) =>
-            exempt(
-              "mrrAbove",
-              value === "" ? undefined : Math.round(Number(value) * 10 ** currencyDigits(currency)),
-            )
+            onChange({
+              exemptions: {
+                ...draft.exemptions,
+                mrrAbove: value === "" ? null : Math.round(Number(value) * 10 ** currencyDigits(currency)),
+              },
+            })
           }
         />
       )}

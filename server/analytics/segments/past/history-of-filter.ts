@@ -7,8 +7,8 @@ const missing: Readonly<Record<keyof Filter, string | null>> = {
   ...{ seenWithinDays: null, notSeenForDays: null, activeFrom: null, activeTo: null, lifecycle: null },
   ...{ mrrFrom: null, mrrTo: null, subscriptionPlan: null, subscriptionStatus: null },
   ...{ events: null, segments: null },
-  owner: "owners are known as of now only",
-  renewsWithinDays: "the renewals of past days are not stored",
+  owner: "only present owners are stored",
+  renewsWithinDays: "renewal dates of past days are not stored",
   ...{ healthBandBefore: "it compares two days", moved: "it compares two days" },
   toCall: "it compares two days",
 };

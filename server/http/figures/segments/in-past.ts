@@ -39,7 +39,7 @@ function refuseWithoutHistory(field: SegmentField, segments: readonly Segment[])
     const found = filter === null ? undefined : withoutHistory(filter);
     if (found === undefined) continue;
     throw new Refusal(
-      `${field} has no preview: the condition ${found.condition} of the segment ${name} has no history, because ${found.why}.`,
+      `${field} has no preview: the condition ${found.condition} of the segment ${name} cannot be evaluated for past days, because ${found.why}.`,
     );
   }
 }

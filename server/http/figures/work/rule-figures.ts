@@ -1,14 +1,26 @@
-/** The figures of alert rules that are on: alerts by week, and the outcomes of those whose churn horizon is over. */
+/** The figures of alert rules that are on: alerts by week, and the outcomes of those whose churn horizon is over. The default exemption of a hold-out. */
 import { readRuleFigures } from "../../../actions/actions.ts";
+import { mrrOfHighestTenth } from "../../../analytics/analytics.ts";
 import { formatDay, type Zone } from "../../../calendar/calendar.ts";
-import type { AnalysisHandlers } from "../../api/context.ts";
+import type { EntityKind } from "../../../scoring/scoring.ts";
+import type { AnalysisHandlers, OrganizationContext } from "../../api/context.ts";
+import { billingOf } from "../revenue/payers.ts";
 
 export const ruleFiguresHandlers = {
   "GET /api/alert-rules/figures": async (context) => {
     const { horizonDays, rules } = await readRuleFigures(context, context.organization);
     return { horizonDays, rules: rules.map((figures) => figuresAnswer(figures, context.zone)) };
   },
+
+  "GET /api/alert-rules/default-exemption": async (context) => ({
+    mrrAbove: (await highestMrr(context, "account")) ?? (await highestMrr(context, "user")) ?? null,
+  }),
 } satisfies Partial<AnalysisHandlers>;
+
+async function highestMrr(context: OrganizationContext, kind: EntityKind): Promise<number | undefined> {
+  const { payers } = await billingOf(context, kind, undefined);
+  return payers && mrrOfHighestTenth(context.warehouse, payers);
+}
 
 type Figures = Awaited<ReturnType<typeof readRuleFigures>>["rules"][number];
 

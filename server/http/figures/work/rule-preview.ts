@@ -15,7 +15,7 @@ const retryAfterSeconds = 5;
 const inHand = new Set<number>();
 
 export const rulePreviewHandlers = {
-  /** @throws ApiError while another preview of the organization is computed, and Refusal for rules without a past */
+  /** @throws ApiError while another preview of the organization is computed, and Refusal for conditions without a preview */
   "POST /api/alert-rules/preview": async (context) => {
     const { warehouse, ledger, organization, zone, body } = context;
     const { id } = organization;

@@ -224,11 +224,11 @@ export interface RuleDecisions {
     after: number,
     limit: number,
   ): Promise<readonly OpenMoment[]>;
-  /** Keys of the open alerts of a rule that were in a message, by `keyOfOpenAlert`: only their ends are told. */
-  toldOpen(organization: number, rule: number): Promise<readonly string[]>;
+  /** Keys of the open alerts of a rule about these entities that were in a message, by `keyOfOpenAlert`: only their ends are told. */
+  toldOpen(organization: number, rule: number, entities: readonly RuleEntity[]): Promise<readonly string[]>;
   /** Users and accounts in messages that are due until then, and in those that are held for a destination that works again. */
   namedInMessages(untilMs: number): Promise<readonly NamedInMessages[]>;
-  /** Takes users and accounts out of the messages that wait. A message about nothing else is canceled. */
+  /** Takes users and accounts out of the messages that wait. A message about no other alert is canceled. */
   leaveOut(organization: number, entities: readonly RuleEntity[]): Promise<void>;
   /** How many entities came inside a rule only by other settings or another model, in decisions that were committed from one instant to another,
    * without it. */

@@ -8,7 +8,6 @@ import {
   type DecisionChunk,
   type DrawnChunk,
   type EntityStateRow,
-  keyOfOpenAlert,
   type RuleDecisions,
   type RuleToDecide,
   type Watermark,
@@ -28,12 +27,19 @@ import {
   real,
   run,
   select,
-  text,
   type Work,
   word,
 } from "../engine/sql.ts";
 import { lockOrganization } from "../organization-rows.ts";
-import { addAlerts, closeAlerts, findGathered, findOpenMoments, findUnsent, markSent } from "./alert-rows.ts";
+import {
+  addAlerts,
+  closeAlerts,
+  findGathered,
+  findOpenMoments,
+  findToldOpen,
+  findUnsent,
+  markSent,
+} from "./alert-rows.ts";
 import { bit, destinationsOf, type RuleRow, ruleColumns } from "./alert-rules.ts";
 import {
   deleteStates,
@@ -70,7 +76,6 @@ interface EntityRow {
   readonly source: SenderName | "";
 }
 const entityFields = { userNumber: integer(), accountNumber: integer(), source: word<EntityRow["source"]>() };
-const toldRow = new RowOf<EntityRow & { readonly eventId: string }>({ ...entityFields, eventId: text() });
 const stateRow = new RowOf<Omit<EntityStateRow, "entity"> & EntityRow>({
   ...entityFields,
   hasLeft: flag(),
@@ -127,16 +132,7 @@ export function ruleDecisions(engine: Engine): RuleDecisions {
     openMoments: (organization, rule, after, limit) =>
       engine.alone(findOpenMoments(organization, rule, after, limit)),
 
-    toldOpen: (organization, rule) =>
-      engine.alone(
-        (function* () {
-          const rows = yield* select(toldRow)`
-            FROM alerts WHERE organization = ${organization} AND rule = ${rule} AND closed_day IS NULL AND is_sent = 1`;
-          return rows.map(({ userNumber, accountNumber, source, eventId }) =>
-            keyOfOpenAlert({ entity: entityOfNumbers(userNumber, accountNumber, source), eventId }),
-          );
-        })(),
-      ),
+    toldOpen: (organization, rule, entities) => engine.alone(findToldOpen(organization, rule, entities)),
 
     namedInMessages: (untilMs) => engine.alone(findNamedInMessages(untilMs)),
 

@@ -2,13 +2,14 @@
 import { type AlertReason, ruleLimits } from "../../../../contract/actions/rules.ts";
 import type { SenderName } from "../../../../contract/sources.ts";
 import type { RuleEntity } from "../../ports/actions/rule-entities.ts";
-import type {
-  ClosedAlert,
-  DrawnAlert,
-  GatheredAlerts,
-  GatheringMessage,
-  OpenMoment,
-  UnsentAlert,
+import {
+  type ClosedAlert,
+  type DrawnAlert,
+  type GatheredAlerts,
+  type GatheringMessage,
+  keyOfOpenAlert,
+  type OpenMoment,
+  type UnsentAlert,
 } from "../../ports/actions/rules.ts";
 import type { EntityNumbers } from "../../ports/actions/work.ts";
 import { records } from "../engine/dialect.ts";
@@ -168,6 +169,35 @@ export function* findOpenMoments(
   return rows.map(({ userNumber, accountNumber, ...moment }) => ({
     ...{ ...moment, entity: entityOfNumbers(userNumber, accountNumber, "") },
   }));
+}
+
+interface ToldRow {
+  readonly userNumber: number;
+  readonly accountNumber: number;
+  readonly source: SenderName | "";
+  readonly eventId: string;
+}
+const toldRow = new RowOf<ToldRow>({
+  userNumber: integer(),
+  accountNumber: integer(),
+  source: word("alerts.source"),
+  eventId: text(),
+});
+
+/** As `RuleDecisions.toldOpen`. CROSS keeps SQLite from reading all alerts of the rule. */
+export function* findToldOpen(
+  organization: number,
+  rule: number,
+  entities: readonly RuleEntity[],
+): Work<readonly string[]> {
+  const given = records(entities.map(numbersOf), numberTypes);
+  const rows = yield* select(toldRow)`
+    FROM ${given} CROSS JOIN alerts
+    WHERE organization = ${organization} AND rule = ${rule} AND user_number = given."user"
+      AND account_number = given.account AND alerts.source = given.source AND closed_day IS NULL AND is_sent = 1`;
+  return rows.map(({ userNumber, accountNumber, source, eventId }) =>
+    keyOfOpenAlert({ entity: entityOfNumbers(userNumber, accountNumber, source), eventId }),
+  );
 }
 
 /** Records that alerts were in a message. */

@@ -242,7 +242,13 @@ function* setIds(segment: FixedSegment, content: SegmentContent): Work<readonly 
     SELECT CAST(${id} AS bigint), organization, ${columns} FROM ${sqlText(kind)} AS entities
     WHERE organization = ${organization} AND number IN (SELECT given.id FROM ${idsAsRows(numbers)})
     ${keptUntilCommit}`;
-  if (stored === 0) throw new Refusal(`ids is not valid: none of them is the id of ${one[kind]}.`);
+  if (stored === 0) {
+    throw new Refusal(
+      "ids" in content
+        ? `ids is not valid: none of them is the id of ${one[kind]}.`
+        : `All of these ${kind} were erased meanwhile, so there is nothing to save.`,
+    );
+  }
   return unknownIds;
 }
 

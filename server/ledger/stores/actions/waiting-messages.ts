@@ -27,7 +27,7 @@ const namedRow = new RowOf<NamedRow>({
 
 const waits = part`state IN ('pending', 'held')`;
 
-/** Takes an entity out of the messages that wait. Those that name no other one are canceled. @param isErased also deletes bodies and answers
+/** Takes an entity out of the messages that wait. Those about no other alert are canceled. @param isErased also deletes bodies and answers
  * of messages that name it still. One that is under way is canceled, because its answer may name it. */
 export function* leaveMessages(
   organization: number,
