@@ -101,7 +101,9 @@ function create(): Command {
 }
 
 function warnOfUnknown(ids: readonly string[]): void {
-  if (ids.length > 0) process.stderr.write(`${ids.length} ids are unknown and were left out\n`);
+  if (ids.length === 0) return;
+  const some = ids.length === 1 ? "1 id is unknown and was" : `${ids.length} ids are unknown and were`;
+  process.stderr.write(`${some} left out\n`);
 }
 
 interface ChangeOptions extends ContentOptions {

@@ -310,7 +310,7 @@ test("`rekindle segment change` changes what is named, and nothing else", async 
   expect(answer).toMatchObject({ name: "Fixed again", filter: null, fixed: 2, unknownIds: ["nobody"] });
   expect([await listed(`segment=${answer.id}`), stderr]).toEqual([["user 8", "user 9"], ""]);
   const again = await server.run({}, "segment", "change", "Fixed again", ...of, "--ids", file);
-  expect(again.stderr).toBe("1 ids are unknown and were left out\n");
+  expect(again.stderr).toBe("1 id is unknown and was left out\n");
   const refused = [
     ["Changed", [], "give --name, --filter or --ids."],
     ["Changed", ["--filter", "{}", "--ids", file], "give either --filter or --ids."],
