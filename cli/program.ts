@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   segment: async () => (await import("./actions/segment.ts")).segmentCommand(),
   "alert-rule": async () => (await import("./actions/alert-rule.ts")).alertRuleCommand(),
   alert: async () => (await import("./actions/alert.ts")).alertCommand(),
+  digest: async () => (await import("./actions/digest.ts")).digestCommand(),
   task: async () => (await import("./actions/task.ts")).taskCommand(),
   note: async () => (await import("./actions/work.ts")).noteCommand(),
   contact: async () => (await import("./actions/work.ts")).contactCommand(),

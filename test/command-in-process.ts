@@ -19,11 +19,22 @@ interface CommandResult {
 const asking: ReadonlySet<string> = new Set([
   ...["organization", "member", "token", "key", "settings", "import", "demo", "export", "erase"],
   ...["warnings", "rejected-events", "exclude", "score", "doctor"],
-  ...["destination", "delivery", "alert-rule", "alert", "task", "note", "contact", "owner", "churn-reason"],
+  ...[
+    "destination",
+    "delivery",
+    "alert-rule",
+    "alert",
+    "digest",
+    "task",
+    "note",
+    "contact",
+    "owner",
+    "churn-reason",
+  ],
 ]);
 
 /** Those that open the warehouse themselves when no analysis runs. */
-const askingAnalysis: ReadonlySet<string> = new Set(["demo", "export", "erase", "score", "doctor"]);
+const askingAnalysis: ReadonlySet<string> = new Set(["demo", "export", "erase", "score", "doctor", "digest"]);
 
 /** Whether a command can run here, beside a server that runs. A Parquet file that is imported is read by the embedded engine. */
 export function canRunInProcess(
@@ -90,7 +101,7 @@ function setEnvironment(env: Readonly<Record<string, string | undefined>>): void
 }
 
 /** Takes what is written to both outputs, as the command escapes it, until `end`. */
-function captureOutput() {
+export function captureOutput() {
   const { stdout, stderr } = process;
   const [writeOut, writeError, { writer }] = [stdout.write, stderr.write, Bun.stdout];
   const chunks: Record<"stdout" | "stderr", Buffer[]> = { stdout: [], stderr: [] };

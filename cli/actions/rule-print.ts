@@ -15,9 +15,7 @@ export function printPreview(preview: Preview): void {
   printLine(
     `${scoredDays} scored days from ${fromDay} to ${toDay}, with a churn horizon of ${horizonDays} days`,
   );
-  const { interval } = precision;
-  const range =
-    interval === null ? "" : `, 95 % interval ${percent(interval.low)} to ${percent(interval.high)}`;
+  const range = intervalText(precision.interval);
   const steps = precision.steps === "weekly" ? ", decided on Mondays of a year" : "";
   const lead = preview.medianLeadDays;
   printTable(
@@ -60,6 +58,12 @@ function outcome(churned: number, of: number, rate: number | null): string {
   return rate === null ? "-" : `${churned} of ${of} (${percent(rate)})`;
 }
 
-function percent(share: number | null): string {
+/** A 95 % interval behind its share. Empty without one. */
+export function intervalText(interval: Preview["precision"]["interval"]): string {
+  return interval === null ? "" : `, 95 % interval ${percent(interval.low)} to ${percent(interval.high)}`;
+}
+
+/** A share with one digit, or a dash for none. */
+export function percent(share: number | null): string {
   return share === null ? "-" : `${(share * 100).toFixed(1)}%`;
 }

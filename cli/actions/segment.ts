@@ -1,4 +1,4 @@
-/** `rekindle segment list | create | delete | export | history` */
+/** `rekindle segment list | create | change | delete | export | history` */
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { parse } from "csv-parse/sync";
@@ -14,18 +14,22 @@ import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { explainInvalid } from "../../contract/explain.ts";
 import { isName } from "../../contract/names.ts";
 import { Refusal } from "../../contract/refusal.ts";
-import { commandLine, type SegmentContent } from "../../server/ledger/ledger.ts";
+import { commandLine } from "../../server/ledger/ledger.ts";
 import { withFigures } from "../figures/ask.ts";
 import { type OfOrganization, withOrganization } from "../installation.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 import { segmentNamed, segmentOf } from "../segment-named.ts";
+import { apiCommand } from "./api-command.ts";
 
 /** The command for segments. */
 export function segmentCommand(): Command {
   return new Command("segment")
-    .description("List, create, delete and export segments of users or accounts, and show their history")
+    .description(
+      "List, create, change, delete and export segments of users or accounts, and show their history",
+    )
     .addCommand(list())
     .addCommand(create())
+    .addCommand(change())
     .addCommand(remove())
     .addCommand(exported())
     .addCommand(history());
@@ -40,22 +44,38 @@ function list(): Command {
     .action(({ organization }: OfOrganization) =>
       withOrganization(organization, async ({ ledger }, { id }) => {
         const segments = await ledger.segments.list(id);
-        printTable(
-          ["NAME", "ID", "OF", "FILTER", "UPDATED"],
-          segments.map((one) => [
-            ...[oneLine(one.name), String(one.id), one.kind],
-            one.filter === null ? `${one.fixed} fixed ids` : oneLine(JSON.stringify(one.filter)),
-            instant(one.updatedAtMs),
-          ]),
-        );
+        printSegments(segments.map((one) => ({ ...one, updatedAt: instant(one.updatedAtMs) })));
       }),
     );
 }
 
-interface CreateOptions extends OfOrganization {
-  readonly kind: SegmentKind;
+type Printed = Pick<RouteAnswer<"PATCH /api/segments/:id">, "name" | "id" | "kind" | "filter" | "fixed"> & {
+  readonly updatedAt: string;
+};
+
+function printSegments(segments: readonly Printed[]): void {
+  printTable(
+    ["NAME", "ID", "OF", "FILTER", "UPDATED"],
+    segments.map(({ name, id, kind, filter, fixed, updatedAt }) => [
+      ...[oneLine(name), String(id), kind],
+      ...[filter === null ? `${fixed} fixed ids` : oneLine(JSON.stringify(filter)), updatedAt],
+    ]),
+  );
+}
+
+interface ContentOptions {
   readonly filter?: string;
   readonly ids?: string;
+}
+
+const filterOption = new Option("--filter <json>", 'conditions as in the API: \'{"riskBand": "high"}\'');
+const idsOption = new Option(
+  "--ids <file>",
+  "a CSV whose first column has userIds or accountIds, with this name as its header or without one",
+);
+
+interface CreateOptions extends OfOrganization, ContentOptions {
+  readonly kind: SegmentKind;
 }
 
 function create(): Command {
@@ -64,28 +84,59 @@ function create(): Command {
     .argument("<name>", "the segment's name")
     .requiredOption(...organizationOption)
     .addOption(new Option("--kind <kind>", "what is in it").choices(segmentKinds).default("users"))
-    .option("--filter <json>", 'conditions as in the API: \'{"riskBand": "high"}\'')
-    .option(
-      "--ids <file>",
-      "a CSV whose first column has userIds or accountIds, with this name as its header or without one",
-    )
+    .addOption(filterOption)
+    .addOption(idsOption)
     .action((name: string, options: CreateOptions) =>
       withOrganization(options.organization, async ({ ledger }, { id }) => {
         if (!isName(name) || name.length > segmentLimits.nameCharacters) {
           throw new Refusal(`the name is not valid: give 1 to ${segmentLimits.nameCharacters} characters.`);
         }
-        const wanted = { kind: options.kind, name: name.trim(), content: await contentOf(options) };
+        const content = await contentOf(options.kind, options);
+        const wanted = { kind: options.kind, name: name.trim(), content };
         const { segment, unknownIds } = await ledger.segments.add(id, wanted, commandLine, Date.now());
         process.stderr.write(`segment ${segment.id} is saved\n`);
-        if (unknownIds.length > 0) {
-          process.stderr.write(`${unknownIds.length} ids are unknown and were left out\n`);
-        }
+        warnOfUnknown(unknownIds);
       }),
     );
 }
 
+function warnOfUnknown(ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  const some = ids.length === 1 ? "1 id is unknown and was" : `${ids.length} ids are unknown and were`;
+  process.stderr.write(`${some} left out\n`);
+}
+
+interface ChangeOptions extends ContentOptions {
+  readonly name?: string;
+}
+
+function change(): Command {
+  return apiCommand<ChangeOptions, RouteAnswer<"PATCH /api/segments/:id">>({
+    words: "change <name>",
+    description: "Rename a segment, or change its filter or its ids",
+    options: [new Option("--name <name>", "another name"), filterOption, idsOption],
+    run: async ({ installation, organization, ask }, [name = ""], { name: renamed, ...options }) => {
+      const { id, kind } = await segmentNamed(installation.ledger, organization.id, name);
+      const isSame = options.filter === undefined && options.ids === undefined;
+      if (renamed === undefined && isSame) throw new Refusal("give --name, --filter or --ids.");
+      const body = {
+        ...(renamed !== undefined && { name: renamed }),
+        ...(!isSame && (await contentOf(kind, options))),
+      };
+      return ask("PATCH /api/segments/:id", { path: { id }, body });
+    },
+    print: (segment) => {
+      printSegments([segment]);
+      warnOfUnknown(segment.unknownIds);
+    },
+  });
+}
+
 /** @throws Refusal when not one of both is given, or it is not valid */
-async function contentOf({ kind, filter, ids }: CreateOptions): Promise<SegmentContent> {
+async function contentOf(
+  kind: SegmentKind,
+  { filter, ids }: ContentOptions,
+): Promise<{ readonly filter: Filter } | { readonly ids: string[] }> {
   if (filter !== undefined && ids === undefined) return { filter: filterOf(filter) };
   if (ids === undefined || filter !== undefined) throw new Refusal("give either --filter or --ids.");
   let text: string;

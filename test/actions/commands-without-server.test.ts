@@ -45,6 +45,11 @@ test("rules, destinations, notes and contacts are saved, and refusals have their
   await rekindle("note", "add", "Wants SSO", "--user", "ada");
   await rekindle("contact", "add", "ada", "--kind", "call");
   await rekindle("churn-reason", "set", "Too expensive", "--user", "ada");
+  await rekindle("segment", "create", "Everybody", "--filter", `{"riskBand": "high"}`);
+  const changed = await rekindle("segment", "change", "Everybody", "--name", "All users");
+  expect(changed).toMatch(/^All users +\d+ +users +\{"riskBand":"high"\}/m);
+  expect(await rekindle("segment", "list")).not.toContain("Everybody");
+  expect(await rekindle("digest", "--period", "daily")).toContain("There are no scores yet.");
   expect(await rekindle("alert", "list", "--json")).toBe('{"total":0,"alerts":[]}\n');
   expect(await rekindle("contact", "list", "--user", "ada")).toMatch(/ada +call +command line/);
   expect(JSON.parse(await rekindle("export", "users"))).toMatchObject({

@@ -278,6 +278,58 @@ test("`rekindle segment` saves a filter or the ids of a file, and deletes segmen
   rmSync(file);
 });
 
+test("`rekindle segment change` changes what is named, and nothing else", async () => {
+  const of = ["--organization", organization];
+  const file = join(tmpdir(), `changed-ids-${process.pid}.csv`);
+  const all = async () =>
+    (await olga.json<RouteAnswer<"GET /api/segments">>("GET", at("/api/segments"))).segments;
+  await save("To change", exporters);
+  await server.command("segment", "change", "To change", ...of, "--name", "Changed");
+  const renamed = (await all()).find(({ name }) => name === "Changed");
+  expect(renamed).toMatchObject({ kind: "users", filter: exporters });
+  expect((await all()).map(({ name }) => name)).not.toContain("To change");
+  const printed = await server.command(
+    "segment",
+    "change",
+    "Changed",
+    ...of,
+    "--filter",
+    '{"riskBand": "high"}',
+  );
+  expect(printed).toMatch(/^NAME .*\nChanged +\d+ +users +\{"riskBand":"high"\} +\S+Z\n$/);
+  expect((await all()).find(({ name }) => name === "Changed")).toMatchObject({
+    ...{ id: renamed?.id, filter: { riskBand: "high" } },
+  });
+
+  writeFileSync(file, "user 5\n");
+  await server.command("segment", "create", "Fixed", ...of, "--ids", file);
+  writeFileSync(file, "userId\nuser 8\nuser 9\nnobody\n");
+  const words = ["segment", "change", "Fixed", ...of, "--name", "Fixed again", "--ids", file];
+  const { stdout, stderr } = await server.run({}, ...words, "--json");
+  const answer = JSON.parse(stdout) as RouteAnswer<"PATCH /api/segments/:id">;
+  expect(answer).toMatchObject({ name: "Fixed again", filter: null, fixed: 2, unknownIds: ["nobody"] });
+  expect([await listed(`segment=${answer.id}`), stderr]).toEqual([["user 8", "user 9"], ""]);
+  const again = await server.run({}, "segment", "change", "Fixed again", ...of, "--ids", file);
+  expect(again.stderr).toBe("1 id is unknown and was left out\n");
+  const refused = [
+    ["Changed", [], "give --name, --filter or --ids."],
+    ["Changed", ["--filter", "{}", "--ids", file], "give either --filter or --ids."],
+    ["Changed", ["--filter", '{"colour": "red"}'], "colour is not known: leave it out."],
+    ["Changed", ["--name", "Fixed again"], "Fixed again"],
+    ["Fixed again", ["--filter", '{"riskBand": "high"}'], "filter cannot be set: the segment is fixed."],
+    ["To change", ["--name", "Other"], 'there is no segment "To change".'],
+  ] as const;
+  const before = await all();
+  for (const [name, options, why] of refused) {
+    const failed = await server.run({}, "segment", "change", name, ...of, ...options);
+    expect([name, failed.exitCode, failed.stdout, failed.stderr]).toEqual([
+      ...[name, 1, "", expect.stringContaining(why)],
+    ]);
+  }
+  expect(await all()).toEqual(before);
+  rmSync(file);
+});
+
 test("by scores a segment has the users of the list with the same filters", async () => {
   await server.command("score", "--organization", organization);
   const filters = [

@@ -1,10 +1,13 @@
-/** The choice of the leader while ClickHouse cannot be reached, is silent, or takes no rows. */
+/** The choice of the leader while ClickHouse cannot be reached, is silent, or takes no rows, and a change of it between two chunks of a rule. */
 import { afterAll, expect, test } from "bun:test";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
 import { nodeKey } from "../../server/ledger/postgres/cluster/nodes.ts";
 import { nodePeer } from "../../server/process/control.ts";
 import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
 import { freePort } from "../deploy/running.ts";
+import { alertRule } from "../ledger/alert-decision.ts";
 import { type AnalysisNode, TestCluster, until } from "./support.ts";
 
 const cluster = await TestCluster.start();
@@ -127,6 +130,81 @@ test("scores that one leader has made are not made again by the next", async () 
   // Of the next day there may be others by now.
   expect(await runs(organization)).toEqual(expect.arrayContaining(made));
   await warehouse.close();
+  next.process.kill("SIGTERM");
+  await next.process.exited;
+});
+
+/** More than a chunk holds. */
+const usersOfRule = 150;
+
+/** An organization whose rule fires for all of its users, once they have scores. @returns the rule's id, and the organization's */
+async function ruleForMany(name: string) {
+  const { id, token } = await cluster.organization(name);
+  const nowMs = Date.now();
+  const batch = Array.from({ length: usersOfRule }, (_, n) => `user ${n}`).flatMap((userId) => [
+    { type: "identify", userId, email: `${userId.replace(" ", ".")}@example.com` },
+    ...[3, 2, 1, 0].map((daysAgo) => ({
+      ...{ type: "track", userId, event: "used", timestamp: new Date(nowMs - daysAgo * dayMs).toISOString() },
+    })),
+  ]);
+  for (let from = 0; from < batch.length; from += 500) {
+    const stored = await intake.post("/batch", token, { batch: batch.slice(from, from + 500) });
+    expect(stored.status).toBe(201);
+  }
+  const hook = { kind: "webhook", name: "hook", address: "https://example.org/", notices: [] } as const;
+  const { destinations, alertRules } = cluster.ledger;
+  const to = await destinations.add(id, { ...hook, secrets: ["whsec_a"] }, commandLine, nowMs);
+  await destinations.change(id, to.id, { state: "paused" }, commandLine, nowMs);
+  const condition = { kind: "state", state: "new" } as const;
+  const wanted = { ...alertRule, condition, cap: 1_000, destinations: [to.id] };
+  return { organization: id, rule: (await alertRules.add(id, wanted, commandLine, nowMs)).id };
+}
+
+test("a leader that wakes up after another one went on between two chunks of a rule commits nothing", async () => {
+  const { organization, rule } = await ruleForMany("decided once");
+  const mark = async () => {
+    const [found] = await cluster.ledger.ruleDecisions.toDecide(organization);
+    if (found?.version.rule !== rule) throw new Error("the rule is not decided");
+    return found.watermark;
+  };
+  const former = await cluster.analysis();
+  const locked = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  // The last chunk of a day reads the destinations before its transaction begins.
+  const lock = inTransaction(admin, async (tx) => {
+    await tx`SET LOCAL idle_in_transaction_session_timeout = 0`;
+    await tx`LOCK TABLE destinations IN ACCESS EXCLUSIVE MODE`;
+    locked.resolve();
+    await gone.promise;
+  });
+  await Promise.race([locked.promise, lock]);
+  await until("the first chunk is committed", async () => (await mark()).part !== null);
+  const { sequence } = await mark();
+  former.process.kill("SIGSTOP");
+  await admin`UPDATE loader_lease SET until = clock_timestamp() - interval '1 second'`;
+  const next = await cluster.analysis();
+  gone.resolve();
+  await lock;
+  await until("the next leader decides the day", async () => (await mark()).decidedThrough !== null);
+  expect(await mark()).toMatchObject({ sequence: sequence + 1, part: null });
+  former.process.kill("SIGCONT");
+  // It waits for the look in hand.
+  former.process.kill("SIGTERM");
+  const { stdout, stderr } = await former.result;
+  const refused =
+    /"Another node has taken over.*"rule":(\d+),"msg":"an alert rule is decided at the next look"/;
+  expect(Number(refused.exec(`${stdout}${stderr}`)?.[1])).toBe(rule);
+  expect(await mark()).toMatchObject({ sequence: sequence + 1 });
+  const alerts = await admin<{ user: number; sent: number }[]>`
+    SELECT user_number AS user, is_sent AS sent FROM alerts WHERE rule = ${rule}`;
+  expect([alerts.length, new Set(alerts.map(({ user }) => user)).size]).toEqual([usersOfRule, usersOfRule]);
+  expect(alerts.every(({ sent }) => Number(sent) === 1)).toBe(true);
+  const deliveries = await admin<{ id: string }[]>`
+    SELECT message_id AS id FROM deliveries WHERE organization = ${organization}`;
+  expect([deliveries.length, new Set(deliveries.map(({ id }) => id)).size]).toEqual([
+    usersOfRule,
+    usersOfRule,
+  ]);
   next.process.kill("SIGTERM");
   await next.process.exited;
 });

@@ -2,31 +2,27 @@
  * Kills the service, or one of its two processes, at each step from the scores of a day to the messages about them. In the end the alerts are
  * those of the preview, each once, and each message arrived at least once under one id. SCORE_ALERT_KILLS makes more rounds.
  */
-import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
-import { ownPort } from "../durability/killing.ts";
 import { quietZone } from "../far-from-midnight.ts";
-import { company } from "../people/support.ts";
 import { until } from "../people/watching.ts";
-import { Server } from "../server.ts";
-import { newKey } from "../specification/operation-support.ts";
+import type { Server } from "../server.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
+import { idsOf, msPerDay, RuleLedger, serviceWithRules, type Victim, victims } from "./score-kills.ts";
 
 const rounds = Number(process.env.SCORE_ALERT_KILLS ?? 50);
 const name = "Killed scores";
-const msPerDay = 86_400_000;
 const beganMs = Date.now();
 const zone = new Zone(quietZone);
 const entry = join(import.meta.dir, "../actions/quick-unscheduled-looks.ts");
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-score-alert-kill-"));
 const historyDays = 40;
 const accounts = Array.from({ length: 60 }, (_, at) => `account-${at}`);
-/** The first accounts are silent together. Their users are more than a chunk holds, so a kill can come between two. */
+/** The first accounts are silent together, so a day may have two chunks of a rule. chunk-kill.test.ts kills between them each time. */
 const together = 36;
 const members = ["ada", "bob", "eve"];
 const rules = [
@@ -74,63 +70,6 @@ function everybody(): object[] {
   );
 }
 
-interface AlertRow {
-  readonly rule: number;
-  readonly user: number;
-  readonly account: number;
-  readonly firedDay: number;
-  readonly isClosed: number;
-}
-
-/** Reads the ledger beside the service. */
-class Ledger {
-  readonly #database = new Database(join(dataDir, "ledger.sqlite"), { readonly: true });
-
-  constructor() {
-    this.#database.run("PRAGMA busy_timeout = 1000");
-  }
-
-  #count(from: string, ...values: readonly number[]): number {
-    const query = this.#database.query<{ count: number }, number[]>(`SELECT count(*) AS count FROM ${from}`);
-    return query.get(...values)?.count ?? 0;
-  }
-
-  decided(day: number): number {
-    return this.#count("alert_rules WHERE decided_through >= ?", day);
-  }
-
-  /** Rules of which a chunk of a day is committed, and another one is to follow. */
-  betweenChunks(): number {
-    return this.#count("alert_rules WHERE part_day IS NOT NULL");
-  }
-
-  pending(): number {
-    return this.#count("deliveries WHERE state = 'pending'");
-  }
-
-  /** Messages that are claimed since a time. A killed process leaves older claims. */
-  claimed(sinceMs: number): number {
-    return this.#count("deliveries WHERE state = 'pending' AND claimed_until_ms > ?", sinceMs);
-  }
-
-  recorded(): number {
-    return this.#count("deliveries WHERE state = 'delivered'");
-  }
-
-  alerts(): AlertRow[] {
-    return this.#database
-      .query<AlertRow, []>(
-        `SELECT rule, user_number AS user, account_number AS account, fired_day AS firedDay, closed_day IS NOT NULL AS isClosed
-         FROM alerts`,
-      )
-      .all();
-  }
-
-  close(): void {
-    this.#database.close();
-  }
-}
-
 /** Days since 1970-01-01. */
 const dayNumber = (day: number) => zone.dayOf(beganMs + day * msPerDay);
 
@@ -140,7 +79,7 @@ async function waitFor(step: Step, day: number, receiver: Receiver, scoringMs: n
     await Bun.sleep(scoringMs);
     return step;
   }
-  const ledger = new Ledger();
+  const ledger = new RuleLedger(dataDir);
   const [arrived, recorded] = [receiver.got.length, ledger.recorded()];
   const reached: Record<Exclude<Step, "scoring">, () => boolean> = {
     "one rule decided": () => ledger.decided(dayNumber(day)) >= 1,
@@ -160,58 +99,9 @@ async function waitFor(step: Step, day: number, receiver: Receiver, scoringMs: n
   return where;
 }
 
-/** The ids of the messages that arrived, by type, rule, entity and the day on which the alert fired. */
-function idsOf({ got }: Receiver): Map<string, Set<string>> {
-  const ids = new Map<string, Set<string>>();
-  for (const { body, headers } of got) {
-    const { type, data } = JSON.parse(body) as {
-      readonly type: string;
-      readonly data: Record<"day" | "firedDay", string> & {
-        readonly rule: { id: number };
-        readonly entity: { id: string };
-      };
-    };
-    const key = [type, data.rule.id, data.entity.id, data.firedDay ?? data.day].join(" ");
-    ids.set(key, (ids.get(key) ?? new Set()).add(headers["webhook-id"] ?? ""));
-  }
-  return ids;
-}
-
-/** A service with the rules, and their ids. */
-async function installation(receiver: Receiver) {
-  const env = { ...(await ownPort()), ALLOW_PRIVATE_DESTINATIONS: receiver.allowed };
-  const start = () => Server.start({ entry, dataDir, env });
-  const server = await start();
-  await server.ready();
-  const { owner, at, token } = await company(server, name, "--timezone", quietZone);
-  await server.command("organization", "set", name, "--item-rate-limit", "1000000");
-  // A session would end before the last day.
-  const key = await newKey(server, name, "manage");
-  const hook = { kind: "webhook", name: "hook", address: receiver.address("/200") };
-  const { destination } = await owner.json<{ destination: { id: number } }>(
-    ...(["POST", at("/api/destinations"), hook, 201] as const),
-  );
-  const ids: number[] = [];
-  for (const rule of rules) {
-    const body = { ...rule, destinations: [destination.id] };
-    ids.push((await owner.json<{ id: number }>("POST", at("/api/alert-rules"), body, 201)).id);
-  }
-  const preview = (after: Server, rule: (typeof rules)[number]) => {
-    const { scope, condition, cooldownDays } = rule;
-    return after.post("/api/alert-rules/preview", key, { scope, condition, cooldownDays });
-  };
-  const send = async (to: Server, items: readonly object[]) => {
-    for (let first = 0; first < items.length; first += 500) {
-      const response = await to.post("/batch", token, { batch: items.slice(first, first + 500) });
-      expect(response.status).toBe(201);
-    }
-  };
-  return { server, start, send, preview, ids };
-}
-
 /** Scores a day, as often as it takes, until all rules are decided. A process that was killed leaves commands without an answer. */
 async function decided(server: Server, day: number): Promise<void> {
-  const ledger = new Ledger();
+  const ledger = new RuleLedger(dataDir);
   await server.ready();
   if (ledger.decided(dayNumber(day)) < rules.length) await server.command("score", "--organization", name);
   await until(() => ledger.decided(dayNumber(day)) === rules.length);
@@ -230,13 +120,18 @@ async function killed(server: Server, process_: Victim, start: () => Promise<Ser
   return start();
 }
 
-const victims = ["analysis", "intake", "both"] as const;
-type Victim = (typeof victims)[number];
-
 test("a kill between the scores of a day and their messages loses no alert, decides none twice, and keeps its id", async () => {
   const random = randomOfThisRun("kills of alerts about scores");
   const receiver = await startReceiver();
-  const { server: first, start, send, preview, ids } = await installation(receiver);
+  const {
+    server: first,
+    start,
+    send,
+    preview,
+    ids,
+  } = await serviceWithRules(receiver, {
+    ...{ name, entry, dataDir, rules },
+  });
   let server = first;
   await send(server, everybody());
   for (let day = -historyDays; day < 0; day++) await send(server, itemsOf(day));
@@ -259,7 +154,7 @@ test("a kill between the scores of a day and their messages loses no alert, deci
   }
   // Messages that were under way are claimed for a minute.
   setDay(rounds, 120_000);
-  const ledger = new Ledger();
+  const ledger = new RuleLedger(dataDir);
   await until(() => ledger.pending() === 0);
   const alerts = ledger.alerts();
   ledger.close();
@@ -268,7 +163,7 @@ test("a kill between the scores of a day and their messages loses no alert, deci
   for (const [at, rule] of rules.entries()) {
     const own = alerts.filter((alert) => alert.rule === ids[at]);
     const expected = { fired: own.length, open: own.filter(({ isClosed }) => isClosed === 0).length };
-    expect(await (await preview(server, rule)).json()).toMatchObject(expected);
+    expect(await preview(server, rule)).toMatchObject(expected);
     expect(own.length).toBeGreaterThan(rounds);
   }
   const arrived = idsOf(receiver);

@@ -1,9 +1,10 @@
 /**
- * Routes of intake, answered for the command line: destinations, deliveries, alert rules, alerts, and the work of team members. The command
- * line has the rights of an owner. It comes by the control socket, or asks these handlers itself while no server runs.
+ * Routes of intake, answered for the command line: destinations, deliveries, segments, alert rules, alerts, and the work of team members. The
+ * command line has the rights of an owner. It comes by the control socket, or asks these handlers itself while no server runs.
  */
 import { destinationRoutes } from "../../../contract/actions/destination-routes.ts";
 import { ruleRoutes } from "../../../contract/actions/rule-routes.ts";
+import { segmentRoutes } from "../../../contract/actions/segment-routes.ts";
 import { workRoutes } from "../../../contract/actions/work-routes.ts";
 import type { Route } from "../../../contract/api/route.ts";
 import { commandLine } from "../../ledger/ledger.ts";
@@ -17,6 +18,7 @@ import { contactHandlers } from "./contacts.ts";
 import { destinationHandlers } from "./destinations.ts";
 import type { Place } from "./gate.ts";
 import type { IntakeParts } from "./intake-api.ts";
+import { segmentHandlers } from "./segments.ts";
 import { noteHandlers, ownerHandlers, taskHandlers } from "./work.ts";
 
 /** The services that these routes use. */
@@ -25,7 +27,12 @@ export interface CommandParts
   readonly outbox: Pick<IntakeParts["outbox"], "settings" | "work" | "mail">;
 }
 
-const routes: Readonly<Record<string, Route>> = { ...destinationRoutes, ...ruleRoutes, ...workRoutes };
+const routes: Readonly<Record<string, Route>> = {
+  ...destinationRoutes,
+  ...ruleRoutes,
+  ...segmentRoutes,
+  ...workRoutes,
+};
 const table = new RouteTable(routes);
 
 type Handler = (context: object) => Promise<{ readonly answer?: unknown }>;
@@ -37,6 +44,7 @@ const handlers = {
   ...destinationHandlers,
   ...noteHandlers,
   ...ownerHandlers,
+  ...segmentHandlers,
   ...taskHandlers,
 } as unknown as Readonly<Record<string, Handler>>;
 
