@@ -105,6 +105,7 @@ export const TasksParameters = closedObject({
   assignee: Type.Optional(
     Type.String({
       pattern: "^(me|nobody|[0-9]{1,15})$",
+      "x-send": "me, nobody, or the id of a team member",
       description:
         "Only tasks of the team member with this id; me: one's own; nobody: those without an assignee.",
     }),
@@ -163,6 +164,7 @@ export const controlField = {
 export const ownerFilter = Type.Optional(
   Type.String({
     pattern: "^(me|nobody|[0-9]{1,15})$",
+    "x-send": "me, nobody, or the id of a team member",
     description: `Only those whose owner has this id; me: one's own; nobody: those without an owner. ${ownerText}`,
   }),
 );
@@ -189,6 +191,7 @@ export const beforeParameter = Type.Optional(
       "^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(note|task|task_done)-[0-9]{1,15})$",
     description:
       "To read on: `next` of the answer before. It is a time in Unix milliseconds, and the id of an event or the kind and number of a note or a task.",
+    "x-send": "the `next` of an answer",
   }),
 );
 
