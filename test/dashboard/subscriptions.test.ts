@@ -106,6 +106,22 @@ test("long names and plans widen no page of a phone", async () => {
   }
 });
 
+test("the day of a scheduled end is whole beside four other figures", async () => {
+  const { page } = await openInOrganization(browser, server, "/accounts", "Subscribers", {
+    viewport: { width: 1_280, height: 900 },
+  });
+  await page.getByRole("link", { name: "The beta" }).click();
+  const panel = page.getByRole("region", { name: "Subscriptions", exact: true });
+  const end = panel.locator("dd").getByText(`until ${dayText(dateOf(20))}`);
+  await end.waitFor();
+  await settled(page);
+  const isWhole = (element: Element) => {
+    const figure = element.closest("dl")?.parentElement?.getBoundingClientRect();
+    return figure !== undefined && element.getBoundingClientRect().right <= figure.right;
+  };
+  expect(await end.evaluate(isWhole)).toBe(true);
+});
+
 test("a user who pays without an account has the same, and others have none of it", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/users?sort=mrr", "Subscribers");
   await page.getByRole("columnheader", { name: "MRR" }).waitFor();
