@@ -1,6 +1,6 @@
 /** Exemptions of a hold-out, from the rule's form on the page to arms that are stored and messages that are received. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone } from "../far-from-midnight.ts";
@@ -136,16 +136,18 @@ test("lists show until when somebody is a control, however long the name is", as
       const badge = row.getByText(/control until/i);
       await badge.waitFor();
       await settled(page);
-      expect([list, await badge.evaluate(isWhole)]).toEqual([list, true]);
+      expect([list, await isWhole(badge)]).toEqual([list, true]);
     }
   }
 }, 300_000);
 
 /** Whether an element is within its cell of a table. */
-function isWhole(element: Element): boolean {
-  const cell = element.closest("td, th")?.getBoundingClientRect();
-  const own = element.getBoundingClientRect();
-  return cell !== undefined && own.width > 0 && own.left >= cell.left && own.right <= cell.right;
+async function isWhole(element: Locator): Promise<boolean> {
+  const [own, cell] = await Promise.all([
+    element.boundingBox(),
+    element.locator("xpath=ancestor::*[self::td or self::th][1]").boundingBox(),
+  ]);
+  return own !== null && cell !== null && own.x >= cell.x && own.x + own.width <= cell.x + cell.width;
 }
 
 test("an MRR that a team member clears stays empty, also when the rule is changed", async () => {

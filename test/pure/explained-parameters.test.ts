@@ -1,4 +1,4 @@
-/** What an answer says about a parameter or a filter that is wrong: the values that may be sent, and never words of the validator. */
+/** Answers about a wrong parameter or filter name the values that may be sent, and never quote the validator. */
 import { expect, test } from "bun:test";
 import Compile from "typebox/compile";
 import { FilterSchema } from "../../contract/actions/filters.ts";
