@@ -78,7 +78,36 @@ function sendInstead(schema: TSchema, path: readonly string[], isName: boolean):
   for (const [index, key] of path.entries()) {
     at = schemaBelow(at, key, isName && index === path.length - 1) ?? at;
   }
-  return sendOf(at) ?? "what the reference says";
+  return sendOf(at) ?? sendByType(at) ?? "what the reference says";
+}
+
+/** The value that a schema without words of its own asks for. Undefined for objects and lists of objects. */
+function sendByType(schema: unknown): string | undefined {
+  const values = valuesOf(schema);
+  if (values.length > 0) return values.length === 1 ? String(values[0]) : `one of ${values.join(", ")}`;
+  if (!isObject(schema)) return undefined;
+  const { type, minimum, maximum, maxLength, format, pattern } = schema;
+  if (type === "boolean") return "true or false";
+  if (type === "array") return "a JSON array";
+  if (type === "string") {
+    if (format === "date") return "a date, 2026-01-31 say";
+    if (pattern !== undefined) return undefined;
+    return maxLength === undefined ? "a text" : `1 to ${maxLength} characters`;
+  }
+  if (type !== "integer" && type !== "number") return undefined;
+  const number = type === "integer" ? "a whole number" : "a number";
+  if (minimum === undefined) return maximum === undefined ? number : `${number} up to ${maximum}`;
+  return maximum === undefined ? `${number} from ${minimum}` : `${number} from ${minimum} to ${maximum}`;
+}
+
+/** The values of an enumeration, of a constant and of unions of these. Nothing for other schemas. */
+function valuesOf(schema: unknown): readonly unknown[] {
+  if (!isObject(schema)) return [];
+  if (Array.isArray(schema.enum)) return schema.enum;
+  if ("const" in schema) return [schema.const];
+  if (!Array.isArray(schema.anyOf)) return [];
+  const choices = schema.anyOf.map(valuesOf);
+  return choices.every((values) => values.length > 0) ? choices.flat() : [];
 }
 
 /** A union that says nothing itself is what its first choice says. */

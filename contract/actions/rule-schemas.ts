@@ -151,6 +151,7 @@ export const AlertsParameters = closedObject({
   assignee: Type.Optional(
     Type.String({
       pattern: "^(me|nobody|[0-9]{1,15})$",
+      "x-send": "me, nobody, or the id of a team member",
       description: "Only alerts of the team member with this id; me: one's own; nobody: those without.",
     }),
   ),

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
-import { contactKinds, taskLists, workLimits } from "./work.ts";
+import { contactKinds, taskLists, timelineKinds, workLimits } from "./work.ts";
 
 /** A text that may have several lines, and no other control character but tabs. */
 const anyText = (characters: number) =>
@@ -105,6 +105,7 @@ export const TasksParameters = closedObject({
   assignee: Type.Optional(
     Type.String({
       pattern: "^(me|nobody|[0-9]{1,15})$",
+      "x-send": "me, nobody, or the id of a team member",
       description:
         "Only tasks of the team member with this id; me: one's own; nobody: those without an assignee.",
     }),
@@ -163,6 +164,7 @@ export const controlField = {
 export const ownerFilter = Type.Optional(
   Type.String({
     pattern: "^(me|nobody|[0-9]{1,15})$",
+    "x-send": "me, nobody, or the id of a team member",
     description: `Only those whose owner has this id; me: one's own; nobody: those without an owner. ${ownerText}`,
   }),
 );
@@ -182,13 +184,16 @@ export const ContactBody = closedObject(
   { "x-send": "a JSON object, which may be empty" },
 );
 
+/** All that a timeline has but events, for a pattern. */
+const kindsWithNumbers = timelineKinds.filter((kind) => kind !== "event").join("|");
+
 /** To read a timeline on. */
 export const beforeParameter = Type.Optional(
   Type.String({
-    pattern:
-      "^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(note|task|task_done)-[0-9]{1,15})$",
+    pattern: `^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(${kindsWithNumbers})-[0-9]{1,15})$`,
     description:
-      "To read on: `next` of the answer before. It is a time in Unix milliseconds, and the id of an event or the kind and number of a note or a task.",
+      "To read on: `next` of the answer before. It is a time in Unix milliseconds, and the id of an event or the kind and number of an alert, a note or a task.",
+    "x-send": "the `next` of an answer",
   }),
 );
 

@@ -184,7 +184,11 @@ export const RejectedEventsAnswer = Type.Object({
 /** Rejected events by their ids, or all of the organization's. */
 export const SelectionParameters = closedObject({
   ids: Type.Optional(
-    Type.String({ pattern: "^[0-9]{1,15}(,[0-9]{1,15}){0,999}$", description: "Ids with commas between." }),
+    Type.String({
+      pattern: "^[0-9]{1,15}(,[0-9]{1,15}){0,999}$",
+      description: "Ids with commas between.",
+      "x-send": "up to 1000 ids with commas between",
+    }),
   ),
   all: Parameter.Boolean({ default: false, description: "All rejected events of the organization." }),
 });

@@ -24,6 +24,10 @@ interface Alerts {
   readonly total: number;
   readonly alerts: readonly { readonly id: number; readonly entityId: string; readonly verdict: string }[];
 }
+interface Timeline {
+  readonly events: readonly { readonly id: string; readonly kind: string }[];
+  readonly next: string | null;
+}
 
 let [server, receiver]: [Server, Receiver] = [] as never;
 let ours: Awaited<ReturnType<typeof company>>;
@@ -131,10 +135,20 @@ describe("an alert", () => {
     expect([total, alerts.map(({ entityId }) => entityId)]).toEqual([3, ["ada", "bob", "eve"]]);
     const csv = await (await owner.ask("GET", `${at("/api/alerts")}&format=csv`)).text();
     expect(csv.trim().split("\n")).toHaveLength(4);
-    const timeline = await owner.json<{ events: readonly object[] }>("GET", at("/api/users/ada/timeline"));
-    expect(timeline.events.filter((event) => "kind" in event && event.kind === "alert")).toMatchObject([
+    const timeline = await owner.json<Timeline>("GET", at("/api/users/ada/timeline"));
+    expect(timeline.events.filter(({ kind }) => kind === "alert")).toMatchObject([
       { properties: { rule: "High risk", before: 0.2, after: 0.7, reasons: ["silent for 9 days"] } },
     ]);
+    // Read on behind each entry, also behind the alert.
+    const ids: unknown[] = [];
+    let next: string | null = null;
+    do {
+      const path = `${at("/api/users/ada/timeline")}&limit=1${next === null ? "" : `&before=${next}`}`;
+      const page: Timeline = await owner.json<Timeline>("GET", path);
+      ids.push(...page.events.map(({ id }) => id));
+      ({ next } = page);
+    } while (next !== null);
+    expect(ids).toEqual(timeline.events.map(({ id }) => id));
     const [listed] = (await owner.json<{ rules: Rule[] }>("GET", at("/api/alert-rules"))).rules;
     expect(listed).toMatchObject({ openAlerts: 3, decidedThrough: formatDay(today) });
     const figures = await owner.json<{ rules: readonly { weeks: readonly object[] }[] }>(

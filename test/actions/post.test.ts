@@ -110,7 +110,7 @@ describe("an address is refused", () => {
     const before = receiver.got.length;
     const sent = await post({ ...to("/"), address }, { ...allowed(), timeoutMs: 30_000 });
     expect(sent.status).toBeNull();
-    expect(sent.said).toMatch(/not allowed|not valid/);
+    expect(sent.said).toMatch(/^The address \S+ is not allowed: messages go to public addresses|not valid/);
     expect(receiver.got.length).toBe(before);
   });
 

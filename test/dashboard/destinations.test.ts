@@ -92,6 +92,30 @@ test("a webhook is added, shows its secret once, is tested, and its messages ver
   expect(complaints).toEqual([]);
 });
 
+test("the log says when a message is due that nobody tried to send yet", async () => {
+  const { owner, at } = await company(server, "Due");
+  const hook = { kind: "webhook", name: "Morning", address: receiver.address("/200") };
+  const { destination } = await owner.json<{ destination: { id: number } }>(
+    ...(["POST", at("/api/destinations"), hook, 201] as const),
+  );
+  await owner.json("POST", at(`/api/destinations/${destination.id}/test`), undefined, 201);
+  const { page } = await openPage(browser);
+  await signInAs(page, server, owner);
+  await page.route("**/api/deliveries*", async (route) => {
+    const { deliveries } = (await (await route.fetch()).json()) as { deliveries: object[] };
+    const waiting = {
+      state: "pending",
+      attempts: 0,
+      dueAt: "2027-03-31T08:00:00.000Z",
+      status: null,
+      said: null,
+    };
+    await route.fulfill({ json: { deliveries: deliveries.map((one) => ({ ...one, ...waiting })) } });
+  });
+  await page.goto(`${server.url}/o/${owner.organization}/settings/destinations`);
+  await log(page).getByText("not sent yet, due 31 Mar 2027, 08:00").waitFor();
+}, 180_000);
+
 test("a failed test says why; messages are held while a destination is paused, then sent or dropped", async () => {
   const people = await company(server, "Held");
   const { page, complaints } = await openSettings(people.owner);

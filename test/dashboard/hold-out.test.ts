@@ -1,6 +1,6 @@
 /** Exemptions of a hold-out, from the rule's form on the page to arms that are stored and messages that are received. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { type Receiver, startReceiver } from "../actions/receiver.ts";
 import { daysAgo, identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone } from "../far-from-midnight.ts";
@@ -8,7 +8,7 @@ import { company } from "../people/support.ts";
 import { until } from "../people/watching.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, becomes, openPage, settled, signInAs } from "./support.ts";
+import { axe, becomes, openPage, phone, settled, signInAs } from "./support.ts";
 
 interface Alerts {
   readonly alerts: readonly { readonly entityId: string; readonly arm: string; readonly isSent: boolean }[];
@@ -114,6 +114,41 @@ test("exempt accounts get their alerts, and are never controls", async () => {
   expect(await shownAt(`/accounts/${encodeURIComponent(controls[0] ?? "")}`)).toBe(2);
   expect(complaints).toEqual([]);
 }, 600_000);
+
+test("lists show until when somebody is a control, however long the name is", async () => {
+  const { owner, at, token, organization } = people;
+  const { alerts } = await owner.json<Alerts>("GET", at("/api/alerts"));
+  const known = new Set(alerts.map(({ entityId }) => entityId));
+  const [control = ""] = accounts.filter((id) => !known.has(id));
+  await sendAll(server, token, [
+    identify(control.replace(" ", "."), {
+      email: `${"e".repeat(60)}@example.com`,
+      properties: { name: "N".repeat(200) },
+      account: { id: control, name: "A".repeat(200) },
+    }),
+  ]);
+  for (const viewport of [{ width: 1_280, height: 900 }, phone]) {
+    const { page } = await openPage(browser, { viewport });
+    await signInAs(page, server, owner);
+    for (const list of ["accounts", "users"]) {
+      await page.goto(`${server.url}/o/${organization}/${list}`);
+      const row = page.getByRole("row").filter({ hasText: list === "users" ? /N{200}/ : /A{200}/ });
+      const badge = row.getByText(/control until/i);
+      await badge.waitFor();
+      await settled(page);
+      expect([list, await isWhole(badge)]).toEqual([list, true]);
+    }
+  }
+}, 300_000);
+
+/** Whether an element is within its cell of a table. */
+async function isWhole(element: Locator): Promise<boolean> {
+  const [own, cell] = await Promise.all([
+    element.boundingBox(),
+    element.locator("xpath=ancestor::*[self::td or self::th][1]").boundingBox(),
+  ]);
+  return own !== null && cell !== null && own.x >= cell.x && own.x + own.width <= cell.x + cell.width;
+}
 
 test("an MRR that a team member clears stays empty, also when the rule is changed", async () => {
   const { member, at, organization } = people;

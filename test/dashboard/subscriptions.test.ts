@@ -106,6 +106,20 @@ test("long names and plans widen no page of a phone", async () => {
   }
 });
 
+test("the day of a scheduled end is whole beside four other figures", async () => {
+  const { page } = await openInOrganization(browser, server, "/accounts", "Subscribers", {
+    viewport: { width: 1_280, height: 900 },
+  });
+  await page.getByRole("link", { name: "The beta" }).click();
+  const panel = page.getByRole("region", { name: "Subscriptions", exact: true });
+  const end = panel.locator("dd").getByText(`until ${dayText(dateOf(20))}`);
+  await end.waitFor();
+  await settled(page);
+  const [own, figure] = [await end.boundingBox(), await end.locator("xpath=ancestor::dl/..").boundingBox()];
+  expect((own?.x ?? 0) + (own?.width ?? 0)).toBeLessThanOrEqual((figure?.x ?? 0) + (figure?.width ?? 0));
+  expect(own?.width).toBeGreaterThan(0);
+});
+
 test("a user who pays without an account has the same, and others have none of it", async () => {
   const { page, complaints } = await openInOrganization(browser, server, "/users?sort=mrr", "Subscribers");
   await page.getByRole("columnheader", { name: "MRR" }).waitFor();

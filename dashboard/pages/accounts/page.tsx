@@ -46,10 +46,16 @@ const before: readonly Column<Account>[] = [
     ...{ id: "account", header: "Account", sort: "name", isFixed: true, width: 200 },
     csv: ["accountId", "name", "controlUntil"],
     cell: ({ accountId, name, controlUntil }) => (
-      <>
-        <EntityLink kind="account" id={accountId} label={name} title={name || accountId} />
+      <span className="flex min-w-0 items-center">
+        <EntityLink
+          kind="account"
+          id={accountId}
+          label={name}
+          title={name || accountId}
+          className="truncate font-medium"
+        />
         <ControlBadge until={controlUntil} />
-      </>
+      </span>
     ),
   },
   ...scoreColumns<Account>(),

@@ -82,11 +82,14 @@ export function userColumns(traits: readonly string[]): readonly Column<User>[] 
 
 function UserLink({ user: { userId, name, email, isExcluded, controlUntil } }: { user: User }): ReactElement {
   return (
-    <span title={[name, email ?? noEmail].filter(Boolean).join(", ")}>
-      <EntityLink kind="user" id={userId} label={name ?? email} />
-      {(name !== null || email === null) && <span className="ml-2 text-soft">{email ?? noEmail}</span>}
+    <span className="flex min-w-0 items-center" title={[name, email ?? noEmail].filter(Boolean).join(", ")}>
+      <EntityLink kind="user" id={userId} label={name ?? email} className="truncate font-medium" />
+      {(name !== null || email === null) && (
+        // The e-mail address gives way to the name, and both to what has to be known of the user.
+        <span className="ml-2 shrink-[9999] truncate text-soft">{email ?? noEmail}</span>
+      )}
       {isExcluded && (
-        <span className="ml-2" title="Counts in no figure: see the rules of exclusion">
+        <span className="ml-2 shrink-0" title="Counts in no figure: see the rules of exclusion">
           <Badge>excluded</Badge>
         </span>
       )}

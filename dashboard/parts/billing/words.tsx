@@ -54,10 +54,10 @@ export function Status({ payer }: { payer: Payer }): ReactElement {
   const { subscriptionStatus: status = null, subscriptionEndsAt: endsAt = null } = payer;
   const { timezone } = useOrganization();
   if (status === null) return <span className="text-soft">{nothing}</span>;
-  const end = endsAt === null ? "" : ` until ${dayText(todayIn(timezone, Date.parse(endsAt)))}`;
+  const end = endsAt === null ? null : `until ${dayText(todayIn(timezone, Date.parse(endsAt)))}`;
   const isUrgent = status === "past_due" || status === "canceling";
   return (
-    <span className="whitespace-nowrap">
+    <span>
       {isUrgent ? (
         <Badge tone="warn">{statusWord(status)}</Badge>
       ) : (
@@ -65,7 +65,12 @@ export function Status({ payer }: { payer: Payer }): ReactElement {
           {statusWord(status)}
         </span>
       )}
-      {end}
+      {end !== null && (
+        <>
+          {" "}
+          <span className="whitespace-nowrap">{end}</span>
+        </>
+      )}
     </span>
   );
 }

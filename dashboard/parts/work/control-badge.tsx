@@ -7,7 +7,10 @@ import { Badge } from "../figure/health.tsx";
 export function ControlBadge({ until }: { until: string | null }): ReactElement | null {
   if (until === null) return null;
   return (
-    <span className="ml-2" title="A hold-out compares with it: do not work on it before this day is over">
+    <span
+      className="ml-2 shrink-0"
+      title="A hold-out compares with it: do not work on it before this day is over"
+    >
       <Badge>{`Control until ${dayText(until, "short")}`}</Badge>
     </span>
   );

@@ -47,9 +47,17 @@ export async function post(message: Message, rules: PostRules): Promise<Sent> {
     const { statusCode = null, headers } = answer;
     return { status: statusCode, said, retryAfterMs: retryAfterMs(headers["retry-after"], Date.now()) };
   } catch (error) {
-    const why = signal.aborted ? `No answer within ${timeoutMs / 1_000} s.` : messageOf(error);
+    const why = signal.aborted ? `No answer within ${timeoutMs / 1_000} s.` : whyNot(messageOf(error));
     return { status: null, said: why, retryAfterMs: null };
   }
+}
+
+/** Why there is no connection. The agent's own words about an address that is not allowed name its library's settings. */
+function whyNot(message: string): string {
+  const [, address] = /^DNS lookup (\S+?)\(family:.* is not allowed\./.exec(message) ?? [];
+  return address === undefined
+    ? message
+    : `The address ${address} is not allowed: messages go to public addresses, and to those of ALLOW_PRIVATE_DESTINATIONS.`;
 }
 
 function answerOf(

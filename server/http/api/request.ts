@@ -50,15 +50,12 @@ export function checkedQuery(
 ): Static<TSchema> {
   const query = readQuery(schema, sent, others);
   if (validator.Check(query)) return query;
-  throw new ApiError("validation_error", `${whyInvalid(schema, validator, query)}.`);
-}
-
-function whyInvalid(schema: TSchema, validator: Validator, query: Record<string, unknown>): string {
   const unknown = Object.keys(query).find((name) => !Object.hasOwn(propertiesOf(schema), name));
-  if (unknown !== undefined) return `${unknown} is no parameter of this path: leave it out`;
-  const [error] = validator.Errors(query);
-  if (error?.keyword === "required") return `${error.params.requiredProperties[0]} is missing: send it`;
-  return `${error?.instancePath.split("/")[1] ?? "a parameter"} is not valid: ${error?.message}`;
+  const why =
+    unknown === undefined
+      ? explainInvalid(schema, validator, query)
+      : `${unknown} is no parameter of this path: leave it out.`;
+  throw new ApiError("validation_error", why);
 }
 
 /** The parameters as values of their schemas' types. Another text stays a text, which the schema then refuses. */

@@ -106,6 +106,11 @@ function Line({ delivery, to }: { delivery: Delivery; to: Destination | undefine
               , next attempt <RelativeTime instant={dueAt} />
             </>
           )}
+          {state === "pending" && dueAt !== null && attempts === 0 && (
+            <>
+              , due <Instant instant={dueAt} />
+            </>
+          )}
         </p>
         {said !== null && said !== "" && (
           <details className="text-sm">
