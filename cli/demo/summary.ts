@@ -18,6 +18,8 @@ export interface Loaded {
   readonly isVisible: boolean;
   readonly seconds: number;
   readonly truth: Truth;
+  /** The e-mail of its owner, who is a member or has been invited. */
+  readonly owner?: string;
 }
 
 /** The text for standard output. */
@@ -36,9 +38,7 @@ export function summary(loaded: Loaded): string {
 The truth behind them: ${count("gone")} users have left, ${count("fading")} are fading, ${count("asleep")} are away for weeks and will come back. Seed ${seed} repeats them.
 Users at ${vendorDomain} are excluded from all figures: they are the vendor's own staff, test users and monitor.
 
-The dashboard is at ${url}: claim it there to own ${organization}. Already have an account? This command prints a link for it:
-
-  npx rekindle member invite you@example.com --role owner --organization ${name}
+${wayIn(loaded, name)}
 
 As files, and by the API:
 
@@ -48,4 +48,12 @@ As files, and by the API:
   curl -H "Authorization: Bearer $KEY" '${url}/api/active-users?days=28&format=csv'
   curl -H "Authorization: Bearer $KEY" '${url}/api/retention?format=csv'
 `;
+}
+
+/** How the organization's pages are reached. */
+function wayIn({ url, organization, owner }: Loaded, name: string): string {
+  if (owner !== undefined) return `The dashboard is at ${url}.`;
+  return `The dashboard is at ${url}: claim it there to own ${organization}. Already have an account? This command prints a link for it:
+
+  npx rekindle member invite you@example.com --role owner --organization ${name}`;
 }

@@ -130,12 +130,13 @@ describe("a run", () => {
       [2, 9_000],
     ]);
     const body = JSON.parse(messages[3]?.message.body ?? "") as {
-      data: { text: string; rows: { text: string }[] };
+      data: { text: string; link: string; rows: { text: string }[] };
     };
     expect(body.data.text).toBe(
       "High risk: 5 alerts fired. The 3 most important are below, 2 more are in the inbox.",
     );
     expect(body.data.rows.map(({ text }) => text)).toEqual(["reason 5", "reason 4", "reason 3"]);
+    expect(body.data.link).toBe("https://rekindle.example.com/o/3/alerts?rule=1");
   });
 
   test("says which rule fired, for which account, by which values, with a link, and with the same id again", async () => {
@@ -147,7 +148,7 @@ describe("a run", () => {
     expect(JSON.parse(message?.message.body ?? "")).toEqual({
       ...{ type: "alert.fired", timestamp: "1970-01-01T00:00:01.000Z" },
       data: {
-        text: "High risk: Engines reason 1",
+        text: "High risk: Engines: reason 1",
         rule: { id: 1, name: "High risk", version: 2 },
         entity: { kind: "account", id: "a/1", name: "Engines" },
         ...{ day: "2024-10-04", before: 0.1, after: 0.5, risk: 0.5, expectedLoss: 1, reasons: ["reason 1"] },

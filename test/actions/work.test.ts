@@ -129,6 +129,9 @@ test("notes, tasks and contacts are in lists and in the timeline, a page at a ti
   await post("/api/accounts/acme/notes", { text: "of the account" });
   const contact = { kind: "call", timestamp: "2026-11-02", text: "Was glad" };
   expect((await ask(mia, "POST", "/api/users/ada/contacts", contact)).status).toBe(204);
+  const tomorrow = { kind: "call", timestamp: new Date(Date.now() + 86_400_000).toISOString() };
+  const refused = await ask(mia, "POST", "/api/users/ada/contacts", tomorrow);
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("in the future")]);
   await mia.json("PATCH", at(`/api/tasks/${added.id}`), { isDone: true });
   await server.exported("events", organization);
 

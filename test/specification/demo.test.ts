@@ -110,7 +110,9 @@ test("subscriptions and attributes of accounts are those of the simulation", asy
   const endMs = Date.now();
   const parameters = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const owner = "ada@vendor.example";
-  await server.command("demo", "--organization", "Paying", "--owner", owner, ...parameters);
+  const summary = await server.command("demo", "--organization", "Paying", "--owner", owner, ...parameters);
+  expect(summary).toContain("The dashboard is at ");
+  expect(summary).not.toContain("member invite");
   const simulation = new Simulation({ ...options, zone: new Zone(timezone), endMs });
   for (const _ of simulation.days());
   const billing = simulation.billing([owner]);

@@ -39,7 +39,8 @@ export type ToldAlert =
 export function alertMessage(ground: MessageGround, told: ToldAlert): OutgoingMessage {
   const { version, pages } = ground;
   const { entity, ...values } = dataOf(ground, told);
-  const text = `${version.name}: ${nameOf(ground, told.alert.entity)} ${sentenceOf(told)}`;
+  const name = nameOf(ground, told.alert.entity);
+  const text = `${version.name}: ${name}${told.type === "alert.fired" ? ":" : ""} ${sentenceOf(told)}`;
   return message(ground, told.type, keyOf(version, told), {
     ...{ text, rule: { id: version.rule, name: version.name, version: version.version }, entity, ...values },
     link: linkOf(ground, told.alert.entity) ?? `${pages}/overview`,
@@ -80,7 +81,7 @@ export function runMessage(
     text: runText(version.name, total, rows.length),
     rule: { id: version.rule, name: version.name },
     ...{ total, rows },
-    link: pages,
+    link: `${pages}/alerts?rule=${version.rule}`,
   });
 }
 
@@ -162,7 +163,7 @@ function sentenceOf({ type, alert }: ToldAlert): string {
 
 function reasonText(reasons: readonly AlertReason[]): string {
   const text = reasons.map((reason) => cut(reason.text)).join("; ");
-  return text === "" ? "needs attention." : text;
+  return text === "" ? "needs attention" : text;
 }
 
 function nameOf({ names }: MessageGround, entity: RuleEntity): string {

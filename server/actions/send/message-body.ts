@@ -50,7 +50,7 @@ export function mailOf({ data }: MessageBody, to: string, unsubscribe: string): 
   return {
     ...{ to, unsubscribe, subject: cut(text.replace(/\s+/g, " "), mailSubjectCharacters) },
     text: [text, "", ...lines, "", link, "", `To stop these mails: ${stop}`].join("\n"),
-    html: `<p>${html(text)}</p><ul>${items.join("")}</ul><p>${anchor(link, "Open Rekindle")}</p><p>${anchor(stop, "Stop these mails")}</p>`,
+    html: `<p>${html(text)}</p>${items.length === 0 ? "" : `<ul>${items.join("")}</ul>`}<p>${anchor(link, "Open Rekindle")}</p><p>${anchor(stop, "Stop these mails")}</p>`,
   };
 }
 

@@ -6,9 +6,11 @@ import { errorOf } from "../../intake/intake.ts";
 import type { IntakeHandlers } from "./intake-api.ts";
 
 const retryAfterSeconds = 5;
+/** A clock of a browser may be ahead. */
+const aheadMs = 60_000;
 
 export const contactHandlers = {
-  /** @throws ApiError for an unknown user, for a time that cannot be read, and while no event is taken */
+  /** @throws ApiError for an unknown user, for a time that cannot be read or is in the future, and while no event is taken */
   "POST /api/users/:userId/contacts": async ({
     intake,
     place: { organization, actor },
@@ -19,6 +21,11 @@ export const contactHandlers = {
     const closed = intake.closedFor(organization.id);
     if (closed !== undefined) throw new ApiError("rate_limit_exceeded", closed, retryAfterSeconds);
     const { timestamp, kind, text } = body;
+    if (timestamp !== undefined && Date.parse(timestamp) > nowMs + aheadMs)
+      throw new ApiError(
+        "validation_error",
+        "timestamp is in the future. A contact is marked when it was made.",
+      );
     const properties = { by: actor.by, ...(kind && { kind }), ...(text?.trim() && { text: text.trim() }) };
     const event = { ...(timestamp && { timestamp }), userId: path.userId, event: contactEvent, properties };
     const outcome = await intake.track(new TextEncoder().encode(JSON.stringify(event)), {
