@@ -118,7 +118,7 @@ describe("an alert", () => {
       ["ada", "bob"].map((id) => ({
         type: "alert.fired",
         data: {
-          text: `High risk: Name of ${id} silent for 9 days`,
+          text: `High risk: Name of ${id}: silent for 9 days`,
           entity: { kind: "user", id, name: `Name of ${id}` },
           ...{ day: formatDay(today), before: 0.2, after: 0.7, reasons: ["silent for 9 days"] },
         },
