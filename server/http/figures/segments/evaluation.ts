@@ -70,6 +70,26 @@ export async function warehouseWithin(
   return withinSet(context.warehouse, set.of === kind ? set : await usersOfAccounts(context, set));
 }
 
+/** Warehouses for an answer with figures of users and figures of accounts. */
+export interface Within {
+  readonly users: Warehouse;
+  /** Undefined for a segment of users, which no account is in. */
+  readonly accounts: Warehouse | undefined;
+}
+
+/** The warehouses for figures about the users and about the accounts of a segment, which is evaluated once.
+ * @param segment undefined for all of them @throws ApiError when there is no such segment */
+export async function bothWithin(context: SelectionContext, segment: number | undefined): Promise<Within> {
+  const { warehouse } = context;
+  if (segment === undefined) return { users: warehouse, accounts: warehouse };
+  const set = await membersOf(context, segment);
+  if (set.of === "user") return { users: withinSet(warehouse, set), accounts: undefined };
+  return {
+    users: withinSet(warehouse, await usersOfAccounts(context, set)),
+    accounts: withinSet(warehouse, set),
+  };
+}
+
 /**
  * The warehouse for figures about the payers of a segment. Of a segment of accounts these are its accounts, and the users of them
  * who pay without an account. Of a segment of users these are its users who pay without an account, and the accounts with at
