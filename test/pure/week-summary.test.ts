@@ -322,7 +322,14 @@ describe("whom to call", () => {
 });
 
 test("a segment of users has no accounts to call, and users without scores have no health", () => {
-  const none = { ...scores.call, kind: "user", hasAccounts: false, isOfUsers: true, total: 0, first: [] } as const;
+  const none = {
+    ...scores.call,
+    kind: "user",
+    hasAccounts: false,
+    isOfUsers: true,
+    total: 0,
+    first: [],
+  } as const;
   expect(callNote(none)).toBeNull();
   const some = { ...none, total: 2, first: scores.call.first.map((each) => ({ ...each, members: null })) };
   expect(callNote(some)).toBe("A segment of users has no accounts, only users.");

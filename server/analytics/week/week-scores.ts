@@ -92,7 +92,8 @@ export function notScored(): Sentence {
 /** Health, churn risk and the call list. @param isOfSegment whether they are those of a segment's users */
 export function aboutScores(scores: ScoresOfWeek, isOfSegment: boolean): Sentence[] {
   const now = scores.health.at(-1);
-  if (now !== undefined) return [healthSentence(scores, now), riskSentence(scores, now), callSentence(scores)];
+  if (now !== undefined)
+    return [healthSentence(scores, now), riskSentence(scores, now), callSentence(scores)];
   const none = sentence("health", "neutral", ["No user of the segment has scores."]);
   return [...(isOfSegment ? [none] : []), callSentence(scores)];
 }
