@@ -11,6 +11,7 @@ import {
   type EntitySet,
   type EventsDone,
   eventSets,
+  numbersOfSet,
   type SetCondition,
   setOfNumbers,
   userSet,
@@ -82,12 +83,30 @@ export interface Within {
 export async function bothWithin(context: SelectionContext, segment: number | undefined): Promise<Within> {
   const { warehouse } = context;
   if (segment === undefined) return { users: warehouse, accounts: warehouse };
-  const set = await membersOf(context, segment);
-  if (set.of === "user") return { users: withinSet(warehouse, set), accounts: undefined };
+  const { users, accounts } = await bothSets(context, segment);
+  return { users: withinSet(warehouse, users), accounts: accounts && withinSet(warehouse, accounts) };
+}
+
+/** The numbers of the users and of the accounts of a segment, which has no account if it is one of users.
+ * @throws ApiError when there is no such segment */
+export async function numbersOf(
+  context: SelectionContext,
+  segment: number,
+): Promise<{ readonly users: readonly number[]; readonly accounts: readonly number[] }> {
+  const { users, accounts } = await bothSets(context, segment);
   return {
-    users: withinSet(warehouse, await usersOfAccounts(context, set)),
-    accounts: withinSet(warehouse, set),
+    users: await numbersOfSet(context.warehouse, users),
+    accounts: accounts === undefined ? [] : await numbersOfSet(context.warehouse, accounts),
   };
+}
+
+async function bothSets(
+  context: SelectionContext,
+  segment: number,
+): Promise<{ readonly users: EntitySet; readonly accounts: EntitySet | undefined }> {
+  const set = await membersOf(context, segment);
+  if (set.of === "user") return { users: set, accounts: undefined };
+  return { users: await usersOfAccounts(context, set), accounts: set };
 }
 
 /**
