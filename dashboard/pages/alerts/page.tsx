@@ -177,8 +177,7 @@ interface WhyEmptyProps {
 
 function WhyEmpty({ state, isFiltered, rules }: WhyEmptyProps): ReactElement {
   const mayChange = useMayAs("member");
-  if (isFiltered)
-    return <Empty title="No alert matches">Choose any rule, any assignee and any segment.</Empty>;
+  if (isFiltered) return <Empty title="No alert matches">Choose another rule, assignee or segment.</Empty>;
   if (rules?.length === 0) {
     return (
       <Empty title="No alert rule yet">

@@ -14,7 +14,7 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { OrganizationContext } from "../api/context.ts";
 import { comparedRisk } from "./rows.ts";
 import { activityOrderOfRun, earlierRun, type Run, type RunContext, scoreContext } from "./score-context.ts";
-import type { Within } from "./segments/evaluation.ts";
+import type { Within } from "./segments/within.ts";
 import { controlsOf } from "./work/controls.ts";
 
 const weekDays = 7;

@@ -32,7 +32,8 @@ import {
   scoreContext,
   settingsOf,
 } from "./score-context.ts";
-import { bothWithin, type Within, warehouseWithin } from "./segments/evaluation.ts";
+import { bothWithin, warehouseWithin } from "./segments/evaluation.ts";
+import type { Within } from "./segments/within.ts";
 import { controlsOf } from "./work/controls.ts";
 
 const weekDays = 7;

@@ -23,6 +23,7 @@ import type { EntityKind } from "../../../scoring/scoring.ts";
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { today, usersQuestion } from "../days.ts";
 import { accountsSelection, type SelectionContext, usersSelection } from "./selection.ts";
+import type { Within } from "./within.ts";
 
 /** The conditions of a filter that need other sets. */
 type SetsOfFilter = Pick<Filter, "events" | "segments">;
@@ -69,13 +70,6 @@ export async function warehouseWithin(
   if (segment === undefined) return context.warehouse;
   const set = await membersOf(context, segment, kind);
   return withinSet(context.warehouse, set.of === kind ? set : await usersOfAccounts(context, set));
-}
-
-/** Warehouses for an answer with figures of users and figures of accounts. */
-export interface Within {
-  readonly users: Warehouse;
-  /** Undefined for a segment of users, which no account is in. */
-  readonly accounts: Warehouse | undefined;
 }
 
 /** The warehouses for figures about the users and about the accounts of a segment, which is evaluated once.
