@@ -4,6 +4,7 @@ import { type AlertState, alertStates } from "../../contract/actions/rules.ts";
 import type { RouteAnswer, RouteBody } from "../../contract/api/routes.ts";
 import { readId, wholeNumber } from "../numbers.ts";
 import { oneLine, printTable } from "../print.ts";
+import { segmentNamed } from "../segment-named.ts";
 import type { Api } from "./api.ts";
 import { apiCommand, assigneeIn, group, memberId } from "./api-command.ts";
 
@@ -34,6 +35,7 @@ interface ListOptions {
   readonly rule?: number;
   readonly user?: string;
   readonly account?: string;
+  readonly segment?: string;
   readonly assignee?: string;
   readonly limit: number;
   readonly offset: number;
@@ -50,14 +52,20 @@ function list(): Command {
       new Option("--rule <id>", "only alerts of this rule").argParser(readId),
       new Option("--user <id>", "only alerts about this user").conflicts("account"),
       new Option("--account <id>", "only alerts about this account"),
+      new Option("--segment <name>", "only alerts about users or accounts that are in this segment now"),
       new Option("--assignee <email>", "only those of a team member, or of nobody"),
       new Option("--limit <number>", "at most so many")
         .argParser(wholeNumber(1, mostListed))
         .default(mostListed),
       new Option("--offset <number>", "pass over so many").argParser(wholeNumber(0, 10_000_000)).default(0),
     ],
-    run: async (api, _, { state, rule, user, account, assignee, limit, offset }) => {
-      const query = { state, rule, user, account, limit, offset, assignee: await assigneeIn(api, assignee) };
+    run: async (api, _, options) => {
+      const { state, rule, user, account, segment: name, assignee, limit, offset } = options;
+      const { installation, organization } = api;
+      const segment =
+        name === undefined ? undefined : (await segmentNamed(installation.ledger, organization.id, name)).id;
+      const page = { state, rule, user, account, segment, limit, offset };
+      const query = { ...page, assignee: await assigneeIn(api, assignee) };
       return api.ask("GET /api/alerts", { query });
     },
     print: ({ alerts }) => printAlerts(alerts),

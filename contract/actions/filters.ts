@@ -152,6 +152,8 @@ const segmentConditions = (description: string) =>
 const ofSegment = {
   users: "Only users of the segment with this id, or whose account is in it.",
   accounts: "Only accounts of the segment with this id.",
+  alerts:
+    "Only alerts about users or accounts of the segment with this id, by its current members. A user is in a segment of accounts when the user's account is. An account is in segments of accounts only.",
   entities:
     "Only users or accounts of the segment with this id, by its current members, on all days. A user is in a segment of accounts when the user's account is. An account is in segments of accounts only.",
   payers:

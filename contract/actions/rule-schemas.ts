@@ -2,6 +2,7 @@
 import Type, { type TProperties } from "typebox";
 import { closedObject, Field, listOf, nullable, Parameter } from "../api/schema.ts";
 import { nameRules } from "../names.ts";
+import { inSegment } from "./filters.ts";
 import { RuleConditionBody, RuleScopeBody } from "./rule-condition.ts";
 import { alertArms, alertClosings, alertStates, alertVerdicts, ruleLimits, ruleTimes } from "./rules.ts";
 
@@ -148,6 +149,7 @@ export const AlertsParameters = closedObject({
   rule: Type.Optional(Type.Integer({ minimum: 1, description: "Only alerts of this rule." })),
   user: Parameter.optionalName("Only alerts about the user with this id."),
   account: Parameter.optionalName("Only alerts about the account with this id."),
+  segment: inSegment("alerts"),
   assignee: Type.Optional(
     Type.String({
       pattern: "^(me|nobody|[0-9]{1,15})$",

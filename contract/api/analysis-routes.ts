@@ -238,6 +238,7 @@ export const analysisRoutes = {
   }),
   "GET /api/week-summary": figure({
     summary: "The last seven days in sentences, and whom to call first",
+    query: overview.WeekSummaryParameters,
     answer: overview.WeekSummaryAnswer,
     table: "callFirst",
   }),

@@ -104,6 +104,8 @@ const Part = Type.Object(
   { description: "The texts of all parts, one after the other, are the sentence." },
 );
 
+export const WeekSummaryParameters = closedObject({ segment: inSegment("entities") });
+
 export const WeekSummaryAnswer = Type.Object({
   fromDay: Field.day("The first of the last seven whole days."),
   toDay: Field.day("The last of them: yesterday in the organization's timezone."),

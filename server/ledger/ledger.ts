@@ -1,6 +1,6 @@
 /** The module's interface: the ledger's interfaces (`ports/`) and the rules that both engines share (`rules/`). */
 
-export type { Alert, AlertChange, FiredRecord } from "./ports/actions/alerts.ts";
+export type { Alert, AlertChange, AlertEntities, AlertFilter, FiredRecord } from "./ports/actions/alerts.ts";
 export type {
   ClaimedDelivery,
   Delivery,

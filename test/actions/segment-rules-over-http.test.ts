@@ -128,6 +128,31 @@ test("a rule fires for members of its segment, looks at members alone, and draws
   expect(cal?.arm ?? "control").not.toBe("exempt");
 });
 
+test("the inbox has the alerts of a segment's members, and so have its file and the command line", async () => {
+  const listed = async (of: number) => {
+    const path = at(`/api/alerts?state=all&segment=${of}`);
+    const { alerts, total } = await olga.json<{ alerts: readonly Alert[]; total: number }>("GET", path);
+    expect(alerts).toHaveLength(total);
+    return alerts.map(({ entityId }) => entityId).toSorted();
+  };
+  expect(await listed(segment)).toEqual(["ada", "ada", "ada", "bob"]);
+  const file = await olga.ask("GET", at(`/api/alerts?state=all&segment=${segment}&format=csv`));
+  expect((await file.text()).trim().split(/\r?\n/)).toHaveLength(5);
+  const only = ["--organization", organization, "--state", "all", "--json"];
+  const printed = await server.command("alert", "list", ...only, "--segment", "Pro");
+  expect((JSON.parse(printed) as { total: number }).total).toBe(4);
+  const bob = await saved("/api/segments", { kind: "users", name: "Bob", ids: ["bob"] });
+  const dees = await saved("/api/segments", { kind: "users", name: "Dee", ids: ["dee"] });
+  expect([await listed(bob), await listed(dees)]).toEqual([["bob"], []]);
+  const wrong = await server.run({}, "alert", "list", ...only, "--segment", "Nobody");
+  expect([wrong.exitCode, wrong.stderr]).toEqual([
+    1,
+    expect.stringContaining('there is no segment "Nobody".'),
+  ]);
+  const unknown = await olga.ask("GET", at("/api/alerts?segment=99999"));
+  expect([unknown.status, await unknown.text()]).toEqual([400, expect.stringContaining("with the id 99999")]);
+});
+
 test("an alert ends when its user leaves the segment, and a user who enters fires", async () => {
   await sendAll(server, token, [ofPlan("ada", "free"), ofPlan("cal", "pro")]);
   await until(async () => (await members()).join() === "bob,cal");

@@ -156,6 +156,7 @@ type FigureName =
   | "GET /api/active-days"
   | "GET /api/retention"
   | "GET /api/retention/people"
+  | "GET /api/week-summary"
   | "GET /api/usage-intervals";
 
 function figure<Name extends FigureName>(path: string): Promise<RouteAnswer<Name>> {
@@ -208,6 +209,16 @@ describe("figures of a segment", () => {
     expect(gaps).toBe(members.reduce((sum, one) => sum + new Set(days(one)).size - 1, 0));
   });
 
+  test("the summary of the week counts its users, and the list behind a count has the segment", async () => {
+    const week = await figure<"GET /api/week-summary">(`/api/week-summary?segment=${segment}`);
+    // The seven days end yesterday.
+    const active = members.filter((one) => days(one).some((day) => day >= 1 && day <= 7));
+    const [first] = week.sentences.find(({ about }) => about === "active")?.parts ?? [];
+    expect(first?.value).toBe(active.length);
+    expect(await listed(String(new URLSearchParams(first?.list?.query)))).toEqual(idsOf(active));
+    expect(first?.list?.query.segment).toBe(String(segment));
+  });
+
   test("retention cohorts have exactly its members", async () => {
     const query = `period=month&alreadyHere=counted&segment=${segment}`;
     const { cells } = await figure<"GET /api/retention">(`/api/retention?${query}`);
@@ -240,7 +251,7 @@ describe("figures of a segment", () => {
       const response = await olga.ask("GET", at(path));
       return [response.status, ((await response.json()) as { message: string }).message];
     };
-    expect(await refusal(`/api/week-summary?segment=${segment}`)).toEqual([
+    expect(await refusal(`/api/model?segment=${segment}`)).toEqual([
       ...[400, "segment is no parameter of this path: leave it out."],
     ]);
     expect(await refusal("/api/users?segment=99999")).toEqual([

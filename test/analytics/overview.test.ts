@@ -1,5 +1,8 @@
 /** The overview page's figures, read through HTTP and recounted from other answers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Static } from "typebox";
 import type { AccountListAnswer } from "../../contract/api/lists.ts";
 import type {
@@ -229,6 +232,61 @@ test("the week's summary has the same figures as the other pages", async () => {
   expect(of("active")?.isUnusual).toBe(false);
   expect(week.callFirst[0]?.reason).toMatch(/^usually active (daily|every 2 days), silent for 1[89] days$/);
   expect(of("call")?.text).toStartWith("Call The a3 first: 5 members, ");
+});
+
+/** Saves a segment of "Customers". @returns its id */
+async function segmentOf(title: string, kind: "users" | "accounts", ids: readonly string[]): Promise<string> {
+  const of = ["--organization", "Customers"];
+  const file = join(tmpdir(), `week-${kind}-${process.pid}.csv`);
+  writeFileSync(file, `id\n${ids.join("\n")}\n`);
+  await server.command("segment", "create", title, ...of, "--kind", kind, "--ids", file);
+  rmSync(file);
+  const id = new RegExp(`^${title} +(\\d+) `, "m").exec(await server.command("segment", "list", ...of))?.[1];
+  if (id === undefined) throw new Error(`${title} was not saved`);
+  return id;
+}
+
+test("the week of a segment has its users and accounts, and the lists behind it have exactly these", async () => {
+  const accounts = ["a0", "a3", "a20", "a21", "a22"];
+  const members = customers().users.filter(({ account = "" }) => accounts.includes(account));
+  const ids = members.map(({ id }) => id);
+  const segments = {
+    accounts: await segmentOf("Of accounts", "accounts", accounts),
+    users: await segmentOf("Of users", "users", ids),
+  };
+  const weeks = Object.entries(segments).map(async ([kind, segment]) => {
+    const path = `/api/week-summary?segment=${segment}`;
+    const week = await ask<Static<typeof WeekSummaryAnswer>>("Customers", path);
+    const parts = [...week.sentences, ...week.callFirst].flatMap((each) => each.parts);
+    const counted = parts.filter(({ list, value }) => list !== undefined && value !== 0);
+    for (const { list, value } of counted) {
+      const query = new URLSearchParams(list?.query);
+      const { total } = await ask<{ total: number }>("Customers", `/api/${list?.page}?${query}`);
+      expect([kind, String(query), total]).toEqual([kind, String(query), Number(value)]);
+    }
+    const of = (about: string) => week.sentences.find((sentence) => sentence.about === about);
+    const { weeks } = await ask<Static<typeof HealthByWeekAnswer>>(
+      "Customers",
+      `/api/health-by-week?segment=${segment}`,
+    );
+    // The members of a3 stopped. All others were active in the week.
+    const active = members.filter(({ account }) => account !== "a3").length;
+    expect([kind, of("active")?.parts[0]?.value]).toEqual([kind, active]);
+    expect([kind, of("health")?.parts[0]?.value]).toEqual([kind, weeks.at(-1)?.atRisk ?? null]);
+    expect([kind, of("risk")?.text]).toEqual([
+      kind,
+      expect.stringContaining(`Of ${weeks.at(-1)?.withRisk} users who have not churned`),
+    ]);
+    return week;
+  });
+  const [ofAccounts, ofUsers] = await Promise.all(weeks);
+  expect(ofAccounts?.callFirst.map(({ id }) => id)).toEqual(["a3"]);
+  expect([ofAccounts?.callTotal, ofAccounts?.callNote]).toEqual([1, null]);
+  expect(ofUsers?.callNote).toBe("A segment of users has no accounts, only users.");
+  const calls = `/api/users?toCall=true&segment=${segments.users}`;
+  const listed = await ask<{ users: { userId: string }[] }>("Customers", calls);
+  expect(ofUsers?.callTotal).toBe(listed.users.length);
+  expect(listed.users.map(({ userId }) => userId)).toContain(ofUsers?.callFirst[0]?.id ?? "");
 });
 
 test("those to be called are all of high risk or sharp fall, by risk × members active in 90 days", async () => {

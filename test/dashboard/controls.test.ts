@@ -78,7 +78,7 @@ const reading: Readonly<Record<string, readonly string[]>> = {
   combobox: [
     "A cohort begins with, Assignee, Came back by, Churn risk, Churned within, Compare with, Counts as retained, Days",
     "Days of the history, Days shown, Event, Health, Health and churn risk of, Kind of warning",
-    "Excluded users, Last seen, Outcome, Owner, Periods, Verdict, Predictions about, Rule, Source, Split, Split by, State, Time",
+    "Excluded users, Last seen, Outcome, Owner, Periods, Verdict, Predictions about, Rule, Segment, Source, Split, Split by, State, Time",
     "Users of a segment, Users or accounts, What is counted, Year of the calendar",
   ].flatMap((names) => names.split(", ")),
   searchbox: "Event, Search accounts, Search events, Search users, User".split(", "),

@@ -97,6 +97,22 @@ test("alerts of silent users are assigned, snoozed with a note, and judged", asy
   expect(complaints).toEqual([]);
 });
 
+test("the inbox is filtered by a segment", async () => {
+  const { owner, at } = people;
+  await owner.json("POST", at("/api/segments"), { kind: "users", name: "Only Ada", ids: ["ada"] }, 201);
+  await owner.json("POST", at("/api/segments"), { kind: "users", name: "Only Eve", ids: ["eve"] }, 201);
+  const { page, complaints } = await openAlerts(people.viewer, "?state=snoozed");
+  const pick = page.getByLabel("Segment", { exact: true });
+  await pick.selectOption({ label: "Only Eve" });
+  await page.getByText("No alert matches").waitFor();
+  await pick.selectOption({ label: "Only Ada" });
+  await page.getByText("1 alert", { exact: true }).waitFor();
+  expect(page.url()).toMatch(/[?&]segment=\d+/);
+  await settled(page);
+  expect(await axe(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
 test("filters are in the address, and viewers change nothing", async () => {
   const { page, complaints } = await openAlerts(people.viewer, "?state=handled");
   const handled = page.getByRole("list", { name: "Handled alerts" });

@@ -6,7 +6,7 @@ import { formatDay } from "../../server/calendar/days.ts";
 import { identify, sendAll, track } from "../erasure/support.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
-import { asReader, axe, openPage, phone, settled, sidewaysPixels, signInAs } from "./support.ts";
+import { asReader, axe, becomes, openPage, phone, settled, sidewaysPixels, signInAs } from "./support.ts";
 import { world } from "./world.ts";
 
 const { server, browser } = await world();
@@ -95,6 +95,39 @@ test("health is that of the segment's users, and its figures lead to their lists
   await panel.getByRole("link", { name: "2", exact: true }).first().click();
   await page.getByRole("button", { name: "Remove the filter In Some users" }).waitFor();
   await page.getByText("2 users").first().waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("the week and the figures above it are those of the segment's users", async () => {
+  const { page, complaints } = await openAt("/overview");
+  const week = page.getByRole("region", { name: "The week", exact: true });
+  await week.getByText("12 users were active in the 7 days").waitFor();
+  await week.getByLabel("Users of a segment").selectOption({ label: "Some users" });
+  await week.getByText("2 users were active in the 7 days").waitFor();
+  await week.getByText("All weeks count the segment’s current members").waitFor();
+  await page.getByText("Active users of the segment “Some users”: its current users, on all days.").waitFor();
+  const stat = page.locator("dl", { hasText: "Active in 7 days" });
+  await becomes(() => stat.locator("dd").first().textContent(), "2");
+  expect(await axe(page)).toEqual([]);
+  await week.getByRole("link", { name: "2", exact: true }).first().click();
+  await page.getByRole("button", { name: "Remove the filter In Some users" }).waitFor();
+  await page.getByText("2 users").first().waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("events by name are those of the segment's users, and so is the volume that they lead to", async () => {
+  const { page, complaints } = await openAt("/events");
+  const names = page.getByRole("region", { name: "Events by name", exact: true });
+  const counted = names.getByRole("row", { name: /^opened/ }).getByRole("cell");
+  await becomes(async () => (await counted.allTextContents()).slice(0, 3), ["opened", "540", "18"]);
+  await names.getByLabel("Users of a segment").selectOption({ label: "Some users" });
+  await becomes(async () => (await counted.allTextContents()).slice(0, 3), ["opened", "90", "3"]);
+  expect(await names.getByRole("link", { name: "CSV" }).getAttribute("href")).toMatch(/[?&]segment=\d+/);
+  await settled(page);
+  expect(await axe(page)).toEqual([]);
+  await names.getByRole("link", { name: "opened" }).click();
+  await page.waitForURL(/event=opened/);
+  expect(page.url()).toMatch(/[?&]segment=\d+/);
   expect(complaints).toEqual([]);
 });
 

@@ -308,6 +308,13 @@ function controls(subject: LedgerUnderTest): void {
     await commit({ ...first, fired: [control], messages: [] });
     expect(await list()).toEqual([]);
     expect(await list({ today: day + 28 })).toMatchObject([{ arm: "control" }]);
+    const alerted = (today: number) => ledger.alerts.entities(id, { state: "all", today });
+    expect(await alerted(day + 27)).toEqual({ users: [], accounts: [] });
+    expect(await alerted(day + 28)).toEqual({ users: [1], accounts: [] });
+    const among = (users: number[], accounts: number[]) =>
+      list({ today: day + 28, among: { users, accounts } });
+    expect(await among([2], [1])).toEqual([]);
+    expect(await among([2, 1], [])).toHaveLength(1);
     expect(await ledger.alerts.all(id, day + 27, 0, 9)).toEqual([]);
     const all = await ledger.alerts.all(id, day + 28, 0, 9);
     expect(all).toMatchObject([{ arm: "control", entity: { id: "ada" } }]);

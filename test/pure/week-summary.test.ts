@@ -44,7 +44,7 @@ const scores: Scores = {
     { from: "watch", to: "watch", count: 30 },
   ],
   call: {
-    ...{ kind: "account", hasAccounts: true },
+    ...{ kind: "account", hasAccounts: true, isOfUsers: false },
     ...{ total: 5, day: toDay + 1 },
     first: [
       {
@@ -60,7 +60,10 @@ const scores: Scores = {
   },
 };
 
-const figures: WeekFigures = { toDay, weeks: weeksOf(steady), stoppedSince: null, firstDay: null, scores };
+const figures: WeekFigures = {
+  ...{ toDay, weeks: weeksOf(steady), stoppedSince: null, firstDay: null, scores },
+  isOfSegment: false,
+};
 
 const said = (changes: Partial<WeekFigures>) => weekSummary({ ...figures, ...changes });
 const about = (name: string, changes: Partial<WeekFigures>) =>
@@ -137,6 +140,21 @@ describe("activity", () => {
     expect(monday[0]?.text).toEndWith("The first week's summary is here next Monday.");
     expect(silent(null)).toEqual(["No events have come yet."]);
     expect(silent(toDay - 200)).toEqual(["No user was active in the 27 weeks to yesterday."]);
+  });
+
+  test("of a segment is compared with the week before if the organization has data of it", () => {
+    const ofSegment = (active: readonly number[], daysOfData: number) =>
+      said({ weeks: weeksOf(active), firstDay: toDay - daysOfData, isOfSegment: true })[0]?.text;
+    const compared = "There are too few weeks to know whether that is usual.";
+    expect(ofSegment([7], 100)).toBe(
+      `7 users were active in the 7 days to 2026-03-31, 7 more than in the 7 days before. ${compared}`,
+    );
+    expect(ofSegment([3, 7], 100)).toBe(
+      `7 users were active in the 7 days to 2026-03-31, 4 more than in the 7 days before (+133.3%). ${compared}`,
+    );
+    // The data begins in the week before, which is cut off.
+    expect(ofSegment([3, 7], 9)).toEndWith("so nothing can be compared yet.");
+    expect(ofSegment([], 100)).toBe("No user of the segment was active in the 27 weeks to yesterday.");
   });
 
   test("and those who came and went have the lists of those who are counted", () => {
@@ -284,7 +302,7 @@ describe("whom to call", () => {
 
   test("may be the only one", () => {
     const call = {
-      ...({ kind: "user", hasAccounts: false, total: 1, day: toDay + 1 } as const),
+      ...({ kind: "user", hasAccounts: false, isOfUsers: false, total: 1, day: toDay + 1 } as const),
       first: users.slice(0, 1),
     } as const;
     expect(about("call", withScores({ call }))?.text).toEndWith(
@@ -301,6 +319,25 @@ describe("whom to call", () => {
     );
     expect(text).toEndWith("first of 7 users with a high churn risk or a sharp fall in health.");
   });
+});
+
+test("a segment of users has no accounts to call, and users without scores have no health", () => {
+  const none = {
+    ...scores.call,
+    kind: "user",
+    hasAccounts: false,
+    isOfUsers: true,
+    total: 0,
+    first: [],
+  } as const;
+  expect(callNote(none)).toBeNull();
+  const some = { ...none, total: 2, first: scores.call.first.map((each) => ({ ...each, members: null })) };
+  expect(callNote(some)).toBe("A segment of users has no accounts, only users.");
+  const sentences = said({ ...withScores({ health: [], call: none }), isOfSegment: true });
+  expect(sentences.slice(-2).map(({ text }) => text)).toEqual([
+    "No user of the segment has scores.",
+    "No user has a high churn risk or a sharp fall in health.",
+  ]);
 });
 
 test("data that has stopped comes first", () => {

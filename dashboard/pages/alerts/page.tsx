@@ -9,6 +9,8 @@ import { Button } from "../../parts/form/button.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Pick } from "../../parts/list/pick.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
+import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { useMemberChoices, withChoice } from "../../parts/work/members.ts";
@@ -30,19 +32,22 @@ const filters = {
   /** The id of a rule; 0 for all. */
   rule: numberFilter(Number.MAX_SAFE_INTEGER),
   assignee: textFilter(),
+  /** Only alerts about its users or accounts. */
+  segment: conditionFilters.segment,
   offset: numberFilter(lastOffset),
 };
 
 export default function AlertsPage(): ReactElement {
-  const [{ state, rule, assignee, offset }, change] = useFilters(filters);
+  const [{ state, rule, assignee, segment, offset }, change] = useFilters(filters);
   const mayChange = useMayAs("member");
   const rules = useRead("/api/alert-rules").data?.rules;
-  const isFiltered = rule > 0 || assignee !== "";
+  const isFiltered = rule > 0 || assignee !== "" || segment !== undefined;
   const asked = useRead("/api/alerts", {
     query: {
       ...{ state, limit: pageSize, offset },
       ...(rule > 0 && { rule }),
       ...(assignee !== "" && { assignee }),
+      ...(segment !== undefined && { segment }),
     },
     keepsPrevious: true,
   });
@@ -58,6 +63,11 @@ export default function AlertsPage(): ReactElement {
           <>
             <RulePick rules={rules ?? []} value={rule} onChoose={(to) => change({ rule: to, offset: 0 })} />
             <AssigneePick value={assignee} onChoose={(to) => change({ assignee: to, offset: 0 })} />
+            <SegmentPick
+              of="entities"
+              value={segment}
+              onChoose={(to) => change({ segment: to, offset: 0 })}
+            />
           </>
         }
       >
@@ -167,7 +177,7 @@ interface WhyEmptyProps {
 
 function WhyEmpty({ state, isFiltered, rules }: WhyEmptyProps): ReactElement {
   const mayChange = useMayAs("member");
-  if (isFiltered) return <Empty title="No alert matches">Choose any rule and any assignee.</Empty>;
+  if (isFiltered) return <Empty title="No alert matches">Choose another rule, assignee or segment.</Empty>;
   if (rules?.length === 0) {
     return (
       <Empty title="No alert rule yet">

@@ -16,11 +16,15 @@ type Adopted = Reads["/api/adoption"]["answer"]["events"][number];
 const spans = ["7", "28", "91", "182", "364"] as const;
 const filters = { days: choiceFilter(spans, "28"), segment: conditionFilters.segment };
 
-const columnsOf = (activeUsers: number, days: string): readonly Column<Adopted>[] => [
+const columnsOf = (
+  activeUsers: number,
+  days: string,
+  segment: number | undefined,
+): readonly Column<Adopted>[] => [
   {
     ...{ id: "event", header: "Event", isFixed: true, width: 180 },
     csv: ["event", "label"],
-    cell: ({ event, label }) => <EventLink event={event} label={label} />,
+    cell: ({ event, label }) => <EventLink {...{ event, label, segment }} />,
   },
   {
     ...{ id: "share", header: "Adoption", isFixed: true, width: 200 },
@@ -98,7 +102,7 @@ export default function Adoption(): ReactElement {
           label="Adoption of every event"
           name="adoption"
           rows={events}
-          columns={columnsOf(activeUsers, days)}
+          columns={columnsOf(activeUsers, days, segment)}
           rowId={({ event }) => event}
           csv={csvAddress("/api/adoption", query)}
         />

@@ -3,10 +3,18 @@ import { type ReactElement, useMemo } from "react";
 import { useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 
+interface EventLinkProps {
+  readonly event: string;
+  readonly label: string | null;
+  /** The one whose users are counted where the link is. */
+  readonly segment: number | undefined;
+}
+
 /** The name as a link to the event's own volume, as it was sent. */
-export function EventLink({ event, label }: { event: string; label: string | null }): ReactElement {
+export function EventLink({ event, label, segment }: EventLinkProps): ReactElement {
+  const search = { event, ...(segment !== undefined && { segment: String(segment) }) };
   return (
-    <PageLink to="/o/$organization/events" search={{ event }} title={label ?? event} className="font-medium">
+    <PageLink to="/o/$organization/events" search={search} title={label ?? event} className="font-medium">
       {label ?? event}
     </PageLink>
   );

@@ -4,6 +4,8 @@ import { csvAddress, type Reads, useRead } from "../../api/query.ts";
 import { SearchInput } from "../../parts/form/search-input.tsx";
 import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
+import { conditionFilters } from "../../parts/segment/conditions.ts";
+import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
@@ -16,13 +18,14 @@ const filters = {
   search: textFilter(),
   sort: choiceFilter(["count", "users", "event", "firstDay", "lastDay"], "count"),
   order: choiceFilter(["ascending", "descending"], "descending"),
+  segment: conditionFilters.segment,
 };
 
-const columns: readonly Column<Named>[] = [
+const columnsOf = (segment: number | undefined): readonly Column<Named>[] => [
   {
     ...{ id: "event", header: "Event", sort: "event", isFixed: true, width: 200 },
     csv: ["event", "label"],
-    cell: ({ event, label }) => <EventLink event={event} label={label} />,
+    cell: ({ event, label }) => <EventLink {...{ event, label, segment }} />,
   },
   {
     ...{ id: "count", header: "Events", sort: "count", isNumber: true, hint: "All time" },
@@ -49,8 +52,9 @@ const columns: readonly Column<Named>[] = [
 
 /** The table of names: searched, and sorted by the server. */
 export function Names(): ReactElement {
-  const [{ search, sort, order }, change] = useFilters(filters);
-  const names = useRead("/api/events", { query: { search, sort, order, limit }, keepsPrevious: true });
+  const [{ search, sort, order, segment }, change] = useFilters(filters);
+  const query = { search, sort, order, ...(segment !== undefined && { segment }) };
+  const names = useRead("/api/events", { query: { ...query, limit }, keepsPrevious: true });
   const left = (names.data?.total ?? 0) - (names.data?.events.length ?? 0);
   return (
     <FigurePanel
@@ -61,26 +65,22 @@ export function Names(): ReactElement {
           : "All time. Choose one to see it over time."
       }
       actions={
-        <SearchInput
-          label="Search events"
-          placeholder="Part of a name"
-          value={search}
-          onSearch={(text) => change({ search: text }, true)}
-          className="w-48"
-        />
+        <>
+          <SegmentPick value={segment} onChoose={(chosen) => change({ segment: chosen })} />
+          <SearchInput
+            label="Search events"
+            placeholder="Part of a name"
+            value={search}
+            onSearch={(text) => change({ search: text }, true)}
+            className="w-48"
+          />
+        </>
       }
       isFlush
       asked={names}
       loading={<Loading rows={10} />}
       empty={({ events }) =>
-        events.length === 0 &&
-        (search === "" ? (
-          <Empty title="No events yet">
-            Your first event appears here within 2 seconds of its track request.
-          </Empty>
-        ) : (
-          <Empty title={`No event name contains “${search}”`} />
-        ))
+        events.length === 0 && <NoNames search={search} isOfSegment={segment !== undefined} />
       }
     >
       {({ events }) => (
@@ -88,13 +88,21 @@ export function Names(): ReactElement {
           label="Every event by name"
           name="events"
           rows={events}
-          columns={columns}
+          columns={columnsOf(segment)}
           rowId={({ event }) => event}
           sort={{ by: sort, order }}
           onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order })}
-          csv={csvAddress("/api/events", { search, sort, order })}
+          csv={csvAddress("/api/events", query)}
         />
       )}
     </FigurePanel>
+  );
+}
+
+function NoNames({ search, isOfSegment }: { search: string; isOfSegment: boolean }): ReactElement {
+  if (search !== "") return <Empty title={`No event name contains “${search}”`} />;
+  if (isOfSegment) return <Empty title="No events of users in the segment" />;
+  return (
+    <Empty title="No events yet">Your first event appears here within 2 seconds of its track request.</Empty>
   );
 }

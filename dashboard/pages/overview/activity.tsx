@@ -16,11 +16,11 @@ import { Stat, Stats } from "../../parts/figure/stat.tsx";
 import { SmallSelect } from "../../parts/form/field.tsx";
 import { useFilters } from "../../parts/list/filters.ts";
 import { CountLink, useListAddress } from "../../parts/list/list-link.tsx";
-import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { filters } from "./filters.ts";
 import { inSegment, usersActive, usersInStage } from "./lists.ts";
+import { OfSegment } from "./of-segment.tsx";
 
 export type ActiveUsers = Reads["/api/active-users"]["answer"];
 type ActiveDays = ActiveUsers["days"];
@@ -106,20 +106,20 @@ export function askedDays(shown: string): number {
   return Math.max(leastDays, Number(shown));
 }
 
-/** The choice of a segment for activity and lifecycle, which share it. */
-function OfSegment(): ReactElement {
-  const [{ segment }, change] = useFilters(filters);
-  return <SegmentPick value={segment} onChoose={(chosen) => change({ segment: chosen })} />;
-}
-
-/** Activity of every day, with today set apart. @param asked that of all users */
-export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElement {
-  const [{ days, segment }, change] = useFilters(filters);
+/** Active users of the segment that is chosen, or of all. @param all those of all users */
+export function useActiveOfSegment(all: Asked<ActiveUsers>): Asked<ActiveUsers> {
+  const [{ days, segment }] = useFilters(filters);
   const ofSegment = useRead("/api/active-users", {
     query: { days: askedDays(days), ...(segment !== undefined && { segment }) },
     enabled: segment !== undefined,
     keepsPrevious: true,
   });
+  return segment === undefined ? all : ofSegment;
+}
+
+/** Activity of every day, with today set apart. */
+export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElement {
+  const [{ days, segment }, change] = useFilters(filters);
   return (
     <FigurePanel
       title="Active users"
@@ -135,7 +135,7 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
           />
         </>
       }
-      asked={segment === undefined ? asked : ofSegment}
+      asked={asked}
       loading={<Loading rows={1} height={260} />}
     >
       {(answer) => <ActiveChart days={answer.days} shown={Number(days)} segment={segment} />}

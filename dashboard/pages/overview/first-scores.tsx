@@ -1,6 +1,6 @@
 /** Before the first scores: when they come, and a button that scores at once. */
 import type { ReactElement } from "react";
-import { useChange, useRead } from "../../api/query.ts";
+import { useChange } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/form/button.tsx";
 import { FormError } from "../../parts/form/field.tsx";
@@ -8,6 +8,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { dayText, numbers } from "../../text/format.ts";
+import { useWeek } from "./week.tsx";
 
 const untilScoredMs = 10_000;
 
@@ -15,7 +16,7 @@ const untilScoredMs = 10_000;
 export function FirstScores({ hasWholeDay }: { hasWholeDay: boolean }): ReactElement {
   const mayScore = useMayAs("member");
   // The page asks the same: once there are scores, this panel goes.
-  useRead("/api/week-summary", { everyMs: untilScoredMs });
+  useWeek({ everyMs: untilScoredMs });
   return (
     <Panel title="Health and churn risk">
       {hasWholeDay ? (

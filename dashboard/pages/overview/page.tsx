@@ -13,14 +13,22 @@ import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { SegmentPick } from "../../parts/segment/segment-pick.tsx";
 import { Empty, Figures, Loading, Starting } from "../../parts/states.tsx";
 import { AccountsAtRisk } from "./accounts.tsx";
-import { ActivePanel, ActiveStats, type ActiveUsers, askedDays, LifecyclePanel } from "./activity.tsx";
+import {
+  ActivePanel,
+  ActiveStats,
+  type ActiveUsers,
+  askedDays,
+  LifecyclePanel,
+  useActiveOfSegment,
+} from "./activity.tsx";
 import { filters, type Kind, plural, useScoredSegment } from "./filters.ts";
 import { FirstScores } from "./first-scores.tsx";
 import { HealthPanel } from "./health.tsx";
 import { Movers } from "./movers.tsx";
+import { SegmentLine, useSegment } from "./of-segment.tsx";
 import { RevenueAtRisk } from "./revenue.tsx";
 import { RiskPanel } from "./risk.tsx";
-import { WeekPanel } from "./week.tsx";
+import { useWeek, WeekPanel } from "./week.tsx";
 
 export default function OverviewPage(): ReactElement {
   const [{ kind, days, scored }, change] = useFilters(filters);
@@ -34,7 +42,7 @@ export default function OverviewPage(): ReactElement {
     active.failureReason.isStarting;
   const hasFigures =
     !isStarting && (active.data === undefined || active.data.days.some(({ monthly }) => monthly > 0));
-  const isUnscored = useRead("/api/week-summary", { enabled: hasFigures }).data?.day === null;
+  const isUnscored = useWeek({ enabled: hasFigures }).data?.day === null;
   return (
     <>
       <PageHeader
@@ -103,11 +111,18 @@ function Everything({
 }): ReactElement {
   const ofSegment = useScoredSegment();
   const health = useRead("/api/health-by-week", { query: { kind, ...ofSegment }, keepsPrevious: true });
+  const segment = useSegment();
+  const shown = useActiveOfSegment(active);
   return (
     <div className="grid gap-5">
       <Departures />
-      <Figures asked={active} loading={<Loading rows={1} height={92} />}>
-        {(answer) => <ActiveStats days={answer.days} />}
+      <SegmentLine />
+      <Figures asked={shown} loading={<Loading rows={1} height={92} />}>
+        {(answer) => (
+          <ListsOfSegment {...segment}>
+            <ActiveStats days={answer.days} />
+          </ListsOfSegment>
+        )}
       </Figures>
       {!isUnscored && <RevenueAtRisk />}
       <WeekPanel />
@@ -120,7 +135,7 @@ function Everything({
             </ListsOfSegment>
           )}
           {!isUnscored && <AccountsAtRisk kind={kind} />}
-          <ActivePanel asked={active} />
+          <ActivePanel asked={shown} />
           {!isUnscored && <LifecyclePanel />}
         </div>
         <div className="grid min-w-0 gap-5">

@@ -6,19 +6,25 @@ import { type PayerKind, useMrrAtRisk } from "../../parts/figure/mrr-at-risk.ts"
 import { Icon } from "../../parts/icons.tsx";
 import { counted, numbers } from "../../text/format.ts";
 import { moneyIn } from "../../text/money.ts";
+import { useScoredSegment } from "./filters.ts";
 
 type AtRisk = Reads["/api/revenue/at-risk"]["answer"];
 
+/** All of it, or that of payers of the segment whose health is shown. */
 export function RevenueAtRisk(): ReactElement | null {
-  const { kind, asked } = useMrrAtRisk(undefined, { limit: 1 });
+  const ofSegment = useScoredSegment();
+  const { segment } = ofSegment;
+  const { kind, asked } = useMrrAtRisk(undefined, { limit: 1, ...ofSegment });
   if (asked.data === undefined || asked.data.payers === 0) return null;
   return (
     <PageLink
       to="/o/$organization/revenue"
+      search={segment === undefined ? {} : { segment: String(segment) }}
       className="flex items-center justify-between gap-3 rounded border border-line bg-surface px-4 py-3 text-ink no-underline hover:border-ink"
     >
       <span className="min-w-0">
         <Finding answer={asked.data} kind={kind} />
+        {segment !== undefined && <span className="text-soft"> · payers of the segment</span>}
       </span>
       <Icon name="right" className="shrink-0 text-soft" />
     </PageLink>

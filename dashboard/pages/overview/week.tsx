@@ -1,13 +1,14 @@
 /** The week in sentences, and the call list. */
 import type { ReactElement } from "react";
-import { type Reads, useRead } from "../../api/query.ts";
+import { type Asked, type ReadOptions, type Reads, useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
 import { Badge } from "../../parts/figure/health.tsx";
 import { ListLink } from "../../parts/list/list-link.tsx";
 import { FigurePanel, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 import { plural } from "./filters.ts";
-import { those } from "./lists.ts";
+import { inSegment, those } from "./lists.ts";
+import { OfSegment, useSegment } from "./of-segment.tsx";
 
 type Week = Reads["/api/week-summary"]["answer"];
 type Sentence = Week["sentences"][number];
@@ -21,16 +22,26 @@ const abouts: Record<Sentence["about"], string> = {
   call: "Call first",
 };
 
+/** The summary of the week, of the segment that is chosen or of all. */
+export function useWeek(
+  options: Pick<ReadOptions<"/api/week-summary">, "enabled" | "everyMs"> = {},
+): Asked<Week> {
+  return useRead("/api/week-summary", { query: useSegment(), keepsPrevious: true, ...options });
+}
+
 export function WeekPanel(): ReactElement {
-  const asked = useRead("/api/week-summary");
+  const asked = useWeek();
+  const { segment } = useSegment();
   const { data } = asked;
+  const whose = segment === undefined ? "" : ". All weeks count the segment’s current members";
   return (
     <FigurePanel
       title="The week"
       note={
         data?.sentences.some(({ about }) => about !== "data") &&
-        `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, compared with the week before`
+        `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, compared with the week before${whose}`
       }
+      actions={<OfSegment />}
       asked={asked}
       loading={<Loading rows={6} height={30} />}
     >
@@ -97,6 +108,7 @@ function CallFirst({
 }: {
   week: Week;
 }): ReactElement | null {
+  const { segment } = useSegment();
   const said = sentences.find(({ about }) => about === "call");
   const [first] = callFirst;
   if (said === undefined) return null;
@@ -127,7 +139,7 @@ function CallFirst({
           </ol>
           <p className="mt-3 text-sm text-soft">
             {callTotal > callFirst.length && "The first of "}
-            <ListLink list={those(first.kind, { toCall: "true", sort: "risk" })}>
+            <ListLink list={inSegment(those(first.kind, { toCall: "true", sort: "risk" }), segment)}>
               {numbers.count(callTotal)} {callTotal === 1 ? first.kind : plural[first.kind]}
             </ListLink>{" "}
             with a high churn risk or a sharp fall in health.

@@ -9,6 +9,7 @@ const labels = {
   users: { label: "Users of a segment", all: "All users" },
   accounts: { label: "Accounts of a segment", all: "All accounts" },
   payers: { label: "Payers of a segment", all: "All payers" },
+  entities: { label: "Segment", all: "Any segment" },
 } as const;
 
 interface PickProps {

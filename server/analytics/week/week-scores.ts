@@ -73,6 +73,8 @@ export interface ToCallFirst {
   readonly kind: "user" | "account";
   /** Whether accounts have scores, too. */
   readonly hasAccounts: boolean;
+  /** Whether it is of a segment of users, which no account is in. */
+  readonly isOfUsers: boolean;
   /** How many there are altogether. */
   readonly total: number;
   /** The day at whose start the scores were computed. */
@@ -87,13 +89,13 @@ export function notScored(): Sentence {
   ]);
 }
 
-/** Health, churn risk and the call list. */
-export function aboutScores(scores: ScoresOfWeek): Sentence[] {
+/** Health, churn risk and the call list. @param isOfSegment whether they are those of a segment's users */
+export function aboutScores(scores: ScoresOfWeek, isOfSegment: boolean): Sentence[] {
   const now = scores.health.at(-1);
-  return [
-    ...(now === undefined ? [] : [healthSentence(scores, now), riskSentence(scores, now)]),
-    callSentence(scores),
-  ];
+  if (now !== undefined)
+    return [healthSentence(scores, now), riskSentence(scores, now), callSentence(scores)];
+  const none = sentence("health", "neutral", ["No user of the segment has scores."]);
+  return [...(isOfSegment ? [none] : []), callSentence(scores)];
 }
 
 /** Health bands from worse to better; onboarding is neither. */
@@ -208,7 +210,8 @@ function riskSentence(
 }
 
 /** Explains why the call list falls back to users; null otherwise. */
-export function callNote({ kind, hasAccounts, first }: ToCallFirst): string | null {
+export function callNote({ kind, hasAccounts, isOfUsers, first }: ToCallFirst): string | null {
+  if (isOfUsers) return first.length > 0 ? "A segment of users has no accounts, only users." : null;
   return kind === "user" && hasAccounts && first.length > 0
     ? "The call list has no accounts, only users."
     : null;

@@ -32,37 +32,49 @@ export interface WeekFigures {
   /** The oldest first; the last are the seven days. */
   readonly weeks: readonly WeekOfUsers[];
   readonly stoppedSince: number | null;
-  /** The day on which the data begins; null without data. Needed only when no week has any. */
+  /** The day on which the organization's data begins; null without data. Needed only of a segment, and when no week has any. */
   readonly firstDay: number | null;
+  /** Whether the weeks and scores are those of a segment's users. */
+  readonly isOfSegment: boolean;
   /** Null before the first scores. */
   readonly scores: ScoresOfWeek | null;
 }
 
 /** The sentences about a week, the weightiest first. */
 export function weekSummary(figures: WeekFigures): Sentence[] {
-  const covered = coveredWeeks(figures.weeks);
+  const covered = coveredWeeks(figures);
   if (covered.length === 0 && figures.weeks.every(({ active }) => active === 0)) {
     return [sentence("data", "neutral", [withoutWeeks(figures)])];
   }
   return [
     ...(figures.stoppedSince === null ? [] : [stopped(figures.stoppedSince)]),
     ...aboutActivity(figures, covered),
-    ...(figures.scores === null ? [notScored()] : aboutScores(figures.scores)),
+    ...(figures.scores === null ? [notScored()] : aboutScores(figures.scores, figures.isOfSegment)),
   ];
 }
 
-function withoutWeeks({ firstDay, toDay, weeks }: WeekFigures): string {
+function withoutWeeks({ firstDay, toDay, weeks, isOfSegment }: WeekFigures): string {
   if (firstDay === null) return "No events have come yet.";
-  if (firstDay <= toDay) return `No user was active in the ${weeks.length} weeks to yesterday.`;
+  const user = isOfSegment ? "user of the segment" : "user";
+  if (firstDay <= toDay) return `No ${user} was active in the ${weeks.length} weeks to yesterday.`;
   // Day 4 since 1970-01-01 was a Monday. On a Monday the first week has just begun.
   const monday = (firstDay - 4) % 7 === 0 ? "next Monday" : "on Monday";
   return `Your first events came today. The first week's summary is here ${monday}.`;
 }
 
 /** Weeks that are wholly within the data, the newest first: the one in which it begins is cut off. */
-function coveredWeeks(weeks: readonly WeekOfUsers[]): readonly WeekOfUsers[] {
+function coveredWeeks({ weeks, toDay, firstDay, isOfSegment }: WeekFigures): readonly WeekOfUsers[] {
   const first = weeks.findIndex(({ active }) => active > 0);
-  return first < 0 ? [] : weeks.slice(first === 0 ? 0 : first + 1).toReversed();
+  if (first < 0) return [];
+  if (!isOfSegment) return weeks.slice(afterCutOff(first)).toReversed();
+  // The first week of a segment's users is whole if the organization has data before. The week before it can be compared with.
+  const begin = firstDay === null ? first : weeks.length - 1 - Math.floor((toDay - firstDay) / 7);
+  return weeks.slice(Math.max(afterCutOff(begin), Math.min(first, weeks.length - 2))).toReversed();
+}
+
+/** The first whole week. @param begin the index of the week in which data begins */
+function afterCutOff(begin: number): number {
+  return begin <= 0 ? 0 : begin + 1;
 }
 
 function stopped(day: number): Sentence {

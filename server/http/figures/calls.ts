@@ -10,9 +10,11 @@ import {
   rowsOf,
   type ToCallQuestion,
 } from "../../scoring/scoring.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { OrganizationContext } from "../api/context.ts";
 import { comparedRisk } from "./rows.ts";
 import { activityOrderOfRun, earlierRun, type Run, type RunContext, scoreContext } from "./score-context.ts";
+import type { Within } from "./segments/within.ts";
 import { controlsOf } from "./work/controls.ts";
 
 const weekDays = 7;
@@ -20,13 +22,18 @@ const called = 3;
 
 type CallContext = RunContext & Pick<OrganizationContext, "ledger">;
 
-/** The accounts that are to be called first, or the users where no account is. @param ofUsers their newest run */
-export async function whomToCall(context: CallContext, ofUsers: Run): Promise<ToCallFirst> {
-  const ofAccounts = (await scoreContext(context, "account")).run;
+/** The accounts that are to be called first, or the users where no account is, or where the segment has none.
+ * @param ofUsers their newest run @param within all users and accounts, or those of a segment */
+export async function whomToCall(context: CallContext, ofUsers: Run, within: Within): Promise<ToCallFirst> {
+  const isOfUsers = within.accounts === undefined;
+  const ofAccounts = isOfUsers ? undefined : (await scoreContext(context, "account")).run;
   const hasAccounts = ofAccounts !== undefined && ofAccounts.body.scored > 0;
-  const accounts = hasAccounts ? await firstOf(context, "account", ofAccounts) : undefined;
-  if (accounts !== undefined && accounts.total > 0) return { kind: "account", hasAccounts, ...accounts };
-  return { kind: "user", hasAccounts, ...(await firstOf(context, "user", ofUsers)) };
+  if (hasAccounts && within.accounts !== undefined) {
+    const accounts = await firstOf(context, "account", ofAccounts, within.accounts);
+    if (accounts.total > 0) return { kind: "account", hasAccounts, isOfUsers, ...accounts };
+  }
+  const users = await firstOf(context, "user", ofUsers, within.users);
+  return { kind: "user", hasAccounts, isOfUsers, ...users };
 }
 
 /** By which scores a list says whether its rows are to be called; undefined before the first. */
@@ -59,13 +66,14 @@ async function firstOf(
   context: CallContext,
   kind: EntityKind,
   run: Run,
+  within: Warehouse,
 ): Promise<Pick<ToCallFirst, "total" | "first" | "day">> {
   const question = {
     ...(await questionOf(context, kind, run, await controlsOf(context, kind))),
     activityOrder: await activityOrderOfRun(context, kind, run),
     limit: called,
   };
-  const rows = await entitiesToCall(context.warehouse, question);
+  const rows = await entitiesToCall(within, question);
   const first = rows.map(async ({ entity, total: _, members, ...row }: EntityToCall): Promise<ToCall> => {
     const reason = await reasonOf(context, kind, entity, run);
     return {

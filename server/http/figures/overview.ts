@@ -32,7 +32,8 @@ import {
   scoreContext,
   settingsOf,
 } from "./score-context.ts";
-import { warehouseWithin } from "./segments/evaluation.ts";
+import { bothWithin, warehouseWithin } from "./segments/evaluation.ts";
+import type { Within } from "./segments/within.ts";
 import { controlsOf } from "./work/controls.ts";
 
 const weekDays = 7;
@@ -43,22 +44,26 @@ const judgedHealthWeeks = 13;
 
 export const overviewHandlers = {
   "GET /api/week-summary": async (context) => {
-    const { warehouse } = context;
+    const { warehouse, query } = context;
+    const { segment } = query;
+    const within = await bothWithin(context, segment);
     const toDay = today(context) - 1;
     const question = await usersQuestion(context, toDay);
-    const weeks = await lifecycleOfSevens(warehouse, { ...question, weeks: judgedWeeks });
+    const weeks = await lifecycleOfSevens(within.users, { ...question, weeks: judgedWeeks });
     const { run, head } = await scoreContext(context, "user");
-    const scores = run === undefined ? null : await scoresOfWeek(context, run);
+    const scores = run === undefined ? null : await scoresOfWeek(context, run, within);
     const stoppedSince =
       head.dataStoppedSince === null ? null : dayOfParameter("dataStoppedSince", head.dataStoppedSince);
     const call = scores?.call;
-    const isSilent = weeks.every(({ active }) => active === 0);
-    const firstDay = isSilent ? await firstActiveDay(warehouse, question) : null;
+    const isOfSegment = segment !== undefined;
+    const needsFirstDay = isOfSegment || weeks.every(({ active }) => active === 0);
+    const firstDay = needsFirstDay ? await firstActiveDay(warehouse, question) : null;
+    const partOf = (part: Part) => partAnswer(part, segment);
     return {
       ...{ fromDay: formatDay(toDay - weekDays + 1), toDay: formatDay(toDay) },
       ...head,
       sinceDay: dayOrNull(scores?.sinceDay ?? null),
-      sentences: weekSummary({ toDay, weeks, stoppedSince, firstDay, scores }).map(
+      sentences: weekSummary({ toDay, weeks, stoppedSince, firstDay, scores, isOfSegment }).map(
         ({ parts, ...sentence }) => ({
           ...sentence,
           usual: sentence.usual === null ? null : { ...sentence.usual },
@@ -131,12 +136,18 @@ export const overviewHandlers = {
   },
 } satisfies Partial<AnalysisHandlers>;
 
-function partOf({ list, ...part }: Part) {
-  return { ...part, ...(list !== undefined && { list: { page: list.page, query: { ...list.query } } }) };
+/** @param segment the one whose users and accounts are counted, if it is one */
+function partAnswer({ list, ...part }: Part, segment: number | undefined) {
+  if (list === undefined) return part;
+  // Of an account all active members are counted, those who have left it among them.
+  const isOfAccount = list.query.activeInAccount !== undefined;
+  const filter = segment === undefined || isOfAccount ? {} : { segment: String(segment) };
+  return { ...part, list: { page: list.page, query: { ...list.query, ...filter } } };
 }
 
-async function scoresOfWeek(context: OrganizationContext, run: Run): Promise<ScoresOfWeek> {
-  const { warehouse, organization } = context;
+async function scoresOfWeek(context: OrganizationContext, run: Run, within: Within): Promise<ScoresOfWeek> {
+  const { organization } = context;
+  const warehouse = within.users;
   const earlier = await earlierRun(context, "user", run, run.day - weekDays);
   const now = rowsOf(organization.id, "user", run);
   const [health, movement, call] = await Promise.all([
@@ -147,7 +158,7 @@ async function scoresOfWeek(context: OrganizationContext, run: Run): Promise<Sco
       weeks: judgedHealthWeeks,
     }),
     earlier === undefined ? [] : movementBetween(warehouse, now, rowsOf(organization.id, "user", earlier)),
-    whomToCall(context, run),
+    whomToCall(context, run, within),
   ]);
   const { choice, settings } = run.body;
   return {

@@ -11,6 +11,7 @@ import {
   type EntitySet,
   type EventsDone,
   eventSets,
+  numbersOfSet,
   type SetCondition,
   setOfNumbers,
   userSet,
@@ -22,6 +23,7 @@ import type { EntityKind } from "../../../scoring/scoring.ts";
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { today, usersQuestion } from "../days.ts";
 import { accountsSelection, type SelectionContext, usersSelection } from "./selection.ts";
+import type { Within } from "./within.ts";
 
 /** The conditions of a filter that need other sets. */
 type SetsOfFilter = Pick<Filter, "events" | "segments">;
@@ -68,6 +70,37 @@ export async function warehouseWithin(
   if (segment === undefined) return context.warehouse;
   const set = await membersOf(context, segment, kind);
   return withinSet(context.warehouse, set.of === kind ? set : await usersOfAccounts(context, set));
+}
+
+/** The warehouses for figures about the users and about the accounts of a segment, which is evaluated once.
+ * @param segment undefined for all of them @throws ApiError when there is no such segment */
+export async function bothWithin(context: SelectionContext, segment: number | undefined): Promise<Within> {
+  const { warehouse } = context;
+  if (segment === undefined) return { users: warehouse, accounts: warehouse };
+  const { users, accounts } = await bothSets(context, segment);
+  return { users: withinSet(warehouse, users), accounts: accounts && withinSet(warehouse, accounts) };
+}
+
+/** The numbers of the users and of the accounts of a segment, which has no account if it is one of users.
+ * @throws ApiError when there is no such segment */
+export async function numbersOf(
+  context: SelectionContext,
+  segment: number,
+): Promise<{ readonly users: readonly number[]; readonly accounts: readonly number[] }> {
+  const { users, accounts } = await bothSets(context, segment);
+  return {
+    users: await numbersOfSet(context.warehouse, users),
+    accounts: accounts === undefined ? [] : await numbersOfSet(context.warehouse, accounts),
+  };
+}
+
+async function bothSets(
+  context: SelectionContext,
+  segment: number,
+): Promise<{ readonly users: EntitySet; readonly accounts: EntitySet | undefined }> {
+  const set = await membersOf(context, segment);
+  if (set.of === "user") return { users: set, accounts: undefined };
+  return { users: await usersOfAccounts(context, set), accounts: set };
 }
 
 /**

@@ -44,7 +44,8 @@ export interface Alert {
   readonly note: string | null;
 }
 
-export interface AlertQuestion {
+/** Which alerts are asked for. */
+export interface AlertFilter {
   readonly state: AlertState;
   /** Today in the organization's timezone. */
   readonly today: number;
@@ -52,6 +53,17 @@ export interface AlertQuestion {
   readonly entity?: EntityRef | undefined;
   /** A person's id, or null for alerts of nobody. */
   readonly assignee?: number | null | undefined;
+}
+
+/** Users and accounts by their numbers. */
+export interface AlertEntities {
+  readonly users: readonly number[];
+  readonly accounts: readonly number[];
+}
+
+export interface AlertQuestion extends AlertFilter {
+  /** Only alerts about these users and accounts. */
+  readonly among?: AlertEntities | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -98,6 +110,8 @@ export interface AlertStore {
     organization: number,
     question: AlertQuestion,
   ): Promise<{ readonly total: number; readonly alerts: readonly Alert[] }>;
+  /** The users and accounts of all alerts that are asked for, each once. */
+  entities(organization: number, filter: AlertFilter): Promise<AlertEntities>;
   /** All of one user or account, those of controls among them, in the order of their ids. @param after only ids above it */
   ofEntity(organization: number, entity: EntityRef, after: number, limit: number): Promise<readonly Alert[]>;
   /** All of an organization, in the order of their ids. @param today in its timezone @param after only ids above it */

@@ -4,6 +4,8 @@ import type { SenderName } from "../../../../contract/sources.ts";
 import {
   type Alert,
   type AlertChange,
+  type AlertEntities,
+  type AlertFilter,
   type AlertQuestion,
   type AlertStore,
   alertNote,
@@ -13,6 +15,7 @@ import {
 } from "../../ports/actions/alerts.ts";
 import type { Actor } from "../../ports/audit.ts";
 import type { AuditLog } from "../engine/audit-log.ts";
+import { ids } from "../engine/dialect.ts";
 import type { Engine } from "../engine/engine.ts";
 import {
   count,
@@ -116,6 +119,8 @@ export function alertStore(engine: Engine): AlertStore {
         })(),
       ),
 
+    entities: (organization, filter) => engine.alone(findEntities(organization, filter)),
+
     ofEntity: (organization, entity, after, limit) =>
       engine.alone(
         findAlerts(part`
@@ -159,7 +164,25 @@ function* findControls(organization: number, today: number): Work<readonly Contr
   return [...controls.values()];
 }
 
-function isAsked(organization: number, { state, today, rule, entity, assignee }: AlertQuestion): Fragment {
+const entityRow = new RowOf<{ readonly user: number; readonly account: number }>({
+  user: integer("user_number"),
+  account: integer("account_number"),
+});
+
+function* findEntities(organization: number, filter: AlertFilter): Work<AlertEntities> {
+  const rows = yield* select(entityRow)`
+    FROM alerts WHERE alerts.organization = ${organization} AND ${isAsked(organization, filter)}
+    GROUP BY user_number, account_number`;
+  return {
+    users: rows.flatMap(({ user }) => (user === 0 ? [] : user)),
+    accounts: rows.flatMap(({ account }) => (account === 0 ? [] : account)),
+  };
+}
+
+function isAsked(
+  organization: number,
+  { state, today, rule, entity, among, assignee }: AlertFilter & Pick<AlertQuestion, "among">,
+): Fragment {
   const states: Readonly<Record<AlertQuestion["state"], Fragment>> = {
     open: isOpen(today),
     snoozed: part`closed_day IS NULL AND verdict IS NULL AND snoozed_until > ${today}`,
@@ -170,6 +193,7 @@ function isAsked(organization: number, { state, today, rule, entity, assignee }:
   return part`${states[state]} AND ${isNamed(today)}
     ${rule === undefined ? part`` : part`AND alerts.rule = ${rule}`}
     ${entity === undefined ? part`` : part`AND ${isOfEntity(organization, "alerts", entity)}`}
+    ${among === undefined ? part`` : part`AND (user_number IN (SELECT id FROM ${ids(among.users)}) OR account_number IN (SELECT id FROM ${ids(among.accounts)}))`}
     ${assignee === undefined ? part`` : assignee === null ? part`AND assignee IS NULL` : part`AND assignee = ${assignee}`}`;
 }
 
