@@ -122,7 +122,7 @@ async function fillSubjects(warehouse: Warehouse): Promise<void> {
 const findSegment =
   (warehouse: Warehouse): FindSegment =>
   async (_, segment) => ({
-    ...{ name: `Segment ${segment}`, readsScores: false, sinceDay: null },
+    ...{ name: `Segment ${segment}`, readsScores: false, comparedDays: 0, sinceDay: null },
     membersOn: (scored) =>
       new PastMembers({
         ...{ warehouse, passiveEvents: [] },

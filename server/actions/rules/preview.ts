@@ -10,6 +10,7 @@ import { momentEvents } from "../moments/billing-moments.ts";
 import { type BaseRate, baseRateOf } from "./base-rate.ts";
 import { type DailyCondition, lookbackOf } from "./conditions.ts";
 import {
+  comparedDaysOf,
   type FindSegment,
   knownSince,
   MembersInPast,
@@ -131,7 +132,7 @@ export async function replaysOf(
   const { organization, scope, condition, today } = question;
   const moments = await momentsOf(warehouse, question, today - pastDays);
   const read = dailyConditionOf(condition);
-  const firstDay = today - pastDays + lookbackOf(read);
+  const firstDay = today - pastDays + Math.max(lookbackOf(read), comparedDaysOf(named));
   const asked = {
     ...{ organization, kind: kindOf(scope), toDay: today, onlyMondays },
     // Before, a rise has no day to compare with. Mondays of the time before a fixed segment are left out.

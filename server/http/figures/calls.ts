@@ -3,6 +3,7 @@
 import type { Controls } from "../../actions/actions.ts";
 import type { ToCall, ToCallFirst } from "../../analytics/analytics.ts";
 import {
+  callChangeDays,
   type EntityKind,
   type EntityToCall,
   entitiesToCall,
@@ -15,7 +16,6 @@ import { comparedRisk } from "./rows.ts";
 import { activityOrderOfRun, earlierRun, type Run, type RunContext, scoreContext } from "./score-context.ts";
 import { controlsOf } from "./work/controls.ts";
 
-const weekDays = 7;
 const called = 3;
 
 type CallContext = RunContext & Pick<OrganizationContext, "ledger">;
@@ -46,7 +46,7 @@ async function questionOf(
   controls: Controls,
 ): Promise<ToCallQuestion> {
   const { id } = context.organization;
-  const weekBefore = await earlierRun(context, kind, run, run.day - weekDays);
+  const weekBefore = await earlierRun(context, kind, run, run.day - callChangeDays);
   return {
     run: rowsOf(id, kind, run),
     highRisk: run.body.riskScale.high,

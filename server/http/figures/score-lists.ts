@@ -12,6 +12,7 @@ import {
   type Mover,
   movementBetween,
   moversBetween,
+  monthDays,
 } from "../../scoring/scoring.ts";
 import type { AnalysisHandlers, ApiContext } from "../api/context.ts";
 import { comparedRisk } from "./rows.ts";
@@ -19,7 +20,6 @@ import {
   baseRateOf,
   bothRuns,
   limitsOf,
-  monthDays,
   riskScaleOfRun,
   type ScoreContext,
 } from "./score-context.ts";
