@@ -220,7 +220,7 @@ export class PastWorld {
   async #bill(day: number): Promise<void> {
     const random = this.#random;
     for (let payer = 1; payer <= 12; payer += 1) {
-      if (!random.chance(0.1)) continue;
+      if (!random.chance(0.2)) continue;
       const own = this.#subscriptions.get(payer) ?? emptySubscription();
       this.#subscriptions.set(payer, own);
       own.from.push(day * msPerDay + random.between(0, msPerDay - 1));

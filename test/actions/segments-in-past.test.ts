@@ -97,7 +97,11 @@ const world = new PastWorld(subject, random, [
   ...ofUsers.map((filter) => ({ kind: "users" as const, filter })),
   ...ofAccounts.map((filter) => ({ kind: "accounts" as const, filter })),
   { kind: "users", filter: null, ids: [1, 2, 5, 8, 13] },
-  ...(["users", "accounts"] as const).flatMap((kind) => comparing.map((filter) => ({ kind, filter }))),
+  ...comparing.map((filter) => ({ kind: "users" as const, filter })),
+  // Of accounts every third: moves and bands are the same in both.
+  ...comparing
+    .filter(({ renewsWithinDays }, at) => renewsWithinDays !== undefined || at % 3 === 0)
+    .map((filter) => ({ kind: "accounts" as const, filter })),
 ]);
 const compared = scored.filter(
   (day) => [today, pause + 1, firstBilled].includes(day) || (day > firstBilled && random.chance(0.25)),
@@ -111,7 +115,8 @@ const rules: readonly { readonly scope?: number; readonly condition: RuleConditi
   { scope: 2, condition: { kind: "keyEventUnseen", event: "opened", days: 3 } },
   { scope: 20, condition: { kind: "inSegment", segment: 10 } },
   { condition: { kind: "inSegment", segment: 50 } },
-  { scope: 58, condition: { kind: "inSegment", segment: 62 } },
+  { condition: { kind: "inSegment", segment: 62 } },
+  { scope: 58, condition: { kind: "inSegment", segment: 10 } },
 ];
 const ledgers = rules.map(
   ({ scope, condition }) =>
