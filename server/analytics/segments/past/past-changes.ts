@@ -74,7 +74,7 @@ function changedWhere(
 function changesSql(past: PastScores, lookbackDays: number, condition: string): Sql {
   const { kind } = past;
   const read = runsWithRoles(past, lookbackDays);
-  const [first, last] = [read[0]?.run.day ?? 0, (read.at(-1)?.run.day ?? -1)];
+  const [first, last] = [read[0]?.run.day ?? 0, read.at(-1)?.run.day ?? -1];
   const shifted = (array: string, nothing: string) => `arrayPopBack(arrayPushFront(${array}, ${nothing}))`;
   const roles = read.flatMap((one) => one.roles);
   return {

@@ -16,11 +16,7 @@ import {
 import { historiesOf, type PastPayers } from "./past-payers.ts";
 
 /** Those whose next renewal was at most so many days after a day. A renewal that is over is none of them: then the next one is unknown. */
-export function renewingInPast(
-  warehouse: Warehouse,
-  past: PastPayers,
-  withinDays: number,
-): Promise<DaySets> {
+export function renewingInPast(warehouse: Warehouse, past: PastPayers, withinDays: number): Promise<DaySets> {
   const { payers, entities } = past;
   if (payers === undefined) return Promise.resolve(new DaySets(entities));
   const periods = ofPeriods(past, payers);

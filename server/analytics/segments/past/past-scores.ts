@@ -178,8 +178,7 @@ export function earlierRuns(
   lookbackDays: number,
 ): { readonly run: PastRun; readonly of: readonly ReadRun[] }[] {
   const read = readRuns(past);
-  const earlierOf = ({ run: { day } }: ReadRun) =>
-    past.runs.findLast((run) => run.day <= day - lookbackDays);
+  const earlierOf = ({ run: { day } }: ReadRun) => past.runs.findLast((run) => run.day <= day - lookbackDays);
   return past.runs
     .map((run) => ({ run, of: read.filter((one) => earlierOf(one) === run) }))
     .filter(({ of }) => of.length > 0);
